@@ -1,0 +1,1 @@
+//! Where tables come from and go to: attached datasets and the system schema.

@@ -1,0 +1,1 @@
+//! Discrete curvature of graphs.

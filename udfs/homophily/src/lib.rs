@@ -1,0 +1,1 @@
+//! Homophily of labelled graphs.

@@ -1,0 +1,1 @@
+//! Graph models and their training, on candle.

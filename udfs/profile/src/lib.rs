@@ -1,0 +1,1 @@
+//! What combines subjects: components and the profile of a graph.
