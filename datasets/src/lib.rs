@@ -1,1 +1,100 @@
 //! Readers of published graph formats, and the small data that the project ships.
+//!
+//! [`open`] recognises a file or folder (or takes the format's name) and gives a [`Dataset`]: the tables `nodes`,
+//! `edges` and, where the publisher fixed them, `splits`, as Arrow batches. Opening looks at names and headers only;
+//! each read takes just the columns that were asked for. To add a format is to add a file under `formats/` and a line
+//! in [`formats`].
+
+mod array;
+mod columns;
+mod error;
+mod files;
+mod formats;
+mod matrix;
+mod open;
+mod pickle;
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+
+pub use columns::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
+pub use error::Error;
+pub use formats::formats;
+pub use open::{Collection, Opened, open, valid_name};
+
+/// What can fail in a reader.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The options of a format, by name, as the user wrote them.
+pub type Options = BTreeMap<String, String>;
+
+/// One published graph. Nothing is read before it is asked for, and nothing is kept between two calls.
+///
+/// The tables and their columns:
+/// * `nodes(node BIGINT or TEXT, label, features)` and what else the publisher gives of a node. Labels are as published:
+///   BIGINT or TEXT, DOUBLE for one real target, `FLOAT[]` for several; a missing label (`-1`, an all-zero one-hot row)
+///   is NULL. Features are `MAP(INT, FLOAT)` for bags of words, `FLOAT[]` otherwise, NULL where the publisher's files
+///   lack them. The field's metadata [`WIDTH_KEY`] holds the number of features.
+/// * `edges(src, dst)`, rows as published: nothing dropped, turned round or added.
+/// * `splits(split BIGINT, node, part TEXT)`, parts `train`, `val`, `test`; only where the publisher gives splits.
+pub trait Dataset: Send + Sync + Debug {
+    /// The name of the format.
+    fn format(&self) -> &'static str;
+
+    /// Where the data is: an absolute path or `builtin:name`. [`open`] with it gives the same data set.
+    fn location(&self) -> &str;
+
+    /// The options that it was opened with.
+    fn options(&self) -> &Options;
+
+    /// Whether the publisher's rows of `edges` are arcs.
+    fn directed(&self) -> bool;
+
+    /// The names of the tables.
+    fn tables(&self) -> Vec<String>;
+
+    /// The columns of a table. Reads headers only; text files are sampled (their first MiB).
+    fn schema(&self, table: &str) -> Result<SchemaRef>;
+
+    /// The rows of a table, projected to `columns` (positions in its schema, in any order), in batches of at most 8192
+    /// rows. Stops with [`Error::Cancelled`] soon after `keep_going` turns false.
+    fn read(&self, table: &str, columns: &[usize], keep_going: &dyn Fn() -> bool) -> Result<Vec<RecordBatch>>;
+
+    /// About how many bytes a read of these columns will hold at its peak, to be reserved before it starts. Found from
+    /// the sizes of files, so an estimate.
+    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize;
+
+    /// A text that changes when a file changes (from the sizes and times of the files).
+    fn version(&self) -> String;
+
+    /// The file that the publisher's set lacks, so that (some) features are NULL.
+    fn missing_features(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A published format.
+pub trait Format: Sync {
+    /// The name, as `ATTACH ... (TYPE name)` takes it.
+    fn name(&self) -> &'static str;
+
+    /// One sentence: which files, published by whom.
+    fn description(&self) -> &'static str;
+
+    /// The options that `ATTACH` takes for this format, each with what it means.
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Whether the path (a file or a folder) holds one graph of this format. Looks at names and headers only, and
+    /// answers `false` for whatever it cannot read.
+    fn recognises(&self, path: &Path) -> bool;
+
+    /// Opens the path without reading its data.
+    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>>;
+}

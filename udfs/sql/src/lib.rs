@@ -1,1 +1,42 @@
 //! The registry of SQL functions and the adapters that lift a plain function into SQL.
+//!
+//! A subject registers [`Function`]s: a name, parameters with their defaults, documentation, and a body of one of six
+//! shapes. Scalar and aggregate bodies become DataFusion functions; the other four (edge, relation, run, generator) are
+//! [`Operator`]s: nodes of the plan that read real inputs, run on the engine's kernel threads, reserve memory, report
+//! progress and stop when nobody waits for them.
+
+pub mod codec;
+mod edge;
+mod flatten;
+mod generator;
+mod graphs;
+mod host;
+mod input;
+mod keys;
+mod node;
+mod operator;
+mod options;
+mod planner;
+mod registry;
+mod rules;
+mod run;
+mod shared;
+mod udf;
+
+pub use edge::{EdgeFunction, EdgeRows};
+pub use flatten::flatten;
+pub use generator::{GeneratedGraph, Generator};
+pub use graphs::{
+    GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, split_graph_name,
+};
+pub use host::{Host, KernelContext, Progress, ProgressReport};
+pub use input::{InputGraph, Weights, collect_graphs, edge_schema, with_graph_id};
+pub use keys::{KeyColumn, KeyIndex};
+pub use node::{RelationExec, RelationNode};
+pub use operator::{Binding, Call, InputSchema, Operator, execution_error, require_columns, stopped, usage_error};
+pub use options::{OptionValue, Options};
+pub use planner::{BonnetQueryPlanner, FunctionPlanner};
+pub use registry::{Body, Column, Function, Kind, OptionType, Parameter, ParameterKind, Registry};
+pub use rules::{EdgeWindows, PruneOutputs, ShareRuns};
+pub use run::Run;
+pub use udf::{AggregateFunction, AggregateState, ScalarFunction};

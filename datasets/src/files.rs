@@ -1,0 +1,158 @@
+//! Files and folders: listing, reading, versions, lines of text.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::{Error, Result};
+
+/// How much of a text file is looked at to find the types of its columns.
+pub(crate) const SAMPLE_BYTES: u64 = 1 << 20;
+
+/// How many lines are read between two looks at `keep_going`.
+const LINES_BETWEEN_CHECKS: usize = 4096;
+
+/// The names in a folder, sorted; hidden files left out. Empty where it is no folder or cannot be read.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// A file's or folder's own name; empty where it has none.
+pub(crate) fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// A list for an error: at most ten names.
+pub(crate) fn few(names: &[String]) -> String {
+    match names.len() {
+        0 => "nothing".to_owned(),
+        1..=10 => names.join(", "),
+        more => format!("{} and {} more", names[..10].join(", "), more - 10),
+    }
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(Error::io(path))
+}
+
+/// The first bytes of a file, at most `limit`.
+pub(crate) fn head(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(Error::io(path))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(Error::io(path))?;
+    Ok(bytes)
+}
+
+/// The size of a file; 0 where there is none.
+pub(crate) fn size(path: &Path) -> usize {
+    fs::metadata(path).map_or(0, |data| data.len() as usize)
+}
+
+/// Whether there is a file (not a folder).
+pub(crate) fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// A text that changes when one of the files changes, comes or goes.
+pub(crate) fn version(files: &[PathBuf]) -> String {
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.hash(&mut hasher);
+        if let Ok(data) = fs::metadata(file) {
+            data.len().hash(&mut hasher);
+            let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            modified.map(|time| time.as_nanos()).hash(&mut hasher);
+        }
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// The lines of a text with their numbers from 1; line ends and a byte-order mark are taken off.
+pub(crate) struct Lines<'a> {
+    path: &'a Path,
+    rest: &'a [u8],
+    number: usize,
+    keep_going: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(path: &'a Path, bytes: &'a [u8], keep_going: &'a dyn Fn() -> bool) -> Self {
+        Self { path, rest: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), number: 0, keep_going }
+    }
+
+    /// The next line, or `None` at the end.
+    pub(crate) fn next_line(&mut self) -> Result<Option<(usize, &'a str)>> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let (line, rest) = match self.rest.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
+            None => (self.rest, &self.rest[self.rest.len()..]),
+        };
+        self.rest = rest;
+        self.number += 1;
+        if self.number.is_multiple_of(LINES_BETWEEN_CHECKS) && !(self.keep_going)() {
+            return Err(Error::Cancelled);
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match std::str::from_utf8(line) {
+            Ok(text) => Ok(Some((self.number, text))),
+            Err(_) => Err(Error::line(self.path, self.number, "is not UTF-8 text")),
+        }
+    }
+}
+
+/// The whole lines of a sample: a last line that the limit cut is dropped.
+pub(crate) fn whole_lines(sample: &[u8], limit: u64) -> &[u8] {
+    if (sample.len() as u64) < limit {
+        return sample;
+    }
+    match sample.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) => &sample[..=end],
+        None => sample,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_numbers_and_no_ends() {
+        let always = || true;
+        let mut lines = Lines::new(Path::new("x"), b"\xef\xbb\xbfa\r\n\nlast", &always);
+        assert_eq!(lines.next_line().unwrap(), Some((1, "a")));
+        assert_eq!(lines.next_line().unwrap(), Some((2, "")));
+        assert_eq!(lines.next_line().unwrap(), Some((3, "last")));
+        assert_eq!(lines.next_line().unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_of_other_bytes_is_named() {
+        let always = || true;
+        let mut lines = Lines::new(Path::new("x"), b"ok\n\xff\xfe\n", &always);
+        lines.next_line().unwrap();
+        assert_eq!(lines.next_line().unwrap_err().to_string(), "'x', line 2: is not UTF-8 text");
+    }
+
+    #[test]
+    fn a_changed_file_has_another_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        let before = version(std::slice::from_ref(&file));
+        fs::write(&file, "1").unwrap();
+        let written = version(std::slice::from_ref(&file));
+        fs::write(&file, "12").unwrap();
+        let longer = version(std::slice::from_ref(&file));
+        assert!(before != written && written != longer);
+        assert_eq!(longer, version(&[file]));
+    }
+}

@@ -1,0 +1,282 @@
+//! gnn-benchmark's `NAME.npz`: adjacency and attributes as compressed sparse rows, labels, names.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+
+use super::npz::{dense, find};
+use super::{DIRECTED, Published, Reader, class, not_this};
+use crate::array::Npz;
+use crate::columns::{self, Features, Values};
+use crate::matrix::{Matrix, Row};
+use crate::{Dataset, Format, Options, Result, files};
+
+pub(crate) struct GnnBenchmark;
+
+impl Format for GnnBenchmark {
+    fn name(&self) -> &'static str {
+        "gnn_benchmark"
+    }
+
+    fn description(&self) -> &'static str {
+        "NAME.npz with adj_data, adj_indices, adj_indptr, adj_shape, attr_*, labels (shchur/gnn-benchmark)"
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[DIRECTED]
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        find(path, is_ours).is_some()
+    }
+
+    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+        let file = match find(path, is_ours) {
+            Some(file) => file,
+            None if path.is_file() => {
+                let names = Npz::open(path)?.names();
+                return Err(not_this(path, &format!("has no adj_indptr and adj_indices but: {}", files::few(&names))));
+            }
+            None => return Err(not_this(path, "one .npz with adj_indptr and adj_indices is expected")),
+        };
+        Ok(Published::new(self.name(), path, options, Benchmark { file }))
+    }
+}
+
+fn is_ours(file: &Path) -> bool {
+    files::is_file(file) && Npz::open(file).is_ok_and(|npz| csr_prefix(&npz, "adj").is_some())
+}
+
+/// The members of a sparse matrix are named `adj_data` or, in older files, `adj_matrix.data`.
+fn csr_prefix(npz: &Npz, matrix: &str) -> Option<String> {
+    [format!("{matrix}_"), format!("{matrix}_matrix.")]
+        .into_iter()
+        .find(|prefix| ["indptr", "indices", "shape"].iter().all(|part| npz.has(&format!("{prefix}{part}"))))
+}
+
+#[derive(Debug)]
+struct Benchmark {
+    file: PathBuf,
+}
+
+/// The adjacency's rows.
+struct Arcs {
+    n: usize,
+    src: Vec<i64>,
+    dst: Vec<i64>,
+}
+
+impl Benchmark {
+    fn open(&self) -> Result<Npz> {
+        Npz::open(&self.file)
+    }
+
+    fn integers(npz: &mut Npz, member: &str) -> Result<Vec<i64>> {
+        npz.array(member)?.integers().map_err(|what| npz.fault(member, what))
+    }
+
+    fn shape(npz: &mut Npz, prefix: &str) -> Result<(usize, usize)> {
+        let member = format!("{prefix}shape");
+        match Self::integers(npz, &member)?[..] {
+            [rows, columns] if rows >= 0 && columns >= 0 => Ok((rows as usize, columns as usize)),
+            ref other => Err(npz.fault(&member, format!("{other:?} is no shape of a matrix"))),
+        }
+    }
+
+    /// The number of nodes, checked against the adjacency's own rows.
+    fn n_nodes(npz: &mut Npz) -> Result<usize> {
+        let prefix = csr_prefix(npz, "adj").ok_or_else(|| npz.fault("adj_indptr", "is missing"))?;
+        let (n, columns) = Self::shape(npz, &prefix)?;
+        let indptr = npz.header(&format!("{prefix}indptr"))?;
+        if n != columns || indptr.shape != [n + 1] {
+            let what = format!("shape [{n}, {columns}] with indptr of {:?} is no adjacency matrix", indptr.shape);
+            return Err(npz.fault(&format!("{prefix}shape"), what));
+        }
+        Ok(n)
+    }
+
+    fn arcs(npz: &mut Npz) -> Result<Arcs> {
+        let n = Self::n_nodes(npz)?;
+        let prefix = csr_prefix(npz, "adj").unwrap_or_default();
+        let indptr = Self::integers(npz, &format!("{prefix}indptr"))?;
+        let dst = Self::integers(npz, &format!("{prefix}indices"))?;
+        let member = format!("{prefix}indices");
+        if let Some(node) = dst.iter().find(|node| **node < 0 || **node >= n as i64) {
+            return Err(npz.fault(&member, format!("node {node} in a graph of {n} nodes")));
+        }
+        let mut src = Vec::with_capacity(dst.len());
+        for row in 0..n {
+            let (start, end) = (indptr[row], indptr[row + 1]);
+            if start != src.len() as i64 || end < start || end > dst.len() as i64 {
+                let what = format!("row {row} spans {start}..{end} of {} arcs", dst.len());
+                return Err(npz.fault(&format!("{prefix}indptr"), what));
+            }
+            src.resize(end as usize, row as i64);
+        }
+        if src.len() != dst.len() {
+            return Err(npz.fault(&member, format!("{} arcs, indptr counts {}", dst.len(), src.len())));
+        }
+        Ok(Arcs { n, src, dst })
+    }
+
+    /// The weights, where they are not all one.
+    fn weights(npz: &mut Npz) -> Result<Option<Vec<f64>>> {
+        let prefix = csr_prefix(npz, "adj").unwrap_or_default();
+        let member = format!("{prefix}data");
+        if !npz.has(&member) {
+            return Ok(None);
+        }
+        let weights = npz.array(&member)?.reals().map_err(|what| npz.fault(&member, what))?;
+        Ok(weights.iter().any(|weight| *weight != 1.0).then_some(weights))
+    }
+
+    fn features(npz: &mut Npz, n: usize) -> Result<Values> {
+        let matrix = if let Some(prefix) = csr_prefix(npz, "attr") {
+            let (rows, width) = Self::shape(npz, &prefix)?;
+            if rows != n {
+                return Err(npz.fault(&format!("{prefix}shape"), format!("{rows} rows of features for {n} nodes")));
+            }
+            let indptr = Self::integers(npz, &format!("{prefix}indptr"))?;
+            let indices = Self::integers(npz, &format!("{prefix}indices"))?;
+            let member = format!("{prefix}data");
+            let data = match npz.has(&member) {
+                true => npz.array(&member)?.floats().map_err(|what| npz.fault(&member, what))?,
+                false => vec![1.0; indices.len()],
+            };
+            Matrix::from_csr(width, &indptr, &indices, &data, n).map_err(|what| npz.fault(&member, what))?
+        } else if npz.has("attr_matrix") {
+            dense(&npz.array("attr_matrix")?, n).map_err(|what| npz.fault("attr_matrix", what))?
+        } else {
+            return Ok(Values::Nulls);
+        };
+        Ok(Values::Features(matrix, Box::new(Row::At)))
+    }
+
+    fn texts(npz: &mut Npz, member: &str) -> Result<Vec<String>> {
+        npz.array(member)?.texts().map_err(|what| npz.fault(member, what))
+    }
+
+    fn labels(npz: &mut Npz, n: usize) -> Result<Vec<Option<i64>>> {
+        if !npz.has("labels") {
+            return Ok(vec![None; n]);
+        }
+        let labels = Self::integers(npz, "labels")?;
+        if labels.len() != n {
+            return Err(npz.fault("labels", format!("{} labels for {n} nodes", labels.len())));
+        }
+        Ok(labels.into_iter().map(class).collect())
+    }
+}
+
+impl Reader for Benchmark {
+    fn tables(&self) -> Vec<&'static str> {
+        vec!["nodes", "edges"]
+    }
+
+    fn schema(&self, table: &str) -> Result<SchemaRef> {
+        let mut npz = self.open()?;
+        if table == "edges" {
+            let edges = columns::edges_schema(DataType::Int64);
+            if Self::weights(&mut npz)?.is_none() {
+                return Ok(edges);
+            }
+            let weight = Arc::new(Field::new("weight", DataType::Float64, false));
+            return Ok(Arc::new(Schema::new(edges.fields().iter().cloned().chain([weight]).collect::<Vec<_>>())));
+        }
+        let features = match csr_prefix(&npz, "attr") {
+            Some(prefix) => Features::sparse(Self::shape(&mut npz, &prefix)?.1),
+            None if npz.has("attr_matrix") => {
+                let shape = npz.header("attr_matrix")?.shape;
+                Features::dense(shape.get(1).copied().unwrap_or(0))
+            }
+            None => Features::none(),
+        };
+        let others: Vec<&str> = [("class_names", "class"), ("node_names", "name")]
+            .into_iter()
+            .filter(|(member, _)| npz.has(member))
+            .map(|(_, column)| column)
+            .collect();
+        Ok(columns::nodes_schema_with(DataType::Int64, DataType::Int64, features, &others))
+    }
+
+    fn read(
+        &self,
+        table: &str,
+        schema: &SchemaRef,
+        columns: &[usize],
+        keep_going: &dyn Fn() -> bool,
+    ) -> Result<Vec<RecordBatch>> {
+        let mut npz = self.open()?;
+        if table == "edges" {
+            let Arcs { src, dst, .. } = Self::arcs(&mut npz)?;
+            let rows = src.len();
+            let (mut src, mut dst) = (src, dst);
+            let column = |name: &str| {
+                Ok(match name {
+                    "src" => Values::Integers(std::mem::take(&mut src)),
+                    "dst" => Values::Integers(std::mem::take(&mut dst)),
+                    _ => {
+                        let weights = Self::weights(&mut npz)?.unwrap_or_else(|| vec![1.0; rows]);
+                        if weights.len() != rows {
+                            return Err(npz.fault("adj_data", format!("{} weights for {rows} arcs", weights.len())));
+                        }
+                        Values::Reals(weights)
+                    }
+                })
+            };
+            return columns::batches(schema, columns, rows, column, keep_going);
+        }
+        let n = Self::n_nodes(&mut npz)?;
+        let column = |name: &str| {
+            Ok(match name {
+                "node" => Values::Numbers,
+                "label" => Values::Labels(Self::labels(&mut npz, n)?),
+                "class" => {
+                    let names = Self::texts(&mut npz, "class_names")?;
+                    let classes = Self::labels(&mut npz, n)?.into_iter().map(|label| {
+                        let name = label.and_then(|label| names.get(usize::try_from(label).ok()?));
+                        name.cloned()
+                    });
+                    Values::OptionalTexts(classes.collect())
+                }
+                "name" => {
+                    let names = Self::texts(&mut npz, "node_names")?;
+                    if names.len() != n {
+                        return Err(npz.fault("node_names", format!("{} names for {n} nodes", names.len())));
+                    }
+                    Values::Texts(names)
+                }
+                _ => Self::features(&mut npz, n)?,
+            })
+        };
+        columns::batches(schema, columns, n, column, keep_going)
+    }
+
+    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+        let Ok(mut npz) = self.open() else { return 0 };
+        let names = npz.names();
+        let wanted = |name: &&str| match table {
+            "edges" => name.starts_with("adj"),
+            _ if columns.contains(&2) => !name.starts_with("adj"),
+            _ => !name.starts_with("adj") && !name.starts_with("attr"),
+        };
+        let members: Vec<&str> = names.iter().map(String::as_str).filter(wanted).collect();
+        npz.bytes(&members).saturating_mul(4)
+    }
+
+    fn missing_features(&self) -> Option<String> {
+        let npz = self.open().ok()?;
+        let present = csr_prefix(&npz, "attr").is_some() || npz.has("attr_matrix");
+        (!present).then(|| format!("{} (members attr_*)", files::name(&self.file)))
+    }
+
+    fn directed(&self) -> bool {
+        true
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.file.clone()]
+    }
+}

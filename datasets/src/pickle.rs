@@ -1,0 +1,572 @@
+//! Python pickles, as far as numpy arrays, scipy CSR matrices and `defaultdict(list)` need them (protocols 2 to 4).
+//!
+//! A pickle is a program for a stack machine. This reader runs it without Python: it builds lists, dictionaries and
+//! numbers, and *records* calls and classes instead of executing them; a name outside [`KNOWN`] ends the reading. All
+//! values live in one arena, so shared and cyclic values are just numbers, and nothing recurses.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::array::{Array, Dtype, Header};
+use crate::matrix::Matrix;
+
+/// The names that a pickle may mention, by their last part; none of them is ever called.
+const KNOWN: [&str; 9] =
+    ["csr_matrix", "csr_array", "_reconstruct", "ndarray", "dtype", "defaultdict", "OrderedDict", "list", "scalar"];
+
+/// Where a value is in the arena.
+type Id = u32;
+
+/// A value.
+#[derive(Debug)]
+enum Value {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    /// Bytes of the file: a Python 2 `str`, `bytes` or UTF-8 text.
+    Bytes(Range<usize>),
+    Tuple(Vec<Id>),
+    List(Vec<Id>),
+    Dict(Vec<(Id, Id)>),
+    /// A class or a function, by its last name.
+    Name(&'static str),
+    /// What a call would have made: the callee, its arguments, the state given to it, the items set in it.
+    Object { callee: &'static str, arguments: Id, state: Option<Id>, items: Vec<(Id, Id)> },
+}
+
+/// A fault and the byte where it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) byte: usize,
+    pub(crate) what: String,
+}
+
+/// A pickle that has been read.
+pub(crate) struct Pickle<'a> {
+    bytes: &'a [u8],
+    values: Vec<Value>,
+    root: Id,
+}
+
+struct Machine<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    values: Vec<Value>,
+    stack: Vec<Id>,
+    marks: Vec<usize>,
+    memo: HashMap<u64, Id>,
+}
+
+impl<'a> Pickle<'a> {
+    /// Runs the pickle. O(bytes) time and memory.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Fault> {
+        if Id::try_from(bytes.len()).is_err() {
+            return Err(Fault { byte: 0, what: "pickles of 4 GiB and more are not read".to_owned() });
+        }
+        let mut machine =
+            Machine { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        loop {
+            let start = machine.at;
+            match machine.step() {
+                Ok(None) => {}
+                Ok(Some(root)) => return Ok(Self { bytes, values: machine.values, root }),
+                Err(what) => return Err(Fault { byte: start, what }),
+            }
+        }
+    }
+
+    /// The whole pickle as an array.
+    pub(crate) fn array(&self) -> Result<Array, String> {
+        self.array_at(self.root)
+    }
+
+    /// The whole pickle as a sparse matrix.
+    pub(crate) fn csr(&self) -> Result<Matrix, String> {
+        let state = self.csr_state()?;
+        let (rows, width) = self.shape_in(state)?;
+        let part = |name: &str| self.array_at(self.entry(state, name)?).map_err(|e| format!("{name}: {e}"));
+        let indptr = part("indptr")?.integers()?;
+        Matrix::from_csr(width, &indptr, &part("indices")?.integers()?, &part("data")?.floats()?, rows)
+    }
+
+    /// The shape of the sparse matrix.
+    pub(crate) fn csr_shape(&self) -> Result<(usize, usize), String> {
+        self.shape_in(self.csr_state()?)
+    }
+
+    /// The whole pickle as a dictionary of integer -> list of integers, in the file's order.
+    pub(crate) fn adjacency(&self) -> Result<Vec<(i64, Vec<i64>)>, String> {
+        let items = match self.value(self.root) {
+            Value::Dict(items) => items,
+            Value::Object { callee: "defaultdict" | "OrderedDict", items, .. } => items,
+            other => return Err(format!("a dictionary of neighbour lists is expected, there is {}", kind(other))),
+        };
+        let integer = |id: Id| match self.value(id) {
+            Value::Int(value) => Ok(*value),
+            other => Err(format!("a node number is expected, there is {}", kind(other))),
+        };
+        // A list may be shared, so that a small file could stand for more entries than fit into memory.
+        let mut entries = 0usize;
+        items
+            .iter()
+            .map(|&(key, list)| {
+                let node = integer(key)?;
+                match self.value(list) {
+                    Value::List(items) | Value::Tuple(items) => {
+                        entries += items.len();
+                        if entries > self.bytes.len() {
+                            return Err("the lists of neighbours have more entries than the file has bytes".to_owned());
+                        }
+                        Ok((node, items.iter().map(|id| integer(*id)).collect::<Result<_, _>>()?))
+                    }
+                    other => Err(format!("node {node} has no list of neighbours but {}", kind(other))),
+                }
+            })
+            .collect()
+    }
+
+    fn value(&self, id: Id) -> &Value {
+        &self.values[id as usize]
+    }
+
+    fn csr_state(&self) -> Result<&[(Id, Id)], String> {
+        let Value::Object { callee: "csr_matrix" | "csr_array", state: Some(state), .. } = self.value(self.root) else {
+            return Err(format!("a scipy csr_matrix is expected, there is {}", kind(self.value(self.root))));
+        };
+        match self.value(*state) {
+            Value::Dict(items) => Ok(items),
+            other => Err(format!("the csr_matrix has no dictionary of members but {}", kind(other))),
+        }
+    }
+
+    fn shape_in(&self, state: &[(Id, Id)]) -> Result<(usize, usize), String> {
+        match self.sizes(self.entry(state, "_shape").or_else(|_| self.entry(state, "shape"))?)?[..] {
+            [rows, width] => Ok((rows, width)),
+            ref other => Err(format!("the csr_matrix has the shape {other:?}, not two lengths")),
+        }
+    }
+
+    fn entry(&self, dict: &[(Id, Id)], name: &str) -> Result<Id, String> {
+        let found = dict.iter().find(|(key, _)| self.bytes_at(*key).is_ok_and(|bytes| bytes == name.as_bytes()));
+        found.map(|(_, value)| *value).ok_or_else(|| format!("the member '{name}' is missing"))
+    }
+
+    fn bytes_at(&self, id: Id) -> Result<&[u8], String> {
+        match self.value(id) {
+            Value::Bytes(range) => Ok(&self.bytes[range.clone()]),
+            other => Err(format!("text is expected, there is {}", kind(other))),
+        }
+    }
+
+    fn text(&self, id: Id) -> Result<&str, String> {
+        std::str::from_utf8(self.bytes_at(id)?).map_err(|_| "a name is not text".to_owned())
+    }
+
+    fn tuple(&self, id: Id) -> Result<&[Id], String> {
+        match self.value(id) {
+            Value::Tuple(items) => Ok(items),
+            other => Err(format!("a tuple is expected, there is {}", kind(other))),
+        }
+    }
+
+    fn sizes(&self, id: Id) -> Result<Vec<usize>, String> {
+        self.tuple(id)?
+            .iter()
+            .map(|&item| match self.value(item) {
+                Value::Int(size) if *size >= 0 => Ok(*size as usize),
+                other => Err(format!("a length is expected, there is {}", kind(other))),
+            })
+            .collect()
+    }
+
+    /// `_reconstruct(ndarray, ...)` with the state `(version, shape, dtype, fortran, bytes)`.
+    fn array_at(&self, id: Id) -> Result<Array, String> {
+        let Value::Object { callee: "_reconstruct", state: Some(state), .. } = self.value(id) else {
+            return Err(format!("a numpy array is expected, there is {}", kind(self.value(id))));
+        };
+        let &[_, shape, dtype, fortran, data] = self.tuple(*state)? else {
+            return Err("the state of a numpy array has another form than (version, shape, dtype, order, data)".into());
+        };
+        let dtype = self.dtype(dtype)?;
+        let fortran = matches!(self.value(fortran), Value::Bool(true) | Value::Int(1));
+        let data = self.bytes_at(data)?.to_vec();
+        Array::new(Header { dtype, fortran, shape: self.sizes(shape)? }, data)
+    }
+
+    /// `dtype('i4', 0, 1)` with the state `(3, '<', ...)`, whose second item is the byte order.
+    fn dtype(&self, id: Id) -> Result<Dtype, String> {
+        let Value::Object { callee: "dtype", arguments, state, .. } = self.value(id) else {
+            return Err(format!("a numpy dtype is expected, there is {}", kind(self.value(id))));
+        };
+        let Some(name) = self.tuple(*arguments)?.first() else {
+            return Err("a numpy dtype has no name".to_owned());
+        };
+        let order = match state {
+            Some(state) => match self.tuple(*state)?.get(1) {
+                Some(order) => self.text(*order)?,
+                None => "",
+            },
+            None => "",
+        };
+        Dtype::parse(&format!("{order}{}", self.text(*name)?))
+    }
+}
+
+/// What a value is, for errors.
+fn kind(value: &Value) -> String {
+    match value {
+        Value::None => "None".to_owned(),
+        Value::Bool(_) => "a boolean".to_owned(),
+        Value::Int(value) => format!("the integer {value}"),
+        Value::Float(value) => format!("the number {value}"),
+        Value::Bytes(_) => "text".to_owned(),
+        Value::Tuple(_) => "a tuple".to_owned(),
+        Value::List(_) => "a list".to_owned(),
+        Value::Dict(_) => "a dictionary".to_owned(),
+        Value::Name(name) => format!("the class {name}"),
+        Value::Object { callee, .. } => format!("an object of {callee}"),
+    }
+}
+
+impl<'a> Machine<'a> {
+    /// Runs one instruction; the result when it is the last.
+    fn step(&mut self) -> Result<Option<Id>, String> {
+        let opcode = self.take(1)?[0];
+        match opcode {
+            // Frames and versions say nothing about the values.
+            0x80 => match self.take(1)?[0] {
+                version @ (0..=1 | 6..) => return Err(format!("is a pickle of protocol {version}; 2 to 5 are read")),
+                _ => {}
+            },
+            0x95 => drop(self.take(8)?),
+            b'(' => self.marks.push(self.stack.len()),
+            b'0' => drop(self.pop()?),
+            b'1' => drop(self.to_mark()?),
+            b'2' => {
+                let top = *self.stack.last().ok_or_else(empty)?;
+                self.stack.push(top);
+            }
+            b'.' => {
+                let root = self.pop()?;
+                return Ok(Some(root));
+            }
+
+            b'N' => self.push(Value::None),
+            0x88 => self.push(Value::Bool(true)),
+            0x89 => self.push(Value::Bool(false)),
+            b'K' => self.push_integer(1, false)?,
+            b'M' => self.push_integer(2, false)?,
+            b'J' => self.push_integer(4, true)?,
+            0x8a => {
+                let length = self.length(1)?;
+                self.push_integer(length, true)?;
+            }
+            b'G' => {
+                let bytes = self.take(8)?;
+                let bits = bytes.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+                self.push(Value::Float(f64::from_bits(bits)));
+            }
+
+            b'U' | b'C' | 0x8c => self.push_bytes(1)?,
+            b'T' | b'X' | b'B' => self.push_bytes(4)?,
+            0x8d | 0x8e => self.push_bytes(8)?,
+
+            b')' => self.push(Value::Tuple(Vec::new())),
+            b't' => {
+                let items = self.to_mark()?;
+                self.push(Value::Tuple(items));
+            }
+            0x85..=0x87 => {
+                let mut items = Vec::with_capacity(3);
+                for _ in 0x84..opcode {
+                    items.push(self.pop()?);
+                }
+                items.reverse();
+                self.push(Value::Tuple(items));
+            }
+            b']' => self.push(Value::List(Vec::new())),
+            b'}' => self.push(Value::Dict(Vec::new())),
+            b'a' => {
+                let item = self.pop()?;
+                self.append(&[item])?;
+            }
+            b'e' => {
+                let items = self.to_mark()?;
+                self.append(&items)?;
+            }
+            b's' => {
+                let value = self.pop()?;
+                let key = self.pop()?;
+                self.set(&[key, value])?;
+            }
+            b'u' => {
+                let items = self.to_mark()?;
+                self.set(&items)?;
+            }
+
+            b'c' => {
+                let module = self.line()?;
+                let name = self.line()?;
+                self.push_name(module, name)?;
+            }
+            0x93 => {
+                let (name, module) = (self.pop()?, self.pop()?);
+                let (module, name) = (self.text(module)?, self.text(name)?);
+                self.push_name(module, name)?;
+            }
+            // A call, or the making of an object of a class: recorded, never run.
+            b'R' | 0x81 => {
+                let (arguments, callee) = (self.pop()?, self.pop()?);
+                let Value::Name(callee) = self.values[callee as usize] else {
+                    return Err("something that is neither a class nor a function is called".to_owned());
+                };
+                self.push(Value::Object { callee, arguments, state: None, items: Vec::new() });
+            }
+            b'b' => {
+                let new_state = self.pop()?;
+                let object = *self.stack.last().ok_or_else(empty)?;
+                match &mut self.values[object as usize] {
+                    Value::Object { state, .. } => *state = Some(new_state),
+                    other => return Err(format!("state is given to {}", kind(other))),
+                }
+            }
+
+            b'q' => self.remember(1)?,
+            b'r' => self.remember(4)?,
+            0x94 => {
+                let top = *self.stack.last().ok_or_else(empty)?;
+                self.memo.insert(self.memo.len() as u64, top);
+            }
+            b'h' => self.recall(1)?,
+            b'j' => self.recall(4)?,
+
+            other => return Err(format!("has the pickle instruction {other:#04x}, which graph data does not need")),
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let rest = &self.bytes[self.at..];
+        if rest.len() < length {
+            return Err(format!(
+                "the pickle is cut short: {length} more bytes are announced, {} are left of {}",
+                rest.len(),
+                self.bytes.len()
+            ));
+        }
+        self.at += length;
+        Ok(&rest[..length])
+    }
+
+    /// A little-endian length of 1, 4 or 8 bytes.
+    fn length(&mut self, width: usize) -> Result<usize, String> {
+        let length = self.take(width)?.iter().rev().fold(0u64, |length, byte| length << 8 | u64::from(*byte));
+        usize::try_from(length).map_err(|_| format!("a length of {length} bytes is announced"))
+    }
+
+    fn line(&mut self) -> Result<&'a str, String> {
+        let rest = &self.bytes[self.at..];
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+            return Err("the pickle is cut short within a name".to_owned());
+        };
+        self.at += end + 1;
+        std::str::from_utf8(&rest[..end]).map_err(|_| "a class's name is not text".to_owned())
+    }
+
+    fn push(&mut self, value: Value) {
+        // Every value takes at least a byte of the file, whose length `read` has checked.
+        let id = self.values.len() as Id;
+        self.values.push(value);
+        self.stack.push(id);
+    }
+
+    fn push_integer(&mut self, width: usize, signed: bool) -> Result<(), String> {
+        if width > 8 {
+            return Err(format!("an integer of {width} bytes is too large for BIGINT"));
+        }
+        let bytes = self.take(width)?;
+        let mut value = bytes.iter().rev().fold(0i64, |value, byte| value << 8 | i64::from(*byte));
+        if signed && (1..8).contains(&width) {
+            let shift = 64 - 8 * width as u32;
+            value = value << shift >> shift;
+        }
+        self.push(Value::Int(value));
+        Ok(())
+    }
+
+    fn push_bytes(&mut self, width: usize) -> Result<(), String> {
+        let length = self.length(width)?;
+        let start = self.at;
+        self.take(length)?;
+        self.push(Value::Bytes(start..start + length));
+        Ok(())
+    }
+
+    fn push_name(&mut self, module: &str, name: &str) -> Result<(), String> {
+        let home = ["scipy.sparse", "numpy", "collections", "__builtin__", "builtins"];
+        let inside = |root: &&str| module == *root || module.strip_prefix(*root).is_some_and(|r| r.starts_with('.'));
+        match KNOWN.iter().find(|known| **known == name) {
+            Some(known) if home.iter().any(|root| inside(&root)) => {
+                self.push(Value::Name(known));
+                Ok(())
+            }
+            _ => Err(format!("the pickle asks for {module}.{name}, which graph data does not need; nothing was run")),
+        }
+    }
+
+    fn text(&self, id: Id) -> Result<&'a str, String> {
+        match &self.values[id as usize] {
+            Value::Bytes(range) => {
+                std::str::from_utf8(&self.bytes[range.clone()]).map_err(|_| "a class's name is not text".to_owned())
+            }
+            other => Err(format!("a class's name is expected, there is {}", kind(other))),
+        }
+    }
+
+    fn pop(&mut self) -> Result<Id, String> {
+        if self.marks.last().is_some_and(|mark| *mark == self.stack.len()) {
+            return Err(empty());
+        }
+        self.stack.pop().ok_or_else(empty)
+    }
+
+    fn to_mark(&mut self) -> Result<Vec<Id>, String> {
+        let mark = self.marks.pop().ok_or("the pickle closes a list that it did not open")?;
+        Ok(self.stack.split_off(mark))
+    }
+
+    fn append(&mut self, new: &[Id]) -> Result<(), String> {
+        let list = *self.stack.last().ok_or_else(empty)?;
+        match &mut self.values[list as usize] {
+            Value::List(items) => items.extend_from_slice(new),
+            other => return Err(format!("items are appended to {}", kind(other))),
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, new: &[Id]) -> Result<(), String> {
+        if !new.len().is_multiple_of(2) {
+            return Err("a key of a dictionary has no value".to_owned());
+        }
+        let dict = *self.stack.last().ok_or_else(empty)?;
+        match &mut self.values[dict as usize] {
+            Value::Dict(items) | Value::Object { items, .. } => {
+                items.extend(new.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+            }
+            other => return Err(format!("keys are set in {}", kind(other))),
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, width: usize) -> Result<(), String> {
+        let key = self.length(width)? as u64;
+        let top = *self.stack.last().ok_or_else(empty)?;
+        self.memo.insert(key, top);
+        Ok(())
+    }
+
+    fn recall(&mut self, width: usize) -> Result<(), String> {
+        let key = self.length(width)? as u64;
+        let id = *self.memo.get(&key).ok_or_else(|| format!("the pickle recalls value {key}, which it never kept"))?;
+        self.stack.push(id);
+        Ok(())
+    }
+}
+
+fn empty() -> String {
+    "the pickle takes more values than it made".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `defaultdict(list)` with `{1: [2, 3], -1: []}`, as Python 2 writes it.
+    const ADJACENCY: &[u8] = b"\x80\x02ccollections\ndefaultdict\nq\x01c__builtin__\nlist\nq\x02\x85Rq\x03(K\x01]q\x04(K\x02K\x03eJ\xff\xff\xff\xff]q\x05u.";
+
+    /// A `csr_matrix` of shape (1, 3) with the entry 2.0 in column 2.
+    pub(super) fn matrix() -> Vec<u8> {
+        let array = |bytes: &mut Vec<u8>, length: u8, dtype: &[u8], data: &[u8]| {
+            bytes.extend(b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K");
+            bytes.extend([length, 0x85]);
+            bytes.extend(b"cnumpy\ndtype\nU\x02");
+            bytes.extend(dtype);
+            bytes.extend(b"K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U");
+            bytes.push(data.len() as u8);
+            bytes.extend(data);
+            bytes.extend(b"tb");
+        };
+        let mut bytes = b"\x80\x02cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK\x01K\x03\x86U\x06indptr".to_vec();
+        array(&mut bytes, 2, b"i4", &[0, 0, 0, 0, 1, 0, 0, 0]);
+        bytes.extend(b"U\x07indices");
+        array(&mut bytes, 1, b"i4", &[2, 0, 0, 0]);
+        bytes.extend(b"U\x04data");
+        array(&mut bytes, 1, b"f4", &[0, 0, 0, 64]);
+        bytes.extend(b"ub.");
+        bytes
+    }
+
+    #[test]
+    fn an_adjacency_keeps_the_order_of_the_file() {
+        let pickle = Pickle::read(ADJACENCY).unwrap();
+        assert_eq!(pickle.adjacency().unwrap(), [(1, vec![2, 3]), (-1, vec![])]);
+    }
+
+    #[test]
+    fn a_sparse_matrix_is_read() {
+        let bytes = matrix();
+        let pickle = Pickle::read(&bytes).unwrap();
+        assert_eq!(pickle.csr_shape().unwrap(), (1, 3));
+        assert_eq!(
+            pickle.csr().unwrap(),
+            Matrix::Sparse { width: 3, offsets: vec![0, 1], entries: vec![(2, 2.0)] }
+        );
+    }
+
+    #[test]
+    fn a_dangerous_name_is_refused_and_nothing_runs() {
+        let fault = Pickle::read(b"\x80\x02cos\nsystem\nU\x04true\x85R.").err().unwrap();
+        assert_eq!(fault.byte, 2);
+        assert!(fault.what.contains("os.system") && fault.what.contains("nothing was run"), "{}", fault.what);
+        let fault = Pickle::read(b"\x80\x02cevil\nlist\n.").err().unwrap();
+        assert!(fault.what.contains("evil.list"), "{}", fault.what);
+    }
+
+    #[test]
+    fn a_cut_pickle_says_where() {
+        let whole = matrix();
+        for end in 0..whole.len() {
+            let fault = Pickle::read(&whole[..end]).err().unwrap();
+            assert!(fault.byte <= end && fault.what.contains("cut short"), "{end}: {}", fault.what);
+        }
+    }
+
+    #[test]
+    fn something_else_than_expected_is_named() {
+        let pickle = Pickle::read(b"\x80\x02K\x07.").unwrap();
+        assert!(pickle.array().unwrap_err().contains("the integer 7"));
+        assert!(pickle.csr().unwrap_err().contains("the integer 7"));
+        assert!(pickle.adjacency().unwrap_err().contains("the integer 7"));
+    }
+
+    #[test]
+    fn no_change_of_bytes_makes_the_reader_panic() {
+        let valid = [ADJACENCY.to_vec(), matrix()];
+        let mut state = 11u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize
+        };
+        for round in 0..100_000 {
+            let mut bytes = valid[round % 2].clone();
+            for _ in 0..1 + random() % 4 {
+                let at = random() % bytes.len();
+                bytes[at] = random() as u8;
+            }
+            if let Ok(pickle) = Pickle::read(&bytes) {
+                let _ = (pickle.array(), pickle.csr(), pickle.csr_shape(), pickle.adjacency());
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The command line: scripts, the prompt, output formats and progress.

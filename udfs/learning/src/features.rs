@@ -1,0 +1,403 @@
+//! Node features: as given (sparse or dense), or a stand-in for graphs that have none.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use bonnet_graph::Graph;
+use serde::{Deserialize, Serialize};
+
+use crate::data::DataError;
+use crate::kernels::{Csr, RowSet};
+use crate::options::OptionError;
+use crate::random::{Stream, key};
+
+/// The features of the nodes `0..n`, as many columns for each.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Features {
+    /// Bag-of-words and other sparse rows: they stay sparse in training.
+    Sparse(SparseRows),
+    /// Row-major, `nodes x columns`.
+    Dense {
+        /// The number of columns.
+        columns: usize,
+        /// `nodes * columns` values.
+        values: Vec<f32>,
+    },
+    /// The publisher gives none.
+    None,
+}
+
+/// A sparse matrix of `f32` in compressed rows; the columns of a row ascend strictly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseRows {
+    n_columns: usize,
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl SparseRows {
+    /// A matrix from its rows: `offsets` has one entry a row and one more; the columns of a row may come in any order but
+    /// only once. O(entries log(entries of a row)).
+    ///
+    /// # Errors
+    /// If lengths disagree, a column is not below `n_columns` or is repeated, or a value is not finite.
+    pub fn new(
+        n_columns: usize,
+        offsets: Vec<usize>,
+        mut columns: Vec<u32>,
+        mut values: Vec<f32>,
+    ) -> Result<Self, DataError> {
+        let malformed = |what: String| DataError::Features(what);
+        let well_formed = offsets.first() == Some(&0)
+            && offsets.windows(2).all(|w| w[0] <= w[1])
+            && offsets.last() == Some(&columns.len())
+            && columns.len() == values.len();
+        if !well_formed {
+            return Err(malformed("the row offsets do not fit the entries".into()));
+        }
+        for row in 0..offsets.len() - 1 {
+            let range = offsets[row]..offsets[row + 1];
+            if !columns[range.clone()].is_sorted() {
+                let mut entries: Vec<(u32, f32)> =
+                    range.clone().map(|e| (columns[e], values[e])).collect();
+                entries.sort_unstable_by_key(|entry| entry.0);
+                for (e, (column, value)) in range.clone().zip(entries) {
+                    (columns[e], values[e]) = (column, value);
+                }
+            }
+            for e in range.clone() {
+                if columns[e] as usize >= n_columns {
+                    let column = columns[e];
+                    return Err(malformed(format!("node {row} has feature {column}, but there are {n_columns} features")));
+                }
+                if e > range.start && columns[e] == columns[e - 1] {
+                    return Err(malformed(format!("node {row} has feature {} twice", columns[e])));
+                }
+                if !values[e].is_finite() {
+                    let (column, value) = (columns[e], values[e]);
+                    return Err(malformed(format!("feature {column} of node {row} is {value}; features must be finite")));
+                }
+            }
+        }
+        Ok(Self { n_columns, offsets, columns, values })
+    }
+
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// The number of stored entries.
+    pub fn n_entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The columns and values of a row.
+    pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
+        let range = self.offsets[row]..self.offsets[row + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// As the kernels read it.
+    pub fn csr(&self) -> Csr<'_> {
+        Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values }
+    }
+
+    /// The transposed matrix of the rows of a set (other rows count as empty). O(columns + entries).
+    pub fn transposed(&self, rows: &RowSet) -> Self {
+        let mut offsets = vec![0usize; self.n_columns + 1];
+        for &row in rows.rows() {
+            self.row(row as usize).0.iter().for_each(|&column| offsets[column as usize + 1] += 1);
+        }
+        for column in 0..self.n_columns {
+            offsets[column + 1] += offsets[column];
+        }
+        let mut next = offsets.clone();
+        let mut columns = vec![0; offsets[self.n_columns]];
+        let mut values = vec![0.0; columns.len()];
+        for &row in rows.rows() {
+            let (row_columns, row_values) = self.row(row as usize);
+            for (&column, &value) in row_columns.iter().zip(row_values) {
+                let at = &mut next[column as usize];
+                (columns[*at], values[*at]) = (row, value);
+                *at += 1;
+            }
+        }
+        Self { n_columns: self.n_rows(), offsets, columns, values }
+    }
+}
+
+impl Features {
+    /// Dense features, row-major.
+    ///
+    /// # Errors
+    /// If the values are not whole rows, or one is not finite.
+    pub fn dense(columns: usize, values: Vec<f32>) -> Result<Self, DataError> {
+        if columns == 0 || !values.len().is_multiple_of(columns) {
+            let n = values.len();
+            return Err(DataError::Features(format!("{n} values are not whole rows of {columns} features")));
+        }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let (row, column, value) = (at / columns, at % columns, values[at]);
+            return Err(DataError::Features(format!(
+                "feature {column} of node {row} is {value}; features must be finite"
+            )));
+        }
+        Ok(Self::Dense { columns, values })
+    }
+
+    /// The number of rows, or none where there are no features.
+    pub fn n_rows(&self) -> Option<usize> {
+        match self {
+            Self::Sparse(rows) => Some(rows.n_rows()),
+            Self::Dense { columns, values } => Some(values.len() / columns),
+            Self::None => None,
+        }
+    }
+
+    /// The number of columns; 0 where there are no features.
+    pub fn n_columns(&self) -> usize {
+        match self {
+            Self::Sparse(rows) => rows.n_columns(),
+            Self::Dense { columns, .. } => *columns,
+            Self::None => 0,
+        }
+    }
+
+    /// The bytes that the values and indices hold.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Sparse(rows) => rows.offsets.len() * size_of::<usize>() + rows.n_entries() * 8,
+            Self::Dense { values, .. } => values.len() * 4,
+            Self::None => 0,
+        }
+    }
+}
+
+/// What the first layer reads: the option `features`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum FeatureSource {
+    /// `given`: the features of the nodes.
+    #[default]
+    Given,
+    /// `identity`: one column a node, kept sparse; the first layer then learns a vector for each node.
+    Identity,
+    /// `degree`: one-hot code of the degree, one column for each distinct degree, ascending; kept sparse.
+    Degree,
+    /// `random:k`: `k` standard normal columns, drawn once from the job's seed.
+    Random(usize),
+}
+
+impl fmt::Display for FeatureSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given => f.write_str("given"),
+            Self::Identity => f.write_str("identity"),
+            Self::Degree => f.write_str("degree"),
+            Self::Random(k) => write!(f, "random:{k}"),
+        }
+    }
+}
+
+impl FromStr for FeatureSource {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        match text {
+            "given" => Ok(Self::Given),
+            "identity" => Ok(Self::Identity),
+            "degree" => Ok(Self::Degree),
+            _ => match text.strip_prefix("random:").and_then(|k| k.parse().ok()) {
+                Some(k) if (1..=1_000_000).contains(&k) => Ok(Self::Random(k)),
+                _ => Err(OptionError::invalid("features", text, "given, identity, degree, random:k (k columns)")),
+            },
+        }
+    }
+}
+
+/// The option `normalize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Normalize {
+    /// `none`: as they are.
+    #[default]
+    None,
+    /// `row`: each row divided by the sum of its absolute values; zero rows stay zero.
+    Row,
+}
+
+impl fmt::Display for Normalize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Row => "row",
+        })
+    }
+}
+
+impl FromStr for Normalize {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        match text {
+            "none" => Ok(Self::None),
+            "row" => Ok(Self::Row),
+            _ => Err(OptionError::invalid("normalize", text, "none, row")),
+        }
+    }
+}
+
+/// serde goes through the text forms, which are those of SQL.
+macro_rules! text_serde {
+    ($($type:ty),*) => {$(
+        impl TryFrom<String> for $type {
+            type Error = OptionError;
+            fn try_from(text: String) -> Result<Self, OptionError> {
+                text.parse()
+            }
+        }
+        impl From<$type> for String {
+            fn from(value: $type) -> String {
+                value.to_string()
+            }
+        }
+    )*};
+}
+pub(crate) use text_serde;
+text_serde!(FeatureSource, Normalize);
+
+/// The input of a model: the given features or the stand-in, normalised if asked. Shares the given ones where nothing
+/// changes. The bytes of a fresh input are reserved by the caller: [`prepared_bytes`].
+pub(crate) fn prepare(
+    given: &Arc<Features>,
+    graph: &Graph,
+    source: FeatureSource,
+    normalize: Normalize,
+    seed: u64,
+) -> Result<Arc<Features>, DataError> {
+    let n = graph.n_nodes();
+    let one_hot = |n_columns: usize, columns: Vec<u32>| {
+        let rows = SparseRows { n_columns, offsets: (0..=n).collect(), columns, values: vec![1.0; n] };
+        Arc::new(Features::Sparse(rows))
+    };
+    let source = match source {
+        FeatureSource::Given => match **given {
+            Features::None => return Err(DataError::NoFeatures),
+            _ => Arc::clone(given),
+        },
+        FeatureSource::Identity => one_hot(n, (0..n as u32).collect()),
+        FeatureSource::Degree => {
+            let mut distinct: Vec<usize> = (0..n as u32).map(|v| graph.degree(v)).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let column = |v: u32| distinct.partition_point(|&d| d < graph.degree(v)) as u32;
+            one_hot(distinct.len(), (0..n as u32).map(column).collect())
+        }
+        FeatureSource::Random(columns) => {
+            let mut stream = Stream::new(key(&[seed, RANDOM_FEATURES]));
+            let values = (0..n * columns).map(|_| stream.normal() as f32).collect();
+            Arc::new(Features::Dense { columns, values })
+        }
+    };
+    Ok(match normalize {
+        Normalize::None => source,
+        Normalize::Row => Arc::new(row_normalized(&source)),
+    })
+}
+
+/// Tells the stream of random features from other uses of the seed.
+const RANDOM_FEATURES: u64 = 1;
+
+/// The bytes that [`prepare`] allocates.
+pub(crate) fn prepared_bytes(given: &Features, n: usize, source: FeatureSource, normalize: Normalize) -> usize {
+    let one_hot = n * (size_of::<usize>() + 8);
+    let fresh = match source {
+        FeatureSource::Given => 0,
+        FeatureSource::Identity | FeatureSource::Degree => one_hot,
+        FeatureSource::Random(k) => n * k * 4,
+    };
+    match (normalize, source) {
+        (Normalize::None, _) => fresh,
+        (Normalize::Row, FeatureSource::Given) => given.bytes(),
+        (Normalize::Row, _) => 2 * fresh,
+    }
+}
+
+fn row_normalized(features: &Features) -> Features {
+    let scale = |values: &mut [f32]| {
+        let sum: f64 = values.iter().map(|v| f64::from(v.abs())).sum();
+        if sum > 0.0 {
+            values.iter_mut().for_each(|v| *v = (f64::from(*v) / sum) as f32);
+        }
+    };
+    let mut features = features.clone();
+    match &mut features {
+        Features::Sparse(rows) => {
+            for row in 0..rows.n_rows() {
+                scale(&mut rows.values[rows.offsets[row]..rows.offsets[row + 1]]);
+            }
+        }
+        Features::Dense { columns, values } => values.chunks_mut(*columns).for_each(scale),
+        Features::None => {}
+    }
+    features
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> Graph {
+        Graph::from_edges(4, &[(0, 1), (1, 2)])
+    }
+
+    #[test]
+    fn rows_are_divided_by_the_sum_of_absolute_values_and_zero_rows_stay() {
+        let dense = Arc::new(Features::dense(2, vec![1.0, -3.0, 0.0, 0.0, 2.0, 2.0, 0.5, 0.0]).unwrap());
+        let got = prepare(&dense, &path(), FeatureSource::Given, Normalize::Row, 0).unwrap();
+        assert_eq!(*got, Features::Dense { columns: 2, values: vec![0.25, -0.75, 0.0, 0.0, 0.5, 0.5, 1.0, 0.0] });
+        let sparse = SparseRows::new(2, vec![0, 2, 2, 4, 5], vec![1, 0, 0, 1, 0], vec![-3.0, 1.0, 2.0, 2.0, 0.5]);
+        let sparse = Arc::new(Features::Sparse(sparse.unwrap()));
+        let got = prepare(&sparse, &path(), FeatureSource::Given, Normalize::Row, 0).unwrap();
+        let Features::Sparse(rows) = &*got else { panic!("sparse features must stay sparse") };
+        assert_eq!(rows.row(0), (&[0, 1][..], &[0.25, -0.75][..]));
+        assert_eq!(rows.row(3), (&[0][..], &[1.0][..]));
+    }
+
+    #[test]
+    fn stand_ins_need_no_features_and_given_says_what_to_do() {
+        let none = Arc::new(Features::None);
+        let degree = prepare(&none, &path(), FeatureSource::Degree, Normalize::None, 0).unwrap();
+        // Degrees 1, 2, 1, 0: three columns.
+        let Features::Sparse(rows) = &*degree else { panic!("degrees are one-hot") };
+        assert_eq!((rows.n_columns(), rows.columns.as_slice()), (3, &[1, 2, 1, 0][..]));
+        let identity = prepare(&none, &path(), FeatureSource::Identity, Normalize::None, 0).unwrap();
+        assert_eq!(identity.n_columns(), 4);
+        let random = |seed| prepare(&none, &path(), FeatureSource::Random(3), Normalize::None, seed).unwrap();
+        assert_eq!(random(1), random(1));
+        assert_ne!(random(1), random(2));
+        let error = prepare(&none, &path(), FeatureSource::Given, Normalize::None, 0).unwrap_err().to_string();
+        assert!(error.contains("identity") && error.contains("random:k"), "{error}");
+    }
+
+    #[test]
+    fn malformed_features_are_refused_with_their_place() {
+        let error = SparseRows::new(2, vec![0, 1], vec![2], vec![1.0]).unwrap_err().to_string();
+        assert!(error.contains("node 0") && error.contains("feature 2"), "{error}");
+        let error = SparseRows::new(3, vec![0, 0, 2], vec![1, 1], vec![1.0, 2.0]).unwrap_err().to_string();
+        assert!(error.contains("node 1") && error.contains("twice"), "{error}");
+        let error = Features::dense(2, vec![0.0, 1.0, f32::NAN, 0.0]).unwrap_err().to_string();
+        assert!(error.contains("feature 0 of node 1"), "{error}");
+        assert!(Features::dense(2, vec![0.0; 3]).is_err());
+        assert!("random:0".parse::<FeatureSource>().is_err());
+        assert_eq!("random:16".parse::<FeatureSource>().unwrap().to_string(), "random:16");
+    }
+}

@@ -1,0 +1,25 @@
+//! The numerical kernels: fused sparse and dense products on preallocated `f32` buffers, forward and backward.
+//!
+//! Matrices are row-major; the number of stored columns (the *stride*) is a multiple of 8, padding columns hold zeros.
+//! A kernel works on a [`RowSet`] and touches no other row. Rows are cut into blocks by their global number: an output
+//! row belongs to one task, and sums over rows are formed per block and added in the order of the blocks, so results
+//! depend neither on the number of threads nor on which other rows are computed.
+
+pub mod attention;
+pub mod dense;
+pub mod elementwise;
+pub mod exp;
+pub mod loss;
+pub mod parallel;
+pub mod rows;
+pub mod simd;
+pub mod sparse;
+
+pub use elementwise::Activation;
+pub use rows::RowSet;
+pub use sparse::Csr;
+
+/// The columns in which a width is stored: the next multiple of 8.
+pub const fn padded(width: usize) -> usize {
+    width.next_multiple_of(8)
+}

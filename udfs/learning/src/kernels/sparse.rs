@@ -1,0 +1,205 @@
+//! Sparse matrix times dense matrix, rows gathered: messages between nodes, and sparse features times weights.
+
+use bonnet_graph::{Monitor, Stopped};
+
+use super::elementwise::Finish;
+use super::parallel::for_each_block;
+use super::rows::RowSet;
+use super::simd::{self, Body, Lanes, Vectors, axpy};
+use crate::random::Dropout;
+
+/// A sparse matrix in compressed rows, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct Csr<'a> {
+    /// Where each row starts; one more at the end.
+    pub offsets: &'a [usize],
+    /// The column of each entry.
+    pub columns: &'a [u32],
+    /// The value of each entry.
+    pub values: &'a [f32],
+}
+
+/// A dropout mask on the entries of a sparse matrix.
+#[derive(Debug, Clone, Copy)]
+pub enum Mask {
+    /// Every entry counts.
+    None,
+    /// The mask of element (row, column).
+    Rows(Dropout),
+    /// The mask of element (column, row): the transposed matrix under the mask of the original.
+    Columns(Dropout),
+}
+
+/// `out[r] = finish(sum over the entries (r, c) of mask * value * x[c] + own[r])`.
+#[derive(Debug, Clone, Copy)]
+pub struct Product<'a> {
+    /// The sparse matrix.
+    pub matrix: Csr<'a>,
+    /// Which of its entries count.
+    pub mask: Mask,
+    /// The dense matrix.
+    pub x: &'a [f32],
+    /// Its stored columns.
+    pub stride: usize,
+    /// How many of them are multiplied, from the first; a multiple of 8.
+    pub width: usize,
+    /// Where in a row of `x` the `width` columns stand that are added to the row of the same number.
+    pub own: Option<usize>,
+    /// What turns the sums into the output.
+    pub finish: Finish<'a>,
+}
+
+impl Product<'_> {
+    /// Computes the rows of a set; `out` has `width` columns. O(entries * width) multiplications.
+    pub fn run(self, set: &RowSet, out: &mut [f32], monitor: &dyn Monitor) -> Result<(), Stopped> {
+        for_each_block(set, out, self.width, monitor, |rows, first, chunk| {
+            simd::run(Rows { product: self, rows, first, out: chunk, out_stride: self.width });
+        })
+    }
+
+    /// As [`Product::run`], with the sums in the first `width` of `2 * width` output columns and a copy of the row of
+    /// `x` in the others: zeros for rows that are not in `copied`.
+    pub fn run_beside_copy(
+        self,
+        set: &RowSet,
+        copied: &RowSet,
+        out: &mut [f32],
+        monitor: &dyn Monitor,
+    ) -> Result<(), Stopped> {
+        let (width, span) = (self.width, set.span());
+        for_each_block(set, out, 2 * width, monitor, |rows, first, chunk| {
+            simd::run(Rows { product: self, rows, first, out: chunk, out_stride: 2 * width });
+            let mut copied = copied.block(first / span);
+            for &row in rows {
+                let target = &mut chunk[(row as usize - first) * 2 * width + width..][..width];
+                while copied.first().is_some_and(|&c| c < row) {
+                    copied = &copied[1..];
+                }
+                if copied.first() == Some(&row) {
+                    target.copy_from_slice(&self.x[row as usize * self.stride..][..width]);
+                } else {
+                    target.fill(0.0);
+                }
+            }
+        })
+    }
+}
+
+struct Rows<'a> {
+    product: Product<'a>,
+    rows: &'a [u32],
+    first: usize,
+    out: &'a mut [f32],
+    out_stride: usize,
+}
+
+/// Entries that are masked at a time.
+const CHUNK: usize = 128;
+
+impl Body for Rows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { product, rows, first, out, out_stride } = self;
+        let Product { matrix, mask, x, stride, width, own, finish } = product;
+        let mut columns = [0u32; CHUNK];
+        let mut values = [0f32; CHUNK];
+        for &row in rows {
+            let out = &mut out[(row as usize - first) * out_stride..][..width];
+            match own {
+                Some(at) => out.copy_from_slice(&x[row as usize * stride + at..][..width]),
+                None => out.fill(0.0),
+            }
+            let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
+            let (all_columns, all_values) = (&matrix.columns[entries.clone()], &matrix.values[entries]);
+            match mask {
+                Mask::None => gather::<V>(all_columns, all_values, x, stride, out),
+                Mask::Rows(dropout) | Mask::Columns(dropout) => {
+                    let row_key = dropout.row(row);
+                    for (chunk, chunk_values) in all_columns.chunks(CHUNK).zip(all_values.chunks(CHUNK)) {
+                        let mut keeps = [0u32; CHUNK];
+                        if matches!(mask, Mask::Rows(_)) {
+                            for (keep, &column) in keeps.iter_mut().zip(chunk) {
+                                *keep = u32::from(dropout.keeps(row_key, column));
+                            }
+                        } else {
+                            for (keep, &column) in keeps.iter_mut().zip(chunk) {
+                                *keep = u32::from(dropout.keeps(dropout.row(column), row));
+                            }
+                        }
+                        // Kept entries are moved together without a branch.
+                        let mut kept = 0usize;
+                        for ((&column, &value), &keep) in chunk.iter().zip(chunk_values).zip(&keeps) {
+                            columns[kept % CHUNK] = column;
+                            values[kept % CHUNK] = value * dropout.scale;
+                            kept += keep as usize;
+                        }
+                        gather::<V>(&columns[..kept], &values[..kept], x, stride, out);
+                    }
+                }
+            }
+            finish.row::<V>(row, out);
+        }
+    }
+}
+
+/// Adds `sum of value * x[column]` to a row, in tiles that stay in registers.
+#[inline(always)]
+fn gather<V: Vectors>(columns: &[u32], values: &[f32], x: &[f32], stride: usize, out: &mut [f32]) {
+    let width = out.len();
+    let mut at = 0;
+    while at < width {
+        let tile = match width - at {
+            64.. => 64,
+            32.. => 32,
+            16.. => 16,
+            _ => 8,
+        };
+        let out = &mut out[at..at + tile];
+        match tile {
+            64 => gather_tile::<V, 8>(columns, values, x, stride, at, out),
+            32 => gather_tile::<V, 4>(columns, values, x, stride, at, out),
+            16 => gather_tile::<V, 2>(columns, values, x, stride, at, out),
+            _ => gather_tile::<V, 1>(columns, values, x, stride, at, out),
+        }
+        at += tile;
+    }
+}
+
+#[inline(always)]
+fn gather_tile<V: Vectors, const L: usize>(
+    columns: &[u32],
+    values: &[f32],
+    x: &[f32],
+    stride: usize,
+    at: usize,
+    out: &mut [f32],
+) {
+    let mut acc: [Lanes; L] = load(out);
+    for (&column, &value) in columns.iter().zip(values) {
+        let row = &x[column as usize * stride + at..][..8 * L];
+        for l in 0..L {
+            axpy::<V>(value, &row[8 * l..8 * l + 8], &mut acc[l]);
+        }
+    }
+    store(&acc, out);
+}
+
+/// The lanes of a slice of `8 * L` values.
+#[inline(always)]
+pub(crate) fn load<const L: usize>(values: &[f32]) -> [Lanes; L] {
+    let mut lanes = [[0.0; 8]; L];
+    for (lane, values) in lanes.iter_mut().zip(values.chunks_exact(8)) {
+        lane.copy_from_slice(values);
+    }
+    lanes
+}
+
+/// Writes lanes to a slice of `8 * L` values.
+#[inline(always)]
+pub(crate) fn store<const L: usize>(lanes: &[Lanes; L], values: &mut [f32]) {
+    for (lane, values) in lanes.iter().zip(values.chunks_exact_mut(8)) {
+        values.copy_from_slice(lane);
+    }
+}

@@ -1,0 +1,386 @@
+//! Which labelled nodes train, which select and which test.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::GraphData;
+use crate::random::{Stream, key};
+
+/// A part of a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// The loss is taken here.
+    Train,
+    /// The epoch is selected here.
+    Val,
+    /// The figures are taken here.
+    Test,
+}
+
+impl Part {
+    /// `train`, `val` or `test`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Val => "val",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// Three disjoint sets of labelled nodes, each in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Split {
+    /// The nodes whose labels make the loss.
+    pub train: Vec<u32>,
+    /// The nodes that select the epoch.
+    pub val: Vec<u32>,
+    /// The nodes whose figures are reported.
+    pub test: Vec<u32>,
+}
+
+/// How a split is made: the option `split_scheme`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SplitScheme {
+    /// `public`: the split that the publisher gives.
+    Public,
+    /// `random:60/20/20`: of the n labelled nodes in random order, round(0.6 n) train, round(0.2 n) validate, the rest test.
+    Random(Shares),
+    /// `stratified:60/20/20`: the same within each class.
+    Stratified(Shares),
+    /// `balanced:60/20/20`: round(0.6 n / C) of each of the C classes train (all, where a class has fewer), round(0.2 n) of
+    /// the remaining nodes validate, the rest test.
+    Balanced(Shares),
+    /// `kshot:k`: k nodes of each class train (all, where a class has fewer), half of the class's other nodes, rounded down,
+    /// validate, the rest test.
+    KShot(usize),
+    /// `time`: the labelled nodes sorted by time (ties by node), the first round(0.6 n) train, the next round(0.2 n) validate,
+    /// the rest test.
+    Time,
+}
+
+/// Percentages of training, validation and test nodes; they add up to 100.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    train: f64,
+    val: f64,
+    test: f64,
+}
+
+const SIXTY_TWENTY: Shares = Shares { train: 60.0, val: 20.0, test: 20.0 };
+
+/// Why there is no split.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SplitError {
+    /// A text that names no scheme.
+    #[error(
+        "`{0}` is not a split scheme; the schemes are public, random:60/20/20, stratified:60/20/20, balanced:60/20/20 \
+         (any three percentages that add up to 100), kshot:k (k training nodes per class) and time"
+    )]
+    Unknown(String),
+    /// The public split is data, not a scheme that can be drawn.
+    #[error("the split scheme public needs a stored split, and this graph has none")]
+    NotStored,
+    /// The scheme `time` without times.
+    #[error("the split scheme time needs a time for each labelled node; {0}")]
+    NoTimes(String),
+    /// A node that cannot be in its part.
+    #[error("node {node} of the {part} part {why}")]
+    Node {
+        /// The node.
+        node: u32,
+        /// The part's name.
+        part: &'static str,
+        /// What is wrong.
+        why: &'static str,
+    },
+}
+
+impl FromStr for SplitScheme {
+    type Err = SplitError;
+
+    fn from_str(text: &str) -> Result<Self, SplitError> {
+        let unknown = || SplitError::Unknown(text.to_string());
+        let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
+        let shares = || {
+            let Some(argument) = argument else { return Ok(SIXTY_TWENTY) };
+            let parts: Vec<f64> = argument.split('/').filter_map(|part| part.parse().ok()).collect();
+            match parts[..] {
+                [train, val, test]
+                    if argument.matches('/').count() == 2
+                        && parts.iter().all(|share| share.is_finite() && *share >= 0.0)
+                        && train > 0.0
+                        && (train + val + test - 100.0).abs() < 1e-9 =>
+                {
+                    Ok(Shares { train, val, test })
+                }
+                _ => Err(unknown()),
+            }
+        };
+        match (name, argument) {
+            ("public", None) => Ok(Self::Public),
+            ("time", None) => Ok(Self::Time),
+            ("random", _) => Ok(Self::Random(shares()?)),
+            ("stratified", _) => Ok(Self::Stratified(shares()?)),
+            ("balanced", _) => Ok(Self::Balanced(shares()?)),
+            ("kshot", Some(k)) => match k.parse() {
+                Ok(k) if k > 0 => Ok(Self::KShot(k)),
+                _ => Err(unknown()),
+            },
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl fmt::Display for SplitScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shares = |name: &str, s: &Shares| write!(f, "{name}:{}/{}/{}", s.train, s.val, s.test);
+        match self {
+            Self::Random(s) => shares("random", s),
+            Self::Stratified(s) => shares("stratified", s),
+            Self::Balanced(s) => shares("balanced", s),
+            Self::Public => f.write_str("public"),
+            Self::KShot(k) => write!(f, "kshot:{k}"),
+            Self::Time => f.write_str("time"),
+        }
+    }
+}
+
+impl TryFrom<String> for SplitScheme {
+    type Error = SplitError;
+    fn try_from(text: String) -> Result<Self, SplitError> {
+        text.parse()
+    }
+}
+
+impl From<SplitScheme> for String {
+    fn from(scheme: SplitScheme) -> String {
+        scheme.to_string()
+    }
+}
+
+impl Shares {
+    /// round(share of `n`) for training and validation, never more than `n` together.
+    fn of(self, n: usize) -> (usize, usize) {
+        let round = |share: f64| (share / 100.0 * n as f64).round() as usize;
+        let train = round(self.train).min(n);
+        (train, round(self.val).min(n - train))
+    }
+}
+
+impl SplitScheme {
+    /// Draws a split of the labelled nodes. The same seed gives the same split. O(n log n).
+    ///
+    /// # Errors
+    /// For `public`, which is stored and not drawn, and for `time` where a labelled node has no (finite) time.
+    pub fn split(&self, data: &GraphData, seed: u64) -> Result<Split, SplitError> {
+        let mut stream = Stream::new(key(&[seed, SPLIT]));
+        let labelled = || (0..data.labels.len() as u32).filter(|&v| data.labels[v as usize].is_some());
+        let by_class = || {
+            let mut classes = vec![Vec::new(); data.n_classes];
+            for v in labelled() {
+                classes[data.labels[v as usize].unwrap_or(0) as usize].push(v);
+            }
+            classes.retain(|class| !class.is_empty());
+            classes
+        };
+        let mut split = Split::default();
+        match *self {
+            Self::Public => return Err(SplitError::NotStored),
+            Self::Random(shares) => {
+                let mut nodes: Vec<u32> = labelled().collect();
+                stream.shuffle(&mut nodes);
+                let (train, val) = shares.of(nodes.len());
+                split.extend(&nodes, train, val);
+            }
+            Self::Stratified(shares) => {
+                for mut class in by_class() {
+                    stream.shuffle(&mut class);
+                    let (train, val) = shares.of(class.len());
+                    split.extend(&class, train, val);
+                }
+            }
+            Self::Balanced(shares) => {
+                let classes = by_class();
+                let n: usize = classes.iter().map(Vec::len).sum();
+                let per_class = (shares.train / 100.0 * n as f64 / classes.len().max(1) as f64).round() as usize;
+                let mut rest = Vec::new();
+                for mut class in classes {
+                    stream.shuffle(&mut class);
+                    let train = per_class.min(class.len());
+                    split.train.extend_from_slice(&class[..train]);
+                    rest.extend_from_slice(&class[train..]);
+                }
+                stream.shuffle(&mut rest);
+                let val = ((shares.val / 100.0 * n as f64).round() as usize).min(rest.len());
+                split.extend(&rest, 0, val);
+            }
+            Self::KShot(k) => {
+                for mut class in by_class() {
+                    stream.shuffle(&mut class);
+                    let train = k.min(class.len());
+                    split.extend(&class, train, (class.len() - train) / 2);
+                }
+            }
+            Self::Time => {
+                let times = data.times().ok_or_else(|| SplitError::NoTimes("the nodes have no times".into()))?;
+                let mut nodes: Vec<u32> = labelled().collect();
+                if let Some(v) = nodes.iter().find(|&&v| !times[v as usize].is_finite()) {
+                    return Err(SplitError::NoTimes(format!("node {v} has none")));
+                }
+                nodes.sort_by(|&a, &b| times[a as usize].total_cmp(&times[b as usize]).then(a.cmp(&b)));
+                let (train, val) = SIXTY_TWENTY.of(nodes.len());
+                split.extend(&nodes, train, val);
+            }
+        }
+        split.sort();
+        Ok(split)
+    }
+}
+
+/// Tells the stream of splits from other uses of the seed.
+const SPLIT: u64 = 2;
+
+impl Split {
+    /// A stored split. Unlabelled nodes are left out: they can carry neither loss nor score.
+    ///
+    /// # Errors
+    /// If a node does not exist, or stands in a part twice or in two parts.
+    pub fn given(data: &GraphData, train: &[u32], val: &[u32], test: &[u32]) -> Result<Self, SplitError> {
+        let mut seen = vec![false; data.labels.len()];
+        let mut take = |nodes: &[u32], part: Part| {
+            let mut kept = Vec::with_capacity(nodes.len());
+            for &node in nodes {
+                let error = |why| SplitError::Node { node, part: part.name(), why };
+                let seen = seen.get_mut(node as usize).ok_or_else(|| error("is not in the graph"))?;
+                if std::mem::replace(seen, true) {
+                    return Err(error("is in the split twice"));
+                }
+                if data.labels[node as usize].is_some() {
+                    kept.push(node);
+                }
+            }
+            kept.sort_unstable();
+            Ok(kept)
+        };
+        Ok(Self { train: take(train, Part::Train)?, val: take(val, Part::Val)?, test: take(test, Part::Test)? })
+    }
+
+    /// The nodes of a part.
+    pub fn part(&self, part: Part) -> &[u32] {
+        match part {
+            Part::Train => &self.train,
+            Part::Val => &self.val,
+            Part::Test => &self.test,
+        }
+    }
+
+    /// The first `train` nodes train, the next `val` validate, the rest test.
+    fn extend(&mut self, nodes: &[u32], train: usize, val: usize) {
+        self.train.extend_from_slice(&nodes[..train]);
+        self.val.extend_from_slice(&nodes[train..train + val]);
+        self.test.extend_from_slice(&nodes[train + val..]);
+    }
+
+    fn sort(&mut self) {
+        self.train.sort_unstable();
+        self.val.sort_unstable();
+        self.test.sort_unstable();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bonnet_graph::Graph;
+
+    use super::*;
+    use crate::features::Features;
+
+    /// 103 nodes: 60 of class 0, 30 of class 2, 10 of class 3 (class 1 is empty), 3 unlabelled.
+    fn data() -> GraphData {
+        let mut labels = vec![Some(0); 60];
+        labels.extend([Some(2); 30]);
+        labels.extend([None; 3]);
+        labels.extend([Some(3); 10]);
+        GraphData::new(Graph::from_edges(103, &[]), Features::None, labels, 4).unwrap()
+    }
+
+    fn sizes(split: &Split) -> [usize; 3] {
+        [split.train.len(), split.val.len(), split.test.len()]
+    }
+
+    fn class_counts(data: &GraphData, nodes: &[u32]) -> [usize; 4] {
+        let mut counts = [0; 4];
+        nodes.iter().for_each(|&v| counts[data.labels[v as usize].unwrap() as usize] += 1);
+        counts
+    }
+
+    fn draw(scheme: &str, seed: u64) -> Split {
+        scheme.parse::<SplitScheme>().unwrap().split(&data(), seed).unwrap()
+    }
+
+    #[test]
+    fn every_scheme_covers_the_labelled_nodes_once() {
+        let labelled: Vec<u32> = (0..103).filter(|v| !(90..93).contains(v)).collect();
+        for scheme in ["random:60/20/20", "stratified:48/32/20", "balanced:60/20/20", "kshot:5"] {
+            let split = draw(scheme, 3);
+            let mut all = [split.train.clone(), split.val.clone(), split.test.clone()].concat();
+            all.sort_unstable();
+            assert_eq!(all, labelled, "{scheme}");
+            assert_eq!(draw(scheme, 3), split, "{scheme}: same seed, same split");
+            assert_ne!(draw(scheme, 4), split, "{scheme}: another seed, another split");
+        }
+    }
+
+    #[test]
+    fn the_schemes_have_the_sizes_of_their_definitions() {
+        let data = data();
+        assert_eq!(sizes(&draw("random:60/20/20", 0)), [60, 20, 20]);
+        let split = draw("stratified:60/20/20", 0);
+        assert_eq!(class_counts(&data, &split.train), [36, 0, 18, 6]);
+        assert_eq!(class_counts(&data, &split.val), [12, 0, 6, 2]);
+        // 0.6 * 100 / 3 = 20 a class; class 3 has only 10.
+        let split = draw("balanced:60/20/20", 0);
+        assert_eq!(class_counts(&data, &split.train), [20, 0, 20, 10]);
+        assert_eq!(sizes(&split), [50, 20, 30]);
+        let split = draw("kshot:5", 0);
+        assert_eq!(class_counts(&data, &split.train), [5, 0, 5, 5]);
+        assert_eq!(class_counts(&data, &split.val), [27, 0, 12, 2]);
+        assert_eq!(class_counts(&data, &split.test), [28, 0, 13, 3]);
+    }
+
+    #[test]
+    fn the_past_trains_and_the_future_tests() {
+        let error = SplitScheme::Time.split(&data(), 0).unwrap_err().to_string();
+        assert!(error.contains("time"), "{error}");
+        let times = (0..103).map(|v| -f64::from(v)).collect();
+        let split = SplitScheme::Time.split(&data().with_times(times).unwrap(), 0).unwrap();
+        assert_eq!(sizes(&split), [60, 20, 20]);
+        assert_eq!((split.train[0], split.test[19]), (40, 19));
+    }
+
+    #[test]
+    fn an_unknown_scheme_lists_the_schemes() {
+        for text in ["sixty", "random:60/20", "random:60/20/30", "kshot:0", "kshot", "random:a/b/c", "time:1", "random:60/20/20/"] {
+            let error = text.parse::<SplitScheme>().unwrap_err().to_string();
+            assert!(error.contains("balanced:60/20/20") && error.contains("kshot:k"), "{text}: {error}");
+        }
+        for text in ["public", "random:2.5/2.5/95", "kshot:5", "time", "balanced:60/20/20"] {
+            assert_eq!(text.parse::<SplitScheme>().unwrap().to_string(), text);
+        }
+        assert!(SplitScheme::Public.split(&data(), 0).is_err());
+    }
+
+    #[test]
+    fn a_given_split_drops_unlabelled_nodes_and_refuses_repeats() {
+        let data = data();
+        let split = Split::given(&data, &[5, 1, 91], &[60], &[102]).unwrap();
+        assert_eq!((split.part(Part::Train), split.part(Part::Val)), (&[1, 5][..], &[60][..]));
+        assert!(Split::given(&data, &[1], &[1], &[]).unwrap_err().to_string().contains("twice"));
+        assert!(Split::given(&data, &[103], &[], &[]).unwrap_err().to_string().contains("not in the graph"));
+    }
+}

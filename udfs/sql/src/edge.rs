@@ -1,0 +1,314 @@
+//! The adapter for functions that answer one value per edge: a window function and a relation function, one operator.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow::compute::{concat, take};
+use arrow::datatypes::{DataType, Field, Schema};
+use bonnet_graph::{Graph, Monitor, Reservation};
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Window, WindowFunctionDefinition};
+
+use crate::input::number_column;
+use crate::{
+    Binding, Body, Call, Function, OptionValue, Options, Operator, Parameter, ParameterKind, Registry, RelationNode,
+    Run, Weights, collect_graphs, edge_schema, stopped, usage_error,
+};
+
+/// A function of the edges of one graph.
+pub trait EdgeFunction: Debug + Send + Sync {
+    /// The type of a value.
+    fn data_type(&self) -> DataType;
+
+    /// Checks the options at planning.
+    fn check(&self, _options: &Options) -> Result<()> {
+        Ok(())
+    }
+
+    /// One value per row, NULL for a row without an edge (an endpoint is NULL) and for a loop.
+    fn compute(&self, edges: &EdgeRows<'_>, options: &Options, monitor: &dyn Monitor) -> Result<ArrayRef>;
+}
+
+/// The rows of one graph.
+#[derive(Debug)]
+pub struct EdgeRows<'a> {
+    /// The undirected simple graph of the rows.
+    pub graph: &'a Graph,
+    /// The endpoints of each row.
+    pub rows: &'a [Option<(u32, u32)>],
+    /// The weight of each row, where the call names one.
+    pub weights: Weights,
+}
+
+/// The column that holds the row's weight, or the like, in the FROM spelling is named as the parameter.
+const SRC: &str = "src";
+const DST: &str = "dst";
+
+/// The FROM spelling takes the edges instead of their columns; an optional column such as `weight` becomes the name of
+/// a column.
+pub(crate) fn relation_parameters(function: &Function) -> Vec<Parameter> {
+    let edges = Parameter::relation("edges", "The edges: src, dst, and any other columns, which are carried through.");
+    let rest = function.parameters.iter().filter(|parameter| !matches!(parameter.name, SRC | DST)).map(|parameter| {
+        match parameter.kind {
+            ParameterKind::Column(_) => Parameter { kind: ParameterKind::Name, ..parameter.clone() },
+            _ => parameter.clone(),
+        }
+    });
+    std::iter::once(edges).chain(rest).collect()
+}
+
+/// The operator behind both spellings of an edge function.
+///
+/// The window spelling names its columns by options that begin with `@`: `@src`, `@dst`, `@partition` (how many columns
+/// `__partition_i` there are) and `@value` (the name of the answer's column).
+#[derive(Debug)]
+pub(crate) struct EdgeOperator {
+    name: &'static str,
+    function: Arc<dyn EdgeFunction>,
+}
+
+impl EdgeOperator {
+    pub(crate) fn new(name: &'static str, function: Arc<dyn EdgeFunction>) -> Self {
+        Self { name, function }
+    }
+
+    /// The columns read: src, dst, the partition, the weight.
+    fn columns(&self, options: &Options) -> Result<Columns> {
+        let named = |option: &str, default: &str| Ok::<_, datafusion::common::DataFusionError>(
+            options.text(option)?.unwrap_or(default).to_owned(),
+        );
+        let partition = match options.integer("@partition")? {
+            Some(count) => (0..count).map(|i| format!("__partition_{i}")).collect(),
+            None => vec!["graph_id".to_owned()],
+        };
+        Ok(Columns {
+            src: named("@src", SRC)?,
+            dst: named("@dst", DST)?,
+            partition,
+            weight: options.text("weight")?.map(str::to_owned),
+            value: named("@value", self.name)?,
+        })
+    }
+}
+
+struct Columns {
+    src: String,
+    dst: String,
+    partition: Vec<String>,
+    weight: Option<String>,
+    value: String,
+}
+
+impl Operator for EdgeOperator {
+    fn bind(&self, call: &Call) -> Result<Binding> {
+        let input = &call.inputs[0];
+        let columns = self.columns(&call.options)?;
+        if call.options.get("@src").is_none() {
+            edge_schema(self.name, input)?;
+        }
+        self.function.check(&call.options)?;
+        let mut reads = vec![columns.src, columns.dst];
+        if let Some(weight) = columns.weight {
+            match input.schema.field_with_name(&weight) {
+                Err(_) => return usage_error(format!("{}: the edges have no column {weight}", self.name)),
+                Ok(field) if !field.data_type().is_numeric() && *field.data_type() != DataType::Null => {
+                    return usage_error(format!("{}: the weight {weight} is {}, not a number", self.name, field.data_type()));
+                }
+                Ok(_) => reads.push(weight),
+            }
+        }
+        reads.extend(columns.partition.into_iter().filter(|name| input.schema.field_with_name(name).is_ok()));
+        let value = Field::new(columns.value, self.function.data_type(), true);
+        let fields: Vec<_> = input.schema.fields().iter().cloned().chain([Arc::new(value)]).collect();
+        Ok(Binding { schema: Arc::new(Schema::new(fields)), reads: vec![reads], carries: Some(0) })
+    }
+
+    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
+        let columns = self.columns(&call.options)?;
+        let schema = Arc::clone(&call.inputs[0].schema);
+        let batches = run.collect(0)?;
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        if rows == 0 {
+            return Ok(());
+        }
+        let weights = match &columns.weight {
+            Some(weight) => number_column(&batches, weight)?,
+            None => None,
+        };
+        // The graphs' rows, under the names that `collect_graphs` knows.
+        let view = view(&columns, &batches)?;
+        run.inputs[0] = Some(memory_stream(view));
+        let graphs = collect_graphs(run, self.name, 0, None)?;
+
+        run.host().expect(graphs.len() as u64);
+        let mut values: Vec<ArrayRef> = Vec::with_capacity(graphs.len());
+        let mut order: Vec<u32> = Vec::with_capacity(rows);
+        for graph in &graphs {
+            let host = run.host();
+            host.check().map_err(stopped)?;
+            let _room = Reservation::new(host, Graph::bytes(graph.n_nodes(), graph.arcs.len())).map_err(stopped)?;
+            let simple = Graph::from_edges(graph.n_nodes(), &graph.arcs);
+            let weights = weights
+                .as_ref()
+                .map(|weights| graph.positions.iter().map(|&row| weights[row as usize]).collect());
+            let edges = EdgeRows { graph: &simple, rows: &graph.rows, weights };
+            values.push(run.install(|| self.function.compute(&edges, &call.options, host))?);
+            order.extend(&graph.positions);
+            host.advance(1);
+        }
+
+        // Back to the order of the rows; those of no graph (graph_id is NULL) answer NULL.
+        let value = match values.len() {
+            0 => arrow::array::new_null_array(&self.function.data_type(), 0),
+            _ => concat(&values.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>())?,
+        };
+        let mut place: Vec<Option<u32>> = vec![None; rows];
+        for (from, &to) in order.iter().enumerate() {
+            place[to as usize] = Some(from as u32);
+        }
+        let value = take(&value, &UInt32Array::from(place), None)?;
+        let mut offset = 0;
+        for batch in batches {
+            let own = value.slice(offset, batch.num_rows());
+            offset += batch.num_rows();
+            let columns = schema
+                .fields()
+                .iter()
+                .enumerate()
+                .map(|(i, _)| Arc::clone(batch.column(i)))
+                .chain([own])
+                .collect();
+            run.emit(RecordBatch::try_new(Arc::clone(&run.schema), columns)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// `src`, `dst` and `graph_id` of the rows. Several partition columns become one text.
+fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
+    let whole = |name: &str| crate::input::raw_column(batches, name);
+    let (Some(src), Some(dst)) = (whole(&columns.src)?, whole(&columns.dst)?) else {
+        return usage_error("the edges have no rows to read");
+    };
+    let mut fields = vec![("src", src, true), ("dst", dst, true)];
+    let partition: Vec<ArrayRef> =
+        columns.partition.iter().map(|name| whole(name)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    if !partition.is_empty() {
+        let rows = partition[0].len();
+        let id = match partition.as_slice() {
+            // NULL groups with NULL in OVER, as everywhere in SQL; a NULL graph_id in FROM is no graph.
+            [id] if columns.partition[0] == "graph_id"
+                || (id.null_count() == 0 && crate::KeyColumn::normal_type(id.data_type()).is_some()) =>
+            {
+                Arc::clone(id)
+            }
+            partition => {
+                let ids = (0..rows)
+                    .map(|row| {
+                        let parts = partition.iter().map(|column| Ok(ScalarValue::try_from_array(column, row)?));
+                        let parts = parts.collect::<Result<Vec<_>>>()?;
+                        Ok(Some(format!("{parts:?}")))
+                    })
+                    .collect::<Result<Vec<_>>>()?;
+                Arc::new(arrow::array::StringArray::from(ids)) as ArrayRef
+            }
+        };
+        fields.push(("graph_id", id, true));
+    }
+    Ok(RecordBatch::try_from_iter_with_nullable(fields)?)
+}
+
+fn memory_stream(batch: RecordBatch) -> datafusion::execution::SendableRecordBatchStream {
+    let schema = batch.schema();
+    let stream = futures::stream::iter([Ok(batch)]);
+    Box::pin(datafusion::physical_plan::stream::RecordBatchStreamAdapter::new(schema, stream))
+}
+
+/// Replaces the edge functions of a window node by operators under what is left of it.
+pub(crate) fn replace_window(window: Window, registry: &Registry) -> Result<Transformed<LogicalPlan>> {
+    let is_edge = |expr: &Expr| edge_function(expr, registry).is_some();
+    if !window.window_expr.iter().any(is_edge) {
+        return Ok(Transformed::no(LogicalPlan::Window(window)));
+    }
+    let names: Vec<String> = window.window_expr.iter().map(|expr| expr.schema_name().to_string()).collect();
+    let mut plan = window.input.as_ref().clone();
+    let mut others = Vec::new();
+    for (expr, name) in window.window_expr.iter().zip(&names) {
+        match edge_function(expr, registry) {
+            Some((function, call)) => plan = replace_call(plan, function, call, name)?,
+            None => others.push(expr.clone()),
+        }
+    }
+    if !others.is_empty() {
+        plan = LogicalPlanBuilder::from(plan).window(others)?.build()?;
+    }
+    // The node's schema: the input's columns, then one for each window expression in its order.
+    let input = window.input.schema().iter().map(|(qualifier, field)| Expr::Column(Column::from((qualifier, field))));
+    let output = input.chain(names.iter().map(|name| Expr::Column(Column::new_unqualified(name.clone()))));
+    Ok(Transformed::yes(LogicalPlanBuilder::from(plan).project(output.collect::<Vec<_>>())?.build()?))
+}
+
+fn edge_function<'a>(expr: &'a Expr, registry: &Registry) -> Option<(Arc<Function>, &'a WindowFunction)> {
+    let expr = match expr {
+        Expr::Alias(alias) => alias.expr.as_ref(),
+        expr => expr,
+    };
+    let Expr::WindowFunction(call) = expr else { return None };
+    let WindowFunctionDefinition::WindowUDF(udf) = &call.fun else { return None };
+    let function = registry.get(udf.name()).filter(|function| matches!(function.body, Body::Edge(_)))?;
+    Some((Arc::clone(function), call))
+}
+
+/// The operator for one call: its arguments become columns of a projection, which the operator drops again.
+fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunction, name: &str) -> Result<LogicalPlan> {
+    let params = &call.params;
+    if !params.order_by.is_empty() {
+        return usage_error(format!("{name}: ORDER BY means nothing to an edge function; leave it out of OVER"));
+    }
+    if params.distinct || params.filter.is_some() {
+        return usage_error(format!("{name}: an edge function takes no DISTINCT and no FILTER"));
+    }
+    let mut options = Options::default();
+    let mut columns: BTreeMap<String, Expr> = BTreeMap::new();
+    for (parameter, arg) in function.parameters.iter().zip(&params.args) {
+        let column = format!("__{}", parameter.name);
+        match (&parameter.kind, arg) {
+            (ParameterKind::Column(_), Expr::Literal(ScalarValue::Null, _)) if parameter.optional => {}
+            (ParameterKind::Column(_), arg) => {
+                let option = match parameter.name {
+                    SRC => "@src",
+                    DST => "@dst",
+                    other => other,
+                };
+                options.insert(option, OptionValue::Text(column.clone()));
+                columns.insert(column, arg.clone());
+            }
+            (ParameterKind::Option(kind), Expr::Literal(value, _)) => {
+                let value = OptionValue::from_scalar(value);
+                let Some(value) = value else {
+                    return usage_error(format!("{name}: {} must be a constant", parameter.name));
+                };
+                options.insert(parameter.name, crate::planner::checked(&function, parameter.name, *kind, value)?);
+            }
+            _ => return usage_error(format!("{name}: {} must be a constant", parameter.name)),
+        }
+    }
+    for (i, partition) in params.partition_by.iter().enumerate() {
+        columns.insert(format!("__partition_{i}"), partition.clone());
+    }
+    options.insert("@partition", OptionValue::Integer(params.partition_by.len() as i64));
+    options.insert("@value", OptionValue::Text(name.to_owned()));
+
+    let own: Vec<Expr> =
+        plan.schema().iter().map(|(qualifier, field)| Expr::Column(Column::from((qualifier, field)))).collect();
+    let arguments = columns.into_iter().map(|(name, expr)| expr.alias(name));
+    let input = LogicalPlanBuilder::from(plan).project(own.iter().cloned().chain(arguments))?.build()?;
+    let node = RelationNode::try_new(function, options, vec![("edges".to_owned(), input)], None, None)?;
+    let plan = LogicalPlan::Extension(Extension { node: Arc::new(node) });
+    let value = Expr::Column(Column::new_unqualified(name));
+    LogicalPlanBuilder::from(plan).project(own.into_iter().chain([value]))?.build()
+}

@@ -1,0 +1,226 @@
+//! From a graph's name to its tables: for names in options (`graph_profile(cora)`) and in rows (`train`'s `graph`).
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProviderList, SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::prelude::{DataFrame, SessionContext};
+use serde::{Deserialize, Serialize};
+
+use crate::usage_error;
+
+/// What stands for a graph when a plan is written down.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GraphRef {
+    /// The graph's name: its schema, behind its catalog where that is not the session's.
+    pub name: String,
+    /// The reader of its files, or `tables` for a schema of tables and views.
+    pub format: String,
+    /// Where its files are; empty for tables and views.
+    pub location: String,
+    /// Changes when the files do.
+    pub version: String,
+}
+
+/// The tables of a graph as they are planned: what exists, not yet what is in it.
+#[derive(Debug, Clone)]
+pub struct GraphTables {
+    /// The graph's name.
+    pub name: String,
+    /// `nodes`.
+    pub nodes: Arc<dyn TableProvider>,
+    /// `edges`.
+    pub edges: Arc<dyn TableProvider>,
+    /// `splits`, where there are some.
+    pub splits: Option<Arc<dyn TableProvider>>,
+    /// Whether the publisher's rows are arcs; `None` where nobody says so.
+    pub directed: Option<bool>,
+    /// What is missing in the publisher's files: a sentence for whoever asks for the features.
+    pub missing: Option<String>,
+}
+
+/// Finds the graphs of a session.
+#[async_trait]
+pub trait GraphResolver: Debug + Send + Sync {
+    /// The names of all graphs, in order; those in the session's catalog without its name.
+    fn names(&self) -> Vec<String>;
+
+    /// The tables of a graph.
+    ///
+    /// # Errors
+    /// If there is no such graph; the error lists those there are.
+    async fn tables(&self, name: &str) -> Result<GraphTables>;
+
+    /// Reads columns of a table of a graph.
+    async fn read(
+        &self,
+        table: &Arc<dyn TableProvider>,
+        columns: &[&str],
+        context: &Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream>;
+
+    /// How the graphs are written down with a plan.
+    fn references(&self) -> Vec<GraphRef>;
+}
+
+/// What a schema says of itself beyond its tables. Schemas of attached datasets implement it; the session's resolver
+/// finds it through [`GraphSchemas`].
+pub type DescribeSchema = dyn Fn(&dyn SchemaProvider) -> Option<SchemaFacts> + Send + Sync;
+
+/// The facts that an attached dataset knows of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SchemaFacts {
+    /// The reader of its files.
+    pub format: String,
+    /// Where its files are.
+    pub location: String,
+    /// Changes when the files do.
+    pub version: String,
+    /// Whether the publisher's rows are arcs.
+    pub directed: Option<bool>,
+    /// A sentence about features that the files lack.
+    pub missing: Option<String>,
+}
+
+/// How the session learns what attached datasets know of themselves. An extension of the session's configuration.
+pub struct GraphSchemas(pub Box<DescribeSchema>);
+
+/// The graphs of a session: every schema that has `nodes` and `edges`.
+pub struct SessionGraphs {
+    state: SessionState,
+}
+
+impl SessionGraphs {
+    /// The graphs that this state sees.
+    pub fn new(state: &SessionState) -> Self {
+        Self { state: SessionStateBuilder::new_from_existing(state.clone()).build() }
+    }
+
+    fn default_catalog(&self) -> &str {
+        &self.state.config_options().catalog.default_catalog
+    }
+
+    fn facts(&self, schema: &dyn SchemaProvider) -> SchemaFacts {
+        let described = self.state.config().get_extension::<GraphSchemas>().and_then(|schemas| (schemas.0)(schema));
+        described.unwrap_or_else(|| SchemaFacts { format: "tables".to_owned(), ..SchemaFacts::default() })
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        let catalogs: &Arc<dyn CatalogProviderList> = self.state.catalog_list();
+        let parts = split_graph_name(name);
+        let schema = match parts.as_slice() {
+            [schema] => catalogs.catalog(self.default_catalog())?.schema(schema)?,
+            [catalog, schema] => catalogs.catalog(catalog)?.schema(schema)?,
+            _ => return None,
+        };
+        is_graph(schema.as_ref()).then_some(schema)
+    }
+}
+
+fn is_graph(schema: &dyn SchemaProvider) -> bool {
+    schema.table_exist("nodes") && schema.table_exist("edges")
+}
+
+/// The parts of a graph's name: `cora`, `c.cora`, `"a.b"`. A part in double quotes is taken as it stands.
+pub fn split_graph_name(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for c in name.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => parts.push(String::new()),
+            c => parts.last_mut().expect("one part at least").push(c),
+        }
+    }
+    parts
+}
+
+impl Debug for SessionGraphs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionGraphs").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl GraphResolver for SessionGraphs {
+    fn names(&self) -> Vec<String> {
+        let catalogs = self.state.catalog_list();
+        let mut names = Vec::new();
+        for catalog_name in catalogs.catalog_names() {
+            let Some(catalog) = catalogs.catalog(&catalog_name) else { continue };
+            for schema_name in catalog.schema_names() {
+                if catalog.schema(&schema_name).is_some_and(|schema| is_graph(schema.as_ref())) {
+                    names.push(match catalog_name == self.default_catalog() {
+                        true => schema_name,
+                        false => format!("{catalog_name}.{schema_name}"),
+                    });
+                }
+            }
+        }
+        names.sort();
+        names
+    }
+
+    async fn tables(&self, name: &str) -> Result<GraphTables> {
+        let Some(schema) = self.schema(name) else {
+            let names = self.names();
+            let known = match names.len() {
+                0 => "there is none yet: ATTACH 'path' AS name, or CREATE GRAPH name AS generator(...)".to_owned(),
+                _ => format!("there are: {}", names.join(", ")),
+            };
+            return usage_error(format!("there is no graph {name}; {known}"));
+        };
+        let lost = |table| DataFusionError::Plan(format!("the graph {name} has lost its table {table}"));
+        let facts = self.facts(schema.as_ref());
+        Ok(GraphTables {
+            name: name.to_owned(),
+            nodes: schema.table("nodes").await?.ok_or_else(|| lost("nodes"))?,
+            edges: schema.table("edges").await?.ok_or_else(|| lost("edges"))?,
+            splits: if schema.table_exist("splits") { schema.table("splits").await? } else { None },
+            directed: facts.directed,
+            missing: facts.missing,
+        })
+    }
+
+    async fn read(
+        &self,
+        table: &Arc<dyn TableProvider>,
+        columns: &[&str],
+        context: &Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let session = SessionContext::new_with_state(self.state.clone());
+        let frame: DataFrame = session.read_table(Arc::clone(table))?.select_columns(columns)?;
+        let plan = frame.create_physical_plan().await?;
+        let plan: Arc<dyn ExecutionPlan> = match plan.output_partitioning().partition_count() {
+            1 => plan,
+            _ => Arc::new(CoalescePartitionsExec::new(plan)),
+        };
+        plan.execute(0, Arc::clone(context))
+    }
+
+    fn references(&self) -> Vec<GraphRef> {
+        let reference = |name: String| {
+            let facts = self.schema(&name).map(|schema| self.facts(schema.as_ref())).unwrap_or_default();
+            GraphRef { name, format: facts.format, location: facts.location, version: facts.version }
+        };
+        self.names().into_iter().map(reference).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_graph_name;
+
+    #[test]
+    fn names_split_at_dots_outside_quotes() {
+        assert_eq!(split_graph_name("cora"), ["cora"]);
+        assert_eq!(split_graph_name("c.cora"), ["c", "cora"]);
+        assert_eq!(split_graph_name("\"a.b\".c"), ["a.b", "c"]);
+    }
+}

@@ -1,0 +1,217 @@
+//! From the rows of `edges` and `nodes` to numbered graphs, one for each `graph_id`.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, new_null_array};
+use arrow::compute::{cast, concat, take};
+use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
+use bonnet_graph::Monitor;
+use datafusion::common::Result;
+
+use crate::{InputSchema, KeyColumn, KeyIndex, Run, execution_error, require_columns, stopped, usage_error};
+
+/// A weight per row of `edges`; `None` where the relation has no such column.
+pub type Weights = Option<Vec<Option<f64>>>;
+
+/// One graph of an input: its keys in order, and its rows as numbers.
+#[derive(Debug)]
+pub struct InputGraph {
+    /// The value of `graph_id`, one row; `None` where the input has no such column.
+    pub id: Option<ArrayRef>,
+    /// The nodes' keys.
+    pub keys: KeyIndex,
+    /// The rows that have both endpoints, as published: repeats and loops included.
+    pub arcs: Vec<(u32, u32)>,
+    /// For each row of the graph, its endpoints where both are there.
+    pub rows: Vec<Option<(u32, u32)>>,
+    /// The rows' positions in the input.
+    pub positions: Vec<u32>,
+}
+
+impl InputGraph {
+    /// The number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// `graph_id`, repeated.
+    pub fn id_column(&self, rows: usize) -> Result<Option<ArrayRef>> {
+        let zeros = UInt32Array::from(vec![0u32; rows]);
+        self.id.as_ref().map(|id| Ok(take(id, &zeros, None)?)).transpose()
+    }
+}
+
+/// Checks that a relation can be read as edges: it has `src` and `dst`, keys of one form.
+pub fn edge_schema(function: &str, input: &InputSchema) -> Result<DataType> {
+    require_columns(function, input, &["src", "dst"])?;
+    let mut found: Option<(&str, DataType)> = None;
+    for name in ["src", "dst"] {
+        let given = input.schema.field_with_name(name)?.data_type();
+        let Some(normal) = KeyColumn::normal_type(given) else {
+            return usage_error(format!("{function}: {}.{name} is {given}: node keys are integers or text", input.name));
+        };
+        match &found {
+            _ if *given == DataType::Null => {}
+            Some((other, kind)) if *kind != normal => {
+                let (integer, text) = if normal == DataType::Int64 { (name, *other) } else { (*other, name) };
+                return usage_error(format!(
+                    "{function}: {integer} holds integers and {text} holds text: cast one of them, \
+                     e.g. CAST({integer} AS TEXT)"
+                ));
+            }
+            _ => found = Some((name, normal)),
+        }
+    }
+    Ok(found.map_or(DataType::Int64, |(_, kind)| kind))
+}
+
+/// Puts `graph_id` in front of an answer's columns where the input has one.
+pub fn with_graph_id(input: &InputSchema, fields: Vec<Field>) -> SchemaRef {
+    let id = input.schema.field_with_name("graph_id").ok().cloned().map(|field| field.with_nullable(true));
+    Arc::new(Schema::new(id.into_iter().chain(fields).collect::<Vec<_>>()))
+}
+
+/// Reads the relations `edges` and, where given, `nodes` into one graph for each `graph_id`, in its order.
+///
+/// # Errors
+/// If an edge names a node that `nodes` lacks, if keys do not agree, or if memory runs out.
+pub fn collect_graphs(run: &mut Run, function: &str, edges: usize, nodes: Option<usize>) -> Result<Vec<InputGraph>> {
+    let edge_batches = run.collect(edges)?;
+    let node_batches = nodes.map(|nodes| run.collect(nodes)).transpose()?;
+    let rows: usize = edge_batches.iter().map(RecordBatch::num_rows).sum();
+    // Numbers of both endpoints, positions and arcs: 32 bytes a row.
+    run.host().reserve(32 * rows).map_err(stopped)?;
+    let src = column(&edge_batches, "src", "edges.src")?;
+    let dst = column(&edge_batches, "dst", "edges.dst")?;
+    let edge_ids = raw_column(&edge_batches, "graph_id")?;
+    let nodes = match &node_batches {
+        None => None,
+        Some(batches) => Some((column(batches, "node", "nodes.node")?, raw_column(batches, "graph_id")?)),
+    };
+    let (edge_ids, node_ids) = match (edge_ids, nodes.as_ref().and_then(|(_, ids)| ids.clone())) {
+        (None, None) => return Ok(vec![whole(function, src, dst, nodes.map(|(keys, _)| keys))?]),
+        (None, Some(_)) if rows > 0 => {
+            return usage_error(format!("{function}: nodes has a column graph_id and edges has none: add it to edges"));
+        }
+        (Some(_), None) if nodes.is_some() => {
+            return usage_error(format!("{function}: edges has a column graph_id and nodes has none: add it to nodes"));
+        }
+        ids => ids,
+    };
+
+    // Each graph's rows, by the order of graph_id.
+    let edge_keys = edge_ids.as_ref().map(|ids| KeyColumn::new(ids, "edges.graph_id")).transpose()?;
+    let node_keys = node_ids.as_ref().map(|ids| KeyColumn::new(ids, "nodes.graph_id")).transpose()?;
+    let columns: Vec<(&str, &KeyColumn)> = [("edges.graph_id", &edge_keys), ("nodes.graph_id", &node_keys)]
+        .into_iter()
+        .filter_map(|(name, keys)| keys.as_ref().map(|keys| (name, keys)))
+        .collect();
+    let index = KeyIndex::new(&columns)?;
+    let group = |keys: &Option<KeyColumn>| {
+        let mut groups: Vec<Vec<u32>> = vec![Vec::new(); index.len()];
+        for (row, number) in keys.iter().flat_map(|keys| index.numbers(keys)).enumerate() {
+            // A row without graph_id belongs to no graph.
+            if let Some(number) = number {
+                groups[number as usize].push(row as u32);
+            }
+        }
+        groups
+    };
+    let id_type = edge_ids.as_ref().or(node_ids.as_ref()).map_or(DataType::Null, |ids| ids.data_type().clone());
+    let ids = cast(&index.array(), &id_type)?;
+    let edge_groups = group(&edge_keys);
+    let node_groups = group(&node_keys);
+    let mut graphs = Vec::with_capacity(index.len());
+    for (i, (edge_rows, node_rows)) in edge_groups.into_iter().zip(node_groups).enumerate() {
+        if i % 1024 == 0 {
+            run.host().check().map_err(stopped)?;
+        }
+        let edge_rows = UInt32Array::from(edge_rows);
+        let nodes = match &nodes {
+            None => None,
+            Some((keys, _)) => Some(take_keys(keys, &UInt32Array::from(node_rows))?),
+        };
+        let mut graph = whole(function, take_keys(&src, &edge_rows)?, take_keys(&dst, &edge_rows)?, nodes)
+            .map_err(|error| error.context(format!("graph_id {}", index.describe(i as u32))))?;
+        graph.id = Some(ids.slice(i, 1));
+        graph.positions = edge_rows.values().to_vec();
+        graphs.push(graph);
+    }
+    Ok(graphs)
+}
+
+/// One graph from key columns.
+fn whole(function: &str, src: KeyColumn, dst: KeyColumn, nodes: Option<KeyColumn>) -> Result<InputGraph> {
+    let keys = match &nodes {
+        None => KeyIndex::new(&[("src", &src), ("dst", &dst)])?,
+        Some(nodes) => {
+            // Only to see that the three agree in form.
+            if !matches!((nodes, &src), (KeyColumn::Integer(_), KeyColumn::Integer(_)) | (KeyColumn::Text(_), KeyColumn::Text(_))) {
+                KeyIndex::new(&[("nodes.node", nodes), ("src", &src), ("dst", &dst)])?;
+            }
+            KeyIndex::new(&[("nodes.node", nodes)])?
+        }
+    };
+    let (from, to) = (keys.numbers(&src), keys.numbers(&dst));
+    if nodes.is_some() {
+        for (column, name, numbers) in [(&src, "src", &from), (&dst, "dst", &to)] {
+            let missing = numbers.iter().enumerate().find(|(row, number)| number.is_none() && is_valid(column, *row));
+            if let Some((row, _)) = missing {
+                return Err(execution_error(format!(
+                    "{function}: an edge ends at node {} ({name}), which nodes lacks. Add the node, leave nodes => out, \
+                     or keep only edges between nodes: WHERE src IN (SELECT node FROM ...) AND dst IN (SELECT node FROM ...)",
+                    key_text(column, row)
+                )));
+            }
+        }
+    }
+    let rows: Vec<Option<(u32, u32)>> = from.into_iter().zip(to).map(|(from, to)| Some((from?, to?))).collect();
+    let arcs = rows.iter().flatten().copied().collect();
+    let positions = (0..rows.len() as u32).collect();
+    Ok(InputGraph { id: None, keys, arcs, rows, positions })
+}
+
+fn is_valid(column: &KeyColumn, row: usize) -> bool {
+    match column {
+        KeyColumn::Integer(keys) => keys.is_valid(row),
+        KeyColumn::Text(keys) => keys.is_valid(row),
+    }
+}
+
+fn key_text(column: &KeyColumn, row: usize) -> String {
+    match column {
+        KeyColumn::Integer(keys) => keys.value(row).to_string(),
+        KeyColumn::Text(keys) => format!("'{}'", keys.value(row)),
+    }
+}
+
+fn take_keys(keys: &KeyColumn, rows: &UInt32Array) -> Result<KeyColumn> {
+    Ok(match keys {
+        KeyColumn::Integer(keys) => KeyColumn::Integer(take(keys, rows, None)?.as_primitive().clone()),
+        KeyColumn::Text(keys) => KeyColumn::Text(take(keys, rows, None)?.as_string::<i32>().clone()),
+    })
+}
+
+fn column(batches: &[RecordBatch], name: &str, what: &str) -> Result<KeyColumn> {
+    match raw_column(batches, name)? {
+        Some(column) => KeyColumn::new(&column, what),
+        None => KeyColumn::new(&new_null_array(&DataType::Null, 0), what),
+    }
+}
+
+/// A column of all batches in one piece; `None` where there is no such column, or no batch.
+pub(crate) fn raw_column(batches: &[RecordBatch], name: &str) -> Result<Option<ArrayRef>> {
+    let parts: Vec<&dyn Array> =
+        batches.iter().filter_map(|batch| batch.column_by_name(name)).map(|array| array.as_ref()).collect();
+    Ok(match parts.as_slice() {
+        [] => None,
+        parts => Some(concat(parts)?),
+    })
+}
+
+/// A column of numbers as doubles.
+pub(crate) fn number_column(batches: &[RecordBatch], name: &str) -> Result<Weights> {
+    let Some(column) = raw_column(batches, name)? else { return Ok(None) };
+    let column = cast(&column, &DataType::Float64)?;
+    Ok(Some(column.as_primitive::<Float64Type>().iter().collect()))
+}

@@ -1,0 +1,288 @@
+//! Node keys: any integer or text column, numbered `0..n` in key order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Int64Type};
+use datafusion::common::Result;
+
+use crate::{execution_error, usage_error};
+
+/// A key column in its normal form: integers as BIGINT, everything else as text.
+#[derive(Debug, Clone)]
+pub enum KeyColumn {
+    /// Integer keys.
+    Integer(Int64Array),
+    /// Text keys.
+    Text(StringArray),
+}
+
+impl KeyColumn {
+    /// Brings a column to its normal form. `what` names the column in errors.
+    pub fn new(column: &ArrayRef, what: &str) -> Result<Self> {
+        let target = match Self::normal_type(column.data_type()) {
+            Some(target) => target,
+            None => return usage_error(format!("{what} is {}: node keys are integers or text", column.data_type())),
+        };
+        let strict = CastOptions { safe: false, ..Default::default() };
+        let cast = cast_with_options(column, &target, &strict)
+            .map_err(|error| execution_error(format!("{what}: a key does not fit BIGINT ({error})")))?;
+        Ok(match target {
+            DataType::Int64 => Self::Integer(cast.as_primitive::<Int64Type>().clone()),
+            _ => Self::Text(cast.as_string::<i32>().clone()),
+        })
+    }
+
+    /// The normal form of a key type: BIGINT or text; `None` for a type that is no key.
+    pub fn normal_type(data_type: &DataType) -> Option<DataType> {
+        match data_type {
+            DataType::Dictionary(_, values) => Self::normal_type(values),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8),
+            // A column of NULLs has no keys: any form will do.
+            DataType::Null => Some(DataType::Int64),
+            other if other.is_integer() => Some(DataType::Int64),
+            _ => None,
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integer(keys) => keys.len(),
+            Self::Text(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the normal form.
+    pub fn data_type(&self) -> DataType {
+        match self {
+            Self::Integer(_) => DataType::Int64,
+            Self::Text(_) => DataType::Utf8,
+        }
+    }
+
+    fn only_nulls(&self) -> bool {
+        match self {
+            Self::Integer(keys) => keys.null_count() == keys.len(),
+            Self::Text(keys) => keys.null_count() == keys.len(),
+        }
+    }
+}
+
+/// The distinct keys of some columns in ascending order, and the way back from a key to its number.
+#[derive(Debug)]
+pub enum KeyIndex {
+    /// Integer keys; `dense` maps `key - first` to a number where the range is small.
+    Integer {
+        /// The keys in ascending order.
+        keys: Vec<i64>,
+        /// Number + 1 of each value of the range, 0 for none; empty where the range is large.
+        dense: Vec<u32>,
+    },
+    /// Text keys in the order of their bytes.
+    Text {
+        /// The keys in ascending order.
+        keys: Vec<Arc<str>>,
+        /// The number of each key.
+        numbers: HashMap<Arc<str>, u32>,
+    },
+}
+
+impl KeyIndex {
+    /// Numbers the keys of several columns; NULLs are no keys. Each column comes with its name for errors.
+    ///
+    /// # Errors
+    /// If integers meet text, or if there are more keys than 32 bits can number.
+    pub fn new(columns: &[(&str, &KeyColumn)]) -> Result<Self> {
+        let mut integers: Vec<(&str, &Int64Array)> = Vec::new();
+        let mut texts: Vec<(&str, &StringArray)> = Vec::new();
+        for (name, column) in columns {
+            match column {
+                // NULLs agree with either form.
+                column if column.only_nulls() => {}
+                KeyColumn::Integer(keys) => integers.push((name, keys)),
+                KeyColumn::Text(keys) => texts.push((name, keys)),
+            }
+        }
+        if let (Some((integer, _)), Some((text, _))) = (integers.first(), texts.first()) {
+            return usage_error(format!(
+                "{integer} holds integers and {text} holds text: cast one of them, e.g. CAST({integer} AS TEXT)"
+            ));
+        }
+        let index = if texts.is_empty() && columns.iter().all(|(_, column)| matches!(column, KeyColumn::Integer(_))) {
+            Self::of_integers(integers.iter().flat_map(|(_, keys)| keys.iter().flatten()))
+        } else {
+            Self::of_texts(texts.iter().flat_map(|(_, keys)| keys.iter().flatten()))
+        };
+        if index.len() >= u32::MAX as usize {
+            return Err(execution_error(format!("{} nodes: a graph has at most {} nodes", index.len(), u32::MAX - 1)));
+        }
+        Ok(index)
+    }
+
+    fn of_integers(values: impl Iterator<Item = i64> + Clone) -> Self {
+        let (mut least, mut greatest, mut count) = (i64::MAX, i64::MIN, 0usize);
+        for value in values.clone() {
+            least = least.min(value);
+            greatest = greatest.max(value);
+            count += 1;
+        }
+        if count == 0 {
+            return Self::Integer { keys: Vec::new(), dense: Vec::new() };
+        }
+        // A direct table pays while it is not much larger than the columns themselves.
+        let range = greatest.abs_diff(least);
+        if range < (4 * count as u64 + 1024).min(u64::from(u32::MAX) - 1) {
+            let mut dense = vec![0u32; range as usize + 1];
+            for value in values {
+                dense[value.abs_diff(least) as usize] = 1;
+            }
+            let mut keys = Vec::new();
+            for (offset, number) in dense.iter_mut().enumerate().filter(|(_, seen)| **seen == 1) {
+                keys.push(least + offset as i64);
+                *number = keys.len() as u32;
+            }
+            return Self::Integer { keys, dense };
+        }
+        let mut keys: Vec<i64> = values.collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Self::Integer { keys, dense: Vec::new() }
+    }
+
+    fn of_texts<'a>(values: impl Iterator<Item = &'a str>) -> Self {
+        let mut distinct: Vec<&str> = values.collect::<std::collections::HashSet<_>>().into_iter().collect();
+        distinct.sort_unstable();
+        let keys: Vec<Arc<str>> = distinct.into_iter().map(Arc::from).collect();
+        let numbers = keys.iter().cloned().zip(0..).collect();
+        Self::Text { keys, numbers }
+    }
+
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integer { keys, .. } => keys.len(),
+            Self::Text { keys, .. } => keys.len(),
+        }
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of each row's key; `None` for NULL and for a key that is not in the index.
+    pub fn numbers(&self, column: &KeyColumn) -> Vec<Option<u32>> {
+        match (self, column) {
+            (Self::Integer { keys, dense }, KeyColumn::Integer(column)) => {
+                column.iter().map(|key| integer_number(keys, dense, key?)).collect()
+            }
+            (Self::Text { numbers, .. }, KeyColumn::Text(column)) => {
+                column.iter().map(|key| numbers.get(key?).copied()).collect()
+            }
+            // Only a column of NULLs can have the other form.
+            _ => vec![None; column.len()],
+        }
+    }
+
+    /// The keys as a column in key order: BIGINT or text.
+    pub fn array(&self) -> ArrayRef {
+        match self {
+            Self::Integer { keys, .. } => Arc::new(Int64Array::from(keys.clone())),
+            Self::Text { keys, .. } => Arc::new(keys.iter().map(|key| Some(key.as_ref())).collect::<StringArray>()),
+        }
+    }
+
+    /// A key as a user would type it.
+    pub fn describe(&self, number: u32) -> String {
+        match self {
+            Self::Integer { keys, .. } => keys[number as usize].to_string(),
+            Self::Text { keys, .. } => format!("'{}'", keys[number as usize]),
+        }
+    }
+
+    /// The bytes that the index holds.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Integer { keys, dense } => 8 * keys.len() + 4 * dense.len(),
+            Self::Text { keys, .. } => keys.iter().map(|key| key.len() + 64).sum(),
+        }
+    }
+}
+
+fn integer_number(keys: &[i64], dense: &[u32], key: i64) -> Option<u32> {
+    let first = *keys.first()?;
+    if dense.is_empty() {
+        return keys.binary_search(&key).ok().map(|number| number as u32);
+    }
+    let offset = usize::try_from(key.checked_sub(first)?).ok()?;
+    dense.get(offset).copied().filter(|&number| number != 0).map(|number| number - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{DictionaryArray, LargeStringArray, UInt16Array, UInt64Array};
+    use arrow::datatypes::Int32Type;
+
+    fn column(array: impl Array + 'static) -> KeyColumn {
+        KeyColumn::new(&(Arc::new(array) as ArrayRef), "src").unwrap()
+    }
+
+    #[test]
+    fn integers_of_any_width_are_numbered_in_key_order() {
+        let a = column(UInt16Array::from(vec![Some(7), None, Some(3)]));
+        let b = column(Int64Array::from(vec![-2, 7]));
+        let index = KeyIndex::new(&[("src", &a), ("dst", &b)]).unwrap();
+        assert_eq!(index.array().as_primitive::<Int64Type>().values(), &[-2, 3, 7]);
+        assert_eq!(index.numbers(&a), [Some(2), None, Some(1)]);
+        assert_eq!(index.numbers(&column(Int64Array::from(vec![4, 100, i64::MIN]))), [None; 3]);
+    }
+
+    #[test]
+    fn keys_far_apart_need_no_table() {
+        let a = column(Int64Array::from(vec![i64::MIN, 0, i64::MAX]));
+        let index = KeyIndex::new(&[("src", &a)]).unwrap();
+        assert_eq!(index.numbers(&a), [Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn text_of_any_kind_is_numbered_in_byte_order() {
+        let a = column(LargeStringArray::from(vec!["b", "a"]));
+        let b = column(vec![Some("c"), None, Some("a")].into_iter().collect::<DictionaryArray<Int32Type>>());
+        let index = KeyIndex::new(&[("src", &a), ("dst", &b)]).unwrap();
+        assert_eq!(index.numbers(&b), [Some(2), None, Some(0)]);
+        assert_eq!(index.describe(1), "'b'");
+    }
+
+    #[test]
+    fn integers_against_text_name_both_columns() {
+        let (a, b) = (column(Int64Array::from(vec![1])), column(StringArray::from(vec!["x"])));
+        let error = KeyIndex::new(&[("src", &a), ("dst", &b)]).unwrap_err();
+        assert!(error.to_string().contains("src holds integers and dst holds text"), "{error}");
+    }
+
+    #[test]
+    fn a_column_of_nulls_agrees_with_text() {
+        let nulls = column(arrow::array::NullArray::new(2));
+        let text = column(StringArray::from(vec!["x", "y"]));
+        let index = KeyIndex::new(&[("src", &nulls), ("dst", &text)]).unwrap();
+        assert_eq!(index.numbers(&nulls), [None, None]);
+        assert_eq!(index.len(), 2);
+    }
+
+    #[test]
+    fn a_key_that_does_not_fit_is_an_error_and_so_is_a_float() {
+        let large: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));
+        assert!(KeyColumn::new(&large, "src").unwrap_err().to_string().contains("does not fit BIGINT"));
+        let float: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![1.0]));
+        assert!(KeyColumn::new(&float, "src").unwrap_err().to_string().contains("integers or text"));
+    }
+}

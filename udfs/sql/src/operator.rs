@@ -1,0 +1,90 @@
+//! The contract of everything that stands in FROM: what it reads, what it answers, and how it runs.
+
+use std::fmt::Debug;
+
+use arrow::datatypes::SchemaRef;
+use bonnet_graph::Stopped;
+use datafusion::common::{DataFusionError, Result};
+
+use crate::{Options, Run};
+
+/// A function in FROM: an edge, relation, run or generator function.
+///
+/// Its state is its name, its constants and its inputs, so that a plan can be written down and read back elsewhere.
+pub trait Operator: Debug + Send + Sync {
+    /// Checks the call and says what it reads and answers. Runs at planning: no input is read.
+    fn bind(&self, call: &Call) -> Result<Binding>;
+
+    /// Reads the inputs and emits the answer. Runs on a blocking thread; heavy work goes into [`Run::install`].
+    fn run(&self, call: &Call, run: &mut Run) -> Result<()>;
+}
+
+/// The constants and the inputs' schemas of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The constants; those left out have their defaults.
+    pub options: Options,
+    /// The relations, in the order of the parameters; those left out are not here.
+    pub inputs: Vec<InputSchema>,
+}
+
+/// The schema of a relation given for a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputSchema {
+    /// The parameter's name.
+    pub name: String,
+    /// The relation's columns.
+    pub schema: SchemaRef,
+}
+
+impl Call {
+    /// The position of the relation given for a parameter.
+    pub fn input(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().position(|input| input.name == name)
+    }
+}
+
+/// What a call reads and answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The columns of the answer. An operator that carries an input lists that input's columns first.
+    pub schema: SchemaRef,
+    /// The columns that it reads, by input.
+    pub reads: Vec<Vec<String>>,
+    /// The input whose rows are carried through, with all its columns, in front of the answer's own.
+    pub carries: Option<usize>,
+}
+
+/// An error of usage: what was found, where, and what to do.
+pub fn usage_error<T>(text: impl Into<String>) -> Result<T> {
+    Err(DataFusionError::Plan(text.into()))
+}
+
+/// An error in running: what was found, where, and what to do.
+pub fn execution_error(text: impl Into<String>) -> DataFusionError {
+    DataFusionError::Execution(text.into())
+}
+
+/// The error for a kernel that was stopped.
+pub fn stopped(reason: Stopped) -> DataFusionError {
+    match reason {
+        Stopped::Cancelled => DataFusionError::Execution(reason.to_string()),
+        Stopped::OutOfMemory(text) => DataFusionError::ResourcesExhausted(text),
+    }
+}
+
+/// Fails unless the relation given for `input` has all `columns`; the error lists those it has.
+pub fn require_columns(function: &str, input: &InputSchema, columns: &[&str]) -> Result<()> {
+    for column in columns {
+        if input.schema.field_with_name(column).is_err() {
+            let found = input.schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ");
+            let want = columns.join(", ");
+            return usage_error(format!(
+                "{function}: {} has no column {column}; it takes a relation with the columns {want}, and this one has: \
+                 {found}. Rename with (SELECT ... AS {column} ...)",
+                input.name
+            ));
+        }
+    }
+    Ok(())
+}

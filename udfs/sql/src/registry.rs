@@ -1,0 +1,338 @@
+//! What functions there are: the one source of names, parameters, defaults and documentation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::Result;
+
+use crate::{AggregateFunction, EdgeFunction, Generator, Operator, OptionValue, ScalarFunction, usage_error};
+
+/// The shape of a function's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// One value per row.
+    Scalar,
+    /// One value per group: usually per graph.
+    Aggregate,
+    /// One value per edge, as a window function and as a relation.
+    Edge,
+    /// A relation, made of relations and graphs.
+    Relation,
+    /// A row per job of a relation of jobs.
+    Run,
+    /// A graph, made of constants or of a relation of parameters.
+    Generator,
+}
+
+impl Kind {
+    /// The word for it in `bonnet.functions`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Aggregate => "aggregate",
+            Self::Edge => "edge",
+            Self::Relation => "relation",
+            Self::Run => "run",
+            Self::Generator => "generator",
+        }
+    }
+
+    /// Whether such a function stands in FROM.
+    pub fn in_from(self) -> bool {
+        !matches!(self, Self::Scalar | Self::Aggregate)
+    }
+}
+
+/// The type of a column argument.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Column {
+    /// Whatever is given.
+    Any,
+    /// Coerced to this type.
+    Of(DataType),
+}
+
+/// The type of a constant argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OptionType {
+    /// True or false.
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+}
+
+/// What may be given for a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ParameterKind {
+    /// A table, view, CTE or subquery.
+    Relation,
+    /// The name of a graph, that is of its schema; `'*'` for all of them.
+    Graph,
+    /// The name of a column of the relation before it.
+    Name,
+    /// A value per row.
+    Column(Column),
+    /// A constant.
+    Option(OptionType),
+}
+
+/// A parameter of a function.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Parameter {
+    /// Its name, as in `name => value`.
+    pub name: &'static str,
+    /// What may be given for it.
+    pub kind: ParameterKind,
+    /// Whether it may be left out.
+    pub optional: bool,
+    /// What stands for it when it is left out.
+    pub default: OptionValue,
+    /// Whether it takes the rest of the positional arguments.
+    pub variadic: bool,
+    /// One line: meaning, unit, range.
+    pub description: &'static str,
+}
+
+impl Parameter {
+    fn new(name: &'static str, kind: ParameterKind, description: &'static str) -> Self {
+        Self { name, kind, optional: false, default: OptionValue::Null, variadic: false, description }
+    }
+
+    /// A relation.
+    pub fn relation(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Relation, description)
+    }
+
+    /// The name of a graph.
+    pub fn graph(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Graph, description)
+    }
+
+    /// One or more names of graphs.
+    pub fn graphs(name: &'static str, description: &'static str) -> Self {
+        Self { variadic: true, ..Self::graph(name, description) }
+    }
+
+    /// The name of a column.
+    pub fn name(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Name, description)
+    }
+
+    /// A value per row of any type.
+    pub fn column(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Column(Column::Any), description)
+    }
+
+    /// A value per row of a number type, as DOUBLE.
+    pub fn number_column(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Column(Column::Of(DataType::Float64)), description)
+    }
+
+    /// A constant truth value and its default.
+    pub fn boolean(name: &'static str, default: bool, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Option(OptionType::Boolean), description).or(OptionValue::Boolean(default))
+    }
+
+    /// A constant whole number; give its default with [`Parameter::or`].
+    pub fn integer(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Option(OptionType::Integer), description)
+    }
+
+    /// A constant number; give its default with [`Parameter::or`].
+    pub fn number(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Option(OptionType::Number), description)
+    }
+
+    /// A constant text; give its default with [`Parameter::or`].
+    pub fn text(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Option(OptionType::Text), description)
+    }
+
+    /// The seed of a pseudo-random function; defaults to 0.
+    pub fn seed() -> Self {
+        Self::integer("seed", "Seed of the pseudo-random numbers; the same seed gives the same answer.")
+            .or(OptionValue::Integer(0))
+    }
+
+    /// Makes the parameter optional with this default.
+    pub fn or(self, default: OptionValue) -> Self {
+        Self { optional: true, default, ..self }
+    }
+
+    /// Makes the parameter optional without a default.
+    pub fn optional(self) -> Self {
+        self.or(OptionValue::Null)
+    }
+}
+
+/// How a function is made.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// One value per row.
+    Scalar(Arc<dyn ScalarFunction>),
+    /// One value per group.
+    Aggregate(Arc<dyn AggregateFunction>),
+    /// One value per edge.
+    Edge(Arc<dyn EdgeFunction>),
+    /// A relation.
+    Relation(Arc<dyn Operator>),
+    /// A row per job.
+    Run(Arc<dyn Operator>),
+    /// A graph.
+    Generator(Arc<dyn Generator>),
+}
+
+/// A function of the engine: what it is called, what it takes, what it says of itself, and how it is made.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// The name in SQL, in lower case.
+    pub name: &'static str,
+    /// What it takes, in positional order.
+    pub parameters: Vec<Parameter>,
+    /// Whether named options beyond `parameters` are accepted; the body checks them.
+    pub open_options: bool,
+    /// What it answers: a type, or the columns of a relation.
+    pub returns: &'static str,
+    /// What it computes, with units, ranges and NULLs.
+    pub description: &'static str,
+    /// A statement that runs as it stands in an engine with the shipped data.
+    pub example: &'static str,
+    /// Where the definition comes from: paper and equation.
+    pub source: &'static str,
+    /// How it is made.
+    pub body: Body,
+}
+
+impl Function {
+    /// A function of this name and body; documentation follows by the other methods.
+    pub fn new(name: &'static str, body: Body) -> Self {
+        Self {
+            name,
+            parameters: Vec::new(),
+            open_options: false,
+            returns: "",
+            description: "",
+            example: "",
+            source: "",
+            body,
+        }
+    }
+
+    /// Sets what it takes, in positional order.
+    pub fn parameters(self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        Self { parameters: parameters.into_iter().collect(), ..self }
+    }
+
+    /// Accepts named options beyond its parameters.
+    pub fn open_options(self) -> Self {
+        Self { open_options: true, ..self }
+    }
+
+    /// Says what it answers.
+    pub fn returns(self, returns: &'static str) -> Self {
+        Self { returns, ..self }
+    }
+
+    /// Says what it computes.
+    pub fn description(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    /// Gives a statement that runs as it stands.
+    pub fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
+    /// Says where the definition comes from.
+    pub fn source(self, source: &'static str) -> Self {
+        Self { source, ..self }
+    }
+
+    /// The shape of its answer.
+    pub fn kind(&self) -> Kind {
+        match self.body {
+            Body::Scalar(_) => Kind::Scalar,
+            Body::Aggregate(_) => Kind::Aggregate,
+            Body::Edge(_) => Kind::Edge,
+            Body::Relation(_) => Kind::Relation,
+            Body::Run(_) => Kind::Run,
+            Body::Generator(_) => Kind::Generator,
+        }
+    }
+
+    /// The operator that its FROM spelling runs; `None` for scalars and aggregates.
+    pub fn operator(&self) -> Option<Arc<dyn Operator>> {
+        match &self.body {
+            Body::Scalar(_) | Body::Aggregate(_) => None,
+            Body::Edge(edge) => Some(Arc::new(crate::edge::EdgeOperator::new(self.name, Arc::clone(edge)))),
+            Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
+            Body::Generator(generator) => Some(Arc::new(crate::generator::GeneratorOperator::new(self, generator))),
+        }
+    }
+
+    /// The parameter of this name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// The call in the notation of the reference: `f(edges [, nodes => relation] [, seed => 0])`.
+    pub fn signature(&self) -> String {
+        let mut text = format!("{}(", self.name);
+        for (i, parameter) in self.parameters.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            let rest = if parameter.variadic { ", ..." } else { "" };
+            if !parameter.optional {
+                text += &format!("{comma}{}{rest}", parameter.name);
+            } else {
+                let value = match (&parameter.default, &parameter.kind) {
+                    (OptionValue::Null, ParameterKind::Relation) => "relation".to_owned(),
+                    (OptionValue::Null, ParameterKind::Graph) => "graph".to_owned(),
+                    (OptionValue::Null, ParameterKind::Column(_)) => "column".to_owned(),
+                    (default, _) => default.to_string(),
+                };
+                text += &format!("{}[{comma}{} => {value}]", if i == 0 { "" } else { " " }, parameter.name);
+            }
+        }
+        if self.open_options {
+            text += " [, option => value ...]";
+        }
+        text + ")"
+    }
+}
+
+/// The functions of an engine by name.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    functions: BTreeMap<&'static str, Arc<Function>>,
+}
+
+impl Registry {
+    /// Adds functions.
+    ///
+    /// # Errors
+    /// If a name is taken.
+    pub fn register(&mut self, functions: impl IntoIterator<Item = Function>) -> Result<()> {
+        for function in functions {
+            let name = function.name;
+            if self.functions.insert(name, Arc::new(function)).is_some() {
+                return usage_error(format!("the function {name} is registered twice"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The function of this name, in any case.
+    pub fn get(&self, name: &str) -> Option<&Arc<Function>> {
+        self.functions.get(name.to_ascii_lowercase().as_str())
+    }
+
+    /// All functions in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Function>> {
+        self.functions.values()
+    }
+}

@@ -1,0 +1,112 @@
+//! A running operator's view of the world: its inputs, its output and its host.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use bonnet_graph::{Monitor, Stopped};
+use datafusion::common::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use futures::StreamExt;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::{GraphResolver, Host, KernelContext, stopped};
+
+/// The inputs, the output and the host of a running [`Operator`](crate::Operator).
+pub struct Run {
+    pub(crate) inputs: Vec<Option<SendableRecordBatchStream>>,
+    pub(crate) output: mpsc::Sender<Result<RecordBatch>>,
+    /// The schema that `emit` is given, and the columns of it that are wanted.
+    pub(crate) schema: SchemaRef,
+    pub(crate) columns: Option<Vec<usize>>,
+    pub(crate) host: Host,
+    pub(crate) kernels: KernelContext,
+    pub(crate) graphs: Arc<dyn GraphResolver>,
+    pub(crate) context: Arc<TaskContext>,
+    pub(crate) runtime: Handle,
+}
+
+impl Run {
+    /// Memory, progress and cancellation of this run.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The graphs that names in options and rows stand for.
+    pub fn graphs(&self) -> &Arc<dyn GraphResolver> {
+        &self.graphs
+    }
+
+    /// The task's context, for reading other relations.
+    pub fn context(&self) -> &Arc<TaskContext> {
+        &self.context
+    }
+
+    /// What the session lends to kernels.
+    pub fn kernels(&self) -> &KernelContext {
+        &self.kernels
+    }
+
+    /// Runs a kernel in the engine's pool.
+    pub fn install<T: Send>(&self, kernel: impl FnOnce() -> T + Send) -> T {
+        self.kernels.pool.install(kernel)
+    }
+
+    /// Waits for something asynchronous, such as reading a table. Stops waiting when the query is cancelled.
+    pub fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime.block_on(async {
+            tokio::pin!(future);
+            loop {
+                tokio::select! {
+                    result = &mut future => return result,
+                    () = tokio::time::sleep(std::time::Duration::from_millis(50)) => self.host.check().map_err(stopped)?,
+                }
+            }
+        })
+    }
+
+    /// All rows of an input; reserves their memory until the run ends.
+    pub fn collect(&mut self, input: usize) -> Result<Vec<RecordBatch>> {
+        match self.inputs[input].take() {
+            Some(stream) => self.drain(stream),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// All rows of a stream; reserves their memory until the run ends.
+    pub fn drain(&self, mut stream: SendableRecordBatchStream) -> Result<Vec<RecordBatch>> {
+        let mut batches = Vec::new();
+        while let Some(batch) = self.wait(async { stream.next().await.transpose() })? {
+            self.host.reserve(batch.get_array_memory_size()).map_err(stopped)?;
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+
+    /// The next rows of an input, for operators that stream.
+    pub fn next(&mut self, input: usize) -> Result<Option<RecordBatch>> {
+        let Some(mut stream) = self.inputs[input].take() else { return Ok(None) };
+        let batch = self.wait(async { stream.next().await.transpose() })?;
+        self.inputs[input] = Some(stream);
+        Ok(batch)
+    }
+
+    /// Whether the query reads this column of the answer. A column that nobody reads may be all NULL.
+    pub fn wants(&self, column: &str) -> bool {
+        match (&self.columns, self.schema.index_of(column)) {
+            (_, Err(_)) => false,
+            (None, _) => true,
+            (Some(columns), Ok(index)) => columns.contains(&index),
+        }
+    }
+
+    /// Gives rows of the whole answer schema to the query. Fails when nobody waits for them.
+    pub fn emit(&self, batch: RecordBatch) -> Result<()> {
+        let batch = match &self.columns {
+            Some(columns) => batch.project(columns)?,
+            None => batch,
+        };
+        self.output.blocking_send(Ok(batch)).map_err(|_| stopped(Stopped::Cancelled))
+    }
+}
