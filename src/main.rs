@@ -1,1 +1,5 @@
-fn main() {}
+//! The `bonnet` command.
+
+fn main() -> std::process::ExitCode {
+    bonnetdb::cli::main()
+}

@@ -337,7 +337,7 @@ impl Npz {
     /// The names of the arrays, for errors.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> =
-            self.zip.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name).to_owned()).collect();
+            self.zip.file_names().flatten().map(|name| name.strip_suffix(".npy").unwrap_or(&name).to_owned()).collect();
         names.sort_unstable();
         names
     }

@@ -114,6 +114,7 @@ pub(crate) enum Values {
     /// A label: `None` is NULL.
     Labels(Vec<Option<i64>>),
     Reals(Vec<f64>),
+    OptionalReals(Vec<Option<f64>>),
     Texts(Vec<String>),
     OptionalTexts(Vec<Option<String>>),
     Words(Vec<&'static str>),
@@ -134,6 +135,7 @@ impl Values {
                 Arc::new(builder.finish())
             }
             Self::Reals(values) => Arc::new(Float64Array::from_iter_values(values[rows].iter().copied())),
+            Self::OptionalReals(values) => Arc::new(Float64Array::from_iter(values[rows].iter().copied())),
             Self::Texts(values) => Arc::new(StringArray::from_iter_values(&values[rows])),
             Self::OptionalTexts(values) => Arc::new(StringArray::from_iter(&values[rows])),
             Self::Words(values) => Arc::new(StringArray::from_iter_values(&values[rows])),
@@ -219,7 +221,10 @@ impl Splits {
 
     /// The nodes that a mask marks.
     pub(crate) fn push_mask(&mut self, split: i64, mask: &[bool], part: &'static str) {
-        mask.iter().enumerate().filter(|(_, marked)| **marked).for_each(|(node, _)| self.push(split, node as i64, part));
+        mask.iter()
+            .enumerate()
+            .filter(|(_, marked)| **marked)
+            .for_each(|(node, _)| self.push(split, node as i64, part));
     }
 
     pub(crate) fn batches(

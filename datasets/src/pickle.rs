@@ -32,7 +32,12 @@ enum Value {
     /// A class or a function, by its last name.
     Name(&'static str),
     /// What a call would have made: the callee, its arguments, the state given to it, the items set in it.
-    Object { callee: &'static str, arguments: Id, state: Option<Id>, items: Vec<(Id, Id)> },
+    Object {
+        callee: &'static str,
+        arguments: Id,
+        state: Option<Id>,
+        items: Vec<(Id, Id)>,
+    },
 }
 
 /// A fault and the byte where it is.
@@ -518,10 +523,7 @@ mod tests {
         let bytes = matrix();
         let pickle = Pickle::read(&bytes).unwrap();
         assert_eq!(pickle.csr_shape().unwrap(), (1, 3));
-        assert_eq!(
-            pickle.csr().unwrap(),
-            Matrix::Sparse { width: 3, offsets: vec![0, 1], entries: vec![(2, 2.0)] }
-        );
+        assert_eq!(pickle.csr().unwrap(), Matrix::Sparse { width: 3, offsets: vec![0, 1], entries: vec![(2, 2.0)] });
     }
 
     #[test]

@@ -1,1 +1,167 @@
-//! The command line: scripts, the prompt, output formats and progress.
+//! The command line `bonnet`: scripts, the prompt, and the formats of rows.
+//!
+//! Rows go to standard output; messages, timings and errors go to standard error. The exit status is 0 after success
+//! (and when the reader of the rows has closed the pipe), 1 after an error, 2 after a wrong use and 130 after Ctrl-C.
+
+mod complete;
+mod interrupt;
+mod meta;
+mod output;
+mod progress;
+mod repl;
+mod script;
+mod shell;
+mod size;
+mod variables;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+
+use self::interrupt::{INTERRUPTED, Interrupts};
+use self::output::{Format, Output};
+use self::shell::{Failure, Shell, complain};
+use crate::{Engine, EngineOptions};
+
+/// More threads than this are taken for a slip of the finger.
+const MOST_THREADS: i64 = 4096;
+
+/// An embedded analytics engine for the shape of relational data: graphs, curvature, topology and graph learning in SQL.
+///
+/// Without -c and -f, standard input is a script where it is not a terminal; on a terminal there is a prompt.
+#[derive(Debug, Parser)]
+#[command(name = "bonnet", version)]
+struct Arguments {
+    /// Run these statements; -c and -f run in the order in which they are given
+    #[arg(short = 'c', long, value_name = "SQL")]
+    command: Vec<String>,
+
+    /// Run this script; `-` is standard input
+    #[arg(short = 'f', long, value_name = "FILE")]
+    file: Vec<String>,
+
+    /// Set a variable of scripts, used as :name, :'name' (a string) or :"name" (an identifier)
+    #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
+    variable: Vec<(String, String)>,
+
+    /// How rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+
+    /// Threads for queries; default: the machine's cores
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
+    threads: Option<u32>,
+
+    /// Memory for queries and tables, such as 512MB (by 1000) or 4GiB (by 1024); default: four fifths of the machine's
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory_limit: Option<usize>,
+
+    /// Write no messages, only rows and errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Something to run from the command line.
+#[derive(Debug, PartialEq, Eq)]
+enum Source {
+    Command(String),
+    File(String),
+}
+
+/// Runs the command line with the arguments of the process.
+pub fn main() -> ExitCode {
+    let matches = Arguments::command().get_matches();
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let mut sources = sources(&matches);
+    let prompt = sources.is_empty() && io::stdin().is_terminal();
+    if sources.is_empty() && !prompt {
+        sources.push(Source::File("-".into()));
+    }
+    let mut shell = match open(&arguments, prompt) {
+        Ok(shell) => shell,
+        Err(text) => return failed(&text),
+    };
+    if prompt {
+        return match repl::run(&mut shell) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(text) => failed(&text),
+        };
+    }
+    let result = sources.iter().try_for_each(|source| match source {
+        Source::Command(text) => shell.run_script("-c", text.as_bytes()),
+        Source::File(path) => shell.run_file(path),
+    });
+    let status = match result {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Closed) => ExitCode::SUCCESS,
+        Err(Failure::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(Failure::Error(text, _) | Failure::Located(text)) => return failed(&text),
+    };
+    // The engine would wait for work that nobody wants any more: the process ends without it.
+    std::mem::forget(shell);
+    status
+}
+
+fn failed(text: &str) -> ExitCode {
+    complain(text);
+    ExitCode::FAILURE
+}
+
+fn open(arguments: &Arguments, prompt: bool) -> Result<Shell, String> {
+    let interrupts = Interrupts::listen(!prompt).map_err(|error| format!("Ctrl-C cannot be heard: {error}"))?;
+    let options = EngineOptions {
+        threads: arguments.threads.map(|threads| threads as usize),
+        memory_limit: arguments.memory_limit,
+        ..EngineOptions::default()
+    };
+    let engine = Engine::open(options).map_err(|error| error.to_string())?;
+    let output = Output::new(arguments.format);
+    let mut shell =
+        Shell::new(engine.session(), interrupts, output, arguments.quiet).map_err(|error| error.to_string())?;
+    for (name, value) in &arguments.variable {
+        shell.variables.set(name, value)?;
+    }
+    Ok(shell)
+}
+
+/// The statements and scripts in the order in which they stand on the command line.
+fn sources(matches: &ArgMatches) -> Vec<Source> {
+    let of = |id: &str, source: fn(String) -> Source| -> Vec<(usize, Source)> {
+        let places = matches.indices_of(id).into_iter().flatten();
+        places.zip(matches.get_many::<String>(id).into_iter().flatten().cloned().map(source)).collect()
+    };
+    let mut sources = of("command", Source::Command);
+    sources.extend(of("file", Source::File));
+    sources.sort_by_key(|&(place, _)| place);
+    sources.into_iter().map(|(_, source)| source).collect()
+}
+
+/// Reads `name=value`.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as name=value")?;
+    variables::Variables::default().set(name, value)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_well_defined() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn statements_and_scripts_keep_the_order_of_the_command_line() {
+        let matches =
+            Arguments::command().get_matches_from(["bonnet", "-f", "a", "-c", "b", "--quiet", "-cc", "-fd", "-c", "e"]);
+        let file = |name: &str| Source::File(name.into());
+        let command = |name: &str| Source::Command(name.into());
+        assert_eq!(sources(&matches), [file("a"), command("b"), command("c"), file("d"), command("e")]);
+    }
+}

@@ -61,13 +61,6 @@ struct Benchmark {
     file: PathBuf,
 }
 
-/// The adjacency's rows.
-struct Arcs {
-    n: usize,
-    src: Vec<i64>,
-    dst: Vec<i64>,
-}
-
 impl Benchmark {
     fn open(&self) -> Result<Npz> {
         Npz::open(&self.file)
@@ -89,15 +82,16 @@ impl Benchmark {
     fn n_nodes(npz: &mut Npz) -> Result<usize> {
         let prefix = csr_prefix(npz, "adj").ok_or_else(|| npz.fault("adj_indptr", "is missing"))?;
         let (n, columns) = Self::shape(npz, &prefix)?;
-        let indptr = npz.header(&format!("{prefix}indptr"))?;
-        if n != columns || indptr.shape != [n + 1] {
-            let what = format!("shape [{n}, {columns}] with indptr of {:?} is no adjacency matrix", indptr.shape);
+        let indptr = npz.array(&format!("{prefix}indptr"))?;
+        if n != columns || indptr.shape() != [n + 1] {
+            let what = format!("shape [{n}, {columns}] with indptr of {:?} is no adjacency matrix", indptr.shape());
             return Err(npz.fault(&format!("{prefix}shape"), what));
         }
         Ok(n)
     }
 
-    fn arcs(npz: &mut Npz) -> Result<Arcs> {
+    /// The endpoints of the adjacency's entries, row by row.
+    fn arcs(npz: &mut Npz) -> Result<(Vec<i64>, Vec<i64>)> {
         let n = Self::n_nodes(npz)?;
         let prefix = csr_prefix(npz, "adj").unwrap_or_default();
         let indptr = Self::integers(npz, &format!("{prefix}indptr"))?;
@@ -118,7 +112,7 @@ impl Benchmark {
         if src.len() != dst.len() {
             return Err(npz.fault(&member, format!("{} arcs, indptr counts {}", dst.len(), src.len())));
         }
-        Ok(Arcs { n, src, dst })
+        Ok((src, dst))
     }
 
     /// The weights, where they are not all one.
@@ -210,9 +204,8 @@ impl Reader for Benchmark {
     ) -> Result<Vec<RecordBatch>> {
         let mut npz = self.open()?;
         if table == "edges" {
-            let Arcs { src, dst, .. } = Self::arcs(&mut npz)?;
+            let (mut src, mut dst) = Self::arcs(&mut npz)?;
             let rows = src.len();
-            let (mut src, mut dst) = (src, dst);
             let column = |name: &str| {
                 Ok(match name {
                     "src" => Values::Integers(std::mem::take(&mut src)),

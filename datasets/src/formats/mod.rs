@@ -85,11 +85,7 @@ impl<R: Reader> Published<R> {
         if tables.contains(&table) {
             return Ok(());
         }
-        Err(Error::UnknownTable {
-            location: self.location.clone(),
-            table: table.to_owned(),
-            known: tables.join(", "),
-        })
+        Err(Error::UnknownTable { location: self.location.clone(), table: table.to_owned(), known: tables.join(", ") })
     }
 }
 

@@ -36,8 +36,9 @@ impl Format for Planetoid {
     }
 
     fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let (folder, name) = find(path)
-            .ok_or_else(|| not_this(path, "is no planetoid set: ind.NAME.graph and ind.NAME.ally of one NAME are expected"))?;
+        let (folder, name) = find(path).ok_or_else(|| {
+            not_this(path, "is no planetoid set: ind.NAME.graph and ind.NAME.ally of one NAME are expected")
+        })?;
         // A folder of its own stands for the set; in a folder of several, the common start of the files' names.
         let location = if path.is_dir() { path.to_owned() } else { folder.join(format!("ind.{name}")) };
         Ok(Published::new(self.name(), &location, options, Citation { folder, name }))
@@ -116,10 +117,8 @@ impl Citation {
             if line.trim().is_empty() {
                 continue;
             }
-            let node: u32 = line
-                .trim()
-                .parse()
-                .map_err(|_| Error::line(&path, number, format!("'{line}' is no node number")))?;
+            let node: u32 =
+                line.trim().parse().map_err(|_| Error::line(&path, number, format!("'{line}' is no node number")))?;
             nodes.push(node as usize);
         }
         Ok(nodes)
@@ -195,8 +194,10 @@ impl Citation {
 
 /// One matrix below the other.
 fn stack(above: Matrix, below: Matrix) -> Result<Matrix, String> {
-    let (Matrix::Sparse { width, mut offsets, mut entries }, Matrix::Sparse { width: other, offsets: more, entries: rest }) =
-        (above.into_sparse(), below.into_sparse())
+    let (
+        Matrix::Sparse { width, mut offsets, mut entries },
+        Matrix::Sparse { width: other, offsets: more, entries: rest },
+    ) = (above.into_sparse(), below.into_sparse())
     else {
         return Err("the features are no sparse matrices".to_owned());
     };

@@ -38,7 +38,7 @@ pub fn barabasi_albert(n: usize, m: usize, seed: u64, monitor: &dyn Monitor) -> 
         while missing > 0 {
             let end = random.below(2 * earlier as u64) as usize;
             let (u, v) = edges.as_slice()[end / 2];
-            let target = if end % 2 == 0 { u } else { v };
+            let target = [u, v][end % 2];
             if drawn_by[target as usize] != new {
                 drawn_by[target as usize] = new;
                 edges.push(target, new)?;

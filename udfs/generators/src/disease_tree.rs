@@ -23,7 +23,7 @@ pub struct DiseaseTree {
     pub sources: f64,
     /// The probability, over the draw of a node's susceptibility, that a contact infects it; in [0, 1].
     pub transmission: f64,
-    /// The standard deviation of the error with which the susceptibility is observed; at least 0.
+    /// The standard deviation of the error with which the susceptibility is observed.
     pub noise: f64,
 }
 
@@ -35,9 +35,8 @@ impl Default for DiseaseTree {
 }
 
 /// A disease that spreads along a random tree, in the manner of the disease data of Chami et al. (Hyperbolic graph
-/// convolutional neural networks, NeurIPS 2019), which were made by simulating an SIR process on a tree. Those files'
-/// programme is not published with them: tree, process and features here are of this project's own making, and their
-/// figures are not comparable with those of the published sets.
+/// convolutional neural networks, NeurIPS 2019), which were made by simulating an SIR process on a tree. Tree, process and
+/// features here are of this project's own making: figures are not comparable with those of the published sets.
 ///
 /// - *Tree*: node 0 is the root; in the order of their numbers, nodes get 1 to `branching` children (uniform), numbered
 ///   on, until there are `n` nodes.
@@ -54,14 +53,14 @@ impl Default for DiseaseTree {
 ///
 /// # Errors
 /// `n` outside of 1..=4,294,967,295; `branching` 0; `sources` outside of (0, 1]; `transmission` outside of [0, 1];
-/// `noise` negative or not finite; or the monitor stopped the work.
+/// `noise` outside of [0, 1e30]; or the monitor stopped the work.
 pub fn disease_tree(model: &DiseaseTree, seed: u64, monitor: &dyn Monitor) -> Result<Generated, Error> {
     let &DiseaseTree { n, branching, sources, transmission, noise } = model;
     require_nodes(NAME, "n", n, 1)?;
     require(branching > 0, NAME, "branching", branching, "at least 1")?;
     require(sources > 0.0 && sources <= 1.0, NAME, "sources", sources, "a share above 0 and up to 1")?;
     require_probability(NAME, "transmission", transmission)?;
-    require(noise >= 0.0 && noise.is_finite(), NAME, "noise", noise, "a finite number from 0 on")?;
+    require((0.0..=1e30).contains(&noise), NAME, "noise", noise, "from 0 to 1e30")?;
     let mut reservation = Reservation::new(monitor, 0)?;
     monitor.expect(n as u64);
 
@@ -254,7 +253,7 @@ mod tests {
         );
         assert_eq!(
             error(DiseaseTree { noise: f64::INFINITY, ..model }),
-            "disease_tree: noise is inf, but must be a finite number from 0 on"
+            "disease_tree: noise is inf, but must be from 0 to 1e30"
         );
     }
 }

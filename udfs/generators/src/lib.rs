@@ -35,3 +35,7 @@ pub use path::path;
 pub use random_tree::random_tree;
 pub use star::star;
 pub use stochastic_block_model::{StochasticBlockModel, stochastic_block_model};
+#[cfg(feature = "sql")]
+mod sql;
+#[cfg(feature = "sql")]
+pub use sql::functions;

@@ -22,9 +22,9 @@ pub struct StochasticBlockModel {
     pub p_between: f64,
     /// The width of the features; 0 for none.
     pub features: usize,
-    /// How far apart the blocks' means lie: the root of half the expected square distance of two means. At least 0.
+    /// How far apart the blocks' means lie: the root of half the expected square distance of two means.
     pub separation: f64,
-    /// The standard deviation of each feature about its block's mean. At least 0.
+    /// The standard deviation of each feature about its block's mean.
     pub noise: f64,
 }
 
@@ -49,8 +49,8 @@ impl Default for StochasticBlockModel {
 /// O(n (1 + d) + m) time; 8 m + (8 + 4 d) n bytes.
 ///
 /// # Errors
-/// No block or an empty one; more than 4,294,967,295 nodes; a probability outside of [0, 1]; a separation or noise that
-/// is negative or not finite; or the monitor stopped the work.
+/// No block or an empty one; more than 4,294,967,295 nodes; a probability outside of [0, 1]; a separation or noise outside
+/// of [0, 1e30]; or the monitor stopped the work.
 pub fn stochastic_block_model(
     model: &StochasticBlockModel,
     seed: u64,
@@ -100,7 +100,7 @@ fn checked_n_nodes(model: &StochasticBlockModel) -> Result<usize, Error> {
     require_probability(NAME, "p_within", model.p_within)?;
     require_probability(NAME, "p_between", model.p_between)?;
     for (argument, value) in [("separation", model.separation), ("noise", model.noise)] {
-        require(value >= 0.0 && value.is_finite(), NAME, argument, value, "a finite number from 0 on")?;
+        require((0.0..=1e30).contains(&value), NAME, argument, value, "from 0 to 1e30")?;
     }
     Ok(n)
 }
@@ -250,7 +250,7 @@ mod tests {
         );
         assert_eq!(
             error(StochasticBlockModel { noise: f64::NAN, ..model.clone() }),
-            "stochastic_block_model: noise is NaN, but must be a finite number from 0 on"
+            "stochastic_block_model: noise is NaN, but must be from 0 to 1e30"
         );
         assert!(error(StochasticBlockModel { sizes: vec![1 << 31; 3], ..model }).contains("the sum of the sizes"));
     }

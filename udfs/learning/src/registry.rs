@@ -1,6 +1,6 @@
 //! The models that can be trained, with what a user may set.
 
-use crate::models;
+use crate::models::{Build, gat, gcn, graphsage, mlp};
 use crate::options::{OptionError, Value};
 
 /// A model: what it is, where it comes from and what can be set.
@@ -21,7 +21,7 @@ pub struct ModelSpec {
     /// What this model has beside them.
     pub(crate) own: &'static [Hyperparameter],
     /// Makes the model for a problem.
-    pub(crate) build: models::Build,
+    pub(crate) build: Build,
 }
 
 /// A model's defaults for the options that all models share.
@@ -148,7 +148,7 @@ impl ModelSpec {
 
 /// Every model, in the order of the documentation.
 pub fn models() -> &'static [ModelSpec] {
-    &[models::mlp::SPEC, models::gcn::SPEC, models::gat::SPEC, models::graphsage::SPEC]
+    &[mlp::SPEC, gcn::SPEC, gat::SPEC, graphsage::SPEC]
 }
 
 /// The model of a name.

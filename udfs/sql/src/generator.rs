@@ -67,12 +67,8 @@ impl GeneratedGraph {
     }
 }
 
+/// The input that holds one graph's constants a row.
 const PARAMETERS: &str = "parameters";
-
-/// The FROM spelling takes the constants, or one relation of them; so none of them is required by itself.
-pub(crate) fn relation_parameters(function: &Function) -> Vec<Parameter> {
-    function.parameters.clone()
-}
 
 /// The operator of a generator's FROM spelling.
 #[derive(Debug)]
@@ -148,12 +144,11 @@ impl Operator for GeneratorOperator {
     }
 
     fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let schema = Arc::clone(&run.schema);
         if call.inputs.is_empty() {
             let host = run.host();
             let graph = run.install(|| self.generator.generate(&call.options, host))?;
             let (src, dst) = graph.edge_columns();
-            return emit(run, &schema, vec![src, dst]);
+            return run.emit_all(vec![src, dst]);
         }
         while let Some(batch) = run.next(0)? {
             let (Some(ids), rows) = (batch.column_by_name("graph_id"), batch.num_rows()) else { continue };
@@ -165,20 +160,10 @@ impl Operator for GeneratorOperator {
                 let graph = run.install(|| self.generator.generate(&options, host))?;
                 let (src, dst) = graph.edge_columns();
                 let id = take(ids, &UInt32Array::from(vec![row as u32; src.len()]), None)?;
-                emit(run, &schema, vec![id, src, dst])?;
+                run.emit_all(vec![id, src, dst])?;
                 run.host().advance(1);
             }
         }
         Ok(())
     }
-}
-
-/// Emits columns in batches of the usual size.
-fn emit(run: &Run, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<()> {
-    const BATCH: usize = 8192;
-    let batch = RecordBatch::try_new(Arc::clone(schema), columns)?;
-    for start in (0..batch.num_rows()).step_by(BATCH) {
-        run.emit(batch.slice(start, BATCH.min(batch.num_rows() - start)))?;
-    }
-    Ok(())
 }

@@ -81,6 +81,14 @@ impl RelationNode {
         &self.function
     }
 
+    /// The generator and its constants, where the call makes one graph: what `CREATE GRAPH` keeps.
+    pub fn generator(&self) -> Option<(&Arc<dyn crate::Generator>, &Options)> {
+        match &self.function.body {
+            crate::Body::Generator(generator) if self.inputs.is_empty() => Some((generator, &self.options)),
+            _ => None,
+        }
+    }
+
     /// The same call with the run shared as number `run`.
     pub(crate) fn shared_as(&self, run: usize) -> Self {
         Self { shared: Some(run), ..self.clone() }

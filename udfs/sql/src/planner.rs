@@ -88,6 +88,17 @@ fn plan_call(
     let parameters = from_parameters(function);
     let mut positional = parameters.iter();
     let mut last: Option<&Parameter> = None;
+    let mut inputs = Vec::new();
+    // A generator takes constants, or first a relation of them.
+    let args = match (function.kind(), args) {
+        (crate::Kind::Generator, [FunctionArg::Unnamed(first), rest @ ..]) if is_relation(first) => {
+            let parameter = Parameter::relation("parameters", "");
+            inputs.extend(relation(function, &parameter, first, context)?.map(|plan| ("parameters".to_owned(), plan)));
+            rest
+        }
+        _ => args,
+    };
+    let of_relation = !inputs.is_empty();
     for arg in args {
         let (name, value) = match arg {
             FunctionArg::Unnamed(value) => {
@@ -116,10 +127,12 @@ fn plan_call(
     }
 
     let mut options = Options::default();
-    let mut inputs = Vec::new();
     for parameter in &parameters {
         let position = given.iter().position(|(name, _)| name == parameter.name);
         let Some((_, values)) = position.map(|position| given.remove(position)) else {
+            if !parameter.optional && of_relation {
+                continue;
+            }
             if !parameter.optional {
                 return usage_error(format!(
                     "{}: {} is missing; it is {}",
@@ -175,7 +188,6 @@ fn plan_call(
 pub(crate) fn from_parameters(function: &Function) -> Vec<Parameter> {
     match function.kind() {
         crate::Kind::Edge => crate::edge::relation_parameters(function),
-        crate::Kind::Generator => crate::generator::relation_parameters(function),
         _ => function.parameters.clone(),
     }
 }
@@ -232,6 +244,14 @@ fn relation(
         }
     };
     context.plan(factor).map(Some)
+}
+
+/// Whether an argument can only be a relation: a subquery or a name.
+fn is_relation(value: &FunctionArgExpr) -> bool {
+    matches!(
+        value,
+        FunctionArgExpr::Expr(ast::Expr::Subquery(_) | ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_))
+    )
 }
 
 fn arg_text(value: &FunctionArgExpr) -> String {

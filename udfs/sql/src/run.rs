@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use bonnet_graph::{Monitor, Stopped};
 use datafusion::common::Result;
@@ -99,6 +99,21 @@ impl Run {
             (None, _) => true,
             (Some(columns), Ok(index)) => columns.contains(&index),
         }
+    }
+
+    /// Gives all rows of the whole answer schema to the query, in batches of the usual size.
+    pub fn emit_all(&self, columns: Vec<ArrayRef>) -> Result<()> {
+        let size = self.context.session_config().batch_size().max(1);
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        for start in (0..batch.num_rows()).step_by(size) {
+            self.emit(batch.slice(start, size.min(batch.num_rows() - start)))?;
+        }
+        Ok(())
+    }
+
+    /// The columns of the whole answer.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
     /// Gives rows of the whole answer schema to the query. Fails when nobody waits for them.

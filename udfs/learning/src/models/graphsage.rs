@@ -1,4 +1,4 @@
-//! Graph convolutional network (Kipf and Welling 2017, Eq. 2 and 9).
+//! GraphSAGE with the mean aggregator, full batch (Hamilton, Ying and Leskovec 2017, Algorithm 1).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
-use crate::registry::{COMMON, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -18,15 +18,21 @@ pub const SPEC: ModelSpec = ModelSpec {
     family: "message passing",
     geometry: "euclidean",
     tasks: crate::options::TASKS,
-    source: "Kipf and Welling 2017, Semi-supervised classification with graph convolutional networks",
+    source: "Hamilton, Ying and Leskovec 2017, Inductive representation learning on large graphs",
     defaults: COMMON,
-    own: &[],
-    build: |problem, reservation| Ok(Box::new(Gcn::new(problem, reservation)?)),
+    own: &[Hyperparameter {
+        name: "aggregator",
+        kind: Kind::Choice { default: "mean", values: &["mean"] },
+        description: "how the neighbours' representations are joined",
+    }],
+    build: |problem, reservation| Ok(Box::new(GraphSage::new(problem, reservation)?)),
 };
 
-/// `H_l = relu(A dropout(H_{l-1}) W_l + b_l)` with the renormalised adjacency `A = D^-1/2 (A + I) D^-1/2`, the last layer
-/// without relu. Weights start as Glorot and Bengio's, biases at 0.
-struct Gcn {
+/// `H_l = relu(M H' V_l + H' U_l + b_l)` with `H' = dropout(H_{l-1})` and the mean over the neighbours `M = D^-1 A` (zero
+/// for a node without any), the last layer without relu; no normalisation of the rows of H. A layer's two matrices stand
+/// side by side, `[V | U]`: one product, then the messages carry the narrow result. All parameters start uniform within
+/// 1 / sqrt(inputs), as linear layers of PyTorch.
+struct GraphSage {
     layout: Layout,
     widths: Vec<Axis>,
     operator: Arc<Operator>,
@@ -36,34 +42,35 @@ struct Gcn {
     input: Input,
     /// The output of each layer, dropped for the next.
     hidden: Vec<Vec<f32>>,
-    /// `H W` before the messages; in the backward pass its gradient.
+    /// `H [V | U]` before the messages; in the backward pass its gradient.
     messages: Vec<f32>,
     gradient: Vec<f32>,
     transposed: Vec<f32>,
     partials: Vec<f32>,
 }
 
-impl Gcn {
+impl GraphSage {
     fn new(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
         let (n, options, widths) = (problem.graph.n_nodes(), problem.options, widths(problem));
         let mut layout = Layout::default();
         for l in 0..options.layers {
             let (rows, columns) = (widths[l], widths[l + 1]);
-            layout.push(format!("{l}.weight"), rows, columns, Initial::glorot(rows.len(), columns.len()));
-            layout.push(format!("{l}.bias"), Axis::exact(1), columns, Initial::Zeros);
+            let (both, initial) = (Axis::padded(2, columns.len()), Initial::linear(rows.len()));
+            layout.push(format!("{l}.weight"), rows, both, initial);
+            layout.push(format!("{l}.bias"), Axis::exact(1), columns, initial);
         }
         let input = Input::new(Arc::clone(&problem.features), options.dropout > 0.0, reservation)?;
         let strides: Vec<usize> = widths.iter().map(|axis| axis.stride()).collect();
         let widest = strides[1..].iter().copied().max().unwrap_or(0);
         let blocks = n.div_ceil(block_rows(n));
         let largest = strides[1..].windows(2).map(|w| w[0] * w[1]).max().unwrap_or(0);
-        let partials = input.partials(blocks, strides[1]).max(blocks * largest.max(widest));
+        let partials = input.partials(blocks, 2 * strides[1]).max(blocks * (2 * largest).max(widest));
         Ok(Self {
-            operator: Arc::new(Operator::symmetric(&problem.graph, reservation)?),
+            operator: Arc::new(Operator::mean(&problem.graph, reservation)?),
             hidden: strides[1..].iter().map(|s| zeros(reservation, n * s)).collect::<Result<_, _>>()?,
-            messages: zeros(reservation, n * widest)?,
+            messages: zeros(reservation, 2 * n * widest)?,
             gradient: zeros(reservation, n * widest)?,
-            transposed: zeros(reservation, largest)?,
+            transposed: zeros(reservation, 2 * largest)?,
             partials: zeros(reservation, partials)?,
             layout,
             widths,
@@ -79,7 +86,7 @@ impl Gcn {
     }
 }
 
-impl Model for Gcn {
+impl Model for GraphSage {
     fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -106,14 +113,14 @@ impl Model for Gcn {
         for l in 0..layers {
             let (weights, bias) = (self.layout.blocks()[2 * l].range(), self.layout.blocks()[2 * l + 1].range());
             let (weights, width) = (&parameters[weights], self.widths[l + 1].stride());
-            let messages = &mut self.messages[..self.n * width];
+            let messages = &mut self.messages[..2 * self.n * width];
             if l == 0 {
                 let mask = dropout(self.p, self.seed, pass, 0, Site::Input);
-                self.input.product(&scope.rows[0], weights, width, mask, Finish::NOTHING, messages, monitor)?;
+                self.input.product(&scope.rows[0], weights, 2 * width, mask, Finish::NOTHING, messages, monitor)?;
             } else {
                 let (source, k) = (&self.hidden[l - 1], self.widths[l].stride());
                 let then = Then::Finish(Finish::NOTHING);
-                dense::product(&scope.rows[l], source, k, weights, width, then, messages, monitor)?;
+                dense::product(&scope.rows[l], source, k, weights, 2 * width, then, messages, monitor)?;
             }
             let last = l + 1 == layers;
             let finish = Finish {
@@ -122,7 +129,7 @@ impl Model for Gcn {
                 dropout: if last { None } else { dropout(self.p, self.seed, pass, l + 1, Site::Input) },
             };
             let matrix = scope.forward[l].csr();
-            Product { matrix, mask: Mask::None, x: messages, stride: width, width, own: None, finish }.run(
+            Product { matrix, mask: Mask::None, x: messages, stride: 2 * width, width, own: Some(width), finish }.run(
                 &scope.rows[l + 1],
                 &mut self.hidden[l],
                 monitor,
@@ -154,10 +161,12 @@ impl Model for Gcn {
             let width = self.widths[l + 1].stride();
             column_sums(&scope.rows[l + 1], &self.gradient, width, &mut self.partials, &mut gradient[bias], monitor)?;
 
-            let messages = &mut self.messages[..self.n * width];
+            let messages = &mut self.messages[..2 * self.n * width];
             let (matrix, finish) = (scope.backward[l].csr(), Finish::NOTHING);
-            Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own: None, finish }.run(
+            Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own: None, finish }
+                .run_beside_copy(
                 &scope.rows[l],
+                &scope.rows[l + 1],
                 messages,
                 monitor,
             )?;
@@ -165,9 +174,10 @@ impl Model for Gcn {
             let d_weights = &mut gradient[weights.clone()];
             if l == 0 {
                 let mask = dropout(self.p, self.seed, pass, 0, Site::Input);
-                return self.input.gradient(scope, messages, width, mask, &mut self.partials, d_weights, monitor);
+                return self.input.gradient(scope, messages, 2 * width, mask, &mut self.partials, d_weights, monitor);
             }
             let (set, source, k) = (&scope.rows[l], &self.hidden[l - 1], self.widths[l].stride());
+            let width = 2 * width;
             dense::transposed_product(set, source, k, messages, width, &mut self.partials, d_weights, monitor)?;
             dense::transpose(&parameters[weights], k, width, &mut self.transposed);
             let gate = Gate {

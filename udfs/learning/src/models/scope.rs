@@ -88,6 +88,16 @@ impl Operator {
         self.columns.len()
     }
 
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// An attention operator by source, with the numbers of its edges.
+    pub(crate) fn by_source(&self) -> Self {
+        self.transpose()
+    }
+
     /// The matrix with its values.
     pub fn csr(&self) -> Csr<'_> {
         Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values }
@@ -127,8 +137,12 @@ impl Operator {
 
     /// The transposed operator; each row's columns ascend. Without values it keeps the numbers of the edges.
     fn transposed(&self, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let (n, entries) = (self.offsets.len() - 1, self.columns.len());
-        reservation.grow(Self::bytes(2 * n, entries, 8))?;
+        reservation.grow(Self::bytes(2 * self.n_rows(), self.n_entries(), 8))?;
+        Ok(self.transpose())
+    }
+
+    fn transpose(&self) -> Self {
+        let (n, entries) = (self.n_rows(), self.n_entries());
         let mut offsets = vec![0usize; n + 1];
         self.columns.iter().for_each(|&column| offsets[column as usize + 1] += 1);
         for v in 0..n {
@@ -151,7 +165,7 @@ impl Operator {
                 *at += 1;
             }
         }
-        Ok(Self { offsets, columns, values, edges })
+        Self { offsets, columns, values, edges }
     }
 }
 

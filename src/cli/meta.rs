@@ -1,0 +1,244 @@
+//! Backslash commands.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::output::Format;
+use super::shell::{Failure, Flow, Shell};
+
+/// The commands, with what `\?` says of them.
+pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
+    ("\\d", "[table]", "list tables and graphs, or the columns of a table, or the tables of a graph"),
+    ("\\df", "[pattern]", "list functions; a pattern matches anywhere in the name, or with * and ? the whole name"),
+    ("\\echo", "text", "write text to standard output"),
+    ("\\format", "[name]", "show or set the format: table, csv, json, ndjson, markdown"),
+    ("\\i", "file", "run a script"),
+    ("\\ir", "file", "run a script that lies beside the one that says so"),
+    ("\\o", "[file]", "send rows to a file, or back to standard output"),
+    ("\\q", "", "end this script, or leave"),
+    ("\\rows", "[n]", "show or set how many rows of a result a terminal shows (0: all)"),
+    ("\\set", "[name [value]]", "list the variables, or set one: used as :name, :'name' or :\"name\""),
+    ("\\timing", "[on|off]", "show how long statements take"),
+    ("\\unset", "name", "forget a variable"),
+    ("\\?", "", "this list"),
+];
+
+/// How long a listing may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Shell {
+    /// Runs a command: its line without the backslash, variables already put in.
+    pub(super) fn run_command(&mut self, line: &str) -> Result<Flow, Failure> {
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let arguments = arguments(rest).map_err(Failure::error)?;
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        match (name, arguments.as_slice()) {
+            ("q" | "quit", []) => return Ok(Flow::Quit),
+            ("?", []) => self.help()?,
+            ("d", []) => self.list_tables()?,
+            ("d", [table]) => self.describe(table)?,
+            ("df", []) => self.list_functions("*")?,
+            ("df", [pattern]) => self.list_functions(pattern)?,
+            ("echo", words) => self.output.echo(&words.join(" "))?,
+            ("format", []) => self.message(&format!("The format is {}.", name_of(self.output.format))),
+            ("format", [format]) => {
+                self.output.format = Format::from_str(format, true).map_err(|_| no_format(format))?
+            }
+            ("i", [path]) => self.run_file(unquoted(path))?,
+            ("ir", [path]) => self.run_file(&self.beside(unquoted(path)))?,
+            ("o", []) => self.output.redirect(None)?,
+            ("o", [path]) => {
+                let path = unquoted(path);
+                let refused = |error| Failure::error(format!("'{path}' cannot be written: {error}"));
+                self.output.redirect(Some(path)).map_err(refused)?;
+            }
+            ("rows", []) => self.message(&match self.output.screen_rows {
+                usize::MAX => "A terminal shows all rows.".to_owned(),
+                rows => format!("A terminal shows {rows} rows of a result."),
+            }),
+            ("rows", [count]) => match count.parse() {
+                Ok(0) => self.output.screen_rows = usize::MAX,
+                Ok(rows) => self.output.screen_rows = rows,
+                Err(_) => return Err(Failure::error(format!("\\rows takes a number of rows, not `{count}`"))),
+            },
+            ("set", []) => {
+                let lines: Vec<String> =
+                    self.variables.iter().map(|(name, value)| format!("{name} = '{value}'")).collect();
+                for line in lines {
+                    self.output.echo(&line)?;
+                }
+            }
+            ("set", [variable, value @ ..]) => {
+                self.variables.set(variable, &value.concat()).map_err(Failure::error)?;
+            }
+            ("unset", [variable]) => self.variables.unset(variable),
+            ("timing", []) => self.set_timing(!self.timing),
+            ("timing", ["on"]) => self.set_timing(true),
+            ("timing", ["off"]) => self.set_timing(false),
+            _ => return Err(Failure::error(usage(name))),
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn set_timing(&mut self, on: bool) {
+        self.timing = on;
+        self.message(if on { "Timing is on." } else { "Timing is off." });
+    }
+
+    fn help(&mut self) -> Result<(), Failure> {
+        for (name, arguments, text) in COMMANDS {
+            self.output.echo(&format!("{:<22} {text}", format!("{name} {arguments}")))?;
+        }
+        self.output.echo("Statements end with a semicolon. Ctrl-C stops a statement, Ctrl-D leaves.")?;
+        Ok(())
+    }
+
+    /// The file as it is seen from the folder of the script that is being run.
+    fn beside(&self, path: &str) -> String {
+        let folder = self.scripts.last().and_then(|script| Path::new(script).parent());
+        folder.map_or_else(|| path.to_owned(), |folder| folder.join(path).to_string_lossy().into_owned())
+    }
+
+    fn list_tables(&mut self) -> Result<(), Failure> {
+        self.run_statement(
+            "SELECT table_catalog AS catalog, table_schema AS schema, table_name AS name, table_type AS type \
+             FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', 'bonnet') \
+             ORDER BY catalog, schema, name",
+        )?;
+        // Only what is known without reading the graphs.
+        self.run_statement("SELECT graph, format, location FROM bonnet.graphs ORDER BY graph")
+    }
+
+    fn describe(&mut self, name: &str) -> Result<(), Failure> {
+        // DESCRIBE finds the name as a query would, in the current schema too.
+        let missing = match self.run_statement(&format!("DESCRIBE {name}")) {
+            Err(Failure::Error(text, _)) => text,
+            other => return other,
+        };
+        let schema = unquoted(name).replace('\'', "''");
+        let tables = format!("FROM information_schema.tables WHERE table_schema = '{schema}'");
+        let count = self.ask(&format!("SELECT count(*) AS n {tables}"), PATIENCE)?;
+        if count.first().and_then(|row| row.first()).is_none_or(|count| count == "0") {
+            return Err(Failure::error(missing));
+        }
+        self.run_statement(&format!("SELECT table_name AS name, table_type AS type {tables} ORDER BY name"))
+    }
+
+    fn list_functions(&mut self, pattern: &str) -> Result<(), Failure> {
+        self.run_statement(&format!(
+            "SELECT name, kind, signature, description FROM bonnet.functions WHERE name LIKE '{}' ORDER BY name",
+            like(pattern)
+        ))
+    }
+}
+
+/// The LIKE pattern, ready to stand in quotes, of a pattern with `*` and `?`; one without them matches anywhere.
+fn like(pattern: &str) -> String {
+    let wild = pattern.contains(['*', '?']);
+    let body: String = pattern
+        .to_lowercase()
+        .chars()
+        .map(|c| match c {
+            '*' => "%".to_owned(),
+            '?' => "_".to_owned(),
+            '%' | '_' | '\\' => format!("\\{c}"),
+            '\'' => "''".to_owned(),
+            c => c.to_string(),
+        })
+        .collect();
+    if wild { body } else { format!("%{body}%") }
+}
+
+fn name_of(format: Format) -> String {
+    format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+fn no_format(format: &str) -> Failure {
+    let names: Vec<String> = Format::value_variants().iter().map(|&format| name_of(format)).collect();
+    Failure::error(format!("there is no format `{format}`: use one of {}", names.join(", ")))
+}
+
+fn usage(name: &str) -> String {
+    let command = format!("\\{name}");
+    match COMMANDS.iter().find(|(known, ..)| *known == command) {
+        Some((_, "", _)) => format!("{command} takes no argument"),
+        Some((_, arguments, _)) => format!("use it so: {command} {arguments}"),
+        None => format!("there is no command `{command}`: \\? lists the commands"),
+    }
+}
+
+/// Cuts a line into arguments at spaces. Single quotes keep spaces and go away (a doubled one stands for itself);
+/// double quotes keep spaces and stay, since they are part of a SQL name.
+fn arguments(line: &str) -> Result<Vec<String>, String> {
+    let mut arguments = Vec::new();
+    let mut open: Option<String> = None;
+    let mut characters = line.chars().peekable();
+    while let Some(c) = characters.next() {
+        if c.is_whitespace() {
+            arguments.extend(open.take());
+            continue;
+        }
+        let argument = open.get_or_insert_with(String::new);
+        if c != '\'' && c != '"' {
+            argument.push(c);
+            continue;
+        }
+        if c == '"' {
+            argument.push(c);
+        }
+        loop {
+            match characters.next() {
+                None => return Err(format!("a quote {c} is not closed")),
+                Some(next) if next == c => {
+                    let doubled = characters.next_if_eq(&c).is_some();
+                    if c == '"' {
+                        argument.push(c);
+                    }
+                    if !doubled {
+                        break;
+                    }
+                    argument.push(c);
+                }
+                Some(next) => argument.push(next),
+            }
+        }
+    }
+    arguments.extend(open);
+    Ok(arguments)
+}
+
+/// An argument without the double quotes around it.
+fn unquoted(argument: &str) -> &str {
+    argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(argument)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_cut_at_spaces_outside_of_quotes() {
+        assert_eq!(arguments("").unwrap(), [""; 0]);
+        assert_eq!(arguments("  a  b ").unwrap(), ["a", "b"]);
+        assert_eq!(arguments("x 'two words' 'it''s' ''").unwrap(), ["x", "two words", "it's", ""]);
+        assert_eq!(arguments("s.\"My \"\"Table\"\"\" t").unwrap(), ["s.\"My \"\"Table\"\"\"", "t"]);
+        assert!(arguments("it's").unwrap_err().contains("not closed"));
+    }
+
+    #[test]
+    fn a_pattern_without_wildcards_matches_anywhere() {
+        assert_eq!(like("Ricci"), "%ricci%");
+        assert_eq!(like("*"), "%");
+        assert_eq!(like("forman*"), "forman%");
+        assert_eq!(like("a_b?'"), "a\\_b_''");
+    }
+
+    #[test]
+    fn a_wrong_use_says_the_right_one() {
+        assert_eq!(usage("i"), "use it so: \\i file");
+        assert_eq!(usage("q"), "\\q takes no argument");
+        assert!(usage("nonsense").contains("\\? lists"));
+    }
+}

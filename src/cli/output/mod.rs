@@ -1,0 +1,209 @@
+//! Where rows go, and in which format.
+
+mod csv;
+mod json;
+mod markdown;
+mod table;
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::util::display::{DurationFormat, FormatOptions};
+use clap::ValueEnum;
+
+/// The formats of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Aligned columns under their names, with the number of rows.
+    Table,
+    /// Comma-separated values with a line of names (RFC 4180); lists, structs and maps as JSON.
+    Csv,
+    /// One JSON array a result, a row a line.
+    Json,
+    /// One JSON object a line.
+    Ndjson,
+    /// A Markdown table.
+    Markdown,
+}
+
+/// What a terminal can show; results that go elsewhere are never cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Screen {
+    /// Characters in a line.
+    pub(super) columns: usize,
+    /// Rows of a result that are shown; of a longer one the middle is left out.
+    pub(super) rows: usize,
+    /// Whether escape sequences may set NULL apart.
+    pub(super) colour: bool,
+}
+
+impl Screen {
+    /// The terminal on standard output, if there is one. `rows` is the number of rows to show.
+    pub(super) fn of_stdout(rows: usize) -> Option<Self> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let columns = rustyline::DefaultEditor::new().ok().and_then(|mut editor| editor.dimensions());
+        let columns = columns.map_or(80, |(columns, _)| usize::from(columns).max(20));
+        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Some(Self { columns, rows, colour })
+    }
+}
+
+/// Writes one result in one format. Nothing is written before the first batch or the end.
+trait Writer {
+    fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()>;
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The options in which values are shown to a reader (not to a program).
+fn readable() -> FormatOptions<'static> {
+    FormatOptions::new()
+        .with_null("NULL")
+        .with_display_error(true)
+        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+        .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"))
+        .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+        .with_duration_format(DurationFormat::Pretty)
+}
+
+enum Target {
+    Stdout(BufWriter<Stdout>),
+    File(BufWriter<File>, String),
+}
+
+/// The rows' way out: standard output, or the file of `\o`.
+pub(super) struct Output {
+    target: Target,
+    results: usize,
+    /// The format of the results to come.
+    pub(super) format: Format,
+    /// How many rows of a result a terminal shows.
+    pub(super) screen_rows: usize,
+}
+
+/// A result that is being written.
+pub(super) struct OpenResult {
+    writer: Box<dyn Writer>,
+    /// A blank line stands before the first byte.
+    separate: bool,
+}
+
+impl Output {
+    pub(super) fn new(format: Format) -> Self {
+        Self { target: Target::Stdout(BufWriter::new(io::stdout())), results: 0, format, screen_rows: 40 }
+    }
+
+    /// Sends the results to come to a new file, or with None back to standard output.
+    pub(super) fn redirect(&mut self, path: Option<&str>) -> io::Result<()> {
+        let target = match path {
+            Some(path) => Target::File(BufWriter::new(File::create(path)?), path.to_owned()),
+            None => Target::Stdout(BufWriter::new(io::stdout())),
+        };
+        self.flush()?;
+        self.target = target;
+        self.results = 0;
+        Ok(())
+    }
+
+    /// Forgets the results before: the next one needs no blank line before it.
+    pub(super) fn start_over(&mut self) {
+        self.results = 0;
+    }
+
+    /// Whether rows go to a terminal.
+    pub(super) fn is_terminal(&self) -> bool {
+        matches!(self.target, Target::Stdout(_)) && io::stdout().is_terminal()
+    }
+
+    /// Begins a result with these columns.
+    pub(super) fn begin(&mut self, schema: SchemaRef) -> OpenResult {
+        let screen = match self.target {
+            Target::Stdout(_) => Screen::of_stdout(self.screen_rows),
+            Target::File(..) => None,
+        };
+        let writer: Box<dyn Writer> = match self.format {
+            Format::Table => Box::new(table::Table::new(schema, screen)),
+            Format::Csv => Box::new(csv::Csv::new(schema)),
+            Format::Json => Box::new(json::Array::new(schema)),
+            Format::Ndjson => Box::new(json::Lines::new(schema)),
+            Format::Markdown => Box::new(markdown::Markdown::new(schema)),
+        };
+        let separate = self.results > 0 && matches!(self.format, Format::Table | Format::Markdown);
+        OpenResult { writer, separate }
+    }
+
+    /// Writes rows of a result, as far as its format can without knowing the rest.
+    pub(super) fn write(&mut self, result: &mut OpenResult, batch: &RecordBatch) -> io::Result<()> {
+        self.put(|out| result.writer.write(batch, out), &mut result.separate)
+    }
+
+    /// Writes the rest of a result.
+    pub(super) fn finish(&mut self, mut result: OpenResult) -> io::Result<()> {
+        self.results += 1;
+        self.put(|out| result.writer.finish(out), &mut result.separate)
+    }
+
+    /// Writes a line of text as it stands to standard output, wherever rows go.
+    pub(super) fn echo(&mut self, line: &str) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stdout(out) => writeln!(out, "{line}").and_then(|()| out.flush()),
+            Target::File(..) => {
+                let mut out = io::stdout();
+                writeln!(out, "{line}").and_then(|()| out.flush())
+            }
+        }
+    }
+
+    fn put(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>, separate: &mut bool) -> io::Result<()> {
+        // What one call gives is made in memory first, so that a value that cannot be shown leaves no half a line.
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let out: &mut dyn Write = match &mut self.target {
+            Target::Stdout(out) => out,
+            Target::File(out, _) => out,
+        };
+        let separator: &[u8] = if std::mem::take(separate) { b"\n" } else { b"" };
+        let written = out.write_all(separator).and_then(|()| out.write_all(&bytes)).and_then(|()| out.flush());
+        self.named(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = match &mut self.target {
+            Target::Stdout(out) => out.flush(),
+            Target::File(out, _) => out.flush(),
+        };
+        self.named(flushed)
+    }
+
+    /// Names the file in an error of writing to it.
+    fn named(&self, result: io::Result<()>) -> io::Result<()> {
+        match (&self.target, result) {
+            (Target::File(_, path), Err(error)) => {
+                Err(io::Error::other(format!("the rows cannot be written to '{path}': {error}")))
+            }
+            (_, result) => result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a writer gives for these batches.
+    pub(super) fn written(mut writer: impl Writer, batches: &[RecordBatch]) -> String {
+        let mut out = Vec::new();
+        for batch in batches {
+            writer.write(batch, &mut out).unwrap();
+        }
+        writer.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}

@@ -1,0 +1,368 @@
+//! Aligned tables as psql draws them: numbers to the right, a count of rows below.
+//!
+//! The widths need all rows, so the batches are kept and written at the end: for results that do not fit in memory
+//! there are the formats that stream. On a terminal only the rows that will be shown are kept.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use arrow::util::display::ArrayFormatter;
+use rustyline::GraphemeClusterMode;
+
+use super::{Screen, Writer, readable};
+
+/// Columns of text are not made narrower than this to fit a screen.
+const NARROWEST: usize = 8;
+
+/// Writes an aligned table.
+pub(super) struct Table {
+    schema: SchemaRef,
+    screen: Option<Screen>,
+    rows: usize,
+    head: Vec<RecordBatch>,
+    head_rows: usize,
+    /// The last rows after the head, where a screen leaves out the middle.
+    tail: VecDeque<RecordBatch>,
+    tail_rows: usize,
+}
+
+impl Table {
+    pub(super) fn new(schema: SchemaRef, screen: Option<Screen>) -> Self {
+        Self { schema, screen, rows: 0, head: Vec::new(), head_rows: 0, tail: VecDeque::new(), tail_rows: 0 }
+    }
+
+    fn keep(&mut self, batch: RecordBatch) {
+        let rows = batch.num_rows();
+        self.rows += rows;
+        let most = self.screen.map_or(usize::MAX, |screen| screen.rows);
+        let into_head = rows.min(most.div_ceil(2).saturating_sub(self.head_rows));
+        let into_head = if most == usize::MAX { rows } else { into_head };
+        if into_head > 0 {
+            self.head.push(batch.slice(0, into_head));
+            self.head_rows += into_head;
+        }
+        if into_head == rows {
+            return;
+        }
+        self.tail.push_back(batch.slice(into_head, rows - into_head));
+        self.tail_rows += rows - into_head;
+        while self.tail_rows > most / 2 {
+            let Some(first) = self.tail.pop_front() else { break };
+            let surplus = self.tail_rows - most / 2;
+            if first.num_rows() > surplus {
+                self.tail.push_front(first.slice(surplus, first.num_rows() - surplus));
+                self.tail_rows -= surplus;
+            } else {
+                self.tail_rows -= first.num_rows();
+            }
+        }
+    }
+}
+
+impl Writer for Table {
+    fn write(&mut self, batch: &RecordBatch, _out: &mut dyn Write) -> io::Result<()> {
+        self.keep(batch.clone());
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let columns: Vec<Column> = self
+            .schema
+            .fields()
+            .iter()
+            .map(|field| {
+                let mut name = String::new();
+                push_escaped(&mut name, field.name());
+                Column { width: width(&name).max(1), name, right: field.data_type().is_numeric() }
+            })
+            .collect();
+        let mut layout = Layout { columns, screen: self.screen };
+        for batch in self.head.iter().chain(&self.tail) {
+            each_cell(batch, |column, text, _| {
+                let column = &mut layout.columns[column];
+                column.width = column.width.max(width(text));
+                Ok(())
+            })?;
+        }
+        let hidden = self.rows - self.head_rows - self.tail_rows;
+        layout.fit();
+        layout.write_head(out)?;
+        for batch in &self.head {
+            layout.write_rows(batch, out)?;
+        }
+        if hidden > 0 {
+            layout.write_gap(out)?;
+        }
+        for batch in &self.tail {
+            layout.write_rows(batch, out)?;
+        }
+        let s = if self.rows == 1 { "" } else { "s" };
+        match hidden {
+            0 => writeln!(out, "({} row{s})", self.rows),
+            _ => writeln!(out, "({} row{s}, of which {hidden} in the middle are not shown)", self.rows),
+        }
+    }
+}
+
+struct Column {
+    name: String,
+    width: usize,
+    right: bool,
+}
+
+struct Layout {
+    columns: Vec<Column>,
+    screen: Option<Screen>,
+}
+
+impl Layout {
+    /// Narrows the widest columns of text until the table fits the screen, if it can. Numbers are never cut.
+    fn fit(&mut self) {
+        let Some(screen) = self.screen else { return };
+        let room = (screen.columns + 1).saturating_sub(3 * self.columns.len());
+        let fixed: usize = self.columns.iter().filter(|column| column.right).map(|column| column.width).sum();
+        let texts = |cap: usize| -> usize {
+            self.columns.iter().filter(|column| !column.right).map(|column| column.width.min(cap)).sum()
+        };
+        let widest = self.columns.iter().filter(|column| !column.right).map(|column| column.width).max().unwrap_or(0);
+        let cap =
+            (NARROWEST..widest).rev().find(|&cap| fixed + texts(cap + 1) <= room).map_or(NARROWEST, |cap| cap + 1);
+        let cap = if fixed + texts(widest) <= room { widest } else { cap };
+        for column in self.columns.iter_mut().filter(|column| !column.right) {
+            column.width = column.width.min(cap);
+        }
+    }
+
+    fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut line = String::new();
+        for (i, column) in self.columns.iter().enumerate() {
+            self.push_cell(&mut line, i, &column.name, false);
+        }
+        writeln!(out, "{line}")?;
+        let rules: Vec<String> = self.columns.iter().map(|column| "-".repeat(column.width + 2)).collect();
+        writeln!(out, "{}", rules.join("+"))
+    }
+
+    fn write_rows(&self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
+        let dim = self.screen.is_some_and(|screen| screen.colour);
+        let mut line = String::new();
+        each_cell(batch, |column, text, is_null| {
+            self.push_cell(&mut line, column, text, dim && is_null);
+            if column + 1 == self.columns.len() {
+                writeln!(out, "{line}")?;
+                line.clear();
+            }
+            Ok(())
+        })
+    }
+
+    fn write_gap(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut line = String::new();
+        for i in 0..self.columns.len() {
+            self.push_cell(&mut line, i, "…", false);
+        }
+        writeln!(out, "{line}")
+    }
+
+    fn push_cell(&self, line: &mut String, i: usize, text: &str, dim: bool) {
+        let column = &self.columns[i];
+        let cut;
+        let (text, wide) = match width(text) {
+            wide if wide <= column.width => (text, wide),
+            _ => {
+                cut = cut_to(text, column.width);
+                (cut.as_str(), width(&cut))
+            }
+        };
+        let padding = column.width - wide;
+        line.push_str(if i == 0 { " " } else { " | " });
+        if column.right {
+            line.extend(std::iter::repeat_n(' ', padding));
+        }
+        if dim {
+            line.push_str("\x1b[2m");
+        }
+        line.push_str(text);
+        if dim {
+            line.push_str("\x1b[0m");
+        }
+        if !column.right && i + 1 < self.columns.len() {
+            line.extend(std::iter::repeat_n(' ', padding));
+        }
+    }
+}
+
+/// Calls back for each cell, row by row, with the column's place, the text and whether the value is NULL.
+fn each_cell(batch: &RecordBatch, mut call: impl FnMut(usize, &str, bool) -> io::Result<()>) -> io::Result<()> {
+    let options = readable();
+    let columns: Vec<_> = batch
+        .columns()
+        .iter()
+        .map(|column| ArrayFormatter::try_new(column.as_ref(), &options).map(|formatter| (column, formatter)))
+        .collect::<Result<_, _>>()
+        .map_err(io::Error::other)?;
+    let (mut value, mut text) = (String::new(), String::new());
+    for row in 0..batch.num_rows() {
+        for (i, (array, formatter)) in columns.iter().enumerate() {
+            value.clear();
+            text.clear();
+            formatter.value(row).write(&mut value).map_err(io::Error::other)?;
+            push_escaped(&mut text, &value);
+            call(i, &text, array.is_null(row))?;
+        }
+    }
+    Ok(())
+}
+
+/// Appends a text with its control characters made visible: they would break the lines or drive the terminal.
+fn push_escaped(to: &mut String, text: &str) {
+    if !text.contains(char::is_control) {
+        to.push_str(text);
+        return;
+    }
+    for c in text.chars() {
+        if c.is_control() { to.extend(c.escape_default()) } else { to.push(c) }
+    }
+}
+
+/// The columns that a text takes on a terminal.
+fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    // The prompt's library measures in 16 bits: short stretches keep within them.
+    let mut rest = text;
+    let mut sum = 0;
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(4096).map_or(rest.len(), |(at, _)| at);
+        sum += usize::from(GraphemeClusterMode::Unicode.width(&rest[..end]));
+        rest = &rest[end..];
+    }
+    sum
+}
+
+/// The start of a text that with an ellipsis fits this width.
+fn cut_to(text: &str, most: usize) -> String {
+    let mut cut = String::new();
+    let mut wide = 0;
+    for c in text.chars() {
+        wide += width(c.encode_utf8(&mut [0; 4]));
+        if wide + 1 > most {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, StringArray, StructArray};
+    use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+
+    use super::super::tests::written;
+    use super::*;
+
+    fn screen(columns: usize, rows: usize) -> Option<Screen> {
+        Some(Screen { columns, rows, colour: false })
+    }
+
+    fn numbers(n: i64) -> RecordBatch {
+        RecordBatch::try_from_iter([("i", Arc::new(Int64Array::from_iter_values(0..n)) as ArrayRef)]).unwrap()
+    }
+
+    #[test]
+    fn numbers_stand_right_and_texts_left() {
+        let batch = RecordBatch::try_from_iter([
+            ("node", Arc::new(Int64Array::from(vec![Some(1), None, Some(1234567)])) as ArrayRef),
+            ("name", Arc::new(StringArray::from(vec![Some("a"), Some("日本"), None])) as ArrayRef),
+            ("curvature", Arc::new(Float64Array::from(vec![0.5, 0.1 + 0.2, -1.0])) as ArrayRef),
+            ("note", Arc::new(StringArray::from(vec!["", "two\nlines\t\u{1b}", "x"])) as ArrayRef),
+        ])
+        .unwrap();
+        let expected = concat!(
+            "    node | name |           curvature | note\n",
+            "---------+------+---------------------+------------------------\n",
+            "       1 | a    |                 0.5 | \n",
+            "    NULL | 日本 | 0.30000000000000004 | two\\nlines\\t\\u{1b}\n",
+            " 1234567 | NULL |                -1.0 | x\n",
+            "(3 rows)\n",
+        );
+        let expected = expected.replace("+------------------------\n", &format!("+{}\n", "-".repeat(20)));
+        assert_eq!(written(Table::new(batch.schema(), None), &[batch.slice(0, 2), batch.slice(2, 1)]), expected);
+    }
+
+    #[test]
+    fn nested_values_are_readable() {
+        let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None])]));
+        let pair: ArrayRef = Arc::new(StructArray::from(vec![
+            (Arc::new(Field::new("dim", DataType::Int64, true)), Arc::new(Int64Array::from(vec![0])) as ArrayRef),
+            (
+                Arc::new(Field::new("death", DataType::Float64, true)),
+                Arc::new(Float64Array::from(vec![f64::INFINITY])) as ArrayRef,
+            ),
+        ]));
+        let batch = RecordBatch::try_from_iter([("l", list), ("s", pair)]).unwrap();
+        let text = written(Table::new(batch.schema(), None), &[batch]);
+        assert_eq!(text.lines().nth(2), Some(" [1, NULL] | {dim: 0, death: inf}"));
+    }
+
+    #[test]
+    fn a_result_without_rows_has_its_head() {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Utf8, true)]));
+        assert_eq!(written(Table::new(schema, None), &[]), " a\n---\n(0 rows)\n");
+    }
+
+    #[test]
+    fn a_screen_leaves_out_the_middle() {
+        let batch = numbers(1000);
+        let batches: Vec<_> = (0..250).map(|i| batch.slice(4 * i, 4)).collect();
+        let expected = "   i\n-----\n   0\n   1\n   2\n   …\n 998\n 999\n\
+            (1000 rows, of which 995 in the middle are not shown)\n";
+        assert_eq!(written(Table::new(batch.schema(), screen(80, 5)), &batches), expected);
+        assert_eq!(written(Table::new(batch.schema(), screen(80, 5)), &[batch]), expected);
+    }
+
+    #[test]
+    fn nothing_is_left_out_where_it_fits_or_where_there_is_no_screen() {
+        for (rows, screen) in [(5, screen(80, 5)), (4, screen(80, 5)), (0, screen(80, 5)), (1000, None)] {
+            let text = written(Table::new(numbers(rows).schema(), screen), &[numbers(rows)]);
+            assert_eq!(text.lines().count(), rows as usize + 3);
+            assert!(!text.contains('…'));
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_to_a_screen_and_numbers_are_not() {
+        let batch = RecordBatch::try_from_iter([
+            ("n", Arc::new(Int64Array::from(vec![1234567890123])) as ArrayRef),
+            ("short", Arc::new(StringArray::from(vec!["abcdefgh"])) as ArrayRef),
+            ("long", Arc::new(StringArray::from(vec!["日".repeat(100_000)])) as ArrayRef),
+        ])
+        .unwrap();
+        let text = written(Table::new(batch.schema(), screen(50, 40)), &[batch.clone()]);
+        assert_eq!(text.lines().nth(2), Some(" 1234567890123 | abcdefgh | 日日日日日日日日日日…"));
+        assert!(text.lines().take(3).all(|line| width(line) <= 50), "{text}");
+        let text = written(Table::new(batch.schema(), screen(20, 40)), &[batch.clone()]);
+        assert_eq!(text.lines().nth(2), Some(" 1234567890123 | abcdefgh | 日日日…"));
+        let text = written(Table::new(batch.schema(), None), &[batch]);
+        assert!(text.contains(&"日".repeat(100_000)));
+    }
+
+    #[test]
+    fn null_is_set_apart_in_colour() {
+        let batch = RecordBatch::try_from_iter([
+            ("a", Arc::new(StringArray::from(vec![None, Some("NULL")])) as ArrayRef),
+            ("b", Arc::new(Int64Array::from(vec![None, Some(1)])) as ArrayRef),
+        ])
+        .unwrap();
+        let screen = Some(Screen { columns: 80, rows: 40, colour: true });
+        let text = written(Table::new(batch.schema(), screen), &[batch]);
+        assert!(text.contains(" \x1b[2mNULL\x1b[0m | \x1b[2mNULL\x1b[0m\n NULL |    1\n"), "{text}");
+    }
+}

@@ -1,0 +1,65 @@
+//! The progress bar of long work, on standard error and on terminals only.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::Session;
+
+/// Work that ends sooner shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How far the session's statement has come: what it does, and the steps done and in all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) label: String,
+    pub(super) done: u64,
+    pub(super) total: u64,
+}
+
+/// Asks the session how far it has come. None while nothing reports.
+pub(super) fn of(_session: &Session) -> Option<Progress> {
+    None
+}
+
+/// A bar that appears when work lasts and somebody reports on it.
+pub(super) struct Bar {
+    started: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        Self { started: Instant::now(), bar: None }
+    }
+
+    /// Shows this progress; None leaves what is shown.
+    pub(super) fn show(&mut self, progress: Option<Progress>) {
+        let Some(progress) = progress.filter(|_| self.started.elapsed() >= PATIENCE) else { return };
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3}% {pos}/{len}, {eta} left");
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
+        });
+        if bar.message() != progress.label {
+            // Another stage: what is left is guessed from its own pace.
+            bar.reset_eta();
+            bar.set_message(progress.label);
+        }
+        bar.set_length(progress.total);
+        bar.set_position(progress.done.min(progress.total));
+    }
+
+    /// Takes the bar off the screen, so that something else can be written.
+    pub(super) fn hide(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.hide();
+    }
+}

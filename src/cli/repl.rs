@@ -1,0 +1,136 @@
+//! The prompt.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{CompletionType, Config, Editor};
+
+use super::complete::{Assistance, Names};
+use super::script::{Item, Pending, Task};
+use super::shell::{Failure, Flow, Shell, complain};
+
+/// How long the prompt waits for the names that it completes.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Reads and runs until the user leaves. An error is why there is no prompt (any more).
+pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
+    let no_prompt = |error: ReadlineError| format!("there is no prompt on this terminal: {error}");
+    let config = Config::builder().completion_type(CompletionType::List).max_history_size(10_000);
+    let config = config.and_then(|config| config.history_ignore_dups(true)).map_err(no_prompt)?.build();
+    let mut editor: Editor<Assistance, FileHistory> = Editor::with_config(config).map_err(no_prompt)?;
+    editor.set_helper(Some(Assistance { names: names(shell) }));
+    let history = history_file();
+    if let Some(path) = &history {
+        // There is none before the first time.
+        let _ = editor.load_history(path);
+    }
+    shell.message(&format!("BonnetDB {}. \\? lists the commands, \\q leaves.", env!("CARGO_PKG_VERSION")));
+    let mut complained = false;
+    loop {
+        let input = match editor.readline("bonnet> ") {
+            Ok(input) => input,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(error) => return Err(format!("the terminal cannot be read: {error}")),
+        };
+        if input.trim().is_empty() {
+            continue;
+        }
+        let added = editor.add_history_entry(input.trim_end()).unwrap_or(false);
+        if let (true, Some(path), false) = (added, &history, complained) {
+            // At once, so that several prompts and a crash lose nothing.
+            if let Err(error) = editor.append_history(path) {
+                complain(&format!("the history is not kept in '{}': {error}", path.display()));
+                complained = true;
+            }
+        }
+        match run_input(shell, &input) {
+            Flow::Quit => return Ok(()),
+            Flow::Continue => {}
+        }
+        if let (true, Some(helper)) = (changes_names(&input), editor.helper_mut()) {
+            helper.names = names(shell);
+        }
+    }
+}
+
+/// Runs all that an input holds, up to the first failure, which is told and forgotten.
+fn run_input(shell: &mut Shell, input: &str) -> Flow {
+    shell.interrupts.forget();
+    shell.output.start_over();
+    for item in items(input) {
+        match shell.run_item(&item) {
+            Ok(Flow::Continue) => {}
+            Ok(Flow::Quit) | Err(Failure::Closed) => return Flow::Quit,
+            Err(failure) => {
+                match failure {
+                    Failure::Error(text, _) => complain(&format!("error: {text}")),
+                    Failure::Located(text) => complain(&text),
+                    _ => complain("Stopped."),
+                }
+                break;
+            }
+        }
+    }
+    shell.interrupts.forget();
+    Flow::Continue
+}
+
+fn items(input: &str) -> Vec<Item> {
+    let mut pending = Pending::new();
+    let mut items: Vec<Item> = input.split_inclusive('\n').flat_map(|line| pending.push(line)).collect();
+    items.extend(pending.finish());
+    items
+}
+
+/// Whether an input can change what the catalog holds.
+fn changes_names(input: &str) -> bool {
+    items(input).iter().any(|item| match &item.task {
+        Task::Statement(text) => {
+            let word = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_uppercase();
+            ["CREATE", "DROP", "ALTER", "ATTACH", "DETACH", "COPY", "USE"].contains(&word.as_str())
+        }
+        Task::Command(text) => text.starts_with('i'),
+    })
+}
+
+/// Asks the engine for what can be completed. What it cannot say in time is left out.
+fn names(shell: &mut Shell) -> Names {
+    let columns = shell
+        .ask("SELECT table_catalog, table_schema, table_name, column_name FROM information_schema.columns", PATIENCE);
+    let functions = shell
+        .ask("SELECT DISTINCT name FROM bonnet.functions", PATIENCE)
+        .or_else(|_| shell.ask("SELECT DISTINCT routine_name FROM information_schema.routines", PATIENCE));
+    Names {
+        columns: columns.unwrap_or_default().into_iter().filter_map(|row| row.try_into().ok()).collect(),
+        functions: functions.unwrap_or_default().into_iter().flatten().collect(),
+    }
+}
+
+/// Where the history lies: in the user's folder of state (XDG Base Directory Specification), which is made if need be.
+fn history_file() -> Option<PathBuf> {
+    let state = match env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        Some(state) => state,
+        None => env::home_dir().filter(|home| home.is_absolute())?.join(".local/state"),
+    };
+    let folder = state.join("bonnet");
+    fs::create_dir_all(&folder).ok()?;
+    Some(folder.join("history"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_that_make_or_drop_something_change_the_names() {
+        assert!(changes_names("create table t as select 1;"));
+        assert!(changes_names("SELECT 1; ATTACH 'x' AS x;"));
+        assert!(changes_names("\\i make.sql"));
+        assert!(!changes_names("SELECT 'CREATE'; \n\\d"));
+    }
+}

@@ -1,0 +1,173 @@
+//! Small makers and readers of sqlparser's trees.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArg, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
+    SetExpr, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins, Value, Visit, Visitor,
+    WildcardAdditionalOptions,
+};
+use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
+
+/// The table of this name.
+pub(crate) fn table(name: ObjectName) -> TableFactor {
+    TableFactor::Table {
+        name,
+        alias: None,
+        args: None,
+        with_hints: vec![],
+        version: None,
+        with_ordinality: false,
+        partitions: vec![],
+        json_path: None,
+        sample: None,
+        index_hints: vec![],
+    }
+}
+
+/// Makes the table a call with these arguments.
+pub(crate) fn set_args(table: &mut TableFactor, values: Vec<FunctionArg>) {
+    if let TableFactor::Table { args, .. } = table {
+        *args = Some(TableFunctionArgs { args: values, settings: None });
+    }
+}
+
+/// `(query) AS alias`
+pub(crate) fn derived(query: Query, alias: Option<TableAlias>) -> TableFactor {
+    TableFactor::Derived { lateral: false, subquery: Box::new(query), alias, sample: None }
+}
+
+/// `SELECT * FROM factor`
+pub(crate) fn select_all(factor: TableFactor) -> Query {
+    select(vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())], factor, vec![])
+}
+
+/// `SELECT projection FROM factor GROUP BY group_by`
+pub(crate) fn select(projection: Vec<SelectItem>, factor: TableFactor, group_by: Vec<Expr>) -> Query {
+    query(SetExpr::Select(Box::new(Select {
+        select_token: AttachedToken::empty(),
+        optimizer_hints: vec![],
+        distinct: None,
+        select_modifiers: None,
+        top: None,
+        top_before_distinct: false,
+        projection,
+        exclude: None,
+        into: None,
+        from: vec![TableWithJoins { relation: factor, joins: vec![] }],
+        lateral_views: vec![],
+        prewhere: None,
+        selection: None,
+        connect_by: vec![],
+        group_by: GroupByExpr::Expressions(group_by, vec![]),
+        cluster_by: vec![],
+        distribute_by: vec![],
+        sort_by: vec![],
+        having: None,
+        named_window: vec![],
+        qualify: None,
+        window_before_qualify: false,
+        value_table_mode: None,
+        flavor: SelectFlavor::Standard,
+    })))
+}
+
+/// The query of this body alone.
+pub(crate) fn query(body: SetExpr) -> Query {
+    Query {
+        with: None,
+        body: Box::new(body),
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        locks: vec![],
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators: vec![],
+    }
+}
+
+/// A text literal.
+pub(crate) fn text(value: impl Into<String>) -> Expr {
+    Expr::Value(Value::SingleQuotedString(value.into()).into())
+}
+
+/// A name that SQL reads back as it is, whatever it contains.
+pub(crate) fn quoted(name: impl Into<String>) -> Ident {
+    Ident::with_quote('"', name)
+}
+
+/// The parts of a name: a part in quotes as it is, others in lower case.
+pub(crate) fn name_parts(name: &ObjectName) -> Option<Vec<String>> {
+    name.0.iter().map(|part| part.as_ident().map(normalized)).collect()
+}
+
+/// The single part of a function's name in lower case; `None` for qualified names.
+pub(crate) fn function_name(name: &ObjectName) -> Option<String> {
+    match name.0.as_slice() {
+        [ObjectNamePart::Identifier(ident)] => Some(ident.value.to_ascii_lowercase()),
+        _ => None,
+    }
+}
+
+/// The name that an identifier stands for: as written in quotes, else in lower case.
+pub(crate) fn normalized(ident: &Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_ascii_lowercase(),
+    }
+}
+
+/// The name written as SQL, in quotes where it needs them.
+pub(crate) fn identifier(name: &str) -> String {
+    let mut chars = name.chars();
+    let plain = chars.next().is_some_and(|first| first.is_ascii_lowercase() || first == '_')
+        && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// The parts of a qualified name written as SQL.
+pub(crate) fn path(parts: &[String]) -> String {
+    parts.iter().map(|part| identifier(part)).collect::<Vec<_>>().join(".")
+}
+
+/// The columns that an expression reads, by their own names, and the qualifier that was written.
+pub(crate) fn columns<T: Visit>(expr: &T) -> Vec<Vec<Ident>> {
+    struct Columns(Vec<Vec<Ident>>);
+    impl Visitor for Columns {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            match expr {
+                Expr::Identifier(name) => self.0.push(vec![name.clone()]),
+                Expr::CompoundIdentifier(names) => self.0.push(names.clone()),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut columns = Columns(Vec::new());
+    let _ = expr.visit(&mut columns);
+    columns.0
+}
+
+/// Whether an expression is free of columns and subqueries.
+pub(crate) fn is_constant<T: Visit>(expr: &T) -> bool {
+    struct Constant;
+    impl Visitor for Constant {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            match expr {
+                Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    expr.visit(&mut Constant).is_continue()
+}

@@ -1,0 +1,176 @@
+//! What a text can say: DataFusion's statements and those that it lacks.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{FunctionArg, Ident, ObjectName, Query};
+
+use super::ast;
+
+/// One parsed statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Statement {
+    /// Planned and run by DataFusion, once it is rewritten.
+    Sql(Box<SqlStatement>),
+    /// `ATTACH [IF NOT EXISTS] 'location' [AS name] (TYPE t, option value, ...)`
+    Attach(Attach),
+    /// `DETACH [DATABASE] [IF EXISTS] name`
+    Detach {
+        /// What is detached.
+        name: String,
+        /// Whether a missing name is no error.
+        if_exists: bool,
+    },
+    /// `CREATE [OR REPLACE] GRAPH [IF NOT EXISTS] name AS generator(...)`
+    CreateGraph(CreateGraph),
+    /// `DROP GRAPH [IF EXISTS] name`
+    DropGraph {
+        /// The graph: a schema, or a catalog and its schema.
+        name: Vec<String>,
+        /// Whether a missing graph is no error.
+        if_exists: bool,
+    },
+    /// `USE [catalog.]schema`
+    Use {
+        /// The schema, or a catalog and its schema.
+        name: Vec<String>,
+    },
+    /// `SUMMARIZE table | SUMMARIZE query`
+    Summarize {
+        /// The rows to summarize; a table `t` is `SELECT * FROM t`.
+        query: Box<Query>,
+    },
+    /// `SET name = value` of a setting of the engine
+    Set {
+        /// The setting in lower case, with its prefix: `bonnet.device`.
+        name: String,
+        /// Its value as text.
+        value: String,
+    },
+    /// `SHOW name` of a setting of the engine
+    Show {
+        /// The setting in lower case, with its prefix.
+        name: String,
+    },
+    /// `RESET name`, `RESET ALL`, `SET name = DEFAULT`
+    Reset {
+        /// The setting in lower case, with its prefix; `None` for all settings of the engine.
+        name: Option<String>,
+    },
+}
+
+/// `ATTACH [IF NOT EXISTS] 'location' [AS name] (TYPE t, option value, ...)`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attach {
+    /// Path or URL.
+    pub location: String,
+    /// The name it gets; without `AS`, the location's file stem made an identifier.
+    pub name: String,
+    /// Whether a name that is taken is no error.
+    pub if_not_exists: bool,
+    /// `TYPE`, in lower case; without it the reader is recognised from the files.
+    pub format: Option<String>,
+    /// Whether `READ_ONLY` was said.
+    pub read_only: bool,
+    /// All other options, their names in lower case. An option without a value is `true`.
+    pub options: BTreeMap<String, String>,
+}
+
+/// `CREATE [OR REPLACE] GRAPH [IF NOT EXISTS] name AS generator(...)`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateGraph {
+    /// The graph: a schema, or a catalog and its schema.
+    pub name: Vec<String>,
+    /// Whether a graph of this name is replaced.
+    pub or_replace: bool,
+    /// Whether a graph of this name is no error.
+    pub if_not_exists: bool,
+    /// What makes it.
+    pub generator: Call,
+}
+
+/// A call of a function with its arguments as they were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The function's name.
+    pub name: Ident,
+    /// Its arguments, named and not.
+    pub args: Vec<FunctionArg>,
+}
+
+impl Call {
+    /// `SELECT * FROM call`
+    pub fn to_query(&self) -> Query {
+        let mut table = ast::table(ObjectName::from(vec![self.name.clone()]));
+        ast::set_args(&mut table, self.args.clone());
+        ast::select_all(table)
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.name)?;
+        for (i, arg) in self.args.iter().enumerate() {
+            write!(f, "{}{arg}", if i == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Statement {
+    /// The statement's first words, as a command tag: `ATTACH`, `CREATE GRAPH`.
+    pub fn tag(&self) -> &'static str {
+        match self {
+            Self::Sql(_) => "SQL",
+            Self::Attach(_) => "ATTACH",
+            Self::Detach { .. } => "DETACH",
+            Self::CreateGraph(_) => "CREATE GRAPH",
+            Self::DropGraph { .. } => "DROP GRAPH",
+            Self::Use { .. } => "USE",
+            Self::Summarize { .. } => "SUMMARIZE",
+            Self::Set { .. } => "SET",
+            Self::Show { .. } => "SHOW",
+            Self::Reset { .. } => "RESET",
+        }
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        match self {
+            Self::Sql(statement) => write!(f, "{statement}"),
+            Self::Attach(attach) => {
+                let exists = if attach.if_not_exists { "IF NOT EXISTS " } else { "" };
+                write!(f, "ATTACH {exists}{} AS {}", quoted(&attach.location), ast::identifier(&attach.name))?;
+                let mut options: Vec<String> = Vec::new();
+                options.extend(attach.format.iter().map(|format| format!("TYPE {}", quoted(format))));
+                options.extend(attach.read_only.then(|| "READ_ONLY".to_owned()));
+                options.extend(
+                    attach.options.iter().map(|(name, value)| format!("{} {}", ast::identifier(name), quoted(value))),
+                );
+                if options.is_empty() { Ok(()) } else { write!(f, " ({})", options.join(", ")) }
+            }
+            Self::Detach { name, if_exists } => {
+                write!(f, "DETACH {}{}", if *if_exists { "IF EXISTS " } else { "" }, ast::identifier(name))
+            }
+            Self::CreateGraph(create) => write!(
+                f,
+                "CREATE {}GRAPH {}{} AS {}",
+                if create.or_replace { "OR REPLACE " } else { "" },
+                if create.if_not_exists { "IF NOT EXISTS " } else { "" },
+                ast::path(&create.name),
+                create.generator
+            ),
+            Self::DropGraph { name, if_exists } => {
+                write!(f, "DROP GRAPH {}{}", if *if_exists { "IF EXISTS " } else { "" }, ast::path(name))
+            }
+            Self::Use { name } => write!(f, "USE {}", ast::path(name)),
+            Self::Summarize { query } => write!(f, "SUMMARIZE {query}"),
+            Self::Set { name, value } => write!(f, "SET {name} = {}", quoted(value)),
+            Self::Show { name } => write!(f, "SHOW {name}"),
+            Self::Reset { name } => write!(f, "RESET {}", name.as_deref().unwrap_or("ALL")),
+        }
+    }
+}

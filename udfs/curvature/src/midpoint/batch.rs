@@ -1,0 +1,355 @@
+//! Breadth-first search from up to 512 anchors at once. Each node holds one bit for each search: in `seen` if the
+//! search has met the node, in `cur` if it met it at the present level. A level is one sweep: a node's next bits are
+//! what its neighbours have in `cur` and itself has not seen, and at the same time it learns which searches are at its
+//! own level at each neighbour.
+
+use std::ops::Range;
+
+use bonnet_graph::Stopped;
+use rayon::prelude::*;
+
+use super::Host;
+use super::adjacency::Adjacency;
+use super::isa::compiled_for_each_isa;
+use super::lanes::Lanes;
+use super::tally::Tally;
+
+/// A sweep over all nodes costs about this much less for each arc than one over a list of nodes.
+const SPARSE_COST: usize = 10;
+
+/// Arcs in a block: the work between two looks at the host, and between which threads choose.
+const BLOCK_ARCS: usize = 1 << 16;
+
+/// The searches of one batch.
+pub(super) struct Searches {
+    cur: Vec<Lanes>,
+    next: Vec<Lanes>,
+    seen: Vec<Lanes>,
+    /// Whether `cur` has a bit, by node.
+    live: Vec<bool>,
+    /// Whether all searches have met the node.
+    done: Vec<bool>,
+    /// The nodes with a bit in `cur`.
+    active: Vec<u32>,
+    /// Nodes already listed for a sweep over a list bear its number.
+    stamp: Vec<u32>,
+    stamps: u32,
+    listed: Vec<u32>,
+    found: Found,
+    /// Boundaries of the blocks of nodes.
+    blocks: Vec<usize>,
+}
+
+/// What a sweep found.
+#[derive(Default)]
+struct Found {
+    /// The nodes with a bit in `next`.
+    active: Vec<u32>,
+    /// The sum of their degrees.
+    active_arcs: usize,
+    /// The sum of the degrees of nodes that all searches have now met.
+    done_arcs: usize,
+}
+
+impl Found {
+    #[inline(always)]
+    fn note(&mut self, v: u32, degree: usize, done: bool) {
+        self.active.push(v);
+        self.active_arcs += degree;
+        if done {
+            self.done_arcs += degree;
+        }
+    }
+}
+
+/// What every node of a sweep reads.
+struct Level<'a, T> {
+    graph: &'a Adjacency<'a>,
+    tally: &'a T,
+    cur: &'a [Lanes],
+    live: &'a [bool],
+    level: u32,
+    all: &'a Lanes,
+    /// Whether searches at the same level on both ends of an edge are to be counted.
+    peers: bool,
+}
+
+/// The nodes of a sweep, and what it writes of them.
+struct Block<'a, R> {
+    nodes: Range<usize>,
+    next: &'a mut [Lanes],
+    seen: &'a mut [Lanes],
+    done: &'a mut [bool],
+    rows: &'a mut [R],
+}
+
+impl Searches {
+    /// The bytes held for a graph of `n` nodes.
+    pub(super) fn bytes(n: usize) -> usize {
+        n * (3 * size_of::<Lanes>() + 2 * size_of::<bool>() + 4 * size_of::<u32>())
+    }
+
+    pub(super) fn new(graph: &Adjacency) -> Self {
+        let n = graph.n_nodes();
+        Self {
+            cur: vec![Lanes::EMPTY; n],
+            next: vec![Lanes::EMPTY; n],
+            seen: vec![Lanes::EMPTY; n],
+            live: vec![false; n],
+            done: vec![false; n],
+            active: Vec::new(),
+            stamp: vec![0; n],
+            stamps: 0,
+            listed: Vec::new(),
+            found: Found::default(),
+            blocks: graph.blocks(BLOCK_ARCS),
+        }
+    }
+
+    /// Searches from `anchors` (distinct, at most 512), telling `tally` every level of every node but that of the
+    /// anchor itself. `peers` is false where no edge ever joins two nodes at the same level. With `parallel`, the
+    /// threads share each level. Gives the last level.
+    pub(super) fn run<T: Tally>(
+        &mut self,
+        graph: &Adjacency,
+        anchors: &[u32],
+        tally: &mut T,
+        rows: &mut [T::Row],
+        peers: bool,
+        parallel: bool,
+        host: &Host,
+    ) -> Result<u32, Stopped> {
+        let all = Lanes::first(anchors.len());
+        self.seen.fill(Lanes::EMPTY);
+        // A stopped search leaves bits behind.
+        self.cur.fill(Lanes::EMPTY);
+        self.next.fill(Lanes::EMPTY);
+        self.live.fill(false);
+        self.done.fill(false);
+        self.active.clear();
+        let mut active_arcs = 0;
+        let mut undone_arcs = graph.n_arcs();
+        for (lane, &anchor) in anchors.iter().enumerate() {
+            let v = anchor as usize;
+            self.cur[v].insert(lane);
+            self.seen[v].insert(lane);
+            self.live[v] = true;
+            self.active.push(anchor);
+            active_arcs += graph.degree(anchor);
+            if self.seen[v] == all {
+                self.done[v] = true;
+                undone_arcs -= graph.degree(anchor);
+            }
+        }
+
+        let mut level = 0;
+        loop {
+            host.monitor.check()?;
+            tally.prepare(level);
+            let dense = SPARSE_COST * active_arcs > undone_arcs + graph.n_nodes() / 4;
+            if dense {
+                self.sweep_all(graph, tally, rows, level, &all, peers && level > 0, parallel, host)?;
+            } else {
+                self.sweep_listed(graph, tally, rows, level, &all, peers && level > 0, host)?;
+            }
+            for &v in &self.active {
+                self.cur[v as usize] = Lanes::EMPTY;
+                self.live[v as usize] = false;
+            }
+            std::mem::swap(&mut self.cur, &mut self.next);
+            std::mem::swap(&mut self.active, &mut self.found.active);
+            active_arcs = self.found.active_arcs;
+            undone_arcs -= self.found.done_arcs;
+            if self.active.is_empty() {
+                return Ok(level);
+            }
+            for &v in &self.active {
+                self.live[v as usize] = true;
+            }
+            level += 1;
+        }
+    }
+
+    /// One level, through all nodes in order.
+    #[expect(clippy::too_many_arguments)]
+    fn sweep_all<T: Tally>(
+        &mut self,
+        graph: &Adjacency,
+        tally: &T,
+        rows: &mut [T::Row],
+        level: u32,
+        all: &Lanes,
+        peers: bool,
+        parallel: bool,
+        host: &Host,
+    ) -> Result<(), Stopped> {
+        let sweep = Level { graph, tally, cur: &self.cur, live: &self.live, level, all, peers };
+        self.found.active.clear();
+        (self.found.active_arcs, self.found.done_arcs) = (0, 0);
+        let blocks = blocks(&self.blocks, &mut self.next, &mut self.seen, &mut self.done, rows);
+        if parallel {
+            let parts: Result<Vec<Found>, Stopped> = blocks
+                .collect::<Vec<_>>()
+                .into_par_iter()
+                .map(|block| {
+                    host.monitor.check()?;
+                    let mut found = Found::default();
+                    sweep_block(host.isa, &sweep, block, &mut found);
+                    Ok(found)
+                })
+                .collect();
+            for part in parts? {
+                self.found.active.extend_from_slice(&part.active);
+                self.found.active_arcs += part.active_arcs;
+                self.found.done_arcs += part.done_arcs;
+            }
+        } else {
+            for block in blocks {
+                host.monitor.check()?;
+                sweep_block(host.isa, &sweep, block, &mut self.found);
+            }
+        }
+        Ok(())
+    }
+
+    /// One level, through the active nodes and their neighbours alone.
+    #[expect(clippy::too_many_arguments)]
+    fn sweep_listed<T: Tally>(
+        &mut self,
+        graph: &Adjacency,
+        tally: &T,
+        rows: &mut [T::Row],
+        level: u32,
+        all: &Lanes,
+        peers: bool,
+        host: &Host,
+    ) -> Result<(), Stopped> {
+        self.stamps = self.stamps.wrapping_add(1);
+        if self.stamps == 0 {
+            self.stamp.fill(0);
+            self.stamps = 1;
+        }
+        self.listed.clear();
+        for &v in &self.active {
+            if self.stamp[v as usize] != self.stamps {
+                self.stamp[v as usize] = self.stamps;
+                self.listed.push(v);
+            }
+            for &y in graph.neighbors(v) {
+                if !self.done[y as usize] && self.stamp[y as usize] != self.stamps {
+                    self.stamp[y as usize] = self.stamps;
+                    self.listed.push(y);
+                }
+            }
+        }
+        let sweep = Level { graph, tally, cur: &self.cur, live: &self.live, level, all, peers };
+        self.found.active.clear();
+        (self.found.active_arcs, self.found.done_arcs) = (0, 0);
+        let n = graph.n_nodes();
+        for listed in self.listed.chunks(BLOCK_ARCS / 4) {
+            host.monitor.check()?;
+            let everything = Block {
+                nodes: 0..n,
+                next: &mut self.next,
+                seen: &mut self.seen,
+                done: &mut self.done,
+                rows: &mut *rows,
+            };
+            sweep_list(host.isa, &sweep, listed, everything, &mut self.found);
+        }
+        Ok(())
+    }
+}
+
+/// Cuts the written arrays at the boundaries.
+fn blocks<'a, R>(
+    bounds: &'a [usize],
+    mut next: &'a mut [Lanes],
+    mut seen: &'a mut [Lanes],
+    mut done: &'a mut [bool],
+    mut rows: &'a mut [R],
+) -> impl Iterator<Item = Block<'a, R>> {
+    bounds.windows(2).map(move |bound| {
+        let len = bound[1] - bound[0];
+        let (next_here, next_rest) = std::mem::take(&mut next).split_at_mut(len);
+        let (seen_here, seen_rest) = std::mem::take(&mut seen).split_at_mut(len);
+        let (done_here, done_rest) = std::mem::take(&mut done).split_at_mut(len);
+        let (rows_here, rows_rest) = std::mem::take(&mut rows).split_at_mut(len);
+        (next, seen, done, rows) = (next_rest, seen_rest, done_rest, rows_rest);
+        Block { nodes: bound[0]..bound[1], next: next_here, seen: seen_here, done: done_here, rows: rows_here }
+    })
+}
+
+compiled_for_each_isa! {
+    fn sweep_block<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Found) = every_node
+}
+
+compiled_for_each_isa! {
+    fn sweep_list<T: Tally>(level: &Level<T>, listed: &[u32], block: Block<T::Row>, found: &mut Found) = every_listed
+}
+
+#[inline(always)]
+fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Found) {
+    let Block { nodes, next, seen, done, rows } = block;
+    let slots = next.iter_mut().zip(seen).zip(done).zip(rows);
+    for (v, (((next, seen), done), row)) in nodes.zip(slots) {
+        if !*done || level.live[v] {
+            visit(level, v as u32, next, seen, done, row, found);
+        }
+    }
+}
+
+#[inline(always)]
+fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: Block<T::Row>, found: &mut Found) {
+    let Block { next, seen, done, rows, .. } = block;
+    for &v in listed {
+        let i = v as usize;
+        visit(level, v, &mut next[i], &mut seen[i], &mut done[i], &mut rows[i], found);
+    }
+}
+
+#[inline(always)]
+fn visit<T: Tally>(
+    sweep: &Level<T>,
+    v: u32,
+    next: &mut Lanes,
+    seen: &mut Lanes,
+    done: &mut bool,
+    row: &mut T::Row,
+    found: &mut Found,
+) {
+    let neighbors = sweep.graph.neighbors(v);
+    let mut reached = Lanes::EMPTY;
+    if sweep.live[v as usize] {
+        let here = sweep.cur[v as usize];
+        let mut peers = T::Peers::default();
+        if sweep.peers {
+            for &y in neighbors {
+                let there = &sweep.cur[y as usize];
+                reached.add(there);
+                sweep.tally.peer(row, &mut peers, &here.and(there));
+            }
+        } else if !*done {
+            for &y in neighbors {
+                reached.add(&sweep.cur[y as usize]);
+            }
+        }
+        if sweep.level > 0 {
+            sweep.tally.level(row, v, sweep.level, &here, &peers);
+        }
+    } else {
+        for &y in neighbors {
+            reached.add(&sweep.cur[y as usize]);
+        }
+    }
+    if *done {
+        return;
+    }
+    let new = reached.without(seen);
+    if !new.is_empty() {
+        *next = new;
+        seen.add(&new);
+        *done = seen == sweep.all;
+        found.note(v, neighbors.len(), *done);
+    }
+}

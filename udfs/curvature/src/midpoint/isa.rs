@@ -1,0 +1,78 @@
+//! The instruction sets that the sweep is compiled for, chosen when it runs.
+
+/// An instruction set. All give the same bits; they differ in speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Isa {
+    /// What every processor of the target has.
+    Portable,
+    /// x86-64 with AVX2 and POPCNT.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// x86-64 with AVX-512 and its population counts.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Isa {
+    /// The fastest that this processor has.
+    pub(super) fn detect() -> Self {
+        Self::available().pop().unwrap_or(Self::Portable)
+    }
+
+    /// All that this processor has, slowest first.
+    pub(super) fn available() -> Vec<Self> {
+        let mut sets = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt");
+            if avx2 {
+                sets.push(Self::Avx2);
+            }
+            if avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vpopcntdq")
+                && is_x86_feature_detected!("avx512bitalg")
+            {
+                sets.push(Self::Avx512);
+            }
+        }
+        sets
+    }
+}
+
+/// Defines a function that runs `$body` (an `#[inline(always)]` function) compiled for the given instruction set.
+macro_rules! compiled_for_each_isa {
+    ($(#[$meta:meta])* fn $name:ident<$T:ident: $bound:path>($($arg:ident: $type:ty),* $(,)?) = $body:path) => {
+        $(#[$meta])*
+        fn $name<$T: $bound>(isa: $crate::midpoint::isa::Isa, $($arg: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+            fn avx2<$T: $bound>($($arg: $type),*) {
+                $body($($arg),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg")]
+            fn avx512<$T: $bound>($($arg: $type),*) {
+                $body($($arg),*)
+            }
+            match isa {
+                $crate::midpoint::isa::Isa::Portable => $body($($arg),*),
+                // SAFETY: `Isa::available` found every one of the features on this processor.
+                #[cfg(target_arch = "x86_64")]
+                $crate::midpoint::isa::Isa::Avx2 => unsafe { avx2($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::midpoint::isa::Isa::Avx512 => unsafe { avx512($($arg),*) },
+            }
+        }
+    };
+}
+pub(super) use compiled_for_each_isa;

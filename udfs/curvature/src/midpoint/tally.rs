@@ -1,0 +1,323 @@
+//! What a batch of searches counts at each node.
+
+use super::lanes::{LANES, Lanes};
+
+/// A way of counting. Everything it keeps of a node is in that node's row, so that nodes can be swept in any order.
+pub(super) trait Tally: Sync {
+    /// What is kept of a node.
+    type Row: Send;
+    /// What is kept of a node's neighbours during one visit.
+    type Peers: Default;
+
+    /// Called before the sweep of each level.
+    fn prepare(&mut self, _level: u32) {}
+
+    /// The searches that are at their present level both at this node and at one of its neighbours.
+    fn peer(&self, row: &mut Self::Row, peers: &mut Self::Peers, both: &Lanes);
+
+    /// The searches that are at `level` >= 1 at node `v`, after all its neighbours were told to `peer`.
+    fn level(&self, row: &mut Self::Row, v: u32, level: u32, here: &Lanes, peers: &Self::Peers);
+}
+
+/// Sums over anchors, for one node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    /// Of distances.
+    pub(super) farness: u64,
+    /// Of inverse distances, in fixed point.
+    pub(super) harmonic: u128,
+    /// Of inverse distances, once for each neighbour at the same distance, in fixed point.
+    pub(super) peers: u128,
+    /// The largest distance to an anchor, each with what hangs from it.
+    pub(super) farthest: u32,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.farness += other.farness;
+        self.harmonic += other.harmonic;
+        self.peers += other.peers;
+        self.farthest = self.farthest.max(other.farthest);
+    }
+}
+
+/// Anchors that stand for themselves.
+pub(super) struct Single<'a> {
+    pub(super) inverses: &'a [u64],
+}
+
+impl Tally for Single<'_> {
+    type Row = Sums;
+    type Peers = [u64; LANES / 64];
+
+    #[inline(always)]
+    fn peer(&self, _row: &mut Sums, peers: &mut Self::Peers, both: &Lanes) {
+        for (count, word) in peers.iter_mut().zip(&both.0) {
+            *count += u64::from(word.count_ones());
+        }
+    }
+
+    #[inline(always)]
+    fn level(&self, row: &mut Sums, _v: u32, level: u32, here: &Lanes, peers: &Self::Peers) {
+        let inverse = u128::from(self.inverses[level as usize]);
+        let count = u64::from(here.count());
+        row.farness += count * u64::from(level);
+        row.harmonic += u128::from(count) * inverse;
+        row.peers += u128::from(peers.iter().sum::<u64>()) * inverse;
+        row.farthest = row.farthest.max(level);
+    }
+}
+
+/// A count for each lane, in bits: lane l has bit i of its count in word i.
+#[derive(Clone, Copy)]
+pub(super) struct LaneCounts {
+    bits: [Lanes; COUNT_BITS],
+    added: u32,
+}
+
+/// Bits of a lane's count; before they overflow, counts are taken over.
+const COUNT_BITS: usize = 6;
+
+impl Default for LaneCounts {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { bits: [Lanes::EMPTY; COUNT_BITS], added: 0 }
+    }
+}
+
+impl LaneCounts {
+    /// Adds 1 to some lanes; says whether one more might overflow.
+    #[inline(always)]
+    fn add(&mut self, lanes: &Lanes) -> bool {
+        let mut carry = *lanes;
+        for bit in &mut self.bits {
+            let over = bit.and(&carry);
+            *bit = bit.xor(&carry);
+            carry = over;
+            if carry.is_empty() {
+                break;
+            }
+        }
+        self.added += 1;
+        self.added == (1 << COUNT_BITS) - 1
+    }
+}
+
+/// Anchors that stand for the tree that hangs from them: the nodes at depth h of the tree are h farther away.
+pub(super) struct Trees<'a> {
+    inverses: &'a [u64],
+    weights: Weights,
+    /// How deep each node's own tree goes.
+    heights: &'a [u32],
+    /// How deep each anchor's tree goes.
+    lane_heights: Vec<u32>,
+    tallest: u32,
+    level: u32,
+}
+
+/// The trees of a batch's anchors.
+enum Weights {
+    /// For each depth and binary digit, which lanes have that digit in their number of nodes at that depth.
+    Planes(Vec<Plane>),
+    /// Trees of many sizes: lane by lane, the whole tree.
+    Listed {
+        /// `(depth, nodes)` of each lane, from `(0, 1)` on.
+        depths: Vec<Vec<(u32, u32)>>,
+        /// For the present level: sum of distances and of inverse distances of the lane's tree.
+        sums: Vec<(u64, u128)>,
+    },
+}
+
+struct Plane {
+    depth: u32,
+    digit: u32,
+    lanes: Lanes,
+}
+
+/// With more planes than this, trees are listed lane by lane.
+const MOST_PLANES: usize = 40;
+
+impl<'a> Trees<'a> {
+    /// Of anchors whose trees have `depths[lane]` = `(depth, nodes)` from depth 1 on.
+    pub(super) fn new(inverses: &'a [u64], heights: &'a [u32], mut depths: Vec<Vec<(u32, u32)>>) -> Self {
+        let lane_heights: Vec<u32> = depths.iter().map(|tree| tree.last().map_or(0, |&(depth, _)| depth)).collect();
+        let tallest = lane_heights.iter().copied().max().unwrap_or(0);
+        depths.iter_mut().for_each(|tree| tree.insert(0, (0, 1)));
+
+        // The largest number of nodes at each depth.
+        let mut widest = vec![0u32; tallest as usize + 1];
+        for &(depth, count) in depths.iter().flatten() {
+            widest[depth as usize] = widest[depth as usize].max(count);
+        }
+        let digits = |count: u32| u32::BITS - count.leading_zeros();
+        let planes: usize = widest.iter().map(|&count| digits(count) as usize).sum();
+        let weights = if planes > MOST_PLANES {
+            Weights::Listed { sums: vec![(0, 0); depths.len()], depths }
+        } else {
+            let mut planes: Vec<Plane> = widest
+                .iter()
+                .zip(0u32..)
+                .flat_map(|(&count, depth)| (0..digits(count)).map(move |digit| (depth, digit)))
+                .map(|(depth, digit)| Plane { depth, digit, lanes: Lanes::EMPTY })
+                .collect();
+            for plane in &mut planes {
+                for (lane, tree) in depths.iter().enumerate() {
+                    if tree.get(plane.depth as usize).is_some_and(|&(_, count)| count >> plane.digit & 1 == 1) {
+                        plane.lanes.insert(lane);
+                    }
+                }
+            }
+            Weights::Planes(planes)
+        };
+        Self { inverses, weights, heights, lane_heights, tallest, level: 0 }
+    }
+
+    /// The sums of distances and of inverse distances of all nodes that some lanes stand for, at the present level.
+    #[inline(always)]
+    fn weigh(&self, lanes: &Lanes) -> (u64, u128) {
+        let (mut far, mut near) = (0u64, 0u128);
+        match &self.weights {
+            Weights::Planes(planes) => {
+                for plane in planes {
+                    let count = u64::from(lanes.and(&plane.lanes).count()) << plane.digit;
+                    let distance = self.level + plane.depth;
+                    far += count * u64::from(distance);
+                    near += u128::from(count) * u128::from(self.inverses[distance as usize]);
+                }
+            }
+            Weights::Listed { sums, .. } => lanes.for_each(|lane| {
+                far += sums[lane].0;
+                near += sums[lane].1;
+            }),
+        }
+        (far, near)
+    }
+
+    #[inline(always)]
+    fn take_over(&self, row: &mut Sums, counts: &LaneCounts) {
+        for (digit, lanes) in counts.bits.iter().enumerate() {
+            if !lanes.is_empty() {
+                row.peers += self.weigh(lanes).1 << digit;
+            }
+        }
+    }
+}
+
+impl Tally for Trees<'_> {
+    type Row = Sums;
+    type Peers = LaneCounts;
+
+    fn prepare(&mut self, level: u32) {
+        self.level = level;
+        if let Weights::Listed { depths, sums } = &mut self.weights {
+            for (tree, sum) in depths.iter().zip(sums) {
+                *sum = (0, 0);
+                for &(depth, count) in tree {
+                    sum.0 += u64::from(count) * u64::from(level + depth);
+                    sum.1 += u128::from(count) * u128::from(self.inverses[(level + depth) as usize]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn peer(&self, row: &mut Sums, peers: &mut LaneCounts, both: &Lanes) {
+        if peers.add(both) {
+            self.take_over(row, peers);
+            *peers = LaneCounts::default();
+        }
+    }
+
+    #[inline(always)]
+    fn level(&self, row: &mut Sums, v: u32, level: u32, here: &Lanes, peers: &LaneCounts) {
+        let (far, near) = self.weigh(here);
+        row.farness += far;
+        row.harmonic += near;
+        self.take_over(row, peers);
+        let own = self.heights[v as usize];
+        if level + own + self.tallest > row.farthest {
+            here.for_each(|lane| row.farthest = row.farthest.max(level + own + self.lane_heights[lane]));
+        }
+    }
+}
+
+/// Anchors by groups of 16 for standard errors: lane l belongs to group l / 16 of the batch.
+pub(super) struct Grouped {
+    /// One over the present level.
+    inverse: f64,
+}
+
+impl Grouped {
+    pub(super) fn new() -> Self {
+        Self { inverse: 0.0 }
+    }
+}
+
+/// Groups in a batch.
+pub(super) const GROUPS: usize = LANES / super::spread::GROUP;
+
+/// Sums over the anchors of each group, for one node.
+#[derive(Clone, Copy)]
+pub(super) struct GroupSums {
+    /// Times the sum of inverse distances, see `Centre::harmonic_weight`.
+    pub(super) harmonic_weight: f64,
+    /// Sums of distances.
+    pub(super) farness: [u32; GROUPS],
+    /// Half the sum of inverse distances over neighbours at the same distance, plus the weighted sum of all.
+    pub(super) residual: [f64; GROUPS],
+}
+
+impl GroupSums {
+    pub(super) fn new(harmonic_weight: f64) -> Self {
+        Self { harmonic_weight, farness: [0; GROUPS], residual: [0.0; GROUPS] }
+    }
+}
+
+/// Counts by group.
+#[derive(Default)]
+pub(super) struct GroupCounts {
+    counts: [u16; GROUPS],
+    added: u32,
+}
+
+/// The number of lanes in each group.
+#[inline(always)]
+fn count_groups(lanes: &Lanes) -> [u16; GROUPS] {
+    std::array::from_fn(|group| ((lanes.0[group / 4] >> (16 * (group % 4))) as u16).count_ones() as u16)
+}
+
+impl Tally for Grouped {
+    type Row = GroupSums;
+    type Peers = GroupCounts;
+
+    fn prepare(&mut self, level: u32) {
+        self.inverse = 1.0 / f64::from(level);
+    }
+
+    #[inline(always)]
+    fn peer(&self, row: &mut GroupSums, peers: &mut GroupCounts, both: &Lanes) {
+        let more = count_groups(both);
+        for (count, more) in peers.counts.iter_mut().zip(more) {
+            *count += more;
+        }
+        peers.added += 1;
+        // 16 a neighbour: the next could overflow.
+        if peers.added == u32::from(u16::MAX) / 16 {
+            for (residual, count) in row.residual.iter_mut().zip(peers.counts) {
+                *residual += 0.5 * f64::from(count) * self.inverse;
+            }
+            *peers = GroupCounts::default();
+        }
+    }
+
+    #[inline(always)]
+    fn level(&self, row: &mut GroupSums, _v: u32, level: u32, here: &Lanes, peers: &GroupCounts) {
+        let counts = count_groups(here);
+        for group in 0..GROUPS {
+            let count = f64::from(counts[group]);
+            row.farness[group] += u32::from(counts[group]) * level;
+            row.residual[group] +=
+                (0.5 * f64::from(peers.counts[group]) + row.harmonic_weight * count) * self.inverse;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The generators as SQL functions.
+
+use std::sync::Arc;
+
+use bonnet_graph::Monitor;
+use bonnet_sql::{Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, execution_error, stopped};
+use datafusion::common::Result;
+
+use crate::{
+    DiseaseTree, Error, Generated, StochasticBlockModel, barabasi_albert, complete, cycle, disease_tree, erdos_renyi,
+    grid_2d, path, random_tree, star, stochastic_block_model,
+};
+
+/// A generator by the function that calls it with the options of a statement.
+#[derive(Debug)]
+struct Lifted(fn(&Options, &dyn Monitor) -> Result<Generated>);
+
+impl Generator for Lifted {
+    fn generate(&self, options: &Options, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
+        let Generated { n_nodes, edges, labels, features } = (self.0)(options, monitor)?;
+        Ok(GeneratedGraph { n_nodes, edges, labels, features })
+    }
+}
+
+fn lift(name: &'static str, generate: fn(&Options, &dyn Monitor) -> Result<Generated>) -> Function {
+    Function::new(name, Body::Generator(Arc::new(Lifted(generate))))
+        .returns("src, dst; graph_id in front for a relation of parameters")
+}
+
+fn made(result: Result<Generated, Error>) -> Result<Generated> {
+    result.map_err(|error| match error {
+        Error::Stopped(reason) => stopped(reason),
+        error => execution_error(error.to_string()),
+    })
+}
+
+/// A count; a negative one is as wrong as none, and the generator says so.
+fn count(options: &Options, name: &str) -> Result<usize> {
+    Ok(options.integer_from(name, 0)?.unwrap_or(0) as usize)
+}
+
+fn number(options: &Options, name: &str) -> Result<f64> {
+    Ok(options.number(name)?.unwrap_or(f64::NAN))
+}
+
+fn seed(options: &Options) -> Result<u64> {
+    Ok(options.integer("seed")?.unwrap_or(0) as u64)
+}
+
+fn nodes() -> Parameter {
+    Parameter::integer("n", "The number of nodes.")
+}
+
+/// All generators.
+pub fn functions() -> Vec<Function> {
+    vec![
+        lift("erdos_renyi", |options, monitor| {
+            made(erdos_renyi(count(options, "n")?, number(options, "p")?, seed(options)?, monitor))
+        })
+        .parameters([nodes(), Parameter::number("p", "The probability of each edge, in [0, 1]."), Parameter::seed()])
+        .description("The random graph G(n, p): each pair of nodes is an edge independently with probability p.")
+        .example("SELECT count(*) AS edges FROM erdos_renyi(100, 0.3, seed => 1)")
+        .source("Gilbert 1959; geometric skipping of Batagelj and Brandes 2005"),
+        lift("barabasi_albert", |options, monitor| {
+            made(barabasi_albert(count(options, "n")?, count(options, "m")?, seed(options)?, monitor))
+        })
+        .parameters([
+            nodes(),
+            Parameter::integer("m", "The number of edges that each new node brings, from 1 to n - 1."),
+            Parameter::seed(),
+        ])
+        .description("Preferential attachment: each new node is joined to m distinct nodes, drawn in proportion to degree.")
+        .example("SELECT count(*) AS edges FROM barabasi_albert(50, 2)")
+        .source("Barabasi and Albert 1999"),
+        lift("random_tree", |options, monitor| made(random_tree(count(options, "n")?, seed(options)?, monitor)))
+            .parameters([nodes(), Parameter::seed()])
+            .description("A labelled tree drawn uniformly from all n^(n-2), by its Pruefer sequence.")
+            .example("SELECT count(*) AS edges FROM random_tree(30)")
+            .source("Pruefer 1918"),
+        lift("grid_2d", |options, monitor| {
+            let flag = |name: &str| Ok::<_, datafusion::common::DataFusionError>(options.boolean(name)?.unwrap_or(false));
+            let (diagonals, periodic) = (flag("diagonals")?, flag("periodic")?);
+            made(grid_2d(count(options, "rows")?, count(options, "columns")?, diagonals, periodic, monitor))
+        })
+        .parameters([
+            Parameter::integer("rows", "The number of rows."),
+            Parameter::integer("columns", "The number of columns."),
+            Parameter::boolean("diagonals", false, "Whether both diagonals of each cell are edges."),
+            Parameter::boolean("periodic", false, "Whether the last row and column are joined to the first: a torus."),
+        ])
+        .description("The rectangular grid; node r * columns + c stands in row r and column c.")
+        .example("SELECT count(*) AS edges FROM grid_2d(4, 5)")
+        .source("definition"),
+        lift("cycle", |options, monitor| made(cycle(count(options, "n")?, monitor)))
+            .parameters([nodes()])
+            .description("The cycle of n nodes.")
+            .example("SELECT count(*) AS edges FROM cycle(5)")
+            .source("definition"),
+        lift("path", |options, monitor| made(path(count(options, "n")?, monitor)))
+            .parameters([nodes()])
+            .description("The path of n nodes.")
+            .example("SELECT count(*) AS edges FROM path(5)")
+            .source("definition"),
+        lift("star", |options, monitor| made(star(count(options, "n")?, monitor)))
+            .parameters([nodes()])
+            .description("The star: node 0 is joined to all n - 1 others.")
+            .example("SELECT count(*) AS edges FROM star(5)")
+            .source("definition"),
+        lift("complete", |options, monitor| made(complete(count(options, "n")?, monitor)))
+            .parameters([nodes()])
+            .description("The complete graph on n nodes.")
+            .example("SELECT count(*) AS edges FROM complete(5)")
+            .source("definition"),
+        lift("stochastic_block_model", |options, monitor| {
+            let model = StochasticBlockModel {
+                sizes: vec![count(options, "nodes_per_block")?; count(options, "blocks")?],
+                p_within: number(options, "p_within")?,
+                p_between: number(options, "p_between")?,
+                features: count(options, "features")?,
+                separation: number(options, "separation")?,
+                noise: number(options, "noise")?,
+            };
+            made(stochastic_block_model(&model, seed(options)?, monitor))
+        })
+        .parameters([
+            Parameter::integer("blocks", "The number of blocks, at least 1.").or(OptionValue::Integer(2)),
+            Parameter::integer("nodes_per_block", "The number of nodes of each block.").or(OptionValue::Integer(100)),
+            Parameter::number("p_within", "The probability of an edge within a block.").or(OptionValue::Number(0.1)),
+            Parameter::number("p_between", "The probability of an edge between blocks.").or(OptionValue::Number(0.01)),
+            Parameter::integer("features", "The number of Gaussian features of a node.").or(OptionValue::Integer(16)),
+            Parameter::number("separation", "How far apart the blocks' means lie.").or(OptionValue::Number(1.0)),
+            Parameter::number("noise", "The deviation of a feature about its block's mean.").or(OptionValue::Number(1.0)),
+            Parameter::seed(),
+        ])
+        .description(
+            "Blocks of nodes, denser within than between. CREATE GRAPH gives each node its block as label and Gaussian \
+             features about the block's mean.",
+        )
+        .example("SELECT count(*) > 0 AS has_edges FROM stochastic_block_model(blocks => 3, nodes_per_block => 20)")
+        .source("Holland, Laskey and Leinhardt 1983"),
+        lift("disease_tree", |options, monitor| {
+            let model = DiseaseTree {
+                n: count(options, "n")?,
+                branching: count(options, "branching")?,
+                sources: number(options, "sources")?,
+                transmission: number(options, "transmission")?,
+                noise: number(options, "noise")?,
+            };
+            made(disease_tree(&model, seed(options)?, monitor))
+        })
+        .parameters([
+            nodes().or(OptionValue::Integer(1000)),
+            Parameter::integer("branching", "The largest number of children of a node.").or(OptionValue::Integer(3)),
+            Parameter::number("sources", "The share of nodes infected from outside.").or(OptionValue::Number(0.05)),
+            Parameter::number("transmission", "The probability that a contact infects.").or(OptionValue::Number(0.5)),
+            Parameter::number("noise", "The error with which susceptibility is observed.").or(OptionValue::Number(0.1)),
+            Parameter::seed(),
+        ])
+        .description(
+            "A disease that spreads along a random tree. CREATE GRAPH labels the infected nodes 1 and gives each node its \
+             observed susceptibility and whether it was infected from outside as features.",
+        )
+        .example("SELECT count(*) AS edges FROM disease_tree(200)")
+        .source("in the manner of Chami et al. 2019; tree and process are this project's own"),
+    ]
+}

@@ -1,0 +1,74 @@
+//! `connected_components(edges [, nodes => relation])`.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array};
+use arrow::datatypes::{DataType, Field};
+use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_sql::{
+    Binding, Body, Call, Function, InputSchema, KeyColumn, Operator, Parameter, Run, collect_graphs, edge_schema,
+    require_columns, stopped, with_graph_id,
+};
+use datafusion::common::Result;
+
+const NAME: &str = "connected_components";
+
+/// The registration.
+pub fn connected_components() -> Function {
+    Function::new(NAME, Body::Relation(Arc::new(Components)))
+        .parameters([
+            Parameter::relation("edges", "The edges: src, dst; with graph_id, each graph is computed apart."),
+            Parameter::relation("nodes", "The nodes: node; adds the isolated ones, each its own component.").optional(),
+        ])
+        .returns("node, component, size; graph_id in front where edges have it")
+        .description(
+            "The connected component of every node, direction ignored. Components count from 0 by falling size, ties by \
+             smallest key: the largest is component = 0. O(n + m).",
+        )
+        .example("SELECT max(size) FROM connected_components(karate.edges)")
+        .source("Tarjan 1975 (union-find)")
+}
+
+#[derive(Debug)]
+struct Components;
+
+impl Operator for Components {
+    fn bind(&self, call: &Call) -> Result<Binding> {
+        let edges = &call.inputs[0];
+        let mut key = edge_schema(NAME, edges)?;
+        let mut reads = vec![there(edges, &["src", "dst", "graph_id"])];
+        if let Some(nodes) = call.input("nodes") {
+            let nodes = &call.inputs[nodes];
+            require_columns(NAME, nodes, &["node"])?;
+            key = KeyColumn::normal_type(nodes.schema.field_with_name("node")?.data_type()).unwrap_or(key);
+            reads.push(there(nodes, &["node", "graph_id"]));
+        }
+        let count = |name| Field::new(name, DataType::Int64, true);
+        let fields = vec![Field::new("node", key, true), count("component"), count("size")];
+        Ok(Binding { schema: with_graph_id(edges, fields), reads, carries: None })
+    }
+
+    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
+        for graph in collect_graphs(run, NAME, 0, call.input("nodes"))? {
+            let (host, n) = (run.host(), graph.n_nodes());
+            host.check().map_err(stopped)?;
+            // The graph, the sets, and the answer.
+            let _room = Reservation::new(host, Graph::bytes(n, graph.arcs.len()) + 40 * n).map_err(stopped)?;
+            let components =
+                run.install(|| bonnet_graph::connected_components(&Graph::from_edges(n, &graph.arcs)));
+            let column = |value: &dyn Fn(u32) -> i64| -> ArrayRef {
+                Arc::new(Int64Array::from_iter_values(components.of_node.iter().map(|&component| value(component))))
+            };
+            let mut columns: Vec<ArrayRef> = graph.id_column(n)?.into_iter().collect();
+            columns.push(graph.keys.array());
+            columns.push(column(&|component| i64::from(component)));
+            columns.push(column(&|component| components.sizes[component as usize] as i64));
+            run.emit_all(columns)?;
+        }
+        Ok(())
+    }
+}
+
+fn there(input: &InputSchema, columns: &[&str]) -> Vec<String> {
+    columns.iter().filter(|name| input.schema.field_with_name(name).is_ok()).map(|name| (*name).to_owned()).collect()
+}
