@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use bonnet_sql::Registry;
-use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList};
 use datafusion::execution::memory_pool::{GreedyMemoryPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
+use crate::names::Catalogs;
 use crate::{Error, Result, Session, functions};
 
 /// The catalog of what a session makes: its tables live in memory.
@@ -57,7 +57,7 @@ pub(crate) struct Shared {
     pub(crate) kernels: Arc<rayon::ThreadPool>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) environment: Arc<RuntimeEnv>,
-    pub(crate) catalogs: Arc<dyn CatalogProviderList>,
+    pub(crate) catalogs: Arc<Catalogs>,
 }
 
 impl Shared {
@@ -82,15 +82,18 @@ impl Engine {
     /// If its threads cannot be started.
     pub fn open(options: EngineOptions) -> Result<Self> {
         let threads = options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().thread_name("query").build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(threads)
+            .enable_all()
+            .thread_name("query")
+            .build()?;
         let mut environment = RuntimeEnvBuilder::new();
         if let Some(limit) = options.memory_limit {
             let pool = TrackConsumersPool::new(GreedyMemoryPool::new(limit), NAMED_CONSUMERS);
             environment = environment.with_memory_pool(Arc::new(pool));
         }
         let registry = Arc::new(functions::registry()?);
-        let catalogs = crate::names::memory_catalogs(MemoryCatalogProviderList::new(), &registry)?;
+        let catalogs = Catalogs::new(&registry)?;
         let shared = Shared {
             runtime: Some(runtime),
             threads,

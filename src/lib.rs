@@ -7,7 +7,13 @@ pub mod cli;
 mod engine;
 mod error;
 pub mod front;
+mod functions;
+mod names;
+mod query;
 mod session;
+mod settings;
+mod statements;
+mod system;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Result};

@@ -1,40 +1,149 @@
 //! A session: one user's settings and current schema, and the way of a statement through the engine.
 
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::prelude::SessionContext;
+use std::sync::Arc;
 
-use crate::{Engine, Result};
+use bonnet_catalogs::FileAwareCatalogList;
+use bonnet_sql::{
+    BonnetQueryPlanner, EdgeWindows, FunctionPlanner, KernelContext, Progress, ProgressReport, PruneOutputs, ShareRuns,
+};
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use crate::engine::{MAIN_SCHEMA, MEMORY_CATALOG, kernel_pool};
+use crate::front::parse;
+use crate::front::pivot::PivotPlanner;
+use crate::query::{Deadline, pump};
+use crate::settings::BonnetSettings;
+use crate::{Engine, Error, Result, names, statements};
 
 /// What a statement answers.
 pub enum Answer {
     /// Rows, which stream as they are made. Dropping the stream ends the query.
     Rows(SendableRecordBatchStream),
-    /// The statement is done; the text says what was done (`CREATE GRAPH`, `ATTACH`).
+    /// The statement is done; the text says what was done (`CREATE GRAPH`, `INSERT 3`).
     Done(String),
 }
 
 /// One user's settings and current schema on an [`Engine`].
+#[derive(Clone)]
 pub struct Session {
-    engine: Engine,
-    context: SessionContext,
+    pub(crate) engine: Engine,
+    pub(crate) context: SessionContext,
+    progress: Arc<Progress>,
 }
 
 impl Session {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, context: SessionContext::new() }
+        let shared = &engine.shared;
+        let progress = Arc::new(Progress::default());
+        let kernels = KernelContext {
+            pool: Arc::clone(&shared.kernels),
+            progress: Arc::clone(&progress),
+            device: "auto".to_owned(),
+        };
+        let mut config = SessionConfig::new()
+            .with_target_partitions(shared.threads)
+            .with_information_schema(true)
+            .with_default_catalog_and_schema(MEMORY_CATALOG, MAIN_SCHEMA)
+            .with_create_default_catalog_and_schema(false)
+            .with_option_extension(BonnetSettings::new(shared.threads))
+            .with_extension(Arc::new(kernels))
+            .with_extension(Arc::new(names::graph_schemas()));
+        let options = config.options_mut();
+        // As in DuckDB and PostgreSQL: a failed run never ranks first.
+        options.sql_parser.default_null_ordering = "nulls_last".to_owned();
+        let registry = &shared.registry;
+        let mut builder = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(Arc::clone(&shared.environment))
+            .with_catalog_list(Arc::clone(&shared.catalogs) as _)
+            .with_default_features()
+            .with_query_planner(Arc::new(BonnetQueryPlanner))
+            .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(FunctionPlanner::new(Arc::clone(registry)))])
+            .with_type_planner(Arc::new(names::MapTypes))
+            .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
+            .with_analyzer_rule(Arc::new(ShareRuns))
+            .with_optimizer_rule(Arc::new(PruneOutputs));
+        builder.scalar_functions().get_or_insert_default().extend(registry.scalar_udfs());
+        builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
+        builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
+        let context = SessionContext::new_with_state(builder.build());
+        FileAwareCatalogList::install(&context);
+        Self { engine, context, progress }
     }
 
-    /// Runs exactly one statement. The work happens on the engine's own threads, whatever runtime awaits it.
+    /// Runs exactly one statement. The work happens on the engine's own threads, whatever runtime awaits it; dropping
+    /// the future, or the stream of rows, ends it.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, or went wrong in running it.
     pub async fn execute(&self, statement: &str) -> Result<Answer> {
-        let context = self.context.clone();
-        let statement = statement.to_owned();
-        let rows = self
-            .engine
-            .shared
-            .runtime
-            .spawn(async move { context.sql(&statement).await?.execute_stream().await })
-            .await
-            .expect("the statement's task")?;
-        Ok(Answer::Rows(rows))
+        let statement = parse::parse(statement)?;
+        self.progress.reset();
+        let deadline = Deadline::after(self.settings()?.statement_timeout());
+        let session = self.clone();
+        let answer = {
+            let _entered = self.engine.shared.runtime().enter();
+            SpawnedTask::spawn(async move {
+                tokio::select! {
+                    answer = statements::run(&session, statement) => answer,
+                    late = Deadline::passed(deadline) => Err(late.into()),
+                }
+            })
+        };
+        let answer = answer.await.map_err(|error| {
+            Error::statement(format!("the statement failed by a defect of the engine, please report it: {error}"))
+        })??;
+        Ok(match answer {
+            Answer::Rows(rows) => Answer::Rows(pump(&self.engine, rows, deadline)),
+            done => done,
+        })
+    }
+
+    /// How far the running statement is, once a kernel is at work.
+    pub fn progress(&self) -> Option<ProgressReport> {
+        self.progress.report()
+    }
+
+    /// The engine that the session runs on.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The session's DataFusion context, for registering tables of one's own.
+    pub fn context(&self) -> &SessionContext {
+        &self.context
+    }
+
+    pub(crate) fn state(&self) -> SessionState {
+        self.context.state()
+    }
+
+    /// The session's own settings.
+    pub(crate) fn settings(&self) -> Result<BonnetSettings> {
+        let state = self.context.state_ref();
+        let state = state.read();
+        let settings = state.config().options().extensions.get::<BonnetSettings>();
+        settings.cloned().ok_or_else(|| Error::statement("the session has lost its settings"))
+    }
+
+    /// Makes changed settings hold: threads of queries and kernels, and the device.
+    pub(crate) fn apply_settings(&self) -> Result<()> {
+        let settings = self.settings()?;
+        let threads = settings.threads();
+        let pool = match threads == self.engine.shared.threads {
+            true => Arc::clone(&self.engine.shared.kernels),
+            false => kernel_pool(threads)?,
+        };
+        let kernels =
+            KernelContext { pool, progress: Arc::clone(&self.progress), device: settings.device().to_string() };
+        let state = self.context.state_ref();
+        let mut state = state.write();
+        let config = state.config_mut();
+        config.options_mut().execution.target_partitions = threads;
+        config.set_extension(Arc::new(kernels));
+        Ok(())
     }
 }

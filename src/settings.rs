@@ -1,1 +1,324 @@
-//! Settings of the engine.
+//! The engine's own settings: `SET`, `SHOW` and `RESET bonnet.x`.
+
+use std::any::Any;
+use std::fmt;
+use std::time::Duration;
+
+use datafusion::common::Result;
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
+use datafusion::common::error::DataFusionError;
+
+/// The most threads that a session may ask for.
+const MOST_THREADS: usize = 1024;
+
+/// Where models are trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Device {
+    /// CUDA where there is one, else the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The first CUDA device; an error where there is none.
+    Cuda,
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+        })
+    }
+}
+
+/// The settings of a session, an extension of DataFusion's configuration. Every value is checked when it is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BonnetSettings {
+    device: Device,
+    statement_timeout: Option<Duration>,
+    threads: usize,
+    default_threads: usize,
+}
+
+/// A setting as `bonnet.settings` lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingRow {
+    /// The name with its prefix: `bonnet.device`.
+    pub name: String,
+    /// What holds now.
+    pub value: String,
+    /// What RESET gives.
+    pub default: String,
+    /// Meaning, unit and valid values.
+    pub description: &'static str,
+}
+
+/// Name and description of each setting.
+const SETTINGS: [(&str, &str); 3] = [
+    ("device", "Where models are trained: auto (CUDA where there is one), cpu or cuda."),
+    (
+        "statement_timeout",
+        "How long a statement may run: milliseconds, or a number with its unit as '500ms', '5s', '2min', '1h'; 0 for no limit.",
+    ),
+    ("threads", "Threads for queries and for kernels, 1 to 1024."),
+];
+
+impl BonnetSettings {
+    /// The settings of a new session on an engine of so many threads.
+    pub fn new(threads: usize) -> Self {
+        let threads = threads.clamp(1, MOST_THREADS);
+        Self { device: Device::default(), statement_timeout: None, threads, default_threads: threads }
+    }
+
+    /// Where models are trained.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// How long a statement may run; `None` for no limit.
+    pub fn statement_timeout(&self) -> Option<Duration> {
+        self.statement_timeout
+    }
+
+    /// Threads for queries and for kernels.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The value of a setting, its name without the prefix.
+    ///
+    /// # Errors
+    /// If there is no such setting; the text lists those that there are.
+    pub fn get(&self, key: &str) -> Result<String> {
+        match key {
+            "device" => Ok(self.device.to_string()),
+            "statement_timeout" => Ok(timeout_text(self.statement_timeout)),
+            "threads" => Ok(self.threads.to_string()),
+            other => unknown(other),
+        }
+    }
+
+    /// Gives a setting its default, its name without the prefix.
+    ///
+    /// # Errors
+    /// If there is no such setting; the text lists those that there are.
+    pub fn reset(&mut self, key: &str) -> Result<()> {
+        let default = Self::new(self.default_threads).get(key)?;
+        self.set(key, &default)
+    }
+
+    /// Gives all settings their defaults.
+    pub fn reset_all(&mut self) {
+        *self = Self::new(self.default_threads);
+    }
+
+    /// All settings, in the order of their names.
+    pub fn rows(&self) -> Vec<SettingRow> {
+        let defaults = Self::new(self.default_threads);
+        let row = |(name, description): &(&str, &'static str)| SettingRow {
+            name: format!("{}.{name}", Self::PREFIX),
+            value: self.get(name).unwrap_or_default(),
+            default: defaults.get(name).unwrap_or_default(),
+            description,
+        };
+        SETTINGS.iter().map(row).collect()
+    }
+}
+
+impl ConfigExtension for BonnetSettings {
+    const PREFIX: &'static str = "bonnet";
+}
+
+// By hand: the macro for this names the entries without their prefix, so that SHOW does not find them, and takes any
+// value that parses.
+impl ExtensionOptions for BonnetSettings {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key.to_ascii_lowercase().as_str() {
+            "device" => self.device = parse_device(value)?,
+            "statement_timeout" => self.statement_timeout = parse_timeout(value)?,
+            "threads" => self.threads = parse_threads(value)?,
+            other => return unknown(other),
+        }
+        Ok(())
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        let entry =
+            |row: SettingRow| ConfigEntry { key: row.name, value: Some(row.value), description: row.description };
+        self.rows().into_iter().map(entry).collect()
+    }
+}
+
+fn refuse<T>(text: String) -> Result<T> {
+    Err(DataFusionError::Configuration(text))
+}
+
+fn unknown<T>(key: &str) -> Result<T> {
+    let names = SETTINGS.map(|(name, _)| format!("bonnet.{name}"));
+    refuse(format!("there is no setting bonnet.{key}; there are: {}", names.join(", ")))
+}
+
+fn parse_device(value: &str) -> Result<Device> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "auto" => Ok(Device::Auto),
+        "cpu" => Ok(Device::Cpu),
+        "cuda" => Ok(Device::Cuda),
+        _ => refuse(format!("bonnet.device = '{value}': expected auto, cpu or cuda")),
+    }
+}
+
+fn parse_threads(value: &str) -> Result<usize> {
+    match value.trim().parse() {
+        Ok(threads @ 1..=MOST_THREADS) => Ok(threads),
+        _ => refuse(format!("bonnet.threads = '{value}': expected a whole number from 1 to {MOST_THREADS}")),
+    }
+}
+
+/// Milliseconds, or a number and its unit; `None` for 0.
+fn parse_timeout(value: &str) -> Result<Option<Duration>> {
+    let text = value.trim().to_ascii_lowercase();
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let milliseconds = match unit.trim() {
+        "" | "ms" => 1.0,
+        "s" | "sec" => 1e3,
+        "min" | "m" => 60e3,
+        "h" => 3600e3,
+        _ => f64::NAN,
+    };
+    // A year: longer times overflow clocks, and mean no limit.
+    const MOST: f64 = 365.0 * 24.0 * 3600e3;
+    match number.parse::<f64>().map(|number| number * milliseconds) {
+        Ok(0.0) => Ok(None),
+        Ok(time) if (1e-3..=MOST).contains(&time) => Ok(Some(Duration::from_secs_f64(time / 1e3))),
+        _ => refuse(format!(
+            "bonnet.statement_timeout = '{value}': expected milliseconds, or a number with its unit as '500ms', '5s', \
+             '2min', '1h', at most a year; 0 for no limit"
+        )),
+    }
+}
+
+fn timeout_text(timeout: Option<Duration>) -> String {
+    let Some(timeout) = timeout else { return "0".to_owned() };
+    let milliseconds = timeout.as_secs_f64() * 1e3;
+    match timeout.as_millis() {
+        whole if timeout == Duration::from_millis(whole as u64) => match whole {
+            whole if whole % 3_600_000 == 0 => format!("{}h", whole / 3_600_000),
+            whole if whole % 60_000 == 0 => format!("{}min", whole / 60_000),
+            whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
+            whole => format!("{whole}ms"),
+        },
+        _ => format!("{milliseconds}ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::util::pretty::pretty_format_batches;
+    use datafusion::prelude::{SessionConfig, SessionContext};
+
+    use super::*;
+
+    fn context() -> SessionContext {
+        let config = SessionConfig::new().with_information_schema(true).with_option_extension(BonnetSettings::new(4));
+        SessionContext::new_with_config(config)
+    }
+
+    async fn run(context: &SessionContext, text: &str) -> String {
+        match context.sql(text).await {
+            Ok(frame) => pretty_format_batches(&frame.collect().await.unwrap()).unwrap().to_string(),
+            Err(error) => error.strip_backtrace(),
+        }
+    }
+
+    #[tokio::test]
+    async fn set_and_show_work_through_sql() {
+        let context = context();
+        run(&context, "SET bonnet.device = 'CPU'").await;
+        run(&context, "SET bonnet.statement_timeout = '5s'").await;
+        run(&context, "SET bonnet.threads = 2").await;
+        assert!(run(&context, "SHOW bonnet.device").await.contains("| bonnet.device | cpu   |"));
+        let all = run(&context, "SHOW ALL").await;
+        for line in ["| bonnet.device ", "| bonnet.statement_timeout ", "| bonnet.threads "] {
+            assert_eq!(all.matches(line).count(), 1, "{line}");
+        }
+        let settings = context.state().config().options().extensions.get::<BonnetSettings>().cloned().unwrap();
+        assert_eq!(settings.device(), Device::Cpu);
+        assert_eq!(settings.statement_timeout(), Some(Duration::from_secs(5)));
+        assert_eq!(settings.threads(), 2);
+    }
+
+    #[tokio::test]
+    async fn wrong_values_are_refused_with_the_valid_ones() {
+        let context = context();
+        for (text, expected) in [
+            ("SET bonnet.device = 'gpu'", "bonnet.device = 'gpu': expected auto, cpu or cuda"),
+            ("SET bonnet.threads = 0", "expected a whole number from 1 to 1024"),
+            ("SET bonnet.threads = 'many'", "expected a whole number from 1 to 1024"),
+            ("SET bonnet.statement_timeout = '5 weeks'", "expected milliseconds, or a number with its unit"),
+            ("SET bonnet.statement_timeout = -1", "expected milliseconds"),
+            (
+                "SET bonnet.nothing = 1",
+                "there is no setting bonnet.nothing; there are: bonnet.device, bonnet.statement_timeout, bonnet.threads",
+            ),
+        ] {
+            let found = run(&context, text).await;
+            assert!(found.contains(expected), "{text}: {found}");
+        }
+        // A refused value leaves the old one.
+        assert!(run(&context, "SHOW bonnet.threads").await.contains("| 4 "));
+    }
+
+    #[test]
+    fn times_have_units() {
+        let mut settings = BonnetSettings::new(1);
+        for (value, time, shown) in [
+            ("1500", Some(Duration::from_millis(1500)), "1500ms"),
+            ("500ms", Some(Duration::from_millis(500)), "500ms"),
+            ("0.5s", Some(Duration::from_millis(500)), "500ms"),
+            (" 2 MIN ", Some(Duration::from_secs(120)), "2min"),
+            ("90s", Some(Duration::from_secs(90)), "90s"),
+            ("1h", Some(Duration::from_secs(3600)), "1h"),
+            ("0", None, "0"),
+            ("0s", None, "0"),
+        ] {
+            settings.set("statement_timeout", value).unwrap();
+            assert_eq!(settings.statement_timeout(), time, "{value}");
+            assert_eq!(settings.get("statement_timeout").unwrap(), shown);
+            // What is shown can be set again.
+            settings.set("statement_timeout", shown).unwrap();
+            assert_eq!(settings.statement_timeout(), time, "{value}");
+        }
+        for value in ["", "s", "1e400", "1.2.3", "nan", "inf", "99999999h", "5 5"] {
+            assert!(settings.set("statement_timeout", value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn reset_gives_defaults_back() {
+        let mut settings = BonnetSettings::new(8);
+        settings.set("threads", "3").unwrap();
+        settings.set("device", "cuda").unwrap();
+        settings.reset("threads").unwrap();
+        assert_eq!((settings.threads(), settings.device()), (8, Device::Cuda));
+        let row = settings.rows().remove(0);
+        assert_eq!((row.name.as_str(), row.value.as_str(), row.default.as_str()), ("bonnet.device", "cuda", "auto"));
+        settings.reset_all();
+        assert_eq!(settings, BonnetSettings::new(8));
+        assert!(settings.reset("nothing").is_err());
+    }
+}

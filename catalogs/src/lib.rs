@@ -1,1 +1,22 @@
 //! Where tables come from and go to: attached datasets and the system schema.
+//!
+//! * [`GraphSchema`]: an attached data set as a schema; [`GraphCatalog`]: a folder of them as a catalog.
+//! * [`FileAwareCatalogList`]: `FROM 'file.parquet'`, on top of any other catalogs.
+//! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`, `settings`.
+//!
+//! Planning reads headers only; rows are read on a blocking thread when the first batch is asked for, with memory
+//! reserved from the query's pool.
+
+mod attached;
+mod file_aware;
+mod files;
+mod graphs;
+mod lazy;
+mod system;
+
+pub use attached::{DatasetTable, GraphCatalog, GraphSchema};
+pub use file_aware::{FileAwareCatalog, FileAwareCatalogList, FileAwareSchema};
+pub use files::{file_table, looks_like_a_file};
+pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
+pub use lazy::{LazyExec, LazyRows, Rows};
+pub use system::{Function, Hyperparameter, Model, SYSTEM_SCHEMA, Setting, SystemRows, SystemSchema};

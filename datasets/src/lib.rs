@@ -25,7 +25,7 @@ use arrow::datatypes::SchemaRef;
 pub use columns::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
 pub use error::Error;
 pub use formats::formats;
-pub use open::{Collection, Opened, open, valid_name};
+pub use open::{Collection, Opened, missing, open, valid_name};
 
 /// What can fail in a reader.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -110,7 +110,7 @@ impl Matrix {
     /// The features of some nodes as an Arrow column: `FLOAT[]` if dense, `MAP(INT, FLOAT)` if sparse.
     pub(crate) fn column(&self, nodes: Range<usize>, row_of: impl Fn(usize) -> Row) -> ArrayRef {
         let rows: Vec<Row> = nodes.map(row_of).collect();
-        let valid = rows.iter().any(|r| *r == Row::Absent).then(|| rows.iter().map(|r| *r != Row::Absent).collect());
+        let valid = rows.contains(&Row::Absent).then(|| rows.iter().map(|r| *r != Row::Absent).collect());
         match self {
             Self::Dense { width, values, .. } => {
                 let mut taken = Vec::with_capacity(rows.len() * width);

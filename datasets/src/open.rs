@@ -102,7 +102,8 @@ fn check_options(formats: &[&dyn Format], options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn missing(path: &Path) -> Error {
+/// The error of a path at which there is nothing: says what the nearest folder above it holds.
+pub fn missing(path: &Path) -> Error {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut parent = absolute.parent();
     while let Some(folder) = parent {

@@ -240,14 +240,16 @@ impl<'a> Machine<'a> {
         let opcode = self.take(1)?[0];
         match opcode {
             // Frames and versions say nothing about the values.
-            0x80 => match self.take(1)?[0] {
-                version @ (0..=1 | 6..) => return Err(format!("is a pickle of protocol {version}; 2 to 5 are read")),
-                _ => {}
-            },
+            0x80 => {
+                let version = self.take(1)?[0];
+                if !(2..=5).contains(&version) {
+                    return Err(format!("is a pickle of protocol {version}; 2 to 5 are read"));
+                }
+            }
             0x95 => drop(self.take(8)?),
             b'(' => self.marks.push(self.stack.len()),
             b'0' => drop(self.pop()?),
-            b'1' => drop(self.to_mark()?),
+            b'1' => drop(self.pop_to_mark()?),
             b'2' => {
                 let top = *self.stack.last().ok_or_else(empty)?;
                 self.stack.push(top);
@@ -279,7 +281,7 @@ impl<'a> Machine<'a> {
 
             b')' => self.push(Value::Tuple(Vec::new())),
             b't' => {
-                let items = self.to_mark()?;
+                let items = self.pop_to_mark()?;
                 self.push(Value::Tuple(items));
             }
             0x85..=0x87 => {
@@ -297,7 +299,7 @@ impl<'a> Machine<'a> {
                 self.append(&[item])?;
             }
             b'e' => {
-                let items = self.to_mark()?;
+                let items = self.pop_to_mark()?;
                 self.append(&items)?;
             }
             b's' => {
@@ -306,7 +308,7 @@ impl<'a> Machine<'a> {
                 self.set(&[key, value])?;
             }
             b'u' => {
-                let items = self.to_mark()?;
+                let items = self.pop_to_mark()?;
                 self.set(&items)?;
             }
 
@@ -412,7 +414,7 @@ impl<'a> Machine<'a> {
         let home = ["scipy.sparse", "numpy", "collections", "__builtin__", "builtins"];
         let inside = |root: &&str| module == *root || module.strip_prefix(*root).is_some_and(|r| r.starts_with('.'));
         match KNOWN.iter().find(|known| **known == name) {
-            Some(known) if home.iter().any(|root| inside(&root)) => {
+            Some(known) if home.iter().any(inside) => {
                 self.push(Value::Name(known));
                 Ok(())
             }
@@ -436,7 +438,7 @@ impl<'a> Machine<'a> {
         self.stack.pop().ok_or_else(empty)
     }
 
-    fn to_mark(&mut self) -> Result<Vec<Id>, String> {
+    fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
         let mark = self.marks.pop().ok_or("the pickle closes a list that it did not open")?;
         Ok(self.stack.split_off(mark))
     }

@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn names_of_the_catalog_and_functions_are_completed() {
         assert_eq!(completed("FROM cor"), ["FROM cora"]);
-        assert_eq!(completed("SELECT form"), ["SELECT format", "SELECT forman_ricci("]);
+        assert_eq!(completed("SELECT form"), ["SELECT forman_ricci(", "SELECT format"]);
         assert_eq!(completed("SELECT sr"), ["SELECT src"]);
         assert_eq!(completed("FROM mix"), ["FROM \"Mixed Case\""]);
     }

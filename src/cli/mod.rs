@@ -53,7 +53,7 @@ struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
     threads: Option<u32>,
 
-    /// Memory for queries and tables, such as 512MB (by 1000) or 4GiB (by 1024); default: four fifths of the machine's
+    /// Memory that queries may hold together, such as 512MB (by 1000) or 4GiB (by 1024)
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory_limit: Option<usize>,
 
@@ -113,11 +113,8 @@ fn failed(text: &str) -> ExitCode {
 
 fn open(arguments: &Arguments, prompt: bool) -> Result<Shell, String> {
     let interrupts = Interrupts::listen(!prompt).map_err(|error| format!("Ctrl-C cannot be heard: {error}"))?;
-    let options = EngineOptions {
-        threads: arguments.threads.map(|threads| threads as usize),
-        memory_limit: arguments.memory_limit,
-        ..EngineOptions::default()
-    };
+    let threads = arguments.threads.map(|threads| threads as usize);
+    let options = EngineOptions { threads, memory_limit: arguments.memory_limit };
     let engine = Engine::open(options).map_err(|error| error.to_string())?;
     let output = Output::new(arguments.format);
     let mut shell =

@@ -2,25 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use bonnet_sql::ProgressReport;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::Session;
 
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// How far the session's statement has come: what it does, and the steps done and in all.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Progress {
-    pub(super) label: String,
-    pub(super) done: u64,
-    pub(super) total: u64,
-}
-
-/// Asks the session how far it has come. None while nothing reports.
-pub(super) fn of(_session: &Session) -> Option<Progress> {
-    None
-}
 
 /// A bar that appears when work lasts and somebody reports on it.
 pub(super) struct Bar {
@@ -33,9 +19,10 @@ impl Bar {
         Self { started: Instant::now(), bar: None }
     }
 
-    /// Shows this progress; None leaves what is shown.
-    pub(super) fn show(&mut self, progress: Option<Progress>) {
-        let Some(progress) = progress.filter(|_| self.started.elapsed() >= PATIENCE) else { return };
+    /// Shows this progress; None, or work of unknown extent, leaves what is shown.
+    pub(super) fn show(&mut self, progress: Option<ProgressReport>) {
+        let is_long = self.started.elapsed() >= PATIENCE;
+        let Some(progress) = progress.filter(|progress| is_long && progress.total > 0) else { return };
         let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3}% {pos}/{len}, {eta} left");
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())

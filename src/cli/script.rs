@@ -23,13 +23,14 @@ pub(super) enum Task {
 /// The part of a script that is read but not yet run.
 pub(super) struct Pending {
     text: String,
-    /// The lines before `text`.
+    /// The lines before `text`, and the characters before it in its first line.
     lines_before: usize,
+    columns_before: usize,
 }
 
 impl Pending {
     pub(super) fn new() -> Self {
-        Self { text: String::new(), lines_before: 0 }
+        Self { text: String::new(), lines_before: 0, columns_before: 0 }
     }
 
     /// Takes a line with its newline and gives what is whole by now.
@@ -53,8 +54,9 @@ impl Pending {
         let mut open: Option<(usize, usize)> = None;
         let mut taken = 0;
         let mut item = |task: Task, start: usize| {
-            let line = self.lines_before + lines.line(start);
-            items.push(Item { task, line, column: lines.column() });
+            let line = lines.line(start);
+            let column = lines.column() + if line == 1 { self.columns_before } else { 0 };
+            items.push(Item { task, line: self.lines_before + line, column });
         };
         while let Some(lexeme) = lexer.next() {
             if lexeme.is_semicolon() {
@@ -76,7 +78,12 @@ impl Pending {
             }
             taken = text.len();
         }
-        self.lines_before += text[..taken].matches('\n').count();
+        let before = &text[..taken];
+        if before.contains('\n') {
+            self.columns_before = 0;
+        }
+        self.columns_before += before.rsplit('\n').next().unwrap_or_default().chars().count();
+        self.lines_before += before.matches('\n').count();
         self.text = text[taken..].to_owned();
         items
     }
@@ -92,7 +99,7 @@ pub(super) fn is_whole(input: &str) -> bool {
     if input.trim_start().starts_with('\\') {
         return true;
     }
-    let mut pending = Pending { text: input.to_owned(), lines_before: 0 };
+    let mut pending = Pending { text: input.to_owned(), ..Pending::new() };
     pending.take(false);
     pending.finish().is_empty()
 }

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 use super::interrupt::Interrupts;
 use super::output::Output;
-use super::progress::{self, Bar};
+use super::progress::Bar;
 use super::script::{Item, Pending, ScriptLines, Task};
 use super::variables::Variables;
 use crate::{Answer, Session};
@@ -244,7 +244,7 @@ async fn watch<T>(
             biased;
             () = interrupts.next() => return Err(Failure::Interrupted),
             value = &mut work => return Ok(value),
-            _ = ticks.tick() => bar.show(progress::of(session)),
+            _ = ticks.tick() => bar.show(session.progress()),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
     SetExpr, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins, Value, Visit, Visitor,
     WildcardAdditionalOptions,
 };
-use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 
 /// The table of this name.
 pub(crate) fn table(name: ObjectName) -> TableFactor {
@@ -86,6 +86,11 @@ pub(crate) fn query(body: SetExpr) -> Query {
         format_clause: None,
         pipe_operators: vec![],
     }
+}
+
+/// The place of a keyword that nobody wrote.
+pub(crate) fn no_token() -> AttachedToken {
+    AttachedToken::empty()
 }
 
 /// A text literal.

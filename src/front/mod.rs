@@ -1,6 +1,18 @@
 //! The front of every statement: split, parse, rewrite.
 
 mod ast;
+mod copy;
 pub mod dialect;
+mod from_first;
+pub mod functions;
+pub mod parse;
+pub mod pivot;
+mod pivot_statement;
+mod pivot_values;
+pub mod rewrite;
 pub mod split;
+pub mod sql_type;
 pub mod statement;
+pub mod summarize;
+#[cfg(test)]
+mod testing;

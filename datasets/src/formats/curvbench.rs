@@ -57,7 +57,7 @@ impl Format for CurvBench {
                 ));
             }
         };
-        Ok(Published::new(self.name(), path, options, OneRow { file }))
+        Ok(Published::dataset(self.name(), path, options, OneRow { file }))
     }
 }
 

@@ -66,7 +66,7 @@ impl Format for EdgeList {
             None => return Err(not_this(path, &format!("one file {} is expected", ENDINGS.join(", ")))),
         };
         let list = List::new(&file, options)?;
-        Ok(Published::new(self.name(), path, options, list))
+        Ok(Published::dataset(self.name(), path, options, list))
     }
 }
 

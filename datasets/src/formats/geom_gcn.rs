@@ -56,7 +56,7 @@ impl Format for GeomGcn {
         if set.tables().is_empty() {
             return Err(not_this(path, expected));
         }
-        Ok(Published::new(self.name(), folder, options, set))
+        Ok(Published::dataset(self.name(), folder, options, set))
     }
 }
 

@@ -41,7 +41,7 @@ impl Format for GnnBenchmark {
             }
             None => return Err(not_this(path, "one .npz with adj_indptr and adj_indices is expected")),
         };
-        Ok(Published::new(self.name(), path, options, Benchmark { file }))
+        Ok(Published::dataset(self.name(), path, options, Benchmark { file }))
     }
 }
 

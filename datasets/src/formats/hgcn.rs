@@ -36,7 +36,7 @@ impl Format for Hgcn {
         let (folder, name) = find(path).ok_or_else(|| {
             not_this(path, "is no hgcn set: NAME.edges.csv and NAME.labels.npy of one NAME are expected")
         })?;
-        Ok(Published::new(self.name(), path, options, Disease { folder, name }))
+        Ok(Published::dataset(self.name(), path, options, Disease { folder, name }))
     }
 }
 

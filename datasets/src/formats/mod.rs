@@ -72,7 +72,7 @@ pub(crate) struct Published<R> {
 }
 
 impl<R: Reader + 'static> Published<R> {
-    pub(crate) fn new(format: &'static str, location: &Path, options: &Options, reader: R) -> Arc<dyn Dataset> {
+    pub(crate) fn dataset(format: &'static str, location: &Path, options: &Options, reader: R) -> Arc<dyn Dataset> {
         let location = std::path::absolute(location).unwrap_or_else(|_| location.to_owned());
         let location = location.to_string_lossy().into_owned();
         Arc::new(Self { format, location, options: options.clone(), reader })

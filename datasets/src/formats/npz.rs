@@ -46,7 +46,7 @@ impl Format for Npz {
             }
             None => return Err(not_this(path, "one .npz with edges and node_labels is expected")),
         };
-        Ok(Published::new(self.name(), path, options, Heterophilous { file, sparse }))
+        Ok(Published::dataset(self.name(), path, options, Heterophilous { file, sparse }))
     }
 }
 

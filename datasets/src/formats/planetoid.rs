@@ -41,7 +41,7 @@ impl Format for Planetoid {
         })?;
         // A folder of its own stands for the set; in a folder of several, the common start of the files' names.
         let location = if path.is_dir() { path.to_owned() } else { folder.join(format!("ind.{name}")) };
-        Ok(Published::new(self.name(), &location, options, Citation { folder, name }))
+        Ok(Published::dataset(self.name(), &location, options, Citation { folder, name }))
     }
 }
 

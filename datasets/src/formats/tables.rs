@@ -61,7 +61,7 @@ impl Format for Tables {
                 None => {}
             }
         }
-        Ok(Published::new(self.name(), path, options, Folder { tables }))
+        Ok(Published::dataset(self.name(), path, options, Folder { tables }))
     }
 }
 

@@ -114,11 +114,6 @@ impl Output {
         self.results = 0;
     }
 
-    /// Whether rows go to a terminal.
-    pub(super) fn is_terminal(&self) -> bool {
-        matches!(self.target, Target::Stdout(_)) && io::stdout().is_terminal()
-    }
-
     /// Begins a result with these columns.
     pub(super) fn begin(&mut self, schema: SchemaRef) -> OpenResult {
         let screen = match self.target {

@@ -260,6 +260,7 @@ fn cut_to(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, StringArray, StructArray};
@@ -345,10 +346,10 @@ mod tests {
             ("long", Arc::new(StringArray::from(vec!["日".repeat(100_000)])) as ArrayRef),
         ])
         .unwrap();
-        let text = written(Table::new(batch.schema(), screen(50, 40)), &[batch.clone()]);
+        let text = written(Table::new(batch.schema(), screen(50, 40)), slice::from_ref(&batch));
         assert_eq!(text.lines().nth(2), Some(" 1234567890123 | abcdefgh | 日日日日日日日日日日…"));
         assert!(text.lines().take(3).all(|line| width(line) <= 50), "{text}");
-        let text = written(Table::new(batch.schema(), screen(20, 40)), &[batch.clone()]);
+        let text = written(Table::new(batch.schema(), screen(20, 40)), slice::from_ref(&batch));
         assert_eq!(text.lines().nth(2), Some(" 1234567890123 | abcdefgh | 日日日…"));
         let text = written(Table::new(batch.schema(), None), &[batch]);
         assert!(text.contains(&"日".repeat(100_000)));

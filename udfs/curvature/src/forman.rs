@@ -43,21 +43,23 @@ pub fn forman_ricci(
     let n = graph.n_nodes();
     let mut values = vec![None; edges.len()];
     monitor.expect(edges.len() as u64);
-    values.par_chunks_mut(BLOCK).zip(edges.par_chunks(BLOCK)).enumerate().try_for_each(|(block, (values, edges))| {
-        monitor.check()?;
-        for (i, (value, &(src, dst))) in values.iter_mut().zip(edges).enumerate() {
-            if src == dst {
-                continue;
+    values.par_chunks_mut(BLOCK).zip(edges.par_chunks(BLOCK)).enumerate().try_for_each(
+        |(block, (values, edges))| {
+            monitor.check()?;
+            for (i, (value, &(src, dst))) in values.iter_mut().zip(edges).enumerate() {
+                if src == dst {
+                    continue;
+                }
+                if src as usize >= n || dst as usize >= n || !graph.has_edge(src, dst) {
+                    return Err(FormanError::NotAnEdge { row: block * BLOCK + i, src, dst });
+                }
+                let (a, b) = (graph.neighbors(src), graph.neighbors(dst));
+                *value = Some(4 - a.len() as i64 - b.len() as i64 + 3 * count_common(a, b) as i64);
             }
-            if src as usize >= n || dst as usize >= n || !graph.has_edge(src, dst) {
-                return Err(FormanError::NotAnEdge { row: block * BLOCK + i, src, dst });
-            }
-            let (a, b) = (graph.neighbors(src), graph.neighbors(dst));
-            *value = Some(4 - a.len() as i64 - b.len() as i64 + 3 * count_common(a, b) as i64);
-        }
-        monitor.advance(edges.len() as u64);
-        Ok(())
-    })?;
+            monitor.advance(edges.len() as u64);
+            Ok(())
+        },
+    )?;
     Ok(values)
 }
 

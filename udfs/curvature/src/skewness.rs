@@ -45,6 +45,10 @@ impl Moments {
     pub fn add(&mut self, value: f64) {
         let before = self.count;
         self.count += 1.0;
+        if before == 0.0 {
+            self.mean = value;
+            return;
+        }
         let deviation = value - self.mean;
         let step = deviation / self.count;
         let square = deviation * step * before;

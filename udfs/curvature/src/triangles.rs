@@ -1,7 +1,6 @@
 //! Counting triangles by intersecting sorted adjacency lists.
 
-use std::cmp::Ordering;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use rayon::prelude::*;
@@ -9,11 +8,12 @@ use rayon::prelude::*;
 /// Above this ratio of lengths the shorter list is looked up in the longer one instead of being merged with it.
 const GALLOP: usize = 16;
 
-/// Calls `found` with every value that two ascending lists share.
+/// How many values two ascending lists share.
 ///
-/// O(min(a + b, min log max)): a merge, or a galloping search where one list is much shorter.
-fn for_each_common(a: &[u32], b: &[u32], mut found: impl FnMut(u32)) {
+/// O(a + b): a merge; O(a log b) by galloping search where a is much the shorter.
+pub(crate) fn count_common(a: &[u32], b: &[u32]) -> usize {
     let (short, mut long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut common = 0;
     if short.len() * GALLOP < long.len() {
         for &x in short {
             let mut bound = 1;
@@ -22,78 +22,87 @@ fn for_each_common(a: &[u32], b: &[u32], mut found: impl FnMut(u32)) {
             }
             let at = long[..bound.min(long.len())].partition_point(|&y| y < x);
             long = &long[at..];
-            match long.first() {
-                None => return,
-                Some(&y) if y == x => found(x),
-                Some(_) => {}
-            }
+            common += usize::from(long.first() == Some(&x));
         }
     } else {
         let (mut i, mut j) = (0, 0);
         while i < short.len() && j < long.len() {
-            match short[i].cmp(&long[j]) {
-                Ordering::Less => i += 1,
-                Ordering::Greater => j += 1,
-                Ordering::Equal => {
-                    found(short[i]);
-                    i += 1;
-                    j += 1;
-                }
-            }
+            let (x, y) = (short[i], long[j]);
+            common += usize::from(x == y);
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
         }
     }
+    common
 }
 
-/// How many values two ascending lists share.
-pub(crate) fn count_common(a: &[u32], b: &[u32]) -> usize {
-    let mut count = 0;
-    for_each_common(a, b, |_| count += 1);
-    count
-}
+/// Nodes that a thread takes at a time.
+const TOGETHER: usize = 1024;
 
 /// The number of triangles through each node.
 ///
-/// Every edge points to its end of larger degree; a triangle is then found once, at its lowest node. O(m^1.5) time,
-/// 12 n + 4 m bytes beside the graph.
+/// Nodes are ranked by degree and every edge points to its end of higher rank; a triangle is then found once, from its
+/// lowest node u: the upper neighbours of u are marked, and those of each upper neighbour looked up. O(m^1.5) time,
+/// 28 n + 4 m bytes beside the graph, and n / 8 for each thread.
 pub(crate) fn triangles_per_node(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u64>, Stopped> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 24 * n + 4 * graph.n_edges())?;
-    let above = |u: u32, v: u32| (graph.degree(u), u) < (graph.degree(v), v);
+    let threads = rayon::current_num_threads();
+    let _room = Reservation::new(monitor, 28 * n + 4 * graph.n_edges() + threads * n.div_ceil(8))?;
+    let bounds = graph.offsets();
+    let mut ranked: Vec<u32> = (0..n as u32).collect();
+    ranked.sort_by_key(|&v| bounds[v as usize + 1] - bounds[v as usize]);
+    let mut rank = vec![0u32; n];
+    ranked.iter().zip(0..).for_each(|(&v, r)| rank[v as usize] = r);
     let mut offsets = Vec::with_capacity(n + 1);
     let mut targets = Vec::with_capacity(graph.n_edges());
     offsets.push(0);
-    for u in 0..n as u32 {
-        targets.extend(graph.neighbors(u).iter().copied().filter(|&v| above(u, v)));
+    for (&v, r) in ranked.iter().zip(0..) {
+        targets.extend(graph.neighbors(v).iter().map(|&y| rank[y as usize]).filter(|&y| y > r));
         offsets.push(targets.len());
-        if u % 4096 == 0 {
+        if r % 4096 == 0 {
             monitor.check()?;
         }
     }
-    let up = |u: u32| &targets[offsets[u as usize]..offsets[u as usize + 1]];
+    let up = |u: usize| &targets[offsets[u]..offsets[u + 1]];
 
     let counts: Vec<AtomicU64> = (0..n).map(|_| AtomicU64::new(0)).collect();
-    (0..n.div_ceil(1024)).into_par_iter().try_for_each(|block| {
-        monitor.check()?;
-        for u in (block * 1024) as u32..((block + 1) * 1024).min(n) as u32 {
-            let mut at_u = 0;
-            for &v in up(u) {
-                let mut at_v = 0;
-                for_each_common(up(u), up(v), |w| {
-                    at_v += 1;
-                    counts[w as usize].fetch_add(1, Relaxed);
-                });
-                if at_v > 0 {
-                    counts[v as usize].fetch_add(at_v, Relaxed);
-                    at_u += at_v;
-                }
+    let taken = AtomicUsize::new(0);
+    (0..threads).into_par_iter().with_max_len(1).try_for_each(|_| {
+        let mut marks = vec![0u64; n.div_ceil(64)];
+        loop {
+            let start = taken.fetch_add(TOGETHER, Relaxed);
+            if start >= n {
+                return Ok(());
             }
-            if at_u > 0 {
-                counts[u as usize].fetch_add(at_u, Relaxed);
+            monitor.check()?;
+            for u in start..(start + TOGETHER).min(n) {
+                let above = up(u);
+                if above.len() < 2 {
+                    continue;
+                }
+                above.iter().for_each(|&w| marks[w as usize / 64] |= 1 << (w % 64));
+                let mut at_u = 0;
+                for &v in above {
+                    let mut at_v = 0;
+                    for &w in up(v as usize) {
+                        if marks[w as usize / 64] >> (w % 64) & 1 == 1 {
+                            at_v += 1;
+                            counts[w as usize].fetch_add(1, Relaxed);
+                        }
+                    }
+                    if at_v > 0 {
+                        counts[v as usize].fetch_add(at_v, Relaxed);
+                        at_u += at_v;
+                    }
+                }
+                if at_u > 0 {
+                    counts[u].fetch_add(at_u, Relaxed);
+                }
+                above.iter().for_each(|&w| marks[w as usize / 64] = 0);
             }
         }
-        Ok(())
     })?;
-    Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
+    Ok(rank.iter().map(|&r| counts[r as usize].load(Relaxed)).collect())
 }
 
 #[cfg(test)]

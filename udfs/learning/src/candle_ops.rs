@@ -113,7 +113,7 @@ impl EdgeAttention {
     /// # Errors
     /// If the shape has no head, too many, or a `dim` that is no multiple of 8.
     pub fn new(operator: Arc<Operator>, shape: attention::Shape, dropout: Option<Dropout>) -> Result<Self> {
-        if shape.heads == 0 || shape.heads > attention::MAX_HEADS || shape.dim == 0 || shape.dim % 8 != 0 {
+        if shape.heads == 0 || shape.heads > attention::MAX_HEADS || shape.dim == 0 || !shape.dim.is_multiple_of(8) {
             bail!("attention takes 1 to {} heads of a multiple of 8 columns, not {shape:?}", attention::MAX_HEADS);
         }
         let transposed = Arc::new(operator.by_source());

@@ -60,8 +60,7 @@ impl SparseRows {
         for row in 0..offsets.len() - 1 {
             let range = offsets[row]..offsets[row + 1];
             if !columns[range.clone()].is_sorted() {
-                let mut entries: Vec<(u32, f32)> =
-                    range.clone().map(|e| (columns[e], values[e])).collect();
+                let mut entries: Vec<(u32, f32)> = range.clone().map(|e| (columns[e], values[e])).collect();
                 entries.sort_unstable_by_key(|entry| entry.0);
                 for (e, (column, value)) in range.clone().zip(entries) {
                     (columns[e], values[e]) = (column, value);
@@ -70,14 +69,18 @@ impl SparseRows {
             for e in range.clone() {
                 if columns[e] as usize >= n_columns {
                     let column = columns[e];
-                    return Err(malformed(format!("node {row} has feature {column}, but there are {n_columns} features")));
+                    return Err(malformed(format!(
+                        "node {row} has feature {column}, but there are {n_columns} features"
+                    )));
                 }
                 if e > range.start && columns[e] == columns[e - 1] {
                     return Err(malformed(format!("node {row} has feature {} twice", columns[e])));
                 }
                 if !values[e].is_finite() {
                     let (column, value) = (columns[e], values[e]);
-                    return Err(malformed(format!("feature {column} of node {row} is {value}; features must be finite")));
+                    return Err(malformed(format!(
+                        "feature {column} of node {row} is {value}; features must be finite"
+                    )));
                 }
             }
         }

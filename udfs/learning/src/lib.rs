@@ -33,5 +33,9 @@ pub use registry::{Hyperparameter, Kind, ModelSpec, model, models};
 pub use split::{Part, Split, SplitError, SplitScheme};
 pub use train::{EpochRecord, Matrix, Outcome, Status, TrainError, train};
 
+#[cfg(feature = "sql")]
+mod sql;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "sql")]
+pub use sql::functions;

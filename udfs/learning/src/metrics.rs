@@ -220,9 +220,8 @@ mod tests {
     #[test]
     fn two_class_figures_equal_scikit_learn() {
         let truth = [0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1];
-        let scores = [
-            0.5, 0.6, 0.6, 0.6, 0.3, 0.4, 0.3, 0.8, 0.8, 0.8, 0.9, 0.5, 0.3, 0.8, 0.1, 0.4, 0.1, 0.6, 0.3, 0.5,
-        ];
+        let scores =
+            [0.5, 0.6, 0.6, 0.6, 0.3, 0.4, 0.3, 0.8, 0.8, 0.8, 0.9, 0.5, 0.3, 0.8, 0.1, 0.4, 0.1, 0.6, 0.3, 0.5];
         let predicted = scores.map(|s| u32::from(s > 0.5));
         let positive = truth.map(|t| t == 1);
         close(accuracy(&truth, &predicted), 0.7);

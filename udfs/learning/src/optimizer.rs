@@ -143,12 +143,13 @@ impl Body for AdamStep<'_> {
     type Output = ();
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let (b1, b2) = (BETA1 as f32, BETA2 as f32);
+        // 1 - beta is rounded once: 1 - 0.999 in f32 would be off by 5e-5.
+        let (b1, b2, new1, new2) = (BETA1 as f32, BETA2 as f32, (1.0 - BETA1) as f32, (1.0 - BETA2) as f32);
         let moments = self.first.iter_mut().zip(self.second);
         for ((w, g), (m, v)) in self.parameters.iter_mut().zip(self.gradient).zip(moments) {
             let g = V::fma(self.l2, *w, *g);
-            *m = V::fma(b1, *m, (1.0 - b1) * g);
-            *v = V::fma(b2, *v, (1.0 - b2) * g * g);
+            *m = V::fma(b1, *m, new1 * g);
+            *v = V::fma(b2, *v, new2 * g * g);
             *w = V::fma(-self.step, *m / V::fma(v.sqrt(), self.root, EPSILON), *w * self.shrink);
         }
     }

@@ -36,7 +36,7 @@ impl fmt::Display for Value {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Job {
-    /// A name of [`crate::models`].
+    /// A name of [`crate::models()`].
     pub model: String,
     /// `node_classification`.
     pub task: Option<String>,
@@ -71,7 +71,7 @@ pub struct Job {
 /// What a run computes: every option has its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainOptions {
-    /// A name of [`crate::models`].
+    /// A name of [`crate::models()`].
     pub model: String,
     /// What is learnt.
     pub task: Task,

@@ -139,7 +139,8 @@ mod tests {
         let total = a.len() as f64;
         // z-scores: the mean, and products with the next column, the next row and another key.
         let z_mean = a.iter().sum::<f64>() / (total * 0.21).sqrt();
-        let z = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / (x.len() as f64).sqrt() / 0.21;
+        let z =
+            |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / (x.len() as f64).sqrt() / 0.21;
         for value in [z_mean, z(&a, &a[1..]), z(&a, &a[w as usize..]), z(&a, &b)] {
             assert!(value.abs() < 4.0, "z = {value}");
         }

@@ -105,7 +105,9 @@ impl Hyperparameter {
     pub fn range(&self) -> String {
         match self.kind {
             Kind::Integer { min, max, .. } => format!("an integer in [{min}, {max}]"),
-            Kind::Real { min, max, .. } if max.is_infinite() => format!("a number in [{min:?}, infinity)").replace(".0,", ","),
+            Kind::Real { min, max, .. } if max.is_infinite() => {
+                format!("a number in [{min:?}, infinity)").replace(".0,", ",")
+            }
             Kind::Real { min, max, .. } => format!("a number in [{min}, {max})"),
             Kind::Choice { values, .. } => values.join(", "),
         }

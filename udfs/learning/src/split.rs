@@ -365,7 +365,16 @@ mod tests {
 
     #[test]
     fn an_unknown_scheme_lists_the_schemes() {
-        for text in ["sixty", "random:60/20", "random:60/20/30", "kshot:0", "kshot", "random:a/b/c", "time:1", "random:60/20/20/"] {
+        for text in [
+            "sixty",
+            "random:60/20",
+            "random:60/20/30",
+            "kshot:0",
+            "kshot",
+            "random:a/b/c",
+            "time:1",
+            "random:60/20/20/",
+        ] {
             let error = text.parse::<SplitScheme>().unwrap_err().to_string();
             assert!(error.contains("balanced:60/20/20") && error.contains("kshot:k"), "{text}: {error}");
         }

@@ -274,6 +274,11 @@ fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunctio
     }
     let mut options = Options::default();
     let mut columns: BTreeMap<String, Expr> = BTreeMap::new();
+    for parameter in function.parameters.iter().skip(params.args.len()) {
+        if let ParameterKind::Option(_) = parameter.kind {
+            options.insert(parameter.name, parameter.default.clone());
+        }
+    }
     for (parameter, arg) in function.parameters.iter().zip(&params.args) {
         let column = format!("__{}", parameter.name);
         match (&parameter.kind, arg) {

@@ -85,7 +85,7 @@ fn plan_call(
 ) -> Result<RelationNode> {
     let mut given: Vec<(String, Vec<&FunctionArgExpr>)> = Vec::new();
     // An edge function's columns are those of the relation: in FROM it takes the edges, then its options.
-    let parameters = from_parameters(function);
+    let parameters = function.from_parameters();
     let mut positional = parameters.iter();
     let mut last: Option<&Parameter> = None;
     let mut inputs = Vec::new();
@@ -184,16 +184,8 @@ fn plan_call(
     RelationNode::try_new(Arc::clone(function), options, inputs, None, None)
 }
 
-/// The parameters of the FROM spelling.
-pub(crate) fn from_parameters(function: &Function) -> Vec<Parameter> {
-    match function.kind() {
-        crate::Kind::Edge => crate::edge::relation_parameters(function),
-        _ => function.parameters.clone(),
-    }
-}
-
 fn usage(function: &Function) -> String {
-    let shown = Function { parameters: from_parameters(function), ..function.clone() };
+    let shown = Function { parameters: function.from_parameters(), ..function.clone() };
     format!("FROM {}", shown.signature())
 }
 

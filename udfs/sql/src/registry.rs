@@ -275,6 +275,14 @@ impl Function {
         }
     }
 
+    /// What it takes in FROM, in positional order: an edge function takes the edges instead of their columns.
+    pub fn from_parameters(&self) -> Vec<Parameter> {
+        match self.kind() {
+            Kind::Edge => crate::edge::relation_parameters(self),
+            _ => self.parameters.clone(),
+        }
+    }
+
     /// The parameter of this name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)

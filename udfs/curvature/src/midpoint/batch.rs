@@ -40,6 +40,15 @@ pub(super) struct Searches {
     blocks: Vec<usize>,
 }
 
+/// How to run a batch.
+pub(super) struct Manner<'a> {
+    /// False where no edge ever joins two nodes at the same level: then nothing of the kind is looked for.
+    pub(super) peers: bool,
+    /// Whether the threads share each level.
+    pub(super) parallel: bool,
+    pub(super) host: Host<'a>,
+}
+
 /// What a sweep found.
 #[derive(Default)]
 struct Found {
@@ -52,6 +61,11 @@ struct Found {
 }
 
 impl Found {
+    fn clear(&mut self) {
+        self.active.clear();
+        (self.active_arcs, self.done_arcs) = (0, 0);
+    }
+
     #[inline(always)]
     fn note(&mut self, v: u32, degree: usize, done: bool) {
         self.active.push(v);
@@ -107,17 +121,14 @@ impl Searches {
     }
 
     /// Searches from `anchors` (distinct, at most 512), telling `tally` every level of every node but that of the
-    /// anchor itself. `peers` is false where no edge ever joins two nodes at the same level. With `parallel`, the
-    /// threads share each level. Gives the last level.
+    /// anchor itself. Gives the last level.
     pub(super) fn run<T: Tally>(
         &mut self,
         graph: &Adjacency,
         anchors: &[u32],
         tally: &mut T,
         rows: &mut [T::Row],
-        peers: bool,
-        parallel: bool,
-        host: &Host,
+        manner: &Manner,
     ) -> Result<u32, Stopped> {
         let all = Lanes::first(anchors.len());
         self.seen.fill(Lanes::EMPTY);
@@ -144,13 +155,33 @@ impl Searches {
 
         let mut level = 0;
         loop {
-            host.monitor.check()?;
+            manner.host.monitor.check()?;
             tally.prepare(level);
             let dense = SPARSE_COST * active_arcs > undone_arcs + graph.n_nodes() / 4;
+            if !dense {
+                self.list(graph);
+            }
+            let sweep = Level {
+                graph,
+                tally,
+                cur: &self.cur,
+                live: &self.live,
+                level,
+                all: &all,
+                peers: manner.peers && level > 0,
+            };
+            let everything = Block {
+                nodes: 0..graph.n_nodes(),
+                next: &mut self.next,
+                seen: &mut self.seen,
+                done: &mut self.done,
+                rows: &mut *rows,
+            };
+            self.found.clear();
             if dense {
-                self.sweep_all(graph, tally, rows, level, &all, peers && level > 0, parallel, host)?;
+                sweep_all(&sweep, &self.blocks, everything, &mut self.found, manner)?;
             } else {
-                self.sweep_listed(graph, tally, rows, level, &all, peers && level > 0, host)?;
+                sweep_listed(&sweep, &self.listed, everything, &mut self.found, manner)?;
             }
             for &v in &self.active {
                 self.cur[v as usize] = Lanes::EMPTY;
@@ -170,60 +201,8 @@ impl Searches {
         }
     }
 
-    /// One level, through all nodes in order.
-    #[expect(clippy::too_many_arguments)]
-    fn sweep_all<T: Tally>(
-        &mut self,
-        graph: &Adjacency,
-        tally: &T,
-        rows: &mut [T::Row],
-        level: u32,
-        all: &Lanes,
-        peers: bool,
-        parallel: bool,
-        host: &Host,
-    ) -> Result<(), Stopped> {
-        let sweep = Level { graph, tally, cur: &self.cur, live: &self.live, level, all, peers };
-        self.found.active.clear();
-        (self.found.active_arcs, self.found.done_arcs) = (0, 0);
-        let blocks = blocks(&self.blocks, &mut self.next, &mut self.seen, &mut self.done, rows);
-        if parallel {
-            let parts: Result<Vec<Found>, Stopped> = blocks
-                .collect::<Vec<_>>()
-                .into_par_iter()
-                .map(|block| {
-                    host.monitor.check()?;
-                    let mut found = Found::default();
-                    sweep_block(host.isa, &sweep, block, &mut found);
-                    Ok(found)
-                })
-                .collect();
-            for part in parts? {
-                self.found.active.extend_from_slice(&part.active);
-                self.found.active_arcs += part.active_arcs;
-                self.found.done_arcs += part.done_arcs;
-            }
-        } else {
-            for block in blocks {
-                host.monitor.check()?;
-                sweep_block(host.isa, &sweep, block, &mut self.found);
-            }
-        }
-        Ok(())
-    }
-
-    /// One level, through the active nodes and their neighbours alone.
-    #[expect(clippy::too_many_arguments)]
-    fn sweep_listed<T: Tally>(
-        &mut self,
-        graph: &Adjacency,
-        tally: &T,
-        rows: &mut [T::Row],
-        level: u32,
-        all: &Lanes,
-        peers: bool,
-        host: &Host,
-    ) -> Result<(), Stopped> {
+    /// Lists the active nodes and those of their neighbours that some search has not met.
+    fn list(&mut self, graph: &Adjacency) {
         self.stamps = self.stamps.wrapping_add(1);
         if self.stamps == 0 {
             self.stamp.fill(0);
@@ -242,33 +221,62 @@ impl Searches {
                 }
             }
         }
-        let sweep = Level { graph, tally, cur: &self.cur, live: &self.live, level, all, peers };
-        self.found.active.clear();
-        (self.found.active_arcs, self.found.done_arcs) = (0, 0);
-        let n = graph.n_nodes();
-        for listed in self.listed.chunks(BLOCK_ARCS / 4) {
-            host.monitor.check()?;
-            let everything = Block {
-                nodes: 0..n,
-                next: &mut self.next,
-                seen: &mut self.seen,
-                done: &mut self.done,
-                rows: &mut *rows,
-            };
-            sweep_list(host.isa, &sweep, listed, everything, &mut self.found);
-        }
-        Ok(())
     }
 }
 
-/// Cuts the written arrays at the boundaries.
-fn blocks<'a, R>(
-    bounds: &'a [usize],
-    mut next: &'a mut [Lanes],
-    mut seen: &'a mut [Lanes],
-    mut done: &'a mut [bool],
-    mut rows: &'a mut [R],
-) -> impl Iterator<Item = Block<'a, R>> {
+/// One level, through all nodes in order.
+fn sweep_all<T: Tally>(
+    level: &Level<T>,
+    bounds: &[usize],
+    everything: Block<T::Row>,
+    found: &mut Found,
+    manner: &Manner,
+) -> Result<(), Stopped> {
+    let Host { monitor, isa } = manner.host;
+    let blocks = blocks(bounds, everything);
+    if !manner.parallel {
+        for block in blocks {
+            monitor.check()?;
+            sweep_block(isa, level, block, found);
+        }
+        return Ok(());
+    }
+    let parts: Result<Vec<Found>, Stopped> = blocks
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(|block| {
+            monitor.check()?;
+            let mut found = Found::default();
+            sweep_block(isa, level, block, &mut found);
+            Ok(found)
+        })
+        .collect();
+    for part in parts? {
+        found.active.extend_from_slice(&part.active);
+        found.active_arcs += part.active_arcs;
+        found.done_arcs += part.done_arcs;
+    }
+    Ok(())
+}
+
+/// One level, through some nodes.
+fn sweep_listed<T: Tally>(
+    level: &Level<T>,
+    listed: &[u32],
+    mut everything: Block<T::Row>,
+    found: &mut Found,
+    manner: &Manner,
+) -> Result<(), Stopped> {
+    for listed in listed.chunks(BLOCK_ARCS / 4) {
+        manner.host.monitor.check()?;
+        sweep_list(manner.host.isa, level, listed, &mut everything, found);
+    }
+    Ok(())
+}
+
+/// Cuts a block of all nodes at the boundaries.
+fn blocks<'a, R>(bounds: &'a [usize], everything: Block<'a, R>) -> impl Iterator<Item = Block<'a, R>> {
+    let Block { mut next, mut seen, mut done, mut rows, .. } = everything;
     bounds.windows(2).map(move |bound| {
         let len = bound[1] - bound[0];
         let (next_here, next_rest) = std::mem::take(&mut next).split_at_mut(len);
@@ -285,7 +293,7 @@ compiled_for_each_isa! {
 }
 
 compiled_for_each_isa! {
-    fn sweep_list<T: Tally>(level: &Level<T>, listed: &[u32], block: Block<T::Row>, found: &mut Found) = every_listed
+    fn sweep_list<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) = every_listed
 }
 
 #[inline(always)]
@@ -300,7 +308,7 @@ fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Foun
 }
 
 #[inline(always)]
-fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: Block<T::Row>, found: &mut Found) {
+fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) {
     let Block { next, seen, done, rows, .. } = block;
     for &v in listed {
         let i = v as usize;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::Host;
 use super::adjacency::Adjacency;
-use super::batch::Searches;
+use super::batch::{Manner, Searches};
 use super::fixed;
 use super::lanes::LANES;
 use super::order::{Shape, shape};
@@ -45,6 +45,7 @@ pub(super) fn one_by_one(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
     let n = nodes.len();
     let mut sums = vec![Sums::default(); n];
     if n == 1 {
+        host.monitor.advance(1);
         return Ok(sums);
     }
     let tallest = nodes.iter().map(|&v| pruned.height(v)).max().unwrap_or(0);
@@ -124,6 +125,7 @@ pub(super) fn in_batches(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
     let threads = rayon::current_num_threads();
     let (workers, _searches) = room_for_workers(threads.min(batches.len()), n, host)?;
     let share = workers < threads && n >= WORTH_SHARING && !long;
+    let manner = Manner { peers: !bipartite, parallel: share, host: *host };
     let taken = AtomicUsize::new(0);
     let work = || -> Result<Option<Vec<Sums>>, Stopped> {
         let mut state: Option<(Searches, Vec<Sums>)> = None;
@@ -132,10 +134,10 @@ pub(super) fn in_batches(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
             if batch.trees {
                 let depths = batch.anchors.iter().map(|&v| pruned.depths(tree_of(v)).collect()).collect();
                 let mut tally = Trees::new(inverses, &heights, depths);
-                searches.run(graph, batch.anchors, &mut tally, rows, !bipartite, share, host)?;
+                searches.run(graph, batch.anchors, &mut tally, rows, &manner)?;
             } else {
                 let mut tally = Single { inverses };
-                searches.run(graph, batch.anchors, &mut tally, rows, !bipartite, share, host)?;
+                searches.run(graph, batch.anchors, &mut tally, rows, &manner)?;
             }
             host.monitor.advance(batch.anchors.len() as u64);
         }

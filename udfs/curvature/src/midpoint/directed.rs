@@ -217,10 +217,14 @@ fn search_all<T: Send>(
     };
     let workers = rayon::current_num_threads().min(sources.len().div_ceil(TOGETHER));
     let parts: Result<Vec<_>, Stopped> = (0..workers).into_par_iter().with_max_len(1).map(|_| work()).collect();
-    Ok(parts?.into_iter().flatten().reduce(|mut all, part| {
-        merge(&mut all, part);
-        all
-    }).unwrap_or_else(new))
+    Ok(parts?
+        .into_iter()
+        .flatten()
+        .reduce(|mut all, part| {
+            merge(&mut all, part);
+            all
+        })
+        .unwrap_or_else(new))
 }
 
 pub(super) fn curvature(
@@ -231,12 +235,9 @@ pub(super) fn curvature(
 ) -> Result<Raw, MidpointError> {
     let threads = rayon::current_num_threads();
     let each_node = size_of::<Estimate>() + size_of::<Spread>() + 32;
-    let _room = Reservation::new(
-        host.monitor,
-        16 * arcs.len() + n * each_node + (threads + 1) * (n * 89 + arcs.len() * 36),
-    )?;
-    let forward =
-        if options.self_loops { Digraph::with_loops(n, arcs) } else { Digraph::from_arcs(n, arcs) };
+    let _room =
+        Reservation::new(host.monitor, 16 * arcs.len() + n * each_node + (threads + 1) * (n * 89 + arcs.len() * 36))?;
+    let forward = if options.self_loops { Digraph::with_loops(n, arcs) } else { Digraph::from_arcs(n, arcs) };
     let backward = forward.reversed();
     let mut offsets = vec![0; n + 1];
     for v in 0..n {

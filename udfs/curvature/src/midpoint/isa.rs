@@ -49,18 +49,18 @@ impl Isa {
 
 /// Defines a function that runs `$body` (an `#[inline(always)]` function) compiled for the given instruction set.
 macro_rules! compiled_for_each_isa {
-    ($(#[$meta:meta])* fn $name:ident<$T:ident: $bound:path>($($arg:ident: $type:ty),* $(,)?) = $body:path) => {
+    ($(#[$meta:meta])* fn $name:ident$(<$T:ident: $bound:path>)?($($arg:ident: $type:ty),* $(,)?) = $body:path) => {
         $(#[$meta])*
-        fn $name<$T: $bound>(isa: $crate::midpoint::isa::Isa, $($arg: $type),*) {
+        fn $name$(<$T: $bound>)?(isa: $crate::midpoint::isa::Isa, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-            fn avx2<$T: $bound>($($arg: $type),*) {
+            fn avx2$(<$T: $bound>)?($($arg: $type),*) {
                 $body($($arg),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg")]
-            fn avx512<$T: $bound>($($arg: $type),*) {
+            fn avx512$(<$T: $bound>)?($($arg: $type),*) {
                 $body($($arg),*)
             }
             match isa {

@@ -258,32 +258,61 @@ pub(super) const GROUPS: usize = LANES / super::spread::GROUP;
 
 /// Sums over the anchors of each group, for one node.
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 pub(super) struct GroupSums {
+    /// Sums of distances, modulo 256: those of neighbours differ by at most 16.
+    farness: [u8; GROUPS],
     /// Times the sum of inverse distances, see `Centre::harmonic_weight`.
     pub(super) harmonic_weight: f64,
-    /// Sums of distances.
-    pub(super) farness: [u32; GROUPS],
     /// Half the sum of inverse distances over neighbours at the same distance, plus the weighted sum of all.
-    pub(super) residual: [f64; GROUPS],
+    residual: [f64; GROUPS],
 }
 
 impl GroupSums {
     pub(super) fn new(harmonic_weight: f64) -> Self {
         Self { harmonic_weight, farness: [0; GROUPS], residual: [0.0; GROUPS] }
     }
+
+    /// The sum of residuals over the anchors of a group, times the number of neighbours; `closer` counts the closer
+    /// neighbours less the farther ones.
+    pub(super) fn residual(&self, group: usize, closer: i32) -> f64 {
+        f64::from(closer) + self.residual[group]
+    }
+
+    /// For each group, the sum over its anchors of how much closer they are to `other`, a neighbour.
+    #[inline(always)]
+    pub(super) fn add_closer(&self, other: &Self, closer: &mut [i32; GROUPS]) {
+        for (closer, (here, there)) in closer.iter_mut().zip(self.farness.iter().zip(&other.farness)) {
+            *closer += i32::from(here.wrapping_sub(*there) as i8);
+        }
+    }
 }
 
-/// Counts by group.
+/// Counts by group: four of 16 bits in each word, so that whole words are added.
 #[derive(Default)]
 pub(super) struct GroupCounts {
-    counts: [u16; GROUPS],
+    counts: [u64; LANES / 64],
     added: u32,
 }
 
-/// The number of lanes in each group.
-#[inline(always)]
-fn count_groups(lanes: &Lanes) -> [u16; GROUPS] {
-    std::array::from_fn(|group| ((lanes.0[group / 4] >> (16 * (group % 4))) as u16).count_ones() as u16)
+impl GroupCounts {
+    /// Adds the number of lanes in each group, 16 at most.
+    #[inline(always)]
+    fn add(&mut self, lanes: &Lanes) {
+        // The population count by adding neighbouring fields, stopped at fields of 16 bits.
+        for (count, &word) in self.counts.iter_mut().zip(&lanes.0) {
+            let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+            let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+            let bytes = (nibbles + (nibbles >> 4)) & 0x0F0F_0F0F_0F0F_0F0F;
+            *count += (bytes + (bytes >> 8)) & 0x00FF_00FF_00FF_00FF;
+        }
+        self.added += 1;
+    }
+
+    #[inline(always)]
+    fn of(&self, group: usize) -> u16 {
+        (self.counts[group / 4] >> (16 * (group % 4))) as u16
+    }
 }
 
 impl Tally for Grouped {
@@ -296,15 +325,11 @@ impl Tally for Grouped {
 
     #[inline(always)]
     fn peer(&self, row: &mut GroupSums, peers: &mut GroupCounts, both: &Lanes) {
-        let more = count_groups(both);
-        for (count, more) in peers.counts.iter_mut().zip(more) {
-            *count += more;
-        }
-        peers.added += 1;
+        peers.add(both);
         // 16 a neighbour: the next could overflow.
         if peers.added == u32::from(u16::MAX) / 16 {
-            for (residual, count) in row.residual.iter_mut().zip(peers.counts) {
-                *residual += 0.5 * f64::from(count) * self.inverse;
+            for group in 0..GROUPS {
+                row.residual[group] += 0.5 * f64::from(peers.of(group)) * self.inverse;
             }
             *peers = GroupCounts::default();
         }
@@ -312,12 +337,50 @@ impl Tally for Grouped {
 
     #[inline(always)]
     fn level(&self, row: &mut GroupSums, _v: u32, level: u32, here: &Lanes, peers: &GroupCounts) {
-        let counts = count_groups(here);
+        let mut counts = GroupCounts::default();
+        counts.add(here);
         for group in 0..GROUPS {
-            let count = f64::from(counts[group]);
-            row.farness[group] += u32::from(counts[group]) * level;
+            let count = counts.of(group);
+            row.farness[group] = row.farness[group].wrapping_add((count as u8).wrapping_mul(level as u8));
             row.residual[group] +=
-                (0.5 * f64::from(peers.counts[group]) + row.harmonic_weight * count) * self.inverse;
+                (0.5 * f64::from(peers.of(group)) + row.harmonic_weight * f64::from(count)) * self.inverse;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_large_neighbourhood_do_not_overflow() {
+        let all = Lanes::first(LANES);
+        let mut tally = Grouped::new();
+        tally.prepare(4);
+        let (mut row, mut peers) = (GroupSums::new(-1.0), GroupCounts::default());
+        (0..10_000).for_each(|_| tally.peer(&mut row, &mut peers, &all));
+        tally.level(&mut row, 0, 4, &all, &peers);
+        assert_eq!(row.residual, [(0.5 * 160_000.0 - 16.0) / 4.0; GROUPS]);
+        assert_eq!(row.farness, [64; GROUPS]);
+        // 40 steps of 16 are 640, and 128 modulo 256.
+        tally.prepare(36);
+        tally.level(&mut row, 0, 36, &all, &GroupCounts::default());
+        let mut other = GroupSums::new(0.0);
+        tally.level(&mut other, 0, 39, &all, &GroupCounts::default());
+        let mut closer = [7; GROUPS];
+        row.add_closer(&other, &mut closer);
+        assert_eq!(closer, [7 + 16; GROUPS]);
+
+        let inverses = crate::midpoint::fixed::inverses(10);
+        let trees = (0..LANES as u32).map(|lane| vec![(1, lane % 4 + 1)]).collect();
+        let mut tally = Trees::new(&inverses, &[0], trees);
+        tally.prepare(4);
+        let (mut row, mut peers) = (Sums::default(), LaneCounts::default());
+        (0..1000).for_each(|_| tally.peer(&mut row, &mut peers, &all));
+        tally.level(&mut row, 0, 4, &all, &peers);
+        // A lane stands for itself at distance 4 and for 2.5 nodes, on average, at distance 5.
+        assert_eq!(row.farness, 512 * 4 + 1280 * 5);
+        let near = 512 * u128::from(inverses[4]) + 1280 * u128::from(inverses[5]);
+        assert_eq!((row.harmonic, row.peers, row.farthest), (near, 1000 * near, 5));
     }
 }

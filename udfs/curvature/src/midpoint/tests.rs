@@ -236,7 +236,7 @@ fn graphs_large_enough_for_batches_follow_the_definition() {
     let n = random.hang_trees(&mut arcs, 560, 250);
     graphs.push((n as usize, arcs));
     // Neighbourhoods larger than a lane's count, with trees of two kinds only.
-    let mut arcs = random.arcs(520, 60_000);
+    let mut arcs = random.arcs(520, 18_000);
     (0..200).for_each(|v| arcs.push((2 * v, 520 + v)));
     graphs.push((720, arcs));
     // A long ring of 600 with one long and many short tails.

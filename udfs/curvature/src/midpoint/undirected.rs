@@ -35,20 +35,25 @@ pub(super) fn curvature(
     let components = connected_components(graph);
     host.monitor.check()?;
 
-    // Components with fewer nodes than the sample takes are exact.
-    let samples = |size: usize| options.anchors.filter(|&anchors| anchors < size);
+    // Components with no more nodes than the sample takes are exact: the last ones, as sizes fall.
+    let is_sampled = |size: &&usize| options.anchors.is_some_and(|anchors| anchors < **size);
     let mut nodes = vec![Estimate::exact(0.0); n];
     let mut diameter = 0;
     let members = members(&components.of_node, components.sizes.len(), |_| true);
     let mut random = SplitMix64::new(options.seed);
-    let sampled_components = components.sizes.iter().take_while(|&&size| samples(size).is_some()).count();
-    for component in 0..sampled_components {
-        let anchors = random.sample(members.of(component).to_vec(), samples(components.sizes[component]).unwrap_or(0));
-        let farthest = sampled::component(graph, members.of(component), &anchors, &centres, &mut nodes, host)?;
-        diameter = diameter.max(farthest);
+    let sampled_components = components.sizes.iter().take_while(is_sampled).count();
+    if let (Some(count), true) = (options.anchors, sampled_components > 0) {
+        let place = members.places(n);
+        for component in 0..sampled_components {
+            let members = members.of(component);
+            let anchors = random.sample(members.to_vec(), count);
+            let (estimates, farthest) = sampled::component(graph, members, &place, &anchors, &centres, host)?;
+            members.iter().zip(estimates).for_each(|(&v, estimate)| nodes[v as usize] = estimate);
+            diameter = diameter.max(farthest);
+        }
     }
+    drop(members);
     if sampled_components < components.sizes.len() {
-        drop(members);
         let exact = |v: u32| components.of_node[v as usize] as usize >= sampled_components;
         let farthest = exact_components(graph, &looped, &centres, &components, exact, &mut nodes, host)?;
         diameter = diameter.max(farthest);
@@ -78,6 +83,15 @@ struct Members {
 impl Members {
     fn of(&self, component: usize) -> &[u32] {
         &self.nodes[self.offsets[component]..self.offsets[component + 1]]
+    }
+
+    /// Of each of `n` nodes, its position among the members of its component.
+    fn places(&self, n: usize) -> Vec<u32> {
+        let mut place = vec![0u32; n];
+        for bounds in self.offsets.windows(2) {
+            self.nodes[bounds[0]..bounds[1]].iter().zip(0..).for_each(|(&v, i)| place[v as usize] = i);
+        }
+        place
     }
 }
 
@@ -113,10 +127,7 @@ fn exact_components(
     let n = graph.n_nodes();
     let pruned = prune(graph, looped, host.monitor)?;
     let members = members(&components.of_node, components.sizes.len(), |v| pruned.kept[v as usize] && exact(v));
-    let mut place = vec![0u32; n];
-    for c in 0..components.sizes.len() {
-        members.of(c).iter().zip(0..).for_each(|(&v, i)| place[v as usize] = i);
-    }
+    let place = members.places(n);
     host.monitor.expect(members.nodes.len() as u64);
 
     let one = |component: usize| -> Result<Vec<Sums>, Stopped> {
@@ -124,9 +135,8 @@ fn exact_components(
         let adjacency = Adjacency::part(graph, nodes, &place, |y| pruned.kept[y as usize]);
         core::sums(&adjacency, nodes, &pruned, host)
     };
-    let (large, small): (Vec<usize>, Vec<usize>) = (0..components.sizes.len())
-        .filter(|&c| !members.of(c).is_empty())
-        .partition(|&c| members.of(c).len() >= SMALL);
+    let (large, small): (Vec<usize>, Vec<usize>) =
+        (0..components.sizes.len()).filter(|&c| !members.of(c).is_empty()).partition(|&c| members.of(c).len() >= SMALL);
     let mut sums = vec![Sums::default(); n];
     let mut place_sums = |component: usize, part: Vec<Sums>| {
         members.of(component).iter().zip(part).for_each(|(&v, sum)| sums[v as usize] = sum);

@@ -22,7 +22,9 @@ pub fn forman_ricci() -> Function {
             "The Forman-Ricci curvature of an edge: 4 - d_i - d_j + 3 triangles, in the undirected simple graph of the \
              rows. NULL for a loop and where an end is NULL.",
         )
-        .example("SELECT src, dst, forman_ricci FROM forman_ricci(karate.edges) ORDER BY forman_ricci, src, dst LIMIT 3")
+        .example(
+            "SELECT src, dst, forman_ricci FROM forman_ricci(karate.edges) ORDER BY forman_ricci, src, dst LIMIT 3",
+        )
         .source("curvature-filtrations.txt, Eq. 1")
 }
 

@@ -73,7 +73,8 @@ impl Operator for Midpoint {
         if let Some(nodes) = call.input("nodes") {
             let nodes = &call.inputs[nodes];
             require_columns(NAME, nodes, &["node"])?;
-            if let Some(normal) = bonnet_sql::KeyColumn::normal_type(nodes.schema.field_with_name("node")?.data_type()) {
+            if let Some(normal) = bonnet_sql::KeyColumn::normal_type(nodes.schema.field_with_name("node")?.data_type())
+            {
                 key = normal;
             }
             reads.push(keys_of(nodes, &["node"]));

@@ -373,8 +373,8 @@ impl Body for TargetRows<'_> {
                     }
                     if let Some(dropout) = attend.dropout {
                         let element = source.wrapping_mul(heads as u32);
-                        for h in 0..heads {
-                            d[h] *= dropout.factor(key, element.wrapping_add(h as u32));
+                        for (h, d) in d.iter_mut().enumerate() {
+                            *d *= dropout.factor(key, element.wrapping_add(h as u32));
                         }
                     }
                     for h in 0..heads {

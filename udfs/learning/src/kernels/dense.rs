@@ -201,3 +201,74 @@ pub fn transpose(w: &[f32], k: usize, n: usize, out: &mut [f32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bonnet_graph::Unmonitored;
+
+    use super::super::simd::{Fused, Plain};
+    use super::*;
+    use crate::random::{Stream, key};
+
+    #[test]
+    fn products_of_every_tile_equal_the_literal_sums_with_and_without_vectors() {
+        let rows = 270;
+        let set = RowSet::new(rows, (0..rows as u32).filter(|row| row % 5 != 2).collect());
+        for (k, n) in [(1, 8), (3, 16), (7, 40), (64, 8), (66, 24)] {
+            let mut stream = Stream::new(key(&[k as u64, n as u64]));
+            let mut random = |len: usize| (0..len).map(|_| stream.normal() as f32).collect::<Vec<f32>>();
+            let (a, w, g) = (random(rows * k), random(k * n), random(rows * n));
+            let then = Then::Finish(Finish::NOTHING);
+            let mut out = vec![f32::NAN; rows * n];
+            product(&set, &a, k, &w, n, then, &mut out, &Unmonitored).unwrap();
+            let mut plain = out.clone();
+            Rows { rows: set.rows(), first: 0, a: &a, k, w: &w, n, then, out: &mut plain }.run::<Plain>();
+            for row in 0..rows {
+                for c in 0..n {
+                    let at = row * n + c;
+                    if row % 5 == 2 {
+                        assert!(out[at].is_nan(), "row {row} is not of the set");
+                        continue;
+                    }
+                    let expected: f64 = (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(w[i * n + c])).sum();
+                    for got in [out[at], plain[at]] {
+                        assert!((f64::from(got) - expected).abs() < 1e-4, "{k} x {n}: {got} for {expected}");
+                    }
+                }
+            }
+
+            let (mut partials, mut sum) = (vec![0.0; set.n_blocks() * k * n], vec![f32::NAN; k * n]);
+            transposed_product(&set, &a, k, &g, n, &mut partials, &mut sum, &Unmonitored).unwrap();
+            let variant = |fused: bool| {
+                let mut partial = vec![0.0; k * n];
+                let body = Outer { rows: set.rows(), a: &a, k, g: &g, n, partial: &mut partial };
+                if fused {
+                    body.run::<Fused>()
+                } else {
+                    body.run::<Plain>()
+                }
+                partial
+            };
+            let (fused, plain) = (variant(true), variant(false));
+            for i in 0..k {
+                for c in 0..n {
+                    let term = |row: &u32| {
+                        let row = *row as usize;
+                        f64::from(a[row * k + i]) * f64::from(g[row * n + c])
+                    };
+                    let expected: f64 = set.rows().iter().map(term).sum();
+                    for got in [sum[i * n + c], fused[i * n + c], plain[i * n + c]] {
+                        assert!((f64::from(got) - expected).abs() < 1e-3, "{k} x {n}: {got} for {expected}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_transpose_swaps_rows_and_columns() {
+        let mut out = [0.0; 6];
+        transpose(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3, &mut out);
+        assert_eq!(out, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    }
+}

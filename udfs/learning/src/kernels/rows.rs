@@ -92,7 +92,10 @@ mod tests {
         let rows = vec![0, 127, 128, 700, 999];
         let set = RowSet::new(1000, rows.clone());
         assert_eq!((set.span(), set.n_blocks()), (128, 8));
-        assert_eq!((set.block(0), set.block(1), set.block(5), set.block(7)), (&[0, 127][..], &[128][..], &[700][..], &[999][..]));
+        assert_eq!(
+            (set.block(0), set.block(1), set.block(5), set.block(7)),
+            (&[0, 127][..], &[128][..], &[700][..], &[999][..])
+        );
         assert_eq!((0..8).flat_map(|b| set.block(b).to_vec()).collect::<Vec<_>>(), rows);
         assert!(RowSet::all(1000).is_all() && RowSet::all(0).is_empty());
         assert!(RowSet::all(10_000_000).n_blocks() <= 64);

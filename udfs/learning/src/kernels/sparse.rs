@@ -203,3 +203,79 @@ pub(crate) fn store<const L: usize>(lanes: &[Lanes; L], values: &mut [f32]) {
         values.copy_from_slice(lane);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bonnet_graph::Unmonitored;
+
+    use super::super::simd::{Fused, Plain};
+    use super::*;
+    use crate::features::SparseRows;
+    use crate::random::{Stream, key};
+
+    /// 300 x 200, up to 180 entries a row: more than are masked at a time.
+    fn matrix() -> SparseRows {
+        let mut stream = Stream::new(key(&[11]));
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for row in 0..300 {
+            let share = if row % 10 == 0 { 0.9 } else { 0.05 };
+            columns.extend((0..200u32).filter(|_| stream.uniform() < share));
+            offsets.push(columns.len());
+        }
+        let values = columns.iter().map(|_| stream.normal() as f32).collect();
+        SparseRows::new(200, offsets, columns, values).unwrap()
+    }
+
+    #[test]
+    fn products_of_every_tile_equal_the_literal_sum_with_and_without_mask_and_vectors() {
+        let matrix = matrix();
+        let set = RowSet::new(300, (0..300).filter(|row| row % 3 != 1).collect());
+        let dropout = Dropout::new(0.4, 99).unwrap();
+        for width in [8, 16, 24, 32, 64, 120] {
+            let stride = width + 8;
+            let mut stream = Stream::new(width as u64);
+            let x: Vec<f32> = (0..300 * stride).map(|_| stream.normal() as f32).collect();
+            for mask in [Mask::None, Mask::Rows(dropout), Mask::Columns(dropout)] {
+                let own = matches!(mask, Mask::None).then_some(8);
+                let finish = Finish::NOTHING;
+                let product = Product { matrix: matrix.csr(), mask, x: &x, stride, width, own, finish };
+                let mut out = vec![f32::NAN; 300 * width];
+                product.run(&set, &mut out, &Unmonitored).unwrap();
+                let variant = |fused: bool| {
+                    let mut out = vec![f32::NAN; 300 * width];
+                    let body = Rows { product, rows: set.rows(), first: 0, out: &mut out, out_stride: width };
+                    if fused {
+                        body.run::<Fused>()
+                    } else {
+                        body.run::<Plain>()
+                    }
+                    out
+                };
+                let (fused, plain) = (variant(true), variant(false));
+                for row in 0..300usize {
+                    let (columns, values) = matrix.row(row);
+                    for c in 0..width {
+                        let got = out[row * width + c];
+                        if row % 3 == 1 {
+                            assert!(got.is_nan(), "row {row} is not of the set");
+                            continue;
+                        }
+                        let mut expected = own.map_or(0.0, |at| f64::from(x[row * stride + at + c]));
+                        for (&column, &value) in columns.iter().zip(values) {
+                            let keep = |r: u32, c: u32| f64::from(dropout.factor(dropout.row(r), c));
+                            let factor = match mask {
+                                Mask::None => 1.0,
+                                Mask::Rows(_) => keep(row as u32, column),
+                                Mask::Columns(_) => keep(column, row as u32),
+                            };
+                            expected += factor * f64::from(value) * f64::from(x[column as usize * stride + c]);
+                        }
+                        for got in [got, fused[row * width + c], plain[row * width + c]] {
+                            assert!((f64::from(got) - expected).abs() < 1e-4, "width {width}: {got} for {expected}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

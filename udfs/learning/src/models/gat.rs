@@ -186,13 +186,7 @@ impl Model for Gat {
         Scope::message_passing(&self.operator, self.layers(), targets, train, pruned, features, reservation)
     }
 
-    fn forward(
-        &mut self,
-        scope: &Scope,
-        parameters: &[f32],
-        pass: Pass,
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
         let layers = self.layers();
         for l in 0..layers {
             let (shape, last) = (self.shapes[l], l + 1 == layers);

@@ -95,13 +95,7 @@ impl Model for Gcn {
         Scope::message_passing(&self.operator, self.layers(), targets, train, pruned, features, reservation)
     }
 
-    fn forward(
-        &mut self,
-        scope: &Scope,
-        parameters: &[f32],
-        pass: Pass,
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
         let layers = self.layers();
         for l in 0..layers {
             let (weights, bias) = (self.layout.blocks()[2 * l].range(), self.layout.blocks()[2 * l + 1].range());

@@ -102,13 +102,7 @@ impl Model for GraphSage {
         Scope::message_passing(&self.operator, self.layers(), targets, train, pruned, features, reservation)
     }
 
-    fn forward(
-        &mut self,
-        scope: &Scope,
-        parameters: &[f32],
-        pass: Pass,
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
         let layers = self.layers();
         for l in 0..layers {
             let (weights, bias) = (self.layout.blocks()[2 * l].range(), self.layout.blocks()[2 * l + 1].range());
@@ -164,12 +158,7 @@ impl Model for GraphSage {
             let messages = &mut self.messages[..2 * self.n * width];
             let (matrix, finish) = (scope.backward[l].csr(), Finish::NOTHING);
             Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own: None, finish }
-                .run_beside_copy(
-                &scope.rows[l],
-                &scope.rows[l + 1],
-                messages,
-                monitor,
-            )?;
+                .run_beside_copy(&scope.rows[l], &scope.rows[l + 1], messages, monitor)?;
 
             let d_weights = &mut gradient[weights.clone()];
             if l == 0 {

@@ -6,10 +6,10 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::{Scope, zeros};
 use crate::features::Features;
+use crate::kernels::RowSet;
 use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Finish, drop_rows};
 use crate::kernels::sparse::{Mask, Product};
-use crate::kernels::RowSet;
 use crate::random::Dropout;
 
 /// The features of a run, with room for their dropped copy where they are dense.
@@ -91,8 +91,11 @@ impl Input {
             (Features::Sparse(_), Some(transposed)) => {
                 let mask = dropout.map_or(Mask::None, Mask::Columns);
                 let finish = Finish::NOTHING;
-                Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: None, finish }
-                    .run(&RowSet::all(transposed.n_rows()), out, monitor)
+                Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: None, finish }.run(
+                    &RowSet::all(transposed.n_rows()),
+                    out,
+                    monitor,
+                )
             }
             (Features::Dense { columns, values }, _) => {
                 let x = if dropout.is_some() { &self.dropped } else { values };

@@ -1,6 +1,6 @@
 //! The models: one file each, an explicit forward and backward pass on preallocated buffers.
 //!
-//! To add a model: a file with a `SPEC` and a type that implements [`Model`], and its line in [`crate::models`].
+//! To add a model: a file with a `SPEC` and a type that implements [`Model`], and its line in [`crate::models()`].
 
 use std::sync::Arc;
 
@@ -76,13 +76,7 @@ pub trait Model: Send {
     ) -> Result<Scope, Stopped>;
 
     /// Computes the outputs of a scope's targets.
-    fn forward(
-        &mut self,
-        scope: &Scope,
-        parameters: &[f32],
-        pass: Pass,
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped>;
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped>;
 
     /// What the last forward pass gave, nodes x [`crate::kernels::padded`] outputs; only rows of its targets mean anything.
     fn outputs(&self) -> &[f32];
@@ -118,9 +112,7 @@ pub(crate) fn dropout(p: f64, seed: u64, pass: Pass, layer: usize, site: Site) -
     const DROPOUT: u64 = 3;
     match pass {
         Pass::Evaluate => None,
-        Pass::Train { epoch } => {
-            Dropout::new(p, key(&[seed, DROPOUT, u64::from(epoch), layer as u64, site as u64]))
-        }
+        Pass::Train { epoch } => Dropout::new(p, key(&[seed, DROPOUT, u64::from(epoch), layer as u64, site as u64])),
     }
 }
 

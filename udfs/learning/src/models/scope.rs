@@ -286,8 +286,7 @@ mod tests {
     fn a_pruned_scope_reaches_one_hop_a_layer() {
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let operator = Arc::new(Operator::attention(&path(), &mut reservation).unwrap());
-        let scope =
-            Scope::message_passing(&operator, 2, &[0], true, true, &Features::None, &mut reservation).unwrap();
+        let scope = Scope::message_passing(&operator, 2, &[0], true, true, &Features::None, &mut reservation).unwrap();
         let rows: Vec<&[u32]> = scope.rows.iter().map(|set| set.rows()).collect();
         assert_eq!(rows, [&[0, 1, 2][..], &[0, 1], &[0]]);
         assert_eq!((scope.forward[1].row(0), scope.forward[1].row(1)), (&[0, 1][..], &[][..]));

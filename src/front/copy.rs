@@ -1,0 +1,145 @@
+//! `COPY ... TO`: DataFusion's clauses, and DuckDB's list of options.
+
+use datafusion::sql::parser::{CopyToSource, CopyToStatement};
+use datafusion::sql::sqlparser::ast::Value;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
+
+use super::ast;
+use super::parse::{option_name, option_value};
+
+/// What COPY looks like.
+pub(super) const FORM: &str = "COPY table or (query) TO 'file' [(FORMAT f, option value, ...)]";
+
+/// Parses `COPY (query | table) TO 'file'` with `(FORMAT f, option value, ...)` as DuckDB writes it, or with
+/// `STORED AS f`, `PARTITIONED BY (...)` and `OPTIONS (...)` as DataFusion does. Without a format, the file's extension
+/// says it.
+pub(super) fn parse(parser: &mut Parser<'_>) -> Result<CopyToStatement, ParserError> {
+    parser.expect_keyword(Keyword::COPY)?;
+    let source = if parser.consume_token(&Token::LParen) {
+        let query = parser.parse_query()?;
+        parser.expect_token(&Token::RParen)?;
+        CopyToSource::Query(query)
+    } else {
+        // In a FROM clause a name may be text: `COPY 'a.csv' TO 'b.parquet'`.
+        match parser.peek_token().token {
+            Token::SingleQuotedString(_) => {
+                CopyToSource::Query(Box::new(ast::select_all(ast::table(parser.parse_object_name(true)?))))
+            }
+            _ => CopyToSource::Relation(parser.parse_object_name(false)?),
+        }
+    };
+    if matches!(&parser.peek_token().token, Token::Word(word) if word.keyword == Keyword::FROM) {
+        return parser.expected(
+            "TO: COPY writes files; to read one, INSERT INTO table SELECT * FROM 'file'",
+            parser.peek_token(),
+        );
+    }
+    parser.expect_keyword(Keyword::TO)?;
+    let mut copy = CopyToStatement {
+        source,
+        target: parser.parse_literal_string()?,
+        partitioned_by: vec![],
+        stored_as: None,
+        options: vec![],
+    };
+    loop {
+        let found = parser.peek_token();
+        if parser.parse_keyword(Keyword::STORED) {
+            parser.expect_keyword(Keyword::AS)?;
+            match option_value(parser)? {
+                Some(format) => set_format(parser, &mut copy, &format)?,
+                None => return parser.expected("a format", parser.peek_token()),
+            }
+        } else if parser.parse_keyword(Keyword::PARTITIONED) {
+            parser.expect_keyword(Keyword::BY)?;
+            copy.partitioned_by = columns(parser)?;
+        } else if parser.parse_keyword(Keyword::OPTIONS) {
+            parser.expect_token(&Token::LParen)?;
+            options(parser, &mut copy, false)?;
+        } else if found.token == Token::LParen
+            || (parser.parse_keyword(Keyword::WITH) && parser.peek_token().token == Token::LParen)
+        {
+            parser.expect_token(&Token::LParen)?;
+            options(parser, &mut copy, true)?;
+        } else if matches!(found.token, Token::EOF | Token::SemiColon) {
+            return Ok(copy);
+        } else {
+            return parser.expected("end of statement or (FORMAT f, ...)", found);
+        }
+    }
+}
+
+fn set_format(parser: &Parser<'_>, copy: &mut CopyToStatement, format: &str) -> Result<(), ParserError> {
+    if copy.stored_as.is_some() {
+        return parser.expected("one format", parser.peek_token());
+    }
+    // DataFusion falls back to the extension when it does not know the format: a wrong one must be an error.
+    match format.to_ascii_uppercase().as_str() {
+        "NDJSON" | "JSONL" => copy.stored_as = Some("JSON".to_owned()),
+        known @ ("CSV" | "PARQUET" | "JSON" | "ARROW") => copy.stored_as = Some(known.to_owned()),
+        _ => return parser.expected("a format among csv, parquet, json, arrow", parser.peek_token()),
+    }
+    Ok(())
+}
+
+fn columns(parser: &mut Parser<'_>) -> Result<Vec<String>, ParserError> {
+    if !parser.consume_token(&Token::LParen) {
+        return Ok(vec![ast::normalized(&parser.parse_identifier()?)]);
+    }
+    let columns = parser.parse_comma_separated(Parser::parse_identifier)?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(columns.iter().map(ast::normalized).collect())
+}
+
+/// The options up to the closing parenthesis. `FORMAT` and `PARTITION_BY` are options in DuckDB's list only.
+fn options(parser: &mut Parser<'_>, copy: &mut CopyToStatement, duckdb: bool) -> Result<(), ParserError> {
+    while !parser.consume_token(&Token::RParen) {
+        let name = option_name(parser)?;
+        match name.as_str() {
+            "format" if duckdb => match option_value(parser)? {
+                Some(format) => set_format(parser, copy, &format)?,
+                None => return parser.expected("the format's name after FORMAT", parser.peek_token()),
+            },
+            "partition_by" if duckdb => copy.partitioned_by = columns(parser)?,
+            _ => {
+                let value = option_value(parser)?.unwrap_or_else(|| "true".to_owned());
+                let name = if duckdb { datafusion_name(&name).to_owned() } else { name };
+                copy.options.push((name, Value::SingleQuotedString(value)));
+            }
+        }
+        if !parser.consume_token(&Token::Comma) && parser.peek_token().token != Token::RParen {
+            return parser.expected("',' or ')' after an option", parser.peek_token());
+        }
+    }
+    // Parquet's codecs carry a level in DataFusion; these are the levels that the codecs' own tools default to.
+    let parquet = copy.stored_as.as_deref() == Some("PARQUET")
+        || (copy.stored_as.is_none() && copy.target.to_ascii_lowercase().ends_with(".parquet"));
+    for (name, value) in copy.options.iter_mut().filter(|_| parquet) {
+        if let ("compression", Value::SingleQuotedString(codec)) = (name.as_str(), &value) {
+            let with_level = match codec.to_ascii_lowercase().as_str() {
+                "zstd" => "zstd(3)",
+                "gzip" => "gzip(6)",
+                "brotli" => "brotli(6)",
+                _ => continue,
+            };
+            *value = Value::SingleQuotedString(with_level.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// DataFusion's name of an option of DuckDB.
+fn datafusion_name(name: &str) -> &str {
+    match name {
+        "header" => "has_header",
+        "delim" | "sep" => "delimiter",
+        "null" | "nullstr" => "null_value",
+        "dateformat" => "date_format",
+        "timestampformat" => "timestamp_format",
+        "row_group_size" => "max_row_group_size",
+        "codec" => "compression",
+        other => other,
+    }
+}

@@ -1,0 +1,25 @@
+//! Running a parsed statement.
+
+mod attach;
+mod graph;
+mod settings;
+mod sql;
+
+use crate::front::statement::Statement;
+use crate::{Answer, Result, Session};
+
+/// Runs one statement on the engine's runtime.
+pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {
+    match statement {
+        Statement::Sql(statement) => sql::run(session, *statement).await,
+        Statement::Summarize { query } => sql::summarize(session, *query).await,
+        Statement::Attach(attach) => attach::attach(session, attach).await,
+        Statement::Detach { name, if_exists } => attach::detach(session, &name, if_exists),
+        Statement::CreateGraph(create) => graph::create(session, create).await,
+        Statement::DropGraph { name, if_exists } => graph::drop(session, &name, if_exists).await,
+        Statement::Use { name } => settings::use_schema(session, &name),
+        Statement::Set { name, value } => settings::set(session, &name, &value),
+        Statement::Show { name } => settings::show(session, &name),
+        Statement::Reset { name } => settings::reset(session, name.as_deref()),
+    }
+}

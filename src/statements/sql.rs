@@ -1,0 +1,129 @@
+//! Statements that DataFusion plans, once they are rewritten.
+
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{Schema, SchemaRef, UInt64Type};
+use datafusion::catalog::TableProvider;
+use datafusion::common::{DataFusionError, TableReference};
+use datafusion::datasource::MemTable;
+use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan};
+use datafusion::prelude::DataFrame;
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::Query;
+
+use crate::front::{rewrite, summarize};
+use crate::{Answer, Error, Result, Session, names};
+
+/// Plans and runs a statement.
+pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
+    let tag = tag(&statement);
+    let plan = plan(session, statement).await?;
+    match plan {
+        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) if keeps_rows(&create) => {
+            create_table(session, create).await?;
+            Ok(Answer::Done(tag))
+        }
+        LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) => {
+            let frame = session.context.execute_logical_plan(plan).await?;
+            // SHOW and EXECUTE answer rows; the rest answers nothing.
+            let rows = frame.execute_stream().await?;
+            if rows.schema().fields().is_empty() {
+                session.apply_settings()?;
+                return Ok(Answer::Done(tag));
+            }
+            Ok(Answer::Rows(rows))
+        }
+        LogicalPlan::Dml(_) | LogicalPlan::Copy(_) => {
+            let batches = frame(session, plan).collect().await?;
+            Ok(Answer::Done(format!("{} {}", tag.split(' ').next().unwrap_or_default(), counted(&batches))))
+        }
+        plan => Ok(Answer::Rows(frame(session, plan).execute_stream().await?)),
+    }
+}
+
+/// `SUMMARIZE query`.
+pub(super) async fn summarize(session: &Session, query: Query) -> Result<Answer> {
+    let described = plan(session, summarize::statement_of(&query)).await?;
+    let summary = summarize::summary(&query, described.schema().as_arrow())?;
+    run(session, summary).await
+}
+
+/// The plan of a statement.
+pub(super) async fn plan(session: &Session, statement: SqlStatement) -> Result<LogicalPlan> {
+    let mut statement = statement;
+    // PIVOT without a list of values has to look at them first.
+    while let Some(values) = rewrite::pivot_values(&statement) {
+        let found = Box::pin(plan(session, values)).await?;
+        let batches = frame(session, found).collect().await?;
+        rewrite::fill_pivot(&mut statement, &batches)?;
+    }
+    rewrite::rewrite(&mut statement, &names::Functions(&session.engine.shared.registry))?;
+    Ok(session.state().statement_to_plan(statement).await?)
+}
+
+fn frame(session: &Session, plan: LogicalPlan) -> DataFrame {
+    DataFrame::new(session.state(), plan)
+}
+
+/// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.
+fn tag(statement: &SqlStatement) -> String {
+    let text = statement.to_string();
+    let words = text.split_whitespace().filter(|word| !matches!(*word, "OR" | "REPLACE" | "TEMPORARY" | "EXTERNAL"));
+    let words: Vec<&str> = words.take(2).collect();
+    match words.as_slice() {
+        [verb @ ("CREATE" | "DROP" | "ALTER"), object] => format!("{verb} {object}"),
+        [verb, ..] => (*verb).to_owned(),
+        [] => String::new(),
+    }
+}
+
+/// The rows that an INSERT or COPY wrote.
+fn counted(batches: &[RecordBatch]) -> u64 {
+    let counts = batches.iter().filter_map(|batch| batch.column(0).as_primitive_opt::<UInt64Type>());
+    counts.flat_map(|counts| counts.iter().flatten()).sum()
+}
+
+/// Whether a table comes with rows (`AS SELECT`) and nothing else that DataFusion would have to see to.
+fn keeps_rows(create: &CreateMemoryTable) -> bool {
+    let empty = matches!(create.input.as_ref(), LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
+    !empty && create.constraints.iter().next().is_none() && create.column_defaults.is_empty()
+}
+
+/// `CREATE TABLE AS`: all columns become nullable, so that later rows need not be complete.
+async fn create_table(session: &Session, create: CreateMemoryTable) -> Result<()> {
+    let CreateMemoryTable { name, input, if_not_exists, or_replace, .. } = create;
+    let exists = exists(session, &name)?;
+    match (exists, if_not_exists, or_replace) {
+        (true, true, true) => return Err(Error::statement("IF NOT EXISTS and OR REPLACE exclude each other")),
+        (true, true, false) => return Ok(()),
+        (true, false, false) => {
+            return Err(Error::statement(format!(
+                "the table {name} exists already: CREATE OR REPLACE TABLE, or DROP TABLE {name} first"
+            )));
+        }
+        _ => {}
+    }
+    let rows = frame(session, Arc::unwrap_or_clone(input));
+    let schema = nullable(rows.schema().as_arrow());
+    let partitions = rows.collect_partitioned().await?;
+    let partitions = partitions
+        .into_iter()
+        .map(|batches| batches.into_iter().map(|batch| Ok(batch.with_schema(Arc::clone(&schema))?)).collect())
+        .collect::<Result<Vec<Vec<RecordBatch>>, DataFusionError>>()?;
+    let table: Arc<dyn TableProvider> = Arc::new(MemTable::try_new(schema, partitions)?);
+    if exists {
+        session.context.deregister_table(name.clone())?;
+    }
+    session.context.register_table(name, table)?;
+    Ok(())
+}
+
+fn exists(session: &Session, name: &TableReference) -> Result<bool> {
+    Ok(session.context.table_exist(name.clone())?)
+}
+
+fn nullable(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}

@@ -1,0 +1,71 @@
+//! What the engine says of itself in the schema `bonnet`.
+
+use std::sync::Arc;
+
+use bonnet_catalogs::{Function, Hyperparameter, Model, Setting, SystemRows};
+use bonnet_sql::Registry;
+use datafusion::execution::SessionState;
+
+use crate::settings::BonnetSettings;
+
+/// The rows of `bonnet.functions`, `bonnet.models` and `bonnet.settings`.
+#[derive(Debug)]
+pub(crate) struct EngineRows {
+    registry: Arc<Registry>,
+}
+
+impl EngineRows {
+    pub(crate) fn new(registry: Arc<Registry>) -> Self {
+        Self { registry }
+    }
+}
+
+impl SystemRows for EngineRows {
+    fn functions(&self) -> Vec<Function> {
+        let row = |function: &Arc<bonnet_sql::Function>| Function {
+            name: function.name.to_owned(),
+            kind: function.kind().name().to_owned(),
+            signature: function.signature(),
+            returns: function.returns.to_owned(),
+            description: function.description.to_owned(),
+            example: function.example.to_owned(),
+            source: function.source.to_owned(),
+        };
+        self.registry.iter().map(row).collect()
+    }
+
+    fn models(&self) -> Vec<Model> {
+        let row = |model: &bonnet_learning::ModelSpec| Model {
+            name: model.name.to_owned(),
+            family: model.family.to_owned(),
+            geometry: model.geometry.to_owned(),
+            tasks: model.tasks.iter().map(|task| (*task).to_owned()).collect(),
+            source: model.source.to_owned(),
+            hyperparameters: model
+                .hyperparameters()
+                .map(|parameter| Hyperparameter {
+                    name: parameter.name.to_owned(),
+                    data_type: parameter.type_name().to_owned(),
+                    default: parameter.default_value().to_string(),
+                    range: parameter.range(),
+                    description: parameter.description.to_owned(),
+                })
+                .collect(),
+        };
+        bonnet_learning::models().iter().map(row).collect()
+    }
+
+    fn settings(&self, session: &SessionState) -> Vec<Setting> {
+        let Some(settings) = session.config_options().extensions.get::<BonnetSettings>() else { return Vec::new() };
+        settings
+            .rows()
+            .into_iter()
+            .map(|row| Setting {
+                name: row.name,
+                value: Some(row.value),
+                default: Some(row.default),
+                description: row.description.to_owned(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,156 @@
+//! The prompt, on a terminal that the command `script` (util-linux) makes.
+#![cfg(target_os = "linux")]
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long an answer may take on a loaded machine.
+const BOUND: Duration = Duration::from_secs(60);
+
+struct Prompt {
+    child: Child,
+    keys: ChildStdin,
+    screen: Arc<Mutex<String>>,
+    /// What of the screen was already waited for.
+    seen: usize,
+}
+
+impl Prompt {
+    /// A prompt with its state in this folder; None (or, where all tests are required, a panic) without `script`.
+    fn open(state: &Path) -> Option<Self> {
+        let has_script = Command::new("script").arg("--version").stdout(Stdio::null()).status().is_ok();
+        if !has_script {
+            assert!(
+                std::env::var_os("BONNET_REQUIRE_ALL").is_none_or(|all| all != "1"),
+                "the command `script` is missing"
+            );
+            println!("skipped: the command `script` is missing");
+            return None;
+        }
+        let command = format!("stty cols 80 rows 24; exec '{}'", env!("CARGO_BIN_EXE_bonnet"));
+        let mut child = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .env("XDG_STATE_HOME", state)
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let screen = Arc::new(Mutex::new(String::new()));
+        let (mut out, shown) = (child.stdout.take().unwrap(), screen.clone());
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(n @ 1..) = out.read(&mut bytes) {
+                shown.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..n]));
+            }
+        });
+        let keys = child.stdin.take().unwrap();
+        let mut prompt = Self { child, keys, screen, seen: 0 };
+        prompt.see("bonnet> ");
+        Some(prompt)
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    /// Waits until this text comes on the screen after what was waited for before, and gives what came until then.
+    fn see(&mut self, text: &str) -> String {
+        let started = Instant::now();
+        loop {
+            let screen = self.screen.lock().unwrap().clone();
+            if let Some(at) = screen[self.seen..].find(text) {
+                let end = self.seen + at + text.len();
+                let shown = screen[self.seen..end].to_owned();
+                self.seen = end;
+                return shown;
+            }
+            assert!(started.elapsed() < BOUND, "no {text:?} in {:?}", &screen[self.seen..]);
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn leave(mut self) {
+        self.press("\\q\r");
+        let started = Instant::now();
+        while started.elapsed() < BOUND {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                assert!(status.success(), "{status}");
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        panic!("\\q does not leave");
+    }
+}
+
+#[test]
+fn a_statement_may_take_several_lines_and_an_error_ends_nothing() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("SELECT 40 +\r 2 AS answer;\r");
+    prompt.see("answer\r\n");
+    prompt.see("42\r\n(1 row)\r\n");
+    prompt.press("SELECT nothing_such;\r");
+    prompt.see("error: ");
+    prompt.press("\\echo still here\r");
+    prompt.see("\r\nstill here\r\n");
+    prompt.leave();
+}
+
+#[test]
+fn a_long_result_shows_its_ends() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("SELECT value FROM generate_series(1, 1000) ORDER BY value;\r");
+    let shown = prompt.see("(1000 rows, of which 960 in the middle are not shown)\r\n");
+    assert!(shown.contains("     1\r\n") && shown.contains("…\r\n") && shown.contains("  1000\r\n"), "{shown:?}");
+    assert!(!shown.contains("   500\r\n"), "{shown:?}");
+    prompt.leave();
+}
+
+#[test]
+fn ctrl_c_stops_the_query_and_not_the_session() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("CREATE TABLE kept AS SELECT 7 AS seven;\r");
+    prompt.see("bonnet> ");
+    prompt.press(
+        "SELECT count(*) FROM generate_series(1, 100000000) AS a(x), generate_series(1, 100000000) AS b(y) \
+         WHERE x % 7 + y % 11 > 3;\r",
+    );
+    thread::sleep(Duration::from_secs(2));
+    let started = Instant::now();
+    prompt.press("\x03");
+    prompt.see("Stopped.");
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    prompt.press("SELECT seven FROM kept;\r");
+    prompt.see("7\r\n(1 row)\r\n");
+    prompt.leave();
+}
+
+#[test]
+fn history_and_completion_work() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("\\echo remembered\r");
+    prompt.see("\r\nremembered\r\n");
+    prompt.leave();
+    let history = std::fs::read_to_string(state.path().join("bonnet/history")).unwrap();
+    assert!(history.contains("echo remembered"), "{history}");
+    let mut prompt = Prompt::open(state.path()).unwrap();
+    // The arrow up twice: past `\q`.
+    prompt.press("\x1b[A\x1b[A\r");
+    prompt.see("\r\nremembered\r\n");
+    prompt.see("bonnet> ");
+    prompt.press("\\timi\t\r");
+    prompt.see("Timing is on.");
+    prompt.leave();
+}

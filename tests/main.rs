@@ -1,0 +1,3 @@
+//! The integration tests of the engine and of its command.
+
+mod cli;

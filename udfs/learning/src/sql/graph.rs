@@ -1,0 +1,294 @@
+//! A graph's tables as training reads them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type};
+use bonnet_graph::{Graph, Monitor};
+use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
+use datafusion::catalog::TableProvider;
+use datafusion::common::Result;
+
+use crate::{FeatureSource, Features, GraphData, Part, SparseRows, Split, SplitScheme, TrainOptions};
+
+/// How a split is drawn where the publisher gives none and the job says nothing.
+const DRAWN: &str = "random:60/20/20";
+
+/// A graph ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
+#[derive(Debug)]
+pub(super) struct LoadedGraph {
+    graph: Arc<Graph>,
+    labels: std::result::Result<(Vec<Option<u32>>, usize), String>,
+    features: std::result::Result<Arc<Features>, String>,
+    times: Option<Vec<f64>>,
+    /// The stored splits, by their number.
+    splits: BTreeMap<i64, StoredSplit>,
+}
+
+#[derive(Debug, Default)]
+struct StoredSplit {
+    train: Vec<u32>,
+    val: Vec<u32>,
+    test: Vec<u32>,
+}
+
+/// How a job chooses its split.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SplitChoice {
+    pub scheme: Option<String>,
+    pub split: Option<i64>,
+}
+
+impl LoadedGraph {
+    /// Reads a graph; its features only if a job trains on them. The memory is reserved until the run ends.
+    pub fn read(run: &Run, tables: &GraphTables, with_features: bool) -> Result<Self> {
+        let nodes = tables.nodes.schema();
+        let mut names = vec!["node"];
+        names.extend(["label", "time"].into_iter().filter(|name| nodes.field_with_name(name).is_ok()));
+        let features = nodes.field_with_name("features").ok().cloned();
+        if with_features && features.is_some() {
+            names.push("features");
+        }
+        let columns = columns(run, &tables.nodes, "nodes", &names)?;
+        let column = |name: &str| names.iter().position(|other| *other == name).map(|i| &columns[i]);
+        let node = KeyColumn::new(&columns[0], "nodes.node")?;
+        let ends = self::columns(run, &tables.edges, "edges", &["src", "dst"])?;
+        let (src, dst) = (KeyColumn::new(&ends[0], "edges.src")?, KeyColumn::new(&ends[1], "edges.dst")?);
+
+        let keys = KeyIndex::new(&[("nodes.node", &node)])?;
+        let all = KeyIndex::new(&[("nodes.node", &node), ("edges.src", &src), ("edges.dst", &dst)])?;
+        if all.len() != keys.len() {
+            return Err(execution_error(format!(
+                "edges ends at {} nodes that nodes lacks: add them to nodes, or leave such edges out",
+                all.len() - keys.len()
+            )));
+        }
+        let number_of_row = keys.numbers(&node);
+        if number_of_row.iter().flatten().count() != keys.len() {
+            return Err(execution_error("nodes holds a key twice: node must be unique"));
+        }
+        let n = keys.len();
+        run.host().reserve(Graph::bytes(n, src.len()) + 64 * n).map_err(stopped)?;
+        let arcs: Vec<(u32, u32)> = keys
+            .numbers(&src)
+            .into_iter()
+            .zip(keys.numbers(&dst))
+            .filter_map(|(src, dst)| Some((src?, dst?)))
+            .collect();
+        let graph = run.install(|| Graph::from_edges(n, &arcs));
+
+        // Rows in the order of the nodes' numbers.
+        let mut row_of = vec![0u32; n];
+        for (row, number) in number_of_row.iter().enumerate() {
+            if let Some(number) = number {
+                row_of[*number as usize] = row as u32;
+            }
+        }
+        let labels = match column("label") {
+            None => Err("the graph's nodes have no column label".to_owned()),
+            Some(label) => classes(label, &row_of),
+        };
+        let features = match (column("features"), &features) {
+            (Some(features), Some(field)) => {
+                let missing = tables.missing.as_deref();
+                run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
+                read_features(features, field, &row_of, missing).map(Arc::new)
+            }
+            _ => Err("the graph has no features; choose a stand-in: features => 'identity', 'degree' or 'random:k'"
+                .to_owned()),
+        };
+        let times = match column("time") {
+            None => None,
+            Some(time) => {
+                let time =
+                    cast(&cast(time, &DataType::Int64).unwrap_or_else(|_| Arc::clone(time)), &DataType::Float64)?;
+                let time = time.as_primitive::<Float64Type>();
+                let at = |&row: &u32| if time.is_null(row as usize) { f64::NAN } else { time.value(row as usize) };
+                Some(row_of.iter().map(at).collect())
+            }
+        };
+        let splits = match &tables.splits {
+            None => BTreeMap::new(),
+            Some(splits) => read_splits(run, splits, &keys)?,
+        };
+        Ok(Self { graph: Arc::new(graph), labels, features, times, splits })
+    }
+
+    /// The data of a run.
+    pub fn data(&self, options: &TrainOptions) -> std::result::Result<GraphData, String> {
+        let (labels, n_classes) = self.labels.clone()?;
+        let features = match options.features {
+            FeatureSource::Given => Arc::clone(self.features.as_ref().map_err(String::clone)?),
+            _ => Arc::new(Features::None),
+        };
+        let data = GraphData::new(Arc::clone(&self.graph), features, labels, n_classes);
+        let data = data.map_err(|error| error.to_string())?;
+        match &self.times {
+            Some(times) => data.with_times(times.clone()).map_err(|error| error.to_string()),
+            None => Ok(data),
+        }
+    }
+
+    /// The split of a run: the stored one that it names, else drawn; by default split 0 where the publisher gives one,
+    /// and `random:60/20/20` where not.
+    pub fn split(&self, data: &GraphData, choice: &SplitChoice, seed: u64) -> std::result::Result<Split, String> {
+        let scheme = match &choice.scheme {
+            Some(text) => text.parse::<SplitScheme>().map_err(|error| error.to_string())?,
+            None if !self.splits.is_empty() => SplitScheme::Public,
+            None if choice.split.is_some() => {
+                return Err("the graph stores no splits: leave split out, or name a split_scheme".to_owned());
+            }
+            None => DRAWN.parse::<SplitScheme>().map_err(|error| error.to_string())?,
+        };
+        if scheme != SplitScheme::Public {
+            let seed = choice.split.map_or(seed, |split| split as u64);
+            return scheme.split(data, seed).map_err(|error| error.to_string());
+        }
+        let number = choice.split.unwrap_or(0);
+        let Some(stored) = self.splits.get(&number) else {
+            let stored: Vec<String> = self.splits.keys().map(i64::to_string).collect();
+            return Err(match stored.is_empty() {
+                true => "the graph stores no splits: choose a split_scheme such as random:60/20/20".to_owned(),
+                false => format!("there is no split {number}; stored are: {}", stored.join(", ")),
+            });
+        };
+        Split::given(data, &stored.train, &stored.val, &stored.test).map_err(|error| error.to_string())
+    }
+}
+
+/// Columns of a table, each in one piece.
+fn columns(run: &Run, table: &Arc<dyn TableProvider>, name: &str, columns: &[&str]) -> Result<Vec<ArrayRef>> {
+    let schema = table.schema();
+    if let Some(missing) = columns.iter().find(|column| schema.field_with_name(column).is_err()) {
+        return Err(execution_error(format!("its table {name} has no column {missing}")));
+    }
+    let stream = run.wait(run.graphs().read(table, columns, run.context()))?;
+    let schema = stream.schema();
+    let batches: Vec<RecordBatch> = run.drain(stream)?;
+    Ok(arrow::compute::concat_batches(&schema, &batches)?.columns().to_vec())
+}
+
+/// The class of each node: labels in ascending order are classes 0, 1, ...
+fn classes(label: &ArrayRef, row_of: &[u32]) -> std::result::Result<(Vec<Option<u32>>, usize), String> {
+    let label = match label.data_type() {
+        DataType::Boolean => cast(label, &DataType::Utf8).map_err(|error| error.to_string())?,
+        data_type if data_type.is_floating() || data_type.is_nested() => {
+            return Err(format!("labels are {data_type}, but node_classification needs classes: integers or text"));
+        }
+        _ => Arc::clone(label),
+    };
+    let keys = KeyColumn::new(&label, "nodes.label").map_err(|error| error.to_string())?;
+    let index = KeyIndex::new(&[("nodes.label", &keys)]).map_err(|error| error.to_string())?;
+    if index.is_empty() {
+        return Err("all labels are NULL: there is nothing to learn".to_owned());
+    }
+    let numbers = index.numbers(&keys);
+    Ok((row_of.iter().map(|&row| numbers[row as usize]).collect(), index.len()))
+}
+
+/// Features in any of the forms of a graph's table.
+fn read_features(
+    column: &ArrayRef,
+    field: &Field,
+    row_of: &[u32],
+    missing: Option<&str>,
+) -> std::result::Result<Features, String> {
+    let n = row_of.len();
+    let absent = column.logical_nulls().map_or(0, |nulls| nulls.null_count());
+    if absent > 0 {
+        let why = missing.map_or_else(|| "their features are NULL".to_owned(), |file| format!("missing file: {file}"));
+        return Err(format!(
+            "{absent} of {n} nodes have no features ({why}); choose a stand-in: features => 'identity', 'degree' or \
+             'random:k'"
+        ));
+    }
+    let width = field.metadata().get("bonnet.width").and_then(|width| width.parse::<usize>().ok());
+    let arrow = |error: arrow::error::ArrowError| error.to_string();
+    let entries = match column.data_type() {
+        DataType::Map(_, _) => {
+            let map = column.as_map();
+            Some((map.value_offsets().to_vec(), Arc::clone(map.keys()), Arc::clone(map.values())))
+        }
+        DataType::List(item) | DataType::LargeList(item) if matches!(item.data_type(), DataType::Struct(_)) => {
+            let list = cast(column, &DataType::List(Arc::clone(item))).map_err(arrow)?;
+            let list = list.as_list::<i32>();
+            let structs = list.values().as_struct();
+            let (Some(index), Some(value)) = (structs.column_by_name("index"), structs.column_by_name("value")) else {
+                return Err(format!("features are {}: sparse entries are {{index, value}}", column.data_type()));
+            };
+            Some((list.value_offsets().to_vec(), Arc::clone(index), Arc::clone(value)))
+        }
+        _ => None,
+    };
+    let wrong = |error: crate::DataError| error.to_string();
+    if let Some((starts, index, value)) = entries {
+        let (index, value) =
+            (cast(&index, &DataType::Int64).map_err(arrow)?, cast(&value, &DataType::Float32).map_err(arrow)?);
+        let (index, value) = (index.as_primitive::<Int64Type>(), value.as_primitive::<Float32Type>());
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for (node, &row) in row_of.iter().enumerate() {
+            for entry in starts[row as usize] as usize..starts[row as usize + 1] as usize {
+                let position = match u32::try_from(index.value(entry)) {
+                    Ok(position) if index.is_valid(entry) && value.is_valid(entry) => position,
+                    _ => return Err(format!("features of row {node} hold a negative or NULL index, or a NULL value")),
+                };
+                columns.push(position);
+                values.push(value.value(entry));
+            }
+            offsets.push(columns.len());
+        }
+        let seen = columns.iter().max().map_or(0, |&index| index as usize + 1);
+        return SparseRows::new(width.unwrap_or(seen).max(seen), offsets, columns, values)
+            .map(Features::Sparse)
+            .map_err(wrong);
+    }
+    match column.data_type() {
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => {}
+        other => return Err(format!("features are {other}: expected FLOAT[] or MAP(INT, FLOAT)")),
+    }
+    let list = DataType::List(Arc::new(Field::new("item", DataType::Float32, true)));
+    let list = cast(column, &list).map_err(arrow)?;
+    let list = list.as_list::<i32>();
+    let width = list.value_length(0).max(0) as usize;
+    let numbers = list.values().as_primitive::<Float32Type>();
+    let mut values = Vec::with_capacity(n * width);
+    for &row in row_of {
+        let (start, length) = (list.value_offsets()[row as usize] as usize, list.value_length(row as usize) as usize);
+        if length != width {
+            return Err(format!("features have {width} columns in the first row and {length} in row {row}"));
+        }
+        if numbers.slice(start, length).null_count() > 0 {
+            return Err(format!("a feature of row {row} is NULL"));
+        }
+        values.extend_from_slice(&numbers.values()[start..start + length]);
+    }
+    Features::dense(width, values).map_err(wrong)
+}
+
+fn read_splits(run: &Run, table: &Arc<dyn TableProvider>, keys: &KeyIndex) -> Result<BTreeMap<i64, StoredSplit>> {
+    let columns = columns(run, table, "splits", &["split", "node", "part"])?;
+    let number = cast(&columns[0], &DataType::Int64)?;
+    let node = keys.numbers(&KeyColumn::new(&columns[1], "splits.node")?);
+    let part = cast(&columns[2], &DataType::Utf8)?;
+    let mut splits: BTreeMap<i64, StoredSplit> = BTreeMap::new();
+    for ((number, node), part) in number.as_primitive::<Int64Type>().iter().zip(node).zip(part.as_string::<i32>()) {
+        let (Some(number), Some(part)) = (number, part) else { continue };
+        let Some(node) = node else {
+            return Err(execution_error(format!("split {number} names a node that nodes lacks")));
+        };
+        let split = splits.entry(number).or_default();
+        match part {
+            part if part == Part::Train.name() => split.train.push(node),
+            part if part == Part::Val.name() => split.val.push(node),
+            part if part == Part::Test.name() => split.test.push(node),
+            other => {
+                return Err(execution_error(format!(
+                    "split {number}: part is '{other}'; parts are train, val and test"
+                )));
+            }
+        }
+    }
+    Ok(splits)
+}

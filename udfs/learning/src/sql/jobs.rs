@@ -1,0 +1,201 @@
+//! The rows of `jobs` as jobs.
+
+use std::collections::BTreeSet;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
+use bonnet_sql::{Call, OptionValue, usage_error};
+use datafusion::common::{Result, ScalarValue};
+
+use super::graph::SplitChoice;
+use crate::{Job, TrainOptions, Value};
+
+/// What a column of the jobs holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Text,
+    Integer,
+    Number,
+    /// Whatever the model's hyperparameter takes.
+    Own,
+}
+
+/// The columns that mean something for every model.
+const COLUMNS: [(&str, Type); 17] = [
+    ("graph", Type::Text),
+    ("model", Type::Text),
+    ("task", Type::Text),
+    ("seed", Type::Integer),
+    ("split", Type::Integer),
+    ("split_scheme", Type::Text),
+    ("epochs", Type::Integer),
+    ("patience", Type::Integer),
+    ("select_by", Type::Text),
+    ("lr", Type::Number),
+    ("weight_decay", Type::Number),
+    ("optimizer", Type::Text),
+    ("hidden", Type::Integer),
+    ("layers", Type::Integer),
+    ("dropout", Type::Number),
+    ("features", Type::Text),
+    ("normalize", Type::Text),
+];
+
+/// The hyperparameters that some model has beside the common ones.
+fn own_hyperparameters() -> BTreeSet<&'static str> {
+    let names = crate::models().iter().flat_map(|model| model.hyperparameters().map(|parameter| parameter.name));
+    names.filter(|name| COLUMNS.iter().all(|(column, _)| column != name)).collect()
+}
+
+fn type_of(name: &str) -> Option<Type> {
+    let common = COLUMNS.iter().find(|(column, _)| *column == name).map(|(_, kind)| *kind);
+    common.or_else(|| own_hyperparameters().contains(name).then_some(Type::Own))
+}
+
+/// Checks the columns and options of a call; gives the columns that mean something.
+pub(super) fn check(function: &str, call: &Call) -> Result<Vec<String>> {
+    let schema = &call.inputs[0].schema;
+    for (name, value) in call.options.iter() {
+        let Some(kind) = type_of(name) else {
+            let known: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).chain(own_hyperparameters()).collect();
+            return usage_error(format!("{function}: there is no option {name}; there are: {}", known.join(", ")));
+        };
+        if schema.field_with_name(name).is_ok() {
+            return usage_error(format!("{function}: {name} is an option and a column of the jobs: keep one of them"));
+        }
+        let fits = match (kind, value) {
+            (_, OptionValue::Null) | (Type::Own, _) | (Type::Text, OptionValue::Text(_)) => true,
+            (Type::Integer, OptionValue::Integer(_)) => true,
+            (Type::Number, OptionValue::Integer(_) | OptionValue::Number(_)) => true,
+            _ => false,
+        };
+        if !fits {
+            return usage_error(format!("{function}: {name} => {value}: expected {}", words(kind)));
+        }
+    }
+    for name in ["graph", "model"] {
+        if schema.field_with_name(name).is_err() && call.options.get(name).is_none() {
+            return usage_error(format!(
+                "{function}: the jobs have no column {name}; they need graph and model, \
+                 as in {function}((SELECT 'cora' AS graph, 'gcn' AS model, 0 AS seed))"
+            ));
+        }
+    }
+    let mut columns = Vec::new();
+    for field in schema.fields() {
+        let Some(kind) = type_of(field.name()) else { continue };
+        let text = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let fits = match kind {
+            _ if *field.data_type() == DataType::Null => true,
+            Type::Text => text,
+            Type::Integer => field.data_type().is_integer(),
+            Type::Number => field.data_type().is_numeric(),
+            Type::Own => text || field.data_type().is_numeric(),
+        };
+        if !fits {
+            return usage_error(format!(
+                "{function}: the job column {} is {}, expected {}: CAST it",
+                field.name(),
+                field.data_type(),
+                words(kind)
+            ));
+        }
+        columns.push(field.name().clone());
+    }
+    Ok(columns)
+}
+
+fn words(kind: Type) -> &'static str {
+    match kind {
+        Type::Text => "a text",
+        Type::Integer => "a whole number",
+        Type::Number => "a number",
+        Type::Own => "a number or a text",
+    }
+}
+
+/// One row of the jobs.
+#[derive(Debug)]
+pub(super) struct JobRow {
+    /// The batch and the row that it came in.
+    pub batch: usize,
+    pub row: usize,
+    pub graph: Option<String>,
+    pub choice: SplitChoice,
+    pub options: std::result::Result<TrainOptions, String>,
+}
+
+/// The jobs of all batches.
+pub(super) fn read(call: &Call, batches: &[RecordBatch]) -> Result<Vec<JobRow>> {
+    let mut jobs = Vec::new();
+    for (i, batch) in batches.iter().enumerate() {
+        for row in 0..batch.num_rows() {
+            jobs.push(read_row(call, batch, i, row)?);
+        }
+    }
+    Ok(jobs)
+}
+
+fn read_row(call: &Call, batch: &RecordBatch, number: usize, row: usize) -> Result<JobRow> {
+    let value = |name: &str| -> Result<OptionValue> {
+        match batch.column_by_name(name) {
+            None => Ok(call.options.get(name).cloned().unwrap_or(OptionValue::Null)),
+            Some(column) => {
+                let value = ScalarValue::try_from_array(column, row)?;
+                Ok(OptionValue::from_scalar(&value).unwrap_or(OptionValue::Null))
+            }
+        }
+    };
+    let text = |name: &str| -> Result<Option<String>> {
+        Ok(match value(name)? {
+            OptionValue::Text(text) => Some(text),
+            _ => None,
+        })
+    };
+    let integer = |name: &str| -> Result<Option<i64>> {
+        Ok(match value(name)? {
+            OptionValue::Integer(value) => Some(value),
+            _ => None,
+        })
+    };
+    let real = |name: &str| -> Result<Option<f64>> {
+        Ok(match value(name)? {
+            OptionValue::Integer(value) => Some(value as f64),
+            OptionValue::Number(value) => Some(value),
+            _ => None,
+        })
+    };
+    let mut job = Job {
+        model: text("model")?.unwrap_or_default(),
+        task: text("task")?,
+        seed: integer("seed")?.map(|seed| seed as u64),
+        epochs: integer("epochs")?,
+        patience: integer("patience")?,
+        select_by: text("select_by")?,
+        lr: real("lr")?,
+        weight_decay: real("weight_decay")?,
+        optimizer: text("optimizer")?,
+        hidden: integer("hidden")?,
+        layers: integer("layers")?,
+        dropout: real("dropout")?,
+        features: text("features")?,
+        normalize: text("normalize")?,
+        ..Job::default()
+    };
+    for name in own_hyperparameters() {
+        let value = match value(name)? {
+            OptionValue::Integer(value) => Value::Integer(value),
+            OptionValue::Number(value) => Value::Real(value),
+            OptionValue::Text(value) => Value::Text(value),
+            _ => continue,
+        };
+        job.hyperparameters.insert(name.to_owned(), value);
+    }
+    Ok(JobRow {
+        batch: number,
+        row,
+        graph: text("graph")?,
+        choice: SplitChoice { scheme: text("split_scheme")?, split: integer("split")? },
+        options: job.resolve().map_err(|error| error.to_string()),
+    })
+}

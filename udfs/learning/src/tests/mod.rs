@@ -1,0 +1,129 @@
+//! Tests that take the whole crate: models against references, and runs.
+
+mod degenerate;
+mod gradients;
+mod published;
+mod reference;
+mod training;
+
+use std::sync::Arc;
+
+use bonnet_graph::{Graph, Reservation, Unmonitored};
+
+use crate::features::{Features, SparseRows};
+use crate::kernels::RowSet;
+use crate::kernels::loss::nll_gradient;
+use crate::kernels::padded;
+use crate::models::{Model, Pass, Problem, Scope};
+use crate::random::{Stream, key};
+use crate::{GraphData, Job, Split, SplitScheme, TrainOptions, Value, model};
+
+/// Every model, with hyperparameters that exercise padding and several heads.
+fn jobs() -> Vec<Job> {
+    ["mlp", "gcn", "graphsage", "gat", "gat"]
+        .into_iter()
+        .enumerate()
+        .map(|(i, name)| {
+            let mut job = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new(name) };
+            if name == "gat" {
+                let heads =
+                    if i == 3 { [("heads", 2), ("output_heads", 3)] } else { [("heads", 8), ("output_heads", 1)] };
+                job.hyperparameters = heads.map(|(name, k)| (name.to_string(), Value::Integer(k))).into();
+                job.hyperparameters.insert("attention_dropout".into(), Value::Real(0.2));
+            }
+            job
+        })
+        .collect()
+}
+
+/// Three classes (every seventh node unlabelled), edges mostly within a class, features that hint at it.
+fn planted(n: usize, sparse: bool) -> GraphData {
+    let mut stream = Stream::new(key(&[n as u64]));
+    let mut edges = Vec::new();
+    for v in 0..n {
+        for _ in 0..3 {
+            let u = stream.below(n);
+            let u = if stream.uniform() < 0.8 { u - u % 3 + v % 3 } else { u };
+            edges.push((v as u32, u.min(n - 1) as u32));
+        }
+    }
+    const COLUMNS: usize = 20;
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for v in 0..n {
+        for c in 0..COLUMNS {
+            if stream.uniform() < if c % 3 == v % 3 { 0.4 } else { 0.2 } {
+                columns.push(c as u32);
+                let sign = if (c % 3 == v % 3) == (stream.uniform() < 0.8) { 1.0 } else { -1.0 };
+                values.push((sign * (0.5 + stream.uniform())) as f32);
+            }
+        }
+        offsets.push(columns.len());
+    }
+    let features = if sparse {
+        Features::Sparse(SparseRows::new(COLUMNS, offsets, columns, values).unwrap())
+    } else {
+        let mut dense = vec![0.0; n * COLUMNS];
+        for v in 0..n {
+            for e in offsets[v]..offsets[v + 1] {
+                dense[v * COLUMNS + columns[e] as usize] = values[e];
+            }
+        }
+        Features::dense(COLUMNS, dense).unwrap()
+    };
+    let labels = (0..n).map(|v| (v % 7 != 6).then_some((v % 3) as u32)).collect();
+    GraphData::new(Graph::from_edges(n, &edges), features, labels, 3).unwrap()
+}
+
+fn split(data: &GraphData) -> Split {
+    "random:60/20/20".parse::<SplitScheme>().unwrap().split(data, 1).unwrap()
+}
+
+/// A model with everything that a pass needs.
+struct Bench {
+    model: Box<dyn Model>,
+    scope: Scope,
+    train: RowSet,
+    labels: Vec<u32>,
+    n_classes: usize,
+}
+
+impl Bench {
+    fn new(data: &GraphData, options: &TrainOptions, train: &[u32]) -> Self {
+        let features = Arc::clone(&data.features);
+        let problem = Problem { graph: Arc::clone(&data.graph), features, n_outputs: data.n_classes, options };
+        let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
+        let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
+        let scope = model.scope(train, true, true, &mut reservation).unwrap();
+        let labels = data.labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect();
+        let train = RowSet::new(data.graph.n_nodes(), train.to_vec());
+        Self { model, scope, train, labels, n_classes: data.n_classes }
+    }
+
+    /// Loss and gradient of the first epoch's pass, dropout included.
+    fn gradient(&mut self, parameters: &[f32]) -> (f64, Vec<f32>) {
+        let loss = self.loss(parameters);
+        let mut gradient = vec![f32::NAN; parameters.len()];
+        let pass = Pass::Train { epoch: 1 };
+        self.model.backward(&self.scope, parameters, pass, &mut gradient, &Unmonitored).unwrap();
+        (loss, gradient)
+    }
+
+    fn loss(&mut self, parameters: &[f32]) -> f64 {
+        self.model.forward(&self.scope, parameters, Pass::Train { epoch: 1 }, &Unmonitored).unwrap();
+        let (outputs, d_outputs) = self.model.outputs_and_gradient();
+        let (stride, classes) = (padded(self.n_classes), self.n_classes);
+        nll_gradient(&self.train, outputs, stride, classes, &self.labels, d_outputs, &Unmonitored).unwrap()
+    }
+}
+
+/// Initial parameters with biases off zero, so that nothing sits on a kink.
+fn parameters(bench: &Bench) -> Vec<f32> {
+    let mut parameters = bench.model.layout().initialise(5);
+    let mut stream = Stream::new(9);
+    for block in bench.model.layout().blocks().iter().filter(|block| block.name.ends_with("bias")) {
+        for at in block.positions() {
+            parameters[at] = (stream.uniform() * 0.4 - 0.1) as f32;
+        }
+    }
+    parameters
+}
