@@ -14,7 +14,9 @@ use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 
+use crate::file_aware::FileAwareSchema;
 use crate::lazy::{LazyExec, LazyRows, Rows};
+use crate::system::{SYSTEM_SCHEMA, SystemSchema};
 
 /// A reader's error, which keeps its own text.
 pub(crate) fn external(error: bonnet_datasets::Error) -> DataFusionError {
@@ -96,6 +98,18 @@ impl TableProvider for DatasetTable {
     }
 }
 
+/// Why DROP has to refuse a table or view of this schema, if it has to.
+///
+/// DataFusion's DROP discards the error of a schema and says that the table does not exist (with IF EXISTS, nothing):
+/// whoever plans statements asks here first.
+pub fn why_not_drop(schema: &Arc<dyn SchemaProvider>, table: &str) -> Option<String> {
+    let schema = FileAwareSchema::unwrap(schema);
+    if schema.is::<SystemSchema>() && schema.table_exist(table) {
+        return Some(format!("{SYSTEM_SCHEMA}.{table} belongs to the system and cannot be dropped"));
+    }
+    schema.downcast_ref::<GraphSchema>()?.keeps(table)
+}
+
 /// A data set as a schema: its own tables, and those that users create beside them.
 #[derive(Debug)]
 pub struct GraphSchema {
@@ -118,6 +132,14 @@ impl GraphSchema {
 
     fn is_own(&self, name: &str) -> bool {
         self.dataset.tables().iter().any(|table| table == name)
+    }
+
+    /// Why a table can be neither dropped nor replaced, if it is one of the data set's own.
+    fn keeps(&self, name: &str) -> Option<String> {
+        let location = self.dataset.location();
+        let reason =
+            || format!("table '{name}' is part of the attached '{location}' and stays; DETACH the graph instead");
+        self.is_own(name).then(reason)
     }
 
     fn created(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Arc<dyn TableProvider>>> {
@@ -168,9 +190,8 @@ impl SchemaProvider for GraphSchema {
     }
 
     fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
-        if self.is_own(&name) {
-            let location = self.dataset.location();
-            return plan_err!("table '{name}' is part of the attached '{location}' and cannot be replaced");
+        if let Some(reason) = self.keeps(&name) {
+            return plan_err!("{reason}");
         }
         let mut created = self.created.write().unwrap_or_else(PoisonError::into_inner);
         if created.contains_key(&name) {
@@ -181,12 +202,10 @@ impl SchemaProvider for GraphSchema {
     }
 
     fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let removed = self.created.write().unwrap_or_else(PoisonError::into_inner).remove(name);
-        if removed.is_none() && self.is_own(name) {
-            let location = self.dataset.location();
-            return plan_err!("table '{name}' is part of the attached '{location}'; DETACH the graph instead");
+        if let Some(reason) = self.keeps(name) {
+            return plan_err!("{reason}");
         }
-        Ok(removed)
+        Ok(self.created.write().unwrap_or_else(PoisonError::into_inner).remove(name))
     }
 
     fn table_exist(&self, name: &str) -> bool {

@@ -14,7 +14,7 @@ mod graphs;
 mod lazy;
 mod system;
 
-pub use attached::{DatasetTable, GraphCatalog, GraphSchema};
+pub use attached::{DatasetTable, GraphCatalog, GraphSchema, why_not_drop};
 pub use file_aware::{FileAwareCatalog, FileAwareCatalogList, FileAwareSchema};
 pub use files::{file_table, looks_like_a_file};
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};

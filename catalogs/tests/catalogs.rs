@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::pretty::pretty_format_batches;
 use bonnet_catalogs::{
     FileAwareCatalogList, FileAwareSchema, Function, GraphCatalog, GraphSchema, Hyperparameter, Model, Setting,
-    SystemRows, SystemSchema,
+    SystemRows, SystemSchema, why_not_drop,
 };
 use bonnet_datasets::{Dataset, Error, Opened, Options, open};
 use datafusion::catalog::CatalogProvider;
@@ -69,10 +69,10 @@ impl Dataset for Counted {
         }
         let schema = Arc::new(self.schema(table)?.project(columns).unwrap());
         let column = Arc::new(Int64Array::from_iter_values(0..1000));
-        let arrays = columns.iter().map(|_| Arc::clone(&column) as _).collect();
+        let arrays: Vec<ArrayRef> = columns.iter().map(|_| Arc::clone(&column) as _).collect();
         let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(1000));
         Ok((0..3)
-            .map(|_| RecordBatch::try_new_with_options(Arc::clone(&schema), arrays_of(&arrays), &options).unwrap())
+            .map(|_| RecordBatch::try_new_with_options(Arc::clone(&schema), arrays.clone(), &options).unwrap())
             .collect())
     }
 
@@ -83,10 +83,6 @@ impl Dataset for Counted {
     fn version(&self) -> String {
         "1".to_owned()
     }
-}
-
-fn arrays_of(arrays: &Vec<arrow::array::ArrayRef>) -> Vec<arrow::array::ArrayRef> {
-    arrays.clone()
 }
 
 #[derive(Debug)]
@@ -241,8 +237,10 @@ async fn users_may_create_and_drop_beside_a_graphs_own_tables() {
     assert_eq!(rows(&context, "SELECT age FROM karate.ages").await.unwrap(), ["40"]);
     rows(&context, "DROP VIEW karate.hi").await.unwrap();
     assert!(rows(&context, "SELECT * FROM karate.hi").await.is_err());
-    let error = rows(&context, "DROP TABLE karate.nodes").await.unwrap_err();
-    assert!(error.contains("DETACH"), "{error}");
+    assert!(rows(&context, "DROP TABLE karate.nodes").await.is_err());
+    let karate = context.catalog("datafusion").unwrap().schema("karate").unwrap();
+    assert!(why_not_drop(&karate, "nodes").unwrap().contains("DETACH"));
+    assert_eq!(why_not_drop(&karate, "ages"), None);
     let error = rows(&context, "CREATE OR REPLACE TABLE karate.nodes AS SELECT 1 AS node").await.unwrap_err();
     assert!(error.contains("DETACH") || error.contains("attached"), "{error}");
     assert_eq!(rows(&context, "SELECT count(*) FROM karate.nodes").await.unwrap(), ["34"]);
@@ -368,7 +366,10 @@ async fn the_system_schema_shows_what_the_engine_tells() {
     rows(&context, "SET datafusion.execution.batch_size = 77").await.unwrap();
     assert_eq!(rows(&context, "SELECT value FROM bonnet.settings").await.unwrap(), ["77"]);
     assert_eq!(rows(&context, "SELECT count(*) FROM bonnet.models").await.unwrap(), ["2"]);
-    assert!(rows(&context, "DROP TABLE bonnet.models").await.unwrap_err().contains("belongs to the system"));
+    assert!(rows(&context, "DROP TABLE bonnet.models").await.is_err());
+    let bonnet = context.catalog("datafusion").unwrap().schema("bonnet").unwrap();
+    assert!(why_not_drop(&bonnet, "models").unwrap().contains("belongs to the system"));
+    assert!(bonnet.deregister_table("models").unwrap_err().to_string().contains("belongs to the system"));
     assert!(rows(&context, "CREATE TABLE bonnet.t AS SELECT 1 AS x").await.unwrap_err().contains("system schema"));
 }
 

@@ -34,7 +34,7 @@ const MOST_THREADS: i64 = 4096;
 #[command(name = "bonnet", version)]
 struct Arguments {
     /// Run these statements; -c and -f run in the order in which they are given
-    #[arg(short = 'c', long, value_name = "SQL")]
+    #[arg(short = 'c', long, value_name = "SQL", allow_hyphen_values = true)]
     command: Vec<String>,
 
     /// Run this script; `-` is standard input

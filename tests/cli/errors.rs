@@ -20,7 +20,7 @@ fn a_script_stops_at_its_first_error_and_says_where() {
 
 #[test]
 fn an_error_of_syntax_names_the_line_inside_the_statement() {
-    let ran = run(&["-c", "SELECT 1;\nSELECT 1 +\n  2 FROM FROM"]);
+    let ran = run(&["-c", "SELECT 1;\nSELECT (1 +\n  2 3)"]);
     assert!(ran.err.starts_with("-c:3: "), "{ran:?}");
     assert_eq!(ran.status, Some(1));
     let ran = run_with_input(&[], b"SELECT 1 AS a;\nSELEKT 1;\n");

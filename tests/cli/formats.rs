@@ -8,9 +8,9 @@ const QUERY: &str =
 #[test]
 fn a_table_has_aligned_columns_and_a_count() {
     let expected = concat!(
-        "    n | s            |     x\n",
-        "------+--------------+-------\n",
-        "    1 | a            |   0.5\n",
+        "    n | s           |     x\n",
+        "------+-------------+-------\n",
+        "    1 | a           |   0.5\n",
         " NULL | say \"hi\", | | 1e300\n",
         "(2 rows)\n",
     );

@@ -59,6 +59,16 @@ fn cornell_has_the_printed_curvature_once_loops_count() {
 }
 
 #[test]
+fn actor_has_the_printed_curvature_along_arcs_with_loops_and_the_unreachable_two_diameters_away() {
+    // CurvBench, Table 1: Actor 0.12039 and 1.30001, 7600 nodes and 30019 distinct rows.
+    let Some((n, arcs)) = arcs("geom-gcn/film/out1_graph_edges.txt", 1) else { return };
+    let options = MidpointOptions { directed: true, self_loops: true, unreachable: Some(2.0), ..Default::default() };
+    let (found, moments) = curvature(n, &arcs, &options);
+    assert_eq!((n, found.diameter), (7600, 20));
+    assert_printed(&moments, "0.12039", "1.30001");
+}
+
+#[test]
 fn a_sample_of_anchors_finds_the_mean_of_wordnet() {
     let Some((n, arcs)) = arcs("hyperbolics/real/wordnet.edges", 0) else { return };
     let (found, exact) = curvature(n, &arcs, &MidpointOptions { relative: false, ..Default::default() });

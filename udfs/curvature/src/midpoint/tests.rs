@@ -422,11 +422,10 @@ fn a_sample_of_anchors_gives_the_definition_over_that_sample() {
             let met = samples.iter().flatten().flat_map(|&a| distances[a as usize].iter().flatten());
             assert_eq!(found.diameter, *met.max().unwrap());
             let literal = literal(n, &arcs, &options, found.diameter, |m| sample(m).clone());
-            let errors = found.standard_error.unwrap();
-            for m in 0..n {
+            for (m, found_error) in found.standard_error.unwrap().into_iter().enumerate() {
                 let sample = sample(m as u32);
                 if !literal.has_pairs[m] {
-                    assert_eq!((found.curvature[m], errors[m]), (Some(0.0), Some(0.0)));
+                    assert_eq!((found.curvature[m], found_error), (Some(0.0), Some(0.0)));
                     continue;
                 }
                 let population = components.sizes[components.of_node[m] as usize];
@@ -434,11 +433,11 @@ fn a_sample_of_anchors_gives_the_definition_over_that_sample() {
                 let scale = literal.largest;
                 assert!((found.curvature[m].unwrap() - mean / scale).abs() < 1e-12);
                 if population <= count {
-                    assert_eq!(errors[m], Some(0.0));
+                    assert_eq!(found_error, Some(0.0));
                 } else {
-                    assert_eq!(errors[m].is_some(), error.is_some());
-                    let difference = errors[m].unwrap_or(0.0) - error.unwrap_or(0.0) / scale;
-                    assert!(difference.abs() < 1e-9, "{:?} {error:?}", errors[m]);
+                    assert_eq!(found_error.is_some(), error.is_some());
+                    let difference = found_error.unwrap_or(0.0) - error.unwrap_or(0.0) / scale;
+                    assert!(difference.abs() < 1e-9, "{:?} {error:?}", found_error);
                 }
             }
         }
@@ -465,16 +464,15 @@ fn a_sample_reads_arcs_and_fills_in_the_unreachable_likewise() {
                 let found = midpoint_curvature(n, &arcs, &options, &Unmonitored).unwrap();
                 let sample = SplitMix64::new(round).sample((0..n as u32).collect(), 20);
                 let literal = literal(n, &arcs, &options, found.diameter, |_| sample.clone());
-                let errors = found.standard_error.unwrap();
-                for m in 0..n {
+                for (m, found_error) in found.standard_error.unwrap().into_iter().enumerate() {
                     if !literal.has_pairs[m] {
                         assert_eq!(found.curvature[m], Some(0.0));
                     } else if literal.residuals[m].is_empty() {
-                        assert_eq!((found.curvature[m], errors[m]), (None, None));
+                        assert_eq!((found.curvature[m], found_error), (None, None));
                     } else {
                         let (mean, error) = grouped(&literal.residuals[m], &sample, n);
                         assert!((found.curvature[m].unwrap() - mean / literal.largest).abs() < 1e-12);
-                        assert!((errors[m].unwrap() - error.unwrap() / literal.largest).abs() < 1e-9);
+                        assert!((found_error.unwrap() - error.unwrap() / literal.largest).abs() < 1e-9);
                     }
                 }
             }
