@@ -38,9 +38,10 @@ fn message(error: &DataFusionError) -> String {
             Some(inner) => message(inner),
             None => inner.to_string(),
         },
-        DataFusionError::Plan(text) | DataFusionError::Execution(text) | DataFusionError::Configuration(text) => {
-            text.clone()
-        }
+        DataFusionError::Plan(text)
+        | DataFusionError::Execution(text)
+        | DataFusionError::Configuration(text)
+        | DataFusionError::ResourcesExhausted(text) => text.clone(),
         other => other.strip_backtrace(),
     }
 }

@@ -38,12 +38,15 @@ pub trait LazyRows: Debug + Send + Sync + 'static {
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
+/// Computes rows until its argument answers `false`.
+pub type BlockingRead = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<Vec<RecordBatch>> + Send>;
+
 /// The rows of a table.
 pub enum Rows {
     /// They are here.
     Ready(Vec<RecordBatch>),
     /// They take time: a closure that runs on a blocking thread and stops soon after its argument answers `false`.
-    Blocking(Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<Vec<RecordBatch>> + Send>),
+    Blocking(BlockingRead),
 }
 
 /// Scans a [`LazyRows`] in one partition.

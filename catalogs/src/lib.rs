@@ -18,5 +18,5 @@ pub use attached::{DatasetTable, GraphCatalog, GraphSchema, why_not_drop};
 pub use file_aware::{FileAwareCatalog, FileAwareCatalogList, FileAwareSchema};
 pub use files::{file_table, looks_like_a_file};
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
-pub use lazy::{LazyExec, LazyRows, Rows};
+pub use lazy::{BlockingRead, LazyExec, LazyRows, Rows};
 pub use system::{Function, Hyperparameter, Model, SYSTEM_SCHEMA, Setting, SystemRows, SystemSchema};

@@ -21,8 +21,13 @@ pub(super) enum Task {
 }
 
 /// The part of a script that is read but not yet run.
+#[derive(Default)]
 pub(super) struct Pending {
     text: String,
+    /// The bytes of `text` that are known to be whole lexemes, and need not be read again.
+    lexed: usize,
+    /// The first and the last byte of the statement in those lexemes that is not ended.
+    open: Option<(usize, usize)>,
     /// The lines before `text`, and the characters before it in its first line.
     lines_before: usize,
     columns_before: usize,
@@ -30,13 +35,13 @@ pub(super) struct Pending {
 
 impl Pending {
     pub(super) fn new() -> Self {
-        Self { text: String::new(), lines_before: 0, columns_before: 0 }
+        Self::default()
     }
 
     /// Takes a line with its newline and gives what is whole by now.
     pub(super) fn push(&mut self, line: &str) -> Vec<Item> {
         self.text.push_str(line);
-        // Nothing else can end a statement or be a command: long statements are not read again for every line.
+        // Nothing else can end a statement or be a command.
         if line.contains(';') || line.trim_start().starts_with('\\') { self.take(false) } else { Vec::new() }
     }
 
@@ -46,46 +51,61 @@ impl Pending {
     }
 
     fn take(&mut self, at_end: bool) -> Vec<Item> {
-        let text = std::mem::take(&mut self.text);
-        let mut items = Vec::new();
-        let mut lines = Lines::new(&text);
-        let mut lexer = Lexer::new(&text);
-        // What is open: the first and the last byte of a statement. What is done: the bytes before `taken`.
-        let mut open: Option<(usize, usize)> = None;
+        let mut ready = Vec::new();
         let mut taken = 0;
-        let mut item = |task: Task, start: usize| {
-            let line = lines.line(start);
-            let column = lines.column() + if line == 1 { self.columns_before } else { 0 };
-            items.push(Item { task, line: self.lines_before + line, column });
-        };
+        let before = std::mem::replace(&mut self.lexed, self.text.len());
+        let mut lexer = Lexer::new(&self.text[before..]);
         while let Some(lexeme) = lexer.next() {
+            let (start, end) = (before + lexeme.start, before + lexeme.end());
+            if !lexeme.closed && !at_end {
+                // The lines to come belong to it.
+                self.lexed = start;
+                break;
+            }
             if lexeme.is_semicolon() {
-                if let Some((start, end)) = open.take() {
-                    item(Task::Statement(text[start..end].to_owned()), start);
+                if let Some((start, end)) = self.open.take() {
+                    ready.push((Task::Statement(self.text[start..end].to_owned()), start));
                 }
-                taken = lexeme.end();
-            } else if open.is_none() && lexeme.text == "\\" && starts_line(&text[..lexeme.start]) {
-                let command = lexer.rest_of_line();
-                item(Task::Command(command.trim().to_owned()), lexeme.start);
-                taken = lexer.offset();
+                taken = end;
+            } else if self.open.is_none() && lexeme.text == "\\" && starts_line(&self.text[..start]) {
+                ready.push((Task::Command(lexer.rest_of_line().trim().to_owned()), start));
+                taken = before + lexer.offset();
             } else if lexeme.is_significant() {
-                open = Some((open.map_or(lexeme.start, |(start, _)| start), lexeme.end()));
+                self.open = Some((self.open.map_or(start, |(first, _)| first), end));
             }
         }
         if at_end {
-            if let Some((start, end)) = open {
-                item(Task::Statement(text[start..end].to_owned()), start);
+            if let Some((start, end)) = self.open.take() {
+                ready.push((Task::Statement(self.text[start..end].to_owned()), start));
             }
-            taken = text.len();
+            taken = self.text.len();
         }
-        let before = &text[..taken];
+        let items = self.located(ready);
+        self.forget(taken);
+        items
+    }
+
+    fn located(&self, ready: Vec<(Task, usize)>) -> Vec<Item> {
+        let mut lines = Lines::new(&self.text);
+        let item = |(task, start)| {
+            let line = lines.line(start);
+            let column = lines.column() + if line == 1 { self.columns_before } else { 0 };
+            Item { task, line: self.lines_before + line, column }
+        };
+        ready.into_iter().map(item).collect()
+    }
+
+    /// Drops the bytes that are taken.
+    fn forget(&mut self, taken: usize) {
+        let before = &self.text[..taken];
         if before.contains('\n') {
             self.columns_before = 0;
         }
         self.columns_before += before.rsplit('\n').next().unwrap_or_default().chars().count();
         self.lines_before += before.matches('\n').count();
-        self.text = text[taken..].to_owned();
-        items
+        self.text.drain(..taken);
+        self.lexed -= taken;
+        self.open = self.open.map(|(start, end)| (start - taken, end - taken));
     }
 }
 
@@ -201,6 +221,18 @@ mod tests {
         for open in ["SELECT 1", "SELECT ';", "SELECT 1; SELECT 2", "/* a", "SELECT 1; /* a", "SELECT $$;"] {
             assert!(!is_whole(open), "{open}");
         }
+    }
+
+    #[test]
+    fn a_long_statement_is_not_read_again_for_each_of_its_lines() {
+        let lines = 200_000;
+        let mut text = String::from("SELECT * FROM (VALUES\n");
+        (0..lines).for_each(|_| text.push_str("('a; b', 'it''s'), -- ;\n"));
+        text.push_str("(1, 2))");
+        let started = std::time::Instant::now();
+        assert_eq!(items(&format!("{text};\n\\q\n")), [statement(&text, 1, 1), command("q", lines + 3, 1)]);
+        // Reading it again for each line would take hours.
+        assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod ast;
 mod copy;
+mod depth;
 pub mod dialect;
 mod from_first;
 pub mod functions;

@@ -138,25 +138,3 @@ impl Functions for Signatures {
         }
     }
 }
-
-#[cfg(test)]
-mod scratch {
-    #[test]
-    fn scratch_depth() {
-        let n: usize = std::env::var("N").unwrap().parse().unwrap();
-        let text = match std::env::var("K").unwrap().as_str() {
-            "plus" => format!("SELECT {}1", "year + ".repeat(n)) + " FROM sales",
-            "or" => format!("SELECT * FROM sales WHERE {} year = 3", "city = 'x' OR ".repeat(n)),
-            "list" => format!("SELECT * FROM sales WHERE year IN ({} 3)", "3, ".repeat(n)),
-            "values" => format!("SELECT * FROM (VALUES {} (3))", "(3), ".repeat(n)),
-            _ => format!("{} SELECT 2", "SELECT 1 UNION ALL ".repeat(n)),
-        };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let time = std::time::Instant::now();
-        let handle = runtime.spawn(async move {
-            let context = super::session().await;
-            super::rows(&context, &text).await.map(|rows| rows.len()).map_err(|error| error.to_string().chars().take(200).collect::<String>())
-        });
-        println!("{:?} {:?}", runtime.block_on(handle).unwrap(), time.elapsed());
-    }
-}

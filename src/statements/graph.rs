@@ -1,9 +1,10 @@
 //! `CREATE GRAPH` and `DROP GRAPH`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bonnet_graph::{Monitor, Stopped};
-use bonnet_sql::{Generator, Options, RelationNode, execution_error};
+use bonnet_sql::{Generator, Options, RelationNode, execution_error, memory_text};
 use datafusion::catalog::{CatalogProvider, MemorySchemaProvider, SchemaProvider, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::MemTable;
@@ -106,9 +107,13 @@ fn generator(plan: &LogicalPlan) -> Result<Option<(Arc<dyn Generator>, Options)>
 async fn make(session: &Session, generator: Arc<dyn Generator>, options: Options) -> Result<Arc<dyn SchemaProvider>> {
     let state = session.state();
     let pool = Arc::clone(&session.engine.shared.kernels);
-    let memory = Memory(MemoryConsumer::new("CREATE GRAPH").register(&state.runtime_env().memory_pool));
+    let dropped = StopOnDrop(Arc::default());
+    let host = Host {
+        memory: MemoryConsumer::new("CREATE GRAPH").register(&state.runtime_env().memory_pool),
+        stopped: Arc::clone(&dropped.0),
+    };
     let work = move || {
-        let graph = pool.install(|| generator.generate(&options, &memory))?;
+        let graph = pool.install(|| generator.generate(&options, &host))?;
         Ok::<_, datafusion::error::DataFusionError>((graph.nodes()?, graph.edges()?))
     };
     let made = tokio::task::spawn_blocking(work).await;
@@ -121,19 +126,36 @@ async fn make(session: &Session, generator: Arc<dyn Generator>, options: Options
     Ok(Arc::new(schema))
 }
 
-/// The session's pool as a kernel's host.
-struct Memory(MemoryReservation);
+/// Tells the generator to stop when nobody waits for the statement any more.
+struct StopOnDrop(Arc<AtomicBool>);
 
-impl Monitor for Memory {
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The session's pool as a kernel's host.
+struct Host {
+    memory: MemoryReservation,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Monitor for Host {
     fn check(&self) -> Result<(), Stopped> {
-        Ok(())
+        if self.stopped.load(Ordering::Relaxed) { Err(Stopped::Cancelled) } else { Ok(()) }
     }
 
     fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
-        self.0.try_grow(bytes).map_err(|error| Stopped::OutOfMemory(error.strip_backtrace()))
+        self.memory.try_grow(bytes).map_err(|error| {
+            Stopped::OutOfMemory(format!(
+                "CREATE GRAPH: no room for {bytes} bytes more. {}. Raise --memory-limit, or make a smaller graph",
+                memory_text(&error)
+            ))
+        })
     }
 
     fn release(&self, bytes: usize) {
-        self.0.shrink(bytes.min(self.0.size()));
+        self.memory.shrink(bytes.min(self.memory.size()));
     }
 }

@@ -96,7 +96,7 @@ impl Monitor for Host {
             Stopped::OutOfMemory(format!(
                 "{}: no room for {bytes} bytes more. {}. Raise --memory-limit, or compute on fewer rows or columns",
                 self.function,
-                error.strip_backtrace()
+                crate::memory_text(&error)
             ))
         })
     }

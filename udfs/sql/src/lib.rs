@@ -33,7 +33,9 @@ pub use host::{Host, KernelContext, Progress, ProgressReport};
 pub use input::{InputGraph, Weights, collect_graphs, edge_schema, with_graph_id};
 pub use keys::{KeyColumn, KeyIndex};
 pub use node::{RelationExec, RelationNode};
-pub use operator::{Binding, Call, InputSchema, Operator, execution_error, require_columns, stopped, usage_error};
+pub use operator::{
+    Binding, Call, InputSchema, Operator, execution_error, memory_text, require_columns, stopped, usage_error,
+};
 pub use options::{OptionValue, Options};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};
 pub use registry::{Body, Column, Function, Kind, OptionType, Parameter, ParameterKind, Registry};

@@ -203,7 +203,7 @@ fn describe(
     schema: &SchemaRef,
     shared: Option<usize>,
 ) -> fmt::Result {
-    write!(f, "{}: {options}", function.name)?;
+    write!(f, "{}({options})", function.name)?;
     if let Some(columns) = columns {
         let names: Vec<&str> = columns.iter().map(|&column| schema.field(column).name().as_str()).collect();
         write!(f, " columns=[{}]", names.join(", "))?;

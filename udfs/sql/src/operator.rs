@@ -73,6 +73,15 @@ pub fn stopped(reason: Stopped) -> DataFusionError {
     }
 }
 
+/// What a refusal of memory says, without the words that every such error begins with.
+pub fn memory_text(error: &DataFusionError) -> String {
+    match error {
+        DataFusionError::ResourcesExhausted(text) => text.clone(),
+        DataFusionError::Context(_, inner) => memory_text(inner),
+        other => other.strip_backtrace(),
+    }
+}
+
 /// Fails unless the relation given for `input` has all `columns`; the error lists those it has.
 pub fn require_columns(function: &str, input: &InputSchema, columns: &[&str]) -> Result<()> {
     for column in columns {

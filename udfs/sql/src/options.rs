@@ -203,7 +203,9 @@ impl Options {
 
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (name, value)) in self.iter().enumerate() {
+        // What is NULL is as good as absent, and what begins with @ is the plan's own.
+        let shown = self.iter().filter(|(name, value)| **value != OptionValue::Null && !name.starts_with('@'));
+        for (i, (name, value)) in shown.enumerate() {
             write!(f, "{}{name} => {value}", if i == 0 { "" } else { ", " })?;
         }
         Ok(())

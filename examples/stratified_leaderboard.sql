@@ -1,0 +1,99 @@
+-- Who wins where? Graphs become tables, curvature puts each graph in a regime, four models are trained on every graph
+-- with five seeds, and the leaderboard by regime is a GROUP BY.
+--
+--     cargo run -- -f examples/stratified_leaderboard.sql
+--
+-- Nothing is downloaded: the graphs are shipped or made here.
+
+-- 1. The graphs ------------------------------------------------------------------------------------------------------
+
+-- Two with a task of their own: who followed whom when a karate club split (Zachary 1977), and who is infected when a
+-- disease spreads along a tree.
+ATTACH 'builtin:karate' AS karate;
+CREATE GRAPH disease AS disease_tree(seed => 1);
+
+-- The others share their nodes: 400 nodes in four classes (0..99, 100..199, ...), each with 16 noisy measurements of
+-- its class. `communities` joins them as a block model does: mostly within a class.
+CREATE GRAPH communities AS stochastic_block_model(
+    blocks => 4, nodes_per_block => 100, p_within => 0.05, p_between => 0.005, features => 16, separation => 0.8);
+
+-- A graph is a schema that has the tables or views `nodes` and `edges`. So the same nodes get other edges, and what the
+-- models gain or lose on them is due to the edges alone.
+
+-- On a ring, and row by row on a torus and on a grid of 20 x 20, a class is a stretch of consecutive nodes.
+CREATE SCHEMA ring;
+CREATE VIEW ring.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW ring.edges AS SELECT * FROM cycle(400);
+
+CREATE SCHEMA torus;
+CREATE VIEW torus.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW torus.edges AS SELECT * FROM grid_2d(20, 20, periodic => true);
+
+CREATE SCHEMA grid;
+CREATE VIEW grid.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW grid.edges AS SELECT * FROM grid_2d(20, 20);
+
+-- A caterpillar: every 20th node is a hub with 19 leaves, and the hubs form a path. A class is five hubs in a row.
+CREATE SCHEMA caterpillar;
+CREATE VIEW caterpillar.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW caterpillar.edges AS
+SELECT node AS src, CASE WHEN node % 20 = 0 THEN node - 20 ELSE node - node % 20 END AS dst
+FROM communities.nodes WHERE node > 0;
+
+-- Edges that know nothing of the classes: a random tree, a random graph.
+CREATE SCHEMA random_tree;
+CREATE VIEW random_tree.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW random_tree.edges AS SELECT * FROM random_tree(400, seed => 1);
+
+CREATE SCHEMA random_graph;
+CREATE VIEW random_graph.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW random_graph.edges AS SELECT * FROM erdos_renyi(400, 0.02, seed => 1);
+
+-- Preferential attachment: nodes come one by one, so a class is an age, and newcomers like to join the oldest.
+CREATE SCHEMA attachment;
+CREATE VIEW attachment.nodes AS SELECT * FROM communities.nodes;
+CREATE VIEW attachment.edges AS SELECT * FROM barabasi_albert(400, 3, seed => 1);
+
+-- 2. The regimes -----------------------------------------------------------------------------------------------------
+
+CREATE TABLE profiles AS SELECT * FROM graph_profile('*');
+
+\echo The shape of each graph: mean and skewness of its midpoint curvature give its regime.
+SELECT graph, nodes, edges, diameter, round(edge_homophily, 2) AS homophily, round(mean_curvature, 5) AS mean_curvature,
+       round(skewness, 2) AS skewness, regime
+FROM profiles
+ORDER BY regime, mean_curvature;
+
+-- 3. The runs --------------------------------------------------------------------------------------------------------
+
+-- A job is a row, so all jobs are a cross join. The karate club has no measurements: there, a node knows only itself.
+CREATE TABLE runs AS
+SELECT *
+FROM train((
+    SELECT graph, model, seed, CASE WHEN features IS NULL THEN 'identity' ELSE 'given' END AS features
+    FROM profiles
+    CROSS JOIN (VALUES ('mlp'), ('gcn'), ('graphsage'), ('gat')) AS models(model)
+    CROSS JOIN generate_series(0, 4) AS seeds(seed)
+), split_scheme => 'stratified:60/20/20');
+
+\echo Test accuracy on each graph, the mean over five seeds (0 failed runs expected).
+SELECT * FROM (
+    SELECT graph, regime, edge_homophily, count(*) FILTER (WHERE status <> 'ok') OVER (PARTITION BY graph) AS failed,
+           model, test_accuracy
+    FROM runs JOIN profiles USING (graph)
+) PIVOT (round(avg(test_accuracy), 3) FOR model IN ('mlp', 'gcn', 'graphsage', 'gat'))
+ORDER BY regime, graph;
+
+-- 4. Who wins where --------------------------------------------------------------------------------------------------
+
+\echo The leaderboard by regime: the mean over its graphs, the deviation of that mean over the seeds, the rank.
+WITH by_seed AS (
+    SELECT regime, model, seed, avg(test_accuracy) AS accuracy
+    FROM runs JOIN profiles USING (graph)
+    GROUP BY regime, model, seed
+)
+SELECT regime, rank() OVER (PARTITION BY regime ORDER BY round(avg(accuracy), 3) DESC) AS rank, model,
+       round(avg(accuracy), 3) AS accuracy, round(stddev(accuracy), 3) AS deviation
+FROM by_seed
+GROUP BY regime, model
+ORDER BY regime, rank, model;
