@@ -24,7 +24,8 @@ fn statements(db: &Db) -> Vec<(String, String)> {
         statements.push((name.to_owned(), function.example.to_owned()));
         if function.kind() == Kind::Edge {
             statements.push((name.to_owned(), format!("SELECT src, dst, {name}(src, dst) OVER () FROM karate.edges")));
-            let many = "(SELECT *, 1 AS graph_id FROM karate.edges UNION ALL SELECT *, 2 FROM karate.edges WHERE src > 2)";
+            let many =
+                "(SELECT *, 1 AS graph_id FROM karate.edges UNION ALL SELECT *, 2 FROM karate.edges WHERE src > 2)";
             statements.push((name.to_owned(), format!("SELECT * FROM {name}({many})")));
             let over = "OVER (PARTITION BY graph_id)";
             statements.push((name.to_owned(), format!("SELECT graph_id, {name}(src, dst) {over} FROM {many}")));
@@ -32,16 +33,28 @@ fn statements(db: &Db) -> Vec<(String, String)> {
     }
     // Options, carried columns, several inputs, columns left out, runs that are shared, and parameters by rows.
     for (name, sql) in [
-        ("train", "SELECT model, note, status, error, test_accuracy, parameters FROM train((SELECT 'karate' AS graph,
+        (
+            "train",
+            "SELECT model, note, status, error, test_accuracy, parameters FROM train((SELECT 'karate' AS graph,
              column1 AS model, column2 AS note FROM (VALUES ('gcn', 'a'), ('nothing', NULL))),
-             epochs => 4, features => 'identity', lr => 0.02)"),
-        ("midpoint_curvature", "SELECT * FROM midpoint_curvature((SELECT src, dst FROM karate.edges WHERE src < 3),
-             nodes => karate.nodes, relative => false, anchors => 9, seed => 4)"),
-        ("connected_components", "WITH c AS (SELECT * FROM connected_components(karate.edges, nodes => karate.nodes))
-             SELECT a.node, b.size FROM c a JOIN c b ON a.node = b.component"),
+             epochs => 4, features => 'identity', lr => 0.02)",
+        ),
+        (
+            "midpoint_curvature",
+            "SELECT * FROM midpoint_curvature((SELECT src, dst FROM karate.edges WHERE src < 3),
+             nodes => karate.nodes, relative => false, anchors => 9, seed => 4)",
+        ),
+        (
+            "connected_components",
+            "WITH c AS (SELECT * FROM connected_components(karate.edges, nodes => karate.nodes))
+             SELECT a.node, b.size FROM c a JOIN c b ON a.node = b.component",
+        ),
         ("graph_profile", "SELECT regime, diameter FROM graph_profile('*')"),
-        ("erdos_renyi", "SELECT graph_id, count(*) FROM erdos_renyi(
-             (SELECT column1 AS graph_id, 20 AS n, 0.5 AS p FROM (VALUES ('a'), ('b'))), seed => 3) GROUP BY 1"),
+        (
+            "erdos_renyi",
+            "SELECT graph_id, count(*) FROM erdos_renyi(
+             (SELECT column1 AS graph_id, 20 AS n, 0.5 AS p FROM (VALUES ('a'), ('b'))), seed => 3) GROUP BY 1",
+        ),
         ("grid_2d", "SELECT * FROM grid_2d(3, 4, periodic => true)"),
     ] {
         statements.push((name.to_owned(), sql.to_owned()));

@@ -106,7 +106,9 @@ fn every_function_stands_in_the_reference() {
 #[test]
 fn the_system_tables_list_what_is_registered() {
     let db = Db::new();
-    let listed = db.rows("SELECT name, kind, signature, returns, description, example, source FROM bonnet.functions ORDER BY name");
+    let listed = db.rows(
+        "SELECT name, kind, signature, returns, description, example, source FROM bonnet.functions ORDER BY name",
+    );
     let registered: Vec<_> = db
         .engine
         .registry()

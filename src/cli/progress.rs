@@ -25,7 +25,8 @@ impl Bar {
         let Some(progress) = progress.filter(|progress| is_long && progress.total > 0) else { return };
         let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3}% {pos}/{len}, {eta} left");
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr())
+                .with_message(progress.label.clone())
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
         });
         if bar.message() != progress.label {

@@ -143,3 +143,44 @@ fn datafusion_name(name: &str) -> &str {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{error, rows, session};
+
+    /// What COPY wrote with these options, as text.
+    async fn written(options: &str) -> String {
+        let context = session().await;
+        let file = std::env::temp_dir().join(format!("bonnetdb-copy-{}-{}", std::process::id(), options.len()));
+        let source = "SELECT city, amount FROM sales WHERE city = 'Bonn' ORDER BY amount";
+        rows(&context, &format!("COPY ({source}) TO '{}' {options}", file.display())).await.unwrap();
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    #[tokio::test]
+    async fn options_of_duckdb_do_what_they_say() {
+        assert_eq!(written("(FORMAT csv, HEADER false, DELIMITER ';')").await, "Bonn;8\nBonn;16\n");
+        assert_eq!(written("(FORMAT csv, HEADER, sep '|')").await, "city|amount\nBonn|8\nBonn|16\n");
+        assert_eq!(written("STORED AS CSV OPTIONS (has_header false)").await, "Bonn,8\nBonn,16\n");
+        assert_eq!(
+            written("WITH (FORMAT ndjson)").await,
+            "{\"city\":\"Bonn\",\"amount\":8}\n{\"city\":\"Bonn\",\"amount\":16}\n"
+        );
+        for codec in ["zstd", "gzip", "snappy", "'zstd(9)'"] {
+            let text = written(&format!("(FORMAT parquet, COMPRESSION {codec}, ROW_GROUP_SIZE 1)")).await;
+            assert!(text.starts_with("PAR1") && text.ends_with("PAR1"), "{codec}");
+        }
+    }
+
+    #[tokio::test]
+    async fn unknown_options_are_refused() {
+        let context = session().await;
+        let file = std::env::temp_dir().join("bonnetdb-copy-refused");
+        let found =
+            error(rows(&context, &format!("COPY sales TO '{}' (FORMAT csv, COLOUR red)", file.display())).await);
+        assert!(found.contains("colour"), "{found}");
+        assert!(!file.exists());
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Schema, SchemaRef, UInt64Type};
+use bonnet_catalogs::why_not_drop;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DataFusionError, TableReference};
 use datafusion::datasource::MemTable;
@@ -19,6 +20,7 @@ use crate::{Answer, Error, Result, Session, names};
 pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
     let tag = tag(&statement);
     let plan = plan(session, statement).await?;
+    refuse_drop(session, &plan)?;
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) if keeps_rows(&create) => {
             create_table(session, create).await?;
@@ -88,6 +90,23 @@ fn counted(batches: &[RecordBatch]) -> u64 {
 fn keeps_rows(create: &CreateMemoryTable) -> bool {
     let empty = matches!(create.input.as_ref(), LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
     !empty && create.constraints.iter().next().is_none() && create.column_defaults.is_empty()
+}
+
+/// Says why a table cannot be dropped: DataFusion would only say that there is none.
+fn refuse_drop(session: &Session, plan: &LogicalPlan) -> Result<()> {
+    let name = match plan {
+        LogicalPlan::Ddl(DdlStatement::DropTable(drop)) => &drop.name,
+        LogicalPlan::Ddl(DdlStatement::DropView(drop)) => &drop.name,
+        _ => return Ok(()),
+    };
+    let state = session.state();
+    let options = &state.config_options().catalog;
+    let name = name.clone().resolve(&options.default_catalog, &options.default_schema);
+    let schema = state.catalog_list().catalog(&name.catalog).and_then(|catalog| catalog.schema(&name.schema));
+    match schema.and_then(|schema| why_not_drop(&schema, &name.table)) {
+        Some(why) => Err(Error::statement(why)),
+        None => Ok(()),
+    }
 }
 
 /// `CREATE TABLE AS`: all columns become nullable, so that later rows need not be complete.

@@ -210,7 +210,8 @@ fn each_cell(batch: &RecordBatch, mut call: impl FnMut(usize, &str, bool) -> io:
             text.clear();
             formatter.value(row).write(&mut value).map_err(io::Error::other)?;
             push_escaped(&mut text, &value);
-            call(i, &text, array.is_null(row))?;
+            // An array of the type NULL holds no marks of its own.
+            call(i, &text, array.is_null(row) || array.data_type().is_null())?;
         }
     }
     Ok(())
@@ -263,7 +264,7 @@ mod tests {
     use std::slice;
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, StringArray, StructArray};
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, NullArray, StringArray, StructArray};
     use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 
     use super::super::tests::written;
@@ -360,10 +361,12 @@ mod tests {
         let batch = RecordBatch::try_from_iter([
             ("a", Arc::new(StringArray::from(vec![None, Some("NULL")])) as ArrayRef),
             ("b", Arc::new(Int64Array::from(vec![None, Some(1)])) as ArrayRef),
+            ("c", Arc::new(NullArray::new(2)) as ArrayRef),
         ])
         .unwrap();
         let screen = Some(Screen { columns: 80, rows: 40, colour: true });
         let text = written(Table::new(batch.schema(), screen), &[batch]);
-        assert!(text.contains(" \x1b[2mNULL\x1b[0m | \x1b[2mNULL\x1b[0m\n NULL |    1\n"), "{text}");
+        let null = "\x1b[2mNULL\x1b[0m";
+        assert!(text.contains(&format!(" {null} | {null} | {null}\n NULL |    1 | {null}\n")), "{text}");
     }
 }

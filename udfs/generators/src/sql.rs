@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, execution_error, stopped};
+use bonnet_sql::{
+    Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, execution_error, stopped,
+};
 use datafusion::common::Result;
 
 use crate::{

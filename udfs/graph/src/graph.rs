@@ -46,8 +46,7 @@ impl Graph {
 
     /// Every edge once, as `(u, v)` with `u < v`, in ascending order.
     pub fn edges(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
-        (0..self.n_nodes() as u32)
-            .flat_map(|u| self.neighbors(u).iter().filter(move |&&v| u < v).map(move |&v| (u, v)))
+        (0..self.n_nodes() as u32).flat_map(|u| self.neighbors(u).iter().filter(move |&&v| u < v).map(move |&v| (u, v)))
     }
 
     /// Where each node's adjacency list starts in [`Graph::targets`]; `n + 1` entries.

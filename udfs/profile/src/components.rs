@@ -54,8 +54,7 @@ impl Operator for Components {
             host.check().map_err(stopped)?;
             // The graph, the sets, and the answer.
             let _room = Reservation::new(host, Graph::bytes(n, graph.arcs.len()) + 40 * n).map_err(stopped)?;
-            let components =
-                run.install(|| bonnet_graph::connected_components(&Graph::from_edges(n, &graph.arcs)));
+            let components = run.install(|| bonnet_graph::connected_components(&Graph::from_edges(n, &graph.arcs)));
             let column = |value: &dyn Fn(u32) -> i64| -> ArrayRef {
                 Arc::new(Int64Array::from_iter_values(components.of_node.iter().map(|&component| value(component))))
             };

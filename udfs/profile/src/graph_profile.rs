@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array};
 use arrow::compute::{cast, max};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use bonnet_curvature::{MEAN_TOLERANCE, MidpointError, MidpointOptions, Moments, SKEWNESS_TOLERANCE, regime};

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder,
 
 use crate::input::number_column;
 use crate::{
-    Binding, Body, Call, Function, OptionValue, Options, Operator, Parameter, ParameterKind, Registry, RelationNode,
+    Binding, Body, Call, Function, Operator, OptionValue, Options, Parameter, ParameterKind, Registry, RelationNode,
     Run, Weights, collect_graphs, edge_schema, stopped, usage_error,
 };
 
@@ -78,9 +78,9 @@ impl EdgeOperator {
 
     /// The columns read: src, dst, the partition, the weight.
     fn columns(&self, options: &Options) -> Result<Columns> {
-        let named = |option: &str, default: &str| Ok::<_, datafusion::common::DataFusionError>(
-            options.text(option)?.unwrap_or(default).to_owned(),
-        );
+        let named = |option: &str, default: &str| {
+            Ok::<_, datafusion::common::DataFusionError>(options.text(option)?.unwrap_or(default).to_owned())
+        };
         let partition = match options.integer("@partition")? {
             Some(count) => (0..count).map(|i| format!("__partition_{i}")).collect(),
             None => vec!["graph_id".to_owned()],
@@ -116,7 +116,11 @@ impl Operator for EdgeOperator {
             match input.schema.field_with_name(&weight) {
                 Err(_) => return usage_error(format!("{}: the edges have no column {weight}", self.name)),
                 Ok(field) if !field.data_type().is_numeric() && *field.data_type() != DataType::Null => {
-                    return usage_error(format!("{}: the weight {weight} is {}, not a number", self.name, field.data_type()));
+                    return usage_error(format!(
+                        "{}: the weight {weight} is {}, not a number",
+                        self.name,
+                        field.data_type()
+                    ));
                 }
                 Ok(_) => reads.push(weight),
             }
@@ -152,9 +156,8 @@ impl Operator for EdgeOperator {
             host.check().map_err(stopped)?;
             let _room = Reservation::new(host, Graph::bytes(graph.n_nodes(), graph.arcs.len())).map_err(stopped)?;
             let simple = Graph::from_edges(graph.n_nodes(), &graph.arcs);
-            let weights = weights
-                .as_ref()
-                .map(|weights| graph.positions.iter().map(|&row| weights[row as usize]).collect());
+            let weights =
+                weights.as_ref().map(|weights| graph.positions.iter().map(|&row| weights[row as usize]).collect());
             let edges = EdgeRows { graph: &simple, rows: &graph.rows, weights };
             values.push(run.install(|| self.function.compute(&edges, &call.options, host))?);
             order.extend(&graph.positions);
@@ -175,13 +178,8 @@ impl Operator for EdgeOperator {
         for batch in batches {
             let own = value.slice(offset, batch.num_rows());
             offset += batch.num_rows();
-            let columns = schema
-                .fields()
-                .iter()
-                .enumerate()
-                .map(|(i, _)| Arc::clone(batch.column(i)))
-                .chain([own])
-                .collect();
+            let columns =
+                schema.fields().iter().enumerate().map(|(i, _)| Arc::clone(batch.column(i))).chain([own]).collect();
             run.emit(RecordBatch::try_new(Arc::clone(&run.schema), columns)?)?;
         }
         Ok(())
@@ -209,7 +207,7 @@ fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
             partition => {
                 let ids = (0..rows)
                     .map(|row| {
-                        let parts = partition.iter().map(|column| Ok(ScalarValue::try_from_array(column, row)?));
+                        let parts = partition.iter().map(|column| ScalarValue::try_from_array(column, row));
                         let parts = parts.collect::<Result<Vec<_>>>()?;
                         Ok(Some(format!("{parts:?}")))
                     })

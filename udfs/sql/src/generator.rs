@@ -110,7 +110,12 @@ impl GeneratorOperator {
             if let Some(column) = batch.column_by_name(parameter.name) {
                 let value = ScalarValue::try_from_array(column, row)?;
                 let Some(value) = OptionValue::from_scalar(&value) else {
-                    return usage_error(format!("{}: the column {} is {}", self.name, parameter.name, column.data_type()));
+                    return usage_error(format!(
+                        "{}: the column {} is {}",
+                        self.name,
+                        parameter.name,
+                        column.data_type()
+                    ));
                 };
                 let value = match &parameter.kind {
                     ParameterKind::Option(kind) => checked(&self.function, parameter.name, *kind, value)?,
@@ -131,7 +136,8 @@ impl Operator for GeneratorOperator {
             Some(input) => {
                 let given = &call.inputs[input].schema;
                 for parameter in &self.parameters {
-                    let named = given.field_with_name(parameter.name).is_ok() || call.options.get(parameter.name).is_some();
+                    let named =
+                        given.field_with_name(parameter.name).is_ok() || call.options.get(parameter.name).is_some();
                     if !parameter.optional && !named {
                         return usage_error(format!("{}: the relation has no column {}", self.name, parameter.name));
                     }

@@ -48,7 +48,10 @@ pub fn edge_schema(function: &str, input: &InputSchema) -> Result<DataType> {
     for name in ["src", "dst"] {
         let given = input.schema.field_with_name(name)?.data_type();
         let Some(normal) = KeyColumn::normal_type(given) else {
-            return usage_error(format!("{function}: {}.{name} is {given}: node keys are integers or text", input.name));
+            return usage_error(format!(
+                "{function}: {}.{name} is {given}: node keys are integers or text",
+                input.name
+            ));
         };
         match &found {
             _ if *given == DataType::Null => {}
@@ -146,7 +149,10 @@ fn whole(function: &str, src: KeyColumn, dst: KeyColumn, nodes: Option<KeyColumn
         None => KeyIndex::new(&[("src", &src), ("dst", &dst)])?,
         Some(nodes) => {
             // Only to see that the three agree in form.
-            if !matches!((nodes, &src), (KeyColumn::Integer(_), KeyColumn::Integer(_)) | (KeyColumn::Text(_), KeyColumn::Text(_))) {
+            if !matches!(
+                (nodes, &src),
+                (KeyColumn::Integer(_), KeyColumn::Integer(_)) | (KeyColumn::Text(_), KeyColumn::Text(_))
+            ) {
                 KeyIndex::new(&[("nodes.node", nodes), ("src", &src), ("dst", &dst)])?;
             }
             KeyIndex::new(&[("nodes.node", nodes)])?

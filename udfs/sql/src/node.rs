@@ -14,9 +14,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
-use datafusion::physical_plan::execution_plan::{
-    Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType,
-};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
@@ -57,7 +55,8 @@ impl RelationNode {
     ) -> Result<Self> {
         let (input_names, inputs): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
         let operator = operator_of(&function)?;
-        let binding = operator.bind(&call(&options, &input_names, inputs.iter().map(|input| input.schema().as_arrow())))?;
+        let binding =
+            operator.bind(&call(&options, &input_names, inputs.iter().map(|input| input.schema().as_arrow())))?;
         let schema = match (binding.carries, &columns) {
             (Some(input), _) => {
                 // The carried columns keep the qualifiers of their input.
@@ -114,10 +113,27 @@ fn call<'a>(options: &Options, names: &[String], schemas: impl Iterator<Item = &
     Call { options: options.clone(), inputs }
 }
 
+/// What makes two calls the same call.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity<'a> {
+    function: &'a str,
+    options: &'a Options,
+    input_names: &'a [String],
+    inputs: &'a [LogicalPlan],
+    columns: Option<&'a [usize]>,
+    shared: Option<usize>,
+}
+
 impl RelationNode {
-    /// What makes two calls the same call.
-    fn identity(&self) -> (&str, &Options, &[String], &[LogicalPlan], &Option<Vec<usize>>, Option<usize>) {
-        (self.function.name, &self.options, &self.input_names, &self.inputs, &self.columns, self.shared)
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            function: self.function.name,
+            options: &self.options,
+            input_names: &self.input_names,
+            inputs: &self.inputs,
+            columns: self.columns.as_deref(),
+            shared: self.shared,
+        }
     }
 }
 
@@ -244,8 +260,7 @@ impl RelationExec {
         graphs: Arc<dyn GraphResolver>,
     ) -> Result<Self> {
         let schemas: Vec<SchemaRef> = inputs.iter().map(|input| input.schema()).collect();
-        let binding =
-            operator_of(&function)?.bind(&call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
+        let binding = operator_of(&function)?.bind(&call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
         let schema = match &columns {
             Some(columns) => Arc::new(binding.schema.project(columns)?),
             None => Arc::clone(&binding.schema),
@@ -288,7 +303,11 @@ impl RelationExec {
         let call = call(&self.options, &self.input_names, schemas.iter().map(AsRef::as_ref));
         let operator = operator_of(&self.function)?;
         let mut run = Run {
-            inputs: self.inputs.iter().map(|input| input.execute(0, Arc::clone(context)).map(Some)).collect::<Result<_>>()?,
+            inputs: self
+                .inputs
+                .iter()
+                .map(|input| input.execute(0, Arc::clone(context)).map(Some))
+                .collect::<Result<_>>()?,
             output: output.clone(),
             schema: Arc::clone(&self.whole_schema),
             columns: self.computed.clone(),

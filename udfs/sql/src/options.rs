@@ -41,10 +41,12 @@ impl OptionValue {
                 ScalarValue::Int64(Some(value)) => Self::Integer(value),
                 _ => return None,
             },
-            value if value.data_type().is_numeric() => match value.cast_to(&arrow::datatypes::DataType::Float64).ok()? {
-                ScalarValue::Float64(Some(value)) => Self::Number(value),
-                _ => return None,
-            },
+            value if value.data_type().is_numeric() => {
+                match value.cast_to(&arrow::datatypes::DataType::Float64).ok()? {
+                    ScalarValue::Float64(Some(value)) => Self::Number(value),
+                    _ => return None,
+                }
+            }
             _ => return None,
         })
     }

@@ -10,8 +10,8 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DFSchema, Result, TableReference, internal_datafusion_err};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
@@ -106,7 +106,13 @@ fn plan_call(
                     Some(parameter) if parameter.variadic => parameter,
                     _ => match positional.next() {
                         Some(parameter) => parameter,
-                        None => return usage_error(format!("{}: too many arguments; it is {}", function.name, usage(function))),
+                        None => {
+                            return usage_error(format!(
+                                "{}: too many arguments; it is {}",
+                                function.name,
+                                usage(function)
+                            ));
+                        }
                     },
                 };
                 last = Some(parameter);
@@ -153,7 +159,8 @@ fn plan_call(
                 }
             }
             ParameterKind::Graph if parameter.variadic => {
-                let names = values.iter().map(|value| name_of(function, parameter, value)).collect::<Result<Vec<_>>>()?;
+                let names =
+                    values.iter().map(|value| name_of(function, parameter, value)).collect::<Result<Vec<_>>>()?;
                 options.insert(parameter.name, OptionValue::List(names.into_iter().map(OptionValue::Text).collect()));
             }
             ParameterKind::Graph | ParameterKind::Name => {
@@ -396,4 +403,3 @@ impl ExtensionPlanner for NodePlanner {
         )?)))
     }
 }
-

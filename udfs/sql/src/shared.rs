@@ -21,6 +21,7 @@ pub(crate) struct Kept {
     _memory: MemoryReservation,
 }
 
+type Spill = (Arc<dyn SpillFile>, StreamWriter<Box<dyn SpillWriter>>);
 type Outcome = Result<Arc<Kept>, Arc<DataFusionError>>;
 
 /// A run that starts with its first reader and ends with its last.
@@ -65,7 +66,7 @@ async fn keep(mut rows: SendableRecordBatchStream, context: Arc<TaskContext>) ->
     let memory = MemoryConsumer::new("kept relation").with_can_spill(true).register(context.memory_pool());
     let schema = rows.schema();
     let mut batches = Vec::new();
-    let mut spill: Option<(Arc<dyn SpillFile>, StreamWriter<Box<dyn SpillWriter>>)> = None;
+    let mut spill: Option<Spill> = None;
     while let Some(batch) = rows.next().await.transpose()? {
         if spill.is_none() && memory.try_grow(batch.get_array_memory_size()).is_ok() {
             batches.push(batch);

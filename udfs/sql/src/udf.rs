@@ -132,9 +132,8 @@ impl Common {
                 ParameterKind::Option(OptionType::Text) => DataType::Utf8,
                 _ => return Ok(given.clone()),
             };
-            let text = |data_type: &DataType| {
-                matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-            };
+            let text =
+                |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
             let fits = *given == DataType::Null
                 || *given == wanted
                 || (wanted.is_numeric() && given.is_numeric())

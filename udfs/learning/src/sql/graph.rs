@@ -16,6 +16,10 @@ use crate::{FeatureSource, Features, GraphData, Part, SparseRows, Split, SplitSc
 /// How a split is drawn where the publisher gives none and the job says nothing.
 const DRAWN: &str = "random:60/20/20";
 
+/// Dense rows with a smaller share of non-zero entries than this are trained on as sparse ones: bags of words that were
+/// published as dense arrays.
+const SPARSE: f64 = 0.25;
+
 /// A graph ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
 #[derive(Debug)]
 pub(super) struct LoadedGraph {
@@ -264,7 +268,24 @@ fn read_features(
         }
         values.extend_from_slice(&numbers.values()[start..start + length]);
     }
+    let entries = values.iter().filter(|value| **value != 0.0).count();
+    if (entries as f64) < SPARSE * values.len() as f64 {
+        return sparse(width, &values).map(Features::Sparse).map_err(wrong);
+    }
     Features::dense(width, values).map_err(wrong)
+}
+
+/// The non-zero entries of dense rows.
+fn sparse(width: usize, values: &[f32]) -> std::result::Result<SparseRows, crate::DataError> {
+    let (mut offsets, mut columns, mut entries) = (vec![0], Vec::new(), Vec::new());
+    for row in values.chunks_exact(width) {
+        for (column, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            columns.push(column as u32);
+            entries.push(*value);
+        }
+        offsets.push(columns.len());
+    }
+    SparseRows::new(width, offsets, columns, entries)
 }
 
 fn read_splits(run: &Run, table: &Arc<dyn TableProvider>, keys: &KeyIndex) -> Result<BTreeMap<i64, StoredSplit>> {

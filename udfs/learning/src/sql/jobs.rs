@@ -63,12 +63,14 @@ pub(super) fn check(function: &str, call: &Call) -> Result<Vec<String>> {
         if schema.field_with_name(name).is_ok() {
             return usage_error(format!("{function}: {name} is an option and a column of the jobs: keep one of them"));
         }
-        let fits = match (kind, value) {
-            (_, OptionValue::Null) | (Type::Own, _) | (Type::Text, OptionValue::Text(_)) => true,
-            (Type::Integer, OptionValue::Integer(_)) => true,
-            (Type::Number, OptionValue::Integer(_) | OptionValue::Number(_)) => true,
-            _ => false,
-        };
+        let fits = matches!(
+            (kind, value),
+            (_, OptionValue::Null)
+                | (Type::Own, _)
+                | (Type::Text, OptionValue::Text(_))
+                | (Type::Integer | Type::Number, OptionValue::Integer(_))
+                | (Type::Number, OptionValue::Number(_))
+        );
         if !fits {
             return usage_error(format!("{function}: {name} => {value}: expected {}", words(kind)));
         }
