@@ -11,8 +11,9 @@ files, the kernel and the rows, in a session that has run the query before. Trai
 over its epochs: preparation, steps, and the validation figures of every epoch. For a like comparison the peers' two parts,
 validation and test, are both watched by ours in every epoch, as one part of a view over the published split.
 
-Medians over the repeats, in each of which ours and the peer run one after the other; in parentheses the least. The ratio is
-that of the medians. On a busy machine the least values say more.
+Medians over the repeats, in each of which ours and the peer run one after the other; in brackets the processor time of
+all threads together, which other load on the machine changes little. Of ours it is that of the whole process, less that of
+a process that only attaches, shared out among the queries or epochs: for training it counts reading the graph, too.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -30,7 +32,6 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ROOT / "benches" / "peers"
 DATA = pathlib.Path(os.environ.get("BONNET_DATA", ROOT / ".." / "shared" / "data")).resolve()
-INSTALL = {"numpy": "numpy", "torch": "torch", "torch_geometric": "torch_geometric"}
 
 
 class Skipped(Exception):
@@ -38,7 +39,7 @@ class Skipped(Exception):
 
 
 def require_modules(*modules):
-    missing = [INSTALL[module] for module in modules if importlib.util.find_spec(module) is None]
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
     if missing:
         raise Skipped(f"the peer is missing: pip install {' '.join(missing)}")
 
@@ -63,20 +64,29 @@ class Bonnet:
         self.command = command
 
     def run(self, statements, threads=None, output="csv"):
-        """Runs statements in one process; gives its standard output and the milliseconds of each timed statement."""
+        """Runs statements in one process: its output, the milliseconds of each timed statement, those of its processor."""
         script = "\n".join(s if s.startswith("\\") else s + ";" for s in statements) + "\n"
         arguments = [self.command, "--format", output, *(["--threads", str(threads)] if threads else [])]
+        before = processor_ms()
         done = subprocess.run(arguments, input=script, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"bonnet failed:\n{script}\n{done.stderr}")
-        return done.stdout, [float(ms) for ms in re.findall(r"^Time: ([0-9.]+) ms", done.stderr, re.M)]
+        wall = [float(ms) for ms in re.findall(r"^Time: ([0-9.]+) ms", done.stderr, re.M)]
+        return done.stdout, wall, processor_ms() - before
 
-    def query_ms(self, preparation, query, times):
-        """The median of the milliseconds of a query, run once before and then `times` times."""
-        _, ms = self.run([*preparation, query, "\\timing on", *[query] * times])
-        if len(ms) != times:
-            sys.exit(f"expected {times} timings of {query}, found {len(ms)}")
-        return statistics.median(ms)
+    def query(self, preparation, query, times):
+        """The median of the milliseconds of a query, run once before and then `times` times, and its processor time."""
+        _, _, idle = self.run(preparation)
+        _, wall, busy = self.run([*preparation, query, "\\timing on", *[query] * times])
+        if len(wall) != times:
+            sys.exit(f"expected {times} timings of {query}, found {len(wall)}")
+        return statistics.median(wall), (busy - idle) / (times + 1)
+
+
+def processor_ms():
+    """Of all processes that were started from here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1e3 * (usage.ru_utime + usage.ru_stime)
 
 
 def peer(script, *arguments):
@@ -90,26 +100,21 @@ def duration(ms):
     return f"{ms / 1e3:.2f} s" if ms >= 1000 else f"{ms:.3g} ms" if ms < 100 else f"{ms:.0f} ms"
 
 
-def spread(values):
-    return f"{duration(statistics.median(values))} ({duration(min(values))})"
-
-
 class Table:
     def __init__(self):
         self.notes = []
-        print("| | ours | peer | ratio of medians | of the least | target |\n|---|---|---|---|---|---|", flush=True)
+        print("| | ours | peer | ratio | ratio of processor time | target |\n|---|---|---|---|---|---|", flush=True)
 
     def row(self, name, target, measure):
-        """`measure` gives lists of milliseconds, ours and the peer's, which may be empty."""
+        """`measure` gives pairs of milliseconds, elapsed and of the processor: ours and the peer's, which may be none."""
         try:
-            ours, theirs = measure()
+            ours, theirs = (tuple(map(statistics.median, zip(*pairs))) for pairs in measure())
         except Skipped as why:
             self.notes.append(f"{name}: skipped, {why}")
             print(f"| {name} | skipped | | | | {target} |", flush=True)
             return
-        cells = [name, spread(ours), spread(theirs) if theirs else ""]
-        for summary in (statistics.median, min):
-            cells.append(f"{summary(theirs) / summary(ours):,.0f}x" if theirs else "")
+        cells = [name, *(f"{duration(side[0])} [{duration(side[1])}]" if side else "" for side in (ours, theirs))]
+        cells += [f"{t / o:,.0f}x" for o, t in zip(ours, theirs)] or ["", ""]
         print("| " + " | ".join([*cells, target]) + " |", flush=True)
 
 
@@ -128,36 +133,39 @@ def midpoint(bonnet, table, repeats):
                 sys.exit(f"our curvature of Cora differs from the dense method's by {difference}")
             table.notes.append(f"Cora: largest difference from the dense method's values {difference:.1e}")
             for _ in range(repeats):
-                theirs.append(1e3 * peer("midpoint_dense.py", edges, values)["seconds"])
-                ours.append(bonnet.query_ms([attach], f"SELECT avg(curvature) FROM {call}", 21))
+                found = peer("midpoint_dense.py", edges, values)
+                theirs.append((1e3 * found["seconds"], 1e3 * found["processor_seconds"]))
+                ours.append(bonnet.query([attach], f"SELECT avg(curvature) FROM {call}", 40))
         return ours, theirs
 
     table.row("midpoint curvature, Cora; dense NumPy", "1,000x", cora)
 
 
 def scale(bonnet, table, repeats):
-    def attached(path, kind, times):
-        def measure():
-            attach = f"ATTACH '{require_data(path)}' AS g (TYPE {kind})"
-            query = "SELECT avg(curvature) FROM midpoint_curvature(g.edges, nodes => g.nodes)"
-            return [bonnet.query_ms([attach], query, times) for _ in range(repeats)], []
+    def measured(times, option, *preparation):
+        query = f"SELECT avg(curvature) FROM midpoint_curvature(g.edges, nodes => g.nodes{option})"
+        return [bonnet.query(preparation, query, times) for _ in range(repeats)], []
 
-        return measure
+    def attached(path, kind):
+        return f"ATTACH '{require_data(path)}' AS g (TYPE {kind})"
 
-    def generated(generator, option):
-        def measure():
-            query = f"SELECT avg(curvature) FROM midpoint_curvature(g.edges, nodes => g.nodes{option})"
-            return [bonnet.query_ms([f"CREATE GRAPH g AS {generator}"], query, 1) for _ in range(repeats)], []
+    def loaded(path, kind):
+        attach = attached(path, kind).replace(" AS g ", " AS files ")
+        edges = "CREATE TABLE g.edges AS SELECT src, dst FROM files.edges"
+        nodes = "CREATE TABLE g.nodes AS SELECT node FROM files.nodes"
+        return attach, "CREATE SCHEMA g", edges, nodes
 
-        return measure
-
-    table.row("midpoint curvature, PubMed (19,717 nodes)", "0.1 s", attached("planetoid/pubmed", "planetoid", 7))
-    wordnet = attached("hyperbolics/real/wordnet.edges", "edge_list", 7)
-    table.row("midpoint curvature, WordNet (74,374 nodes)", "0.1 s", wordnet)
-    small = generated("barabasi_albert(100000, 10)", "")
-    table.row("midpoint curvature, preferential attachment, 10^5 nodes, 10^6 edges", "a few s", small)
-    large = generated("barabasi_albert(1000000, 10)", ", anchors => 512")
-    table.row("the same, 10^6 nodes, 10^7 edges, 512 anchors", "a few s", large)
+    for name, path, kind in [
+        ("PubMed (19,717 nodes)", "planetoid/pubmed", "planetoid"),
+        ("WordNet (74,374 nodes)", "hyperbolics/real/wordnet.edges", "edge_list"),
+    ]:
+        row = f"midpoint curvature, {name}"
+        table.row(f"{row}, reading the attached file", "", lambda: measured(5, "", attached(path, kind)))
+        table.row(f"{row}, from tables", "0.1 s", lambda: measured(5, "", *loaded(path, kind)))
+    small, large = (f"CREATE GRAPH g AS barabasi_albert({n}, 10)" for n in (10**5, 10**6))
+    row = "midpoint curvature, preferential attachment"
+    table.row(f"{row}, 10^5 nodes, 10^6 edges", "a few s", lambda: measured(1, "", small))
+    table.row(f"{row}, 10^6 nodes, 10^7 edges, 512 anchors", "a few s", lambda: measured(1, ", anchors => 512", large))
 
 
 # One part that is watched in every epoch, made of the published validation and test nodes.
@@ -171,16 +179,17 @@ WATCHED = [
 
 
 def training(bonnet, table, repeats, epochs):
-    def epoch_ms(model, threads):
+    def epoch(model, threads):
         attach = f"ATTACH '{require_data('planetoid/cora')}' AS cora (TYPE planetoid)"
         job = f"SELECT 'watched' AS graph, '{model}' AS model, 0 AS seed, {epochs} AS epochs, 'row' AS normalize"
         query = f"SELECT status, 1000 * train_seconds / epochs_run AS ms FROM train(({job}))"
         # Several runs, one after the other, each in a statement of its own.
-        output, _ = bonnet.run([attach, *WATCHED, *[query] * 5], threads, "ndjson")
+        _, _, idle = bonnet.run([attach, *WATCHED], threads)
+        output, _, busy = bonnet.run([attach, *WATCHED, *[query] * 5], threads, "ndjson")
         rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
         if [row["status"] for row in rows] != ["ok"] * 5:
             sys.exit(f"training failed: {output}")
-        return statistics.median(row["ms"] for row in rows)
+        return statistics.median(row["ms"] for row in rows), (busy - idle) / (5 * epochs)
 
     def one_model(model, threads):
         def measure():
@@ -189,8 +198,8 @@ def training(bonnet, table, repeats, epochs):
             ours, theirs = [], []
             for _ in range(repeats):
                 found = peer("train_pyg.py", DATA / "planetoid" / "cora", "cora", model, threads or 0, epochs)
-                theirs.append(found["median_ms"])
-                ours.append(epoch_ms(model, threads))
+                theirs.append((found["median_ms"], found["processor_ms"]))
+                ours.append(epoch(model, threads))
             return ours, theirs
 
         return measure

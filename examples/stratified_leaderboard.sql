@@ -67,6 +67,7 @@ ORDER BY regime, mean_curvature;
 -- 3. The runs --------------------------------------------------------------------------------------------------------
 
 -- A job is a row, so all jobs are a cross join. The karate club has no measurements: there, a node knows only itself.
+-- Rows come as runs finish; sorted, they are the same table every time.
 CREATE TABLE runs AS
 SELECT *
 FROM train((
@@ -74,12 +75,15 @@ FROM train((
     FROM profiles
     CROSS JOIN (VALUES ('mlp'), ('gcn'), ('graphsage'), ('gat')) AS models(model)
     CROSS JOIN generate_series(0, 4) AS seeds(seed)
-), split_scheme => 'stratified:60/20/20');
+), split_scheme => 'stratified:60/20/20')
+ORDER BY graph, model, seed;
 
-\echo Test accuracy on each graph, the mean over five seeds (0 failed runs expected).
+\echo Runs: a run that fails is a row with its status, and stops no other.
+SELECT status, count(*) AS runs, min(epochs_run) AS epochs FROM runs GROUP BY status;
+
+\echo Test accuracy on each graph, the mean over five seeds.
 SELECT * FROM (
-    SELECT graph, regime, edge_homophily, count(*) FILTER (WHERE status <> 'ok') OVER (PARTITION BY graph) AS failed,
-           model, test_accuracy
+    SELECT regime, graph, round(edge_homophily, 2) AS homophily, model, test_accuracy
     FROM runs JOIN profiles USING (graph)
 ) PIVOT (round(avg(test_accuracy), 3) FOR model IN ('mlp', 'gcn', 'graphsage', 'gat'))
 ORDER BY regime, graph;
@@ -97,3 +101,7 @@ SELECT regime, rank() OVER (PARTITION BY regime ORDER BY round(avg(accuracy), 3)
 FROM by_seed
 GROUP BY regime, model
 ORDER BY regime, rank, model;
+
+-- Reading: mlp sees no edges, so it scores the same on all graphs that share their nodes; message passing gains much
+-- where edges join equal labels (homophily near 1), whatever the regime, and little or nothing where they do not: read a
+-- regime beside its homophily.

@@ -10,6 +10,7 @@ pub mod front;
 mod functions;
 mod names;
 mod query;
+pub mod reference;
 mod session;
 mod settings;
 mod statements;

@@ -169,9 +169,9 @@ impl functions::Functions for Functions<'_> {
         self.0.get(function).map(|function| function.parameters.iter().map(parameter).collect()).unwrap_or_default()
     }
 
-    fn from_parameters(&self, function: &str) -> Vec<functions::Parameter> {
+    fn parameters_in_from(&self, function: &str) -> Vec<functions::Parameter> {
         let Some(function) = self.0.get(function) else { return Vec::new() };
-        let mut parameters: Vec<_> = function.from_parameters().iter().map(parameter).collect();
+        let mut parameters: Vec<_> = function.parameters_in_from().iter().map(parameter).collect();
         // A name where a generator's first constant stands is a relation of constants.
         if function.kind() == Kind::Generator
             && let Some(first) = parameters.first_mut()

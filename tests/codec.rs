@@ -143,10 +143,12 @@ fn a_physical_call_that_is_written_and_read_answers_the_same() {
     let (writer, reader) = (codec(&here), codec(&there));
     let converter = DefaultPhysicalProtoConverter {};
     for (name, sql) in statements(&here) {
-        let original = physical(&here, &here.session.context().state(), &plan(&here, &sql));
+        // Made twice: a sort that keeps the first rows hands on what it has seen to a plan made of it.
+        let make = || physical(&here, &here.session.context().state(), &plan(&here, &sql));
+        let (original, template) = (make(), make());
         let task = there.session.context().task_ctx();
         let mut written = 0;
-        let copy = Arc::clone(&original).transform_up(|plan| {
+        let copy = template.transform_up(|plan| {
             if plan.downcast_ref::<RelationExec>().is_none() {
                 return Ok(Transformed::no(plan));
             }

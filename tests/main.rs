@@ -78,11 +78,6 @@ impl Db {
         rows[0][0].clone()
     }
 
-    fn number(&self, sql: &str) -> f64 {
-        let value = self.value(sql);
-        value.parse().unwrap_or_else(|_| panic!("{sql}: {value}"))
-    }
-
     /// What a statement is refused with.
     fn error(&self, sql: &str) -> String {
         match self.try_run(sql) {

@@ -55,7 +55,7 @@ fn a_volatile_input_is_seen_once() {
     let sql = "WITH parts AS (
              SELECT * FROM connected_components((SELECT * FROM karate.edges WHERE random() < 0.5), nodes => karate.nodes))
          SELECT count(*) FROM parts a FULL JOIN parts b USING (node)
-         WHERE a.component IS DISTINCT FROM b.component OR a.size IS DISTINCT FROM b.size";
+         WHERE (a.component IS DISTINCT FROM b.component) OR (a.size IS DISTINCT FROM b.size)";
     for _ in 0..3 {
         assert_eq!(db.value(sql), "0");
     }

@@ -151,7 +151,8 @@ mod tests {
     /// What COPY wrote with these options, as text.
     async fn written(options: &str) -> String {
         let context = session().await;
-        let file = std::env::temp_dir().join(format!("bonnetdb-copy-{}-{}", std::process::id(), options.len()));
+        // DataFusion makes a folder of a name without an extension.
+        let file = std::env::temp_dir().join(format!("bonnetdb-copy-{}-{}.out", std::process::id(), options.len()));
         let source = "SELECT city, amount FROM sales WHERE city = 'Bonn' ORDER BY amount";
         rows(&context, &format!("COPY ({source}) TO '{}' {options}", file.display())).await.unwrap();
         let bytes = std::fs::read(&file).unwrap();
@@ -177,7 +178,7 @@ mod tests {
     #[tokio::test]
     async fn unknown_options_are_refused() {
         let context = session().await;
-        let file = std::env::temp_dir().join("bonnetdb-copy-refused");
+        let file = std::env::temp_dir().join("bonnetdb-copy-refused.out");
         let found =
             error(rows(&context, &format!("COPY sales TO '{}' (FORMAT csv, COLOUR red)", file.display())).await);
         assert!(found.contains("colour"), "{found}");

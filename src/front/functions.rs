@@ -11,7 +11,7 @@ pub trait Functions {
     fn parameters(&self, function: &str) -> Vec<Parameter>;
 
     /// What the function takes in FROM, in positional order: an edge function's relation of edges and its options.
-    fn from_parameters(&self, function: &str) -> Vec<Parameter>;
+    fn parameters_in_from(&self, function: &str) -> Vec<Parameter>;
 }
 
 /// The shape of a function's answer, as far as it decides where a call may stand.

@@ -178,7 +178,7 @@ fn lateral_unnest(factor: &TableFactor) -> Flow {
 impl Rewriter<'_> {
     /// Turns the names given for relations into queries, where DataFusion finds their tables.
     fn relations(&self, function: &str, args: &mut [FunctionArg]) -> Flow {
-        let parameters = self.functions.from_parameters(function);
+        let parameters = self.functions.parameters_in_from(function);
         let mut positional = parameters.iter();
         let mut last: Option<&Parameter> = None;
         for arg in args {

@@ -124,7 +124,7 @@ impl Functions for Signatures {
         }
     }
 
-    fn from_parameters(&self, function: &str) -> Vec<Parameter> {
+    fn parameters_in_from(&self, function: &str) -> Vec<Parameter> {
         let parameters = self.parameters(function);
         match function {
             "ollivier_ricci" => {

@@ -85,7 +85,7 @@ fn plan_call(
 ) -> Result<RelationNode> {
     let mut given: Vec<(String, Vec<&FunctionArgExpr>)> = Vec::new();
     // An edge function's columns are those of the relation: in FROM it takes the edges, then its options.
-    let parameters = function.from_parameters();
+    let parameters = function.parameters_in_from();
     let mut positional = parameters.iter();
     let mut last: Option<&Parameter> = None;
     let mut inputs = Vec::new();
@@ -192,7 +192,7 @@ fn plan_call(
 }
 
 fn usage(function: &Function) -> String {
-    let shown = Function { parameters: function.from_parameters(), ..function.clone() };
+    let shown = Function { parameters: function.parameters_in_from(), ..function.clone() };
     format!("FROM {}", shown.signature())
 }
 

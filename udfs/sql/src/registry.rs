@@ -276,7 +276,7 @@ impl Function {
     }
 
     /// What it takes in FROM, in positional order: an edge function takes the edges instead of their columns.
-    pub fn from_parameters(&self) -> Vec<Parameter> {
+    pub fn parameters_in_from(&self) -> Vec<Parameter> {
         match self.kind() {
             Kind::Edge => crate::edge::relation_parameters(self),
             _ => self.parameters.clone(),
