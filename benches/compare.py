@@ -64,7 +64,7 @@ class Bonnet:
         self.command = command
 
     def run(self, statements, threads=None, output="csv"):
-        """Runs statements in one process: its output, the milliseconds of each timed statement, those of its processor."""
+        """Runs statements in one process: its output, milliseconds of each timed statement, and of the processor."""
         script = "\n".join(s if s.startswith("\\") else s + ";" for s in statements) + "\n"
         arguments = [self.command, "--format", output, *(["--threads", str(threads)] if threads else [])]
         before = processor_ms()

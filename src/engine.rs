@@ -15,6 +15,9 @@ pub(crate) const MEMORY_CATALOG: &str = "memory";
 /// The schema of tables without a schema.
 pub(crate) const MAIN_SCHEMA: &str = "main";
 
+/// Bytes of stack of a query thread: DataFusion plans deeply nested statements recursively.
+const STACK: usize = 8 << 20;
+
 /// How many of the largest consumers an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(5).expect("five is not zero");
 
@@ -84,8 +87,9 @@ impl Engine {
         let threads = options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
-            .enable_all()
+            .thread_stack_size(STACK)
             .thread_name("query")
+            .enable_all()
             .build()?;
         let mut environment = RuntimeEnvBuilder::new();
         if let Some(limit) = options.memory_limit {

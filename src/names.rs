@@ -9,8 +9,9 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::catalog::{
     CatalogProvider, CatalogProviderList, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider,
 };
-use datafusion::common::{Result, plan_err};
-use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::common::{DFSchema, Result, plan_err};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawFieldAccessExpr, TypePlanner};
+use datafusion::logical_expr::{ExprSchemable, GetFieldAccess, cast};
 use datafusion::sql::sqlparser::ast;
 
 use crate::engine::{MAIN_SCHEMA, MEMORY_CATALOG};
@@ -138,6 +139,36 @@ impl TypePlanner for MapTypes {
         let value = Field::new("value", simple_type(value, sql_type)?, true);
         let entries = Field::new("entries", DataType::Struct(vec![key, value].into()), false);
         Ok(Some(Arc::new(Field::new("map", DataType::Map(Arc::new(entries), false), true))))
+    }
+}
+
+/// `features[5]` on a map: an integer key is read as the map's own key type, which is usually narrower than BIGINT.
+#[derive(Debug)]
+pub(crate) struct MapKeys;
+
+impl ExprPlanner for MapKeys {
+    fn plan_field_access(
+        &self,
+        access: RawFieldAccessExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawFieldAccessExpr>> {
+        let RawFieldAccessExpr { field_access, expr } = access;
+        let field_access = match (field_access, expr.get_type(schema)?) {
+            (GetFieldAccess::ListIndex { key }, DataType::Map(entries, _)) => {
+                let key_type = match entries.data_type() {
+                    DataType::Struct(fields) => fields[0].data_type().clone(),
+                    other => other.clone(),
+                };
+                let given = key.get_type(schema)?;
+                let key = match given.is_integer() && key_type.is_integer() && given != key_type {
+                    true => Box::new(cast(*key, key_type)),
+                    false => key,
+                };
+                GetFieldAccess::ListIndex { key }
+            }
+            (other, _) => other,
+        };
+        Ok(PlannerResult::Original(RawFieldAccessExpr { field_access, expr }))
     }
 }
 

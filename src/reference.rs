@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use arrow::datatypes::DataType;
 use bonnet_sql::{Column, Function, Kind, OptionType, OptionValue, Parameter, ParameterKind, Registry};
 
 /// The kinds in the order of the page, with what a reader has to know of each.
@@ -97,6 +98,7 @@ fn what(parameter: &Parameter) -> String {
         ParameterKind::Graph => "graph".to_owned(),
         ParameterKind::Name => "name of a column".to_owned(),
         ParameterKind::Column(Column::Any) => "value per row".to_owned(),
+        ParameterKind::Column(Column::Of(DataType::Float64)) => "value per row (DOUBLE)".to_owned(),
         ParameterKind::Column(Column::Of(data_type)) => format!("value per row ({data_type})"),
         ParameterKind::Option(OptionType::Boolean) => "true or false".to_owned(),
         ParameterKind::Option(OptionType::Integer) => "whole number".to_owned(),

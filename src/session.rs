@@ -69,6 +69,7 @@ impl Session {
         builder.scalar_functions().get_or_insert_default().extend(registry.scalar_udfs());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
+        builder.expr_planners().get_or_insert_default().insert(0, Arc::new(names::MapKeys));
         let context = SessionContext::new_with_state(builder.build());
         FileAwareCatalogList::install(&context);
         Self { engine, context, progress }

@@ -14,7 +14,7 @@ use crate::{
     Interner, LabelPairs, NeighborMatches, adjusted_homophily, edge_homophily, label_informativeness, node_homophily,
 };
 
-const SOURCE: &str = "heterophily-reevaluation.txt, Sec. 2 and App. B";
+const SOURCE: &str = "Luan et al., Are Heterophilic GNNs and Homophily Metrics Really Effective?, Sec. 2 and App. B";
 
 /// The registrations.
 pub fn functions() -> Vec<Function> {

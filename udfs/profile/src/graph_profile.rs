@@ -28,7 +28,7 @@ pub fn graph_profile() -> Function {
              midpoint curvature, and the regime they put it in. Only the columns that the query reads are computed.",
         )
         .example("SELECT graph, nodes, edges, regime FROM graph_profile(karate)")
-        .source("curvbench.txt, Sec. 3 and Table 1")
+        .source("CurvBench (arXiv 2606.06397), Sec. 3 and Table 1")
 }
 
 #[derive(Debug)]

@@ -25,7 +25,7 @@ pub fn forman_ricci() -> Function {
         .example(
             "SELECT src, dst, forman_ricci FROM forman_ricci(karate.edges) ORDER BY forman_ricci, src, dst LIMIT 3",
         )
-        .source("curvature-filtrations.txt, Eq. 1")
+        .source("Southern et al., Curvature Filtrations for Graph Generative Model Evaluation, Eq. 1")
 }
 
 #[derive(Debug)]

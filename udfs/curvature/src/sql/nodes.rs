@@ -39,10 +39,10 @@ pub fn midpoint_curvature() -> Function {
             "The discrete midpoint curvature of every node: the mean, over anchors and pairs of neighbours, of how a \
              neighbour pair's midpoint deviates from flat space. Exact over all anchors; 0 for fewer than two neighbours. \
              With sampled anchors the diameter that relative divides by is a lower bound of the true one, and a node that \
-             no anchor reaches is NULL. Exact: one search per 512 anchors, memory O(n + m).",
+             no anchor reaches is NULL; standard_error is NULL for fewer than 32 anchors. Exact: one search per 512 anchors, memory O(n + m).",
         )
         .example("SELECT node, curvature FROM midpoint_curvature(karate.edges, nodes => karate.nodes) ORDER BY node LIMIT 3")
-        .source("curvbench.txt, Eq. 1-3")
+        .source("CurvBench (arXiv 2606.06397), Eq. 1-3")
 }
 
 #[derive(Debug)]

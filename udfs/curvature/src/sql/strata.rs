@@ -29,7 +29,7 @@ pub fn regime() -> Function {
              'negative' where the signs agree (a zero agrees with either), else 'mixed'. NULL for a NULL or NaN.",
         )
         .example("SELECT regime(-0.2, -1.5)")
-        .source("curvbench.txt, Sec. 3")
+        .source("CurvBench (arXiv 2606.06397), Sec. 3")
 }
 
 #[derive(Debug)]
@@ -68,14 +68,14 @@ pub fn skewnesses() -> Vec<Function> {
         skewness("skewness", Moments::skewness_population)
             .description("The population skewness m3 / m2^1.5; 0 where the deviation is 0, NULL for no values.")
             .example("SELECT skewness(x) FROM (VALUES (1), (2), (4)) t(x)")
-            .source("curvbench.txt, Eq. 5"),
+            .source("CurvBench (arXiv 2606.06397), Eq. 5"),
         skewness("skewness_sample", Moments::skewness_sample)
             .description(
                 "The skewness m3 / s^3 with the n - 1 deviation, as the paper's tables print it; 0 where the deviation is \
                  0, NULL for fewer than two values.",
             )
             .example("SELECT skewness_sample(x) FROM (VALUES (1), (2), (4)) t(x)")
-            .source("curvbench.txt, Table 1"),
+            .source("CurvBench (arXiv 2606.06397), Table 1"),
         skewness("skewness_adjusted", Moments::skewness_adjusted)
             .description("The bias-corrected skewness G1, as DuckDB and pandas give it; NULL for fewer than three values.")
             .example("SELECT skewness_adjusted(x) FROM (VALUES (1), (2), (4)) t(x)")

@@ -41,7 +41,7 @@ pub fn train() -> Function {
             "SELECT model, status, epochs_run FROM train((SELECT 'karate' AS graph, 'gcn' AS model, 0 AS seed), \
              epochs => 5, features => 'identity')",
         )
-        .source("curvbench.txt, Sec. 3 and App. C; models as bonnet.models says")
+        .source("CurvBench (arXiv 2606.06397), Sec. 3 and App. C; models as bonnet.models says")
 }
 
 #[derive(Debug)]
@@ -193,6 +193,11 @@ fn train_one(graph: &LoadedGraph, job: &JobRow, host: &Host) -> Option<Answer> {
         let options = job.options.as_ref().map_err(Failure::error)?;
         let data = graph.data(options).map_err(Failure::error)?;
         let split = graph.split(&data, &job.choice, options.seed).map_err(Failure::error)?;
+        if split.val.is_empty() && split.test.is_empty() {
+            return Err(Failure::error(
+                "the split leaves no labelled node to validate or test: choose another split_scheme",
+            ));
+        }
         let outcome = crate::train(&data, &split, options, host, &mut |_| {});
         outcome.map(Some).or_else(|error| match (error.status(), error) {
             (None, TrainError::Cancelled) => Ok(None),
