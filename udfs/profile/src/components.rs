@@ -6,8 +6,7 @@ use arrow::array::{ArrayRef, Int64Array};
 use arrow::datatypes::{DataType, Field};
 use bonnet_graph::{Graph, Monitor, Reservation};
 use bonnet_sql::{
-    Binding, Body, Call, Function, InputSchema, KeyColumn, Operator, Parameter, Run, collect_graphs, edge_schema,
-    require_columns, stopped, with_graph_id,
+    Binding, Body, Call, Function, Operator, Parameter, Run, bind_graph, collect_graphs, stopped, with_graph_id,
 };
 use datafusion::common::Result;
 
@@ -34,18 +33,10 @@ struct Components;
 
 impl Operator for Components {
     fn bind(&self, call: &Call) -> Result<Binding> {
-        let edges = &call.inputs[0];
-        let mut key = edge_schema(NAME, edges)?;
-        let mut reads = vec![there(edges, &["src", "dst", "graph_id"])];
-        if let Some(nodes) = call.input("nodes") {
-            let nodes = &call.inputs[nodes];
-            require_columns(NAME, nodes, &["node"])?;
-            key = KeyColumn::normal_type(nodes.schema.field_with_name("node")?.data_type()).unwrap_or(key);
-            reads.push(there(nodes, &["node", "graph_id"]));
-        }
+        let (key, reads) = bind_graph(NAME, call)?;
         let count = |name| Field::new(name, DataType::Int64, true);
         let fields = vec![Field::new("node", key, true), count("component"), count("size")];
-        Ok(Binding { schema: with_graph_id(edges, fields), reads, carries: None })
+        Ok(Binding { schema: with_graph_id(&call.inputs[0], fields), reads, carries: None })
     }
 
     fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
@@ -66,8 +57,4 @@ impl Operator for Components {
         }
         Ok(())
     }
-}
-
-fn there(input: &InputSchema, columns: &[&str]) -> Vec<String> {
-    columns.iter().filter(|name| input.schema.field_with_name(name).is_ok()).map(|name| (*name).to_owned()).collect()
 }

@@ -176,8 +176,8 @@ type Numbered = (KeyIndex, Vec<(u32, u32)>, Option<Vec<Option<u32>>>);
 
 /// The graph's nodes, its rows as numbers, and its classes as numbers.
 fn read(run: &Run, tables: &GraphTables, labelled: bool) -> Result<Numbered> {
-    let edges = columns(run, tables, "edges", &["src", "dst"])?;
-    let nodes = columns(run, tables, "nodes", if labelled { &["node", "label"] } else { &["node"] })?;
+    let edges = run.read_table(&tables.edges, "edges", &["src", "dst"])?;
+    let nodes = run.read_table(&tables.nodes, "nodes", if labelled { &["node", "label"] } else { &["node"] })?;
     let (src, dst) = (KeyColumn::new(&edges[0], "edges.src")?, KeyColumn::new(&edges[1], "edges.dst")?);
     let node = KeyColumn::new(&nodes[0], "nodes.node")?;
     run.host().reserve(24 * (src.len() + node.len())).map_err(stopped)?;
@@ -212,19 +212,6 @@ fn read(run: &Run, tables: &GraphTables, labelled: bool) -> Result<Numbered> {
     Ok((keys, arcs, labels))
 }
 
-/// Columns of a table of the graph, each in one piece.
-fn columns(run: &Run, tables: &GraphTables, table: &str, names: &[&str]) -> Result<Vec<ArrayRef>> {
-    let provider = if table == "edges" { &tables.edges } else { &tables.nodes };
-    let schema = provider.schema();
-    if let Some(missing) = names.iter().find(|name| schema.field_with_name(name).is_err()) {
-        return Err(execution_error(format!("its table {table} has no column {missing}")));
-    }
-    let stream = run.wait(run.graphs().read(provider, names, run.context()))?;
-    let schema = stream.schema();
-    let batches = run.drain(stream)?;
-    Ok(arrow::compute::concat_batches(&schema, &batches)?.columns().to_vec())
-}
-
 /// The width of the features: as the reader states it, else as the rows show it. NULL without features.
 fn feature_width(run: &Run, tables: &GraphTables) -> Result<Option<i64>> {
     let schema = tables.nodes.schema();
@@ -235,7 +222,7 @@ fn feature_width(run: &Run, tables: &GraphTables) -> Result<Option<i64>> {
     if let DataType::FixedSizeList(_, width) = field.data_type() {
         return Ok(Some(i64::from(*width)));
     }
-    let features = columns(run, tables, "nodes", &["features"])?.swap_remove(0);
+    let features = run.read_table(&tables.nodes, "nodes", &["features"])?.swap_remove(0);
     Ok(match features.data_type() {
         DataType::Map(_, _) => {
             let indices = cast(features.as_map().keys(), &DataType::Int64)?;

@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
 use bonnet_graph::Monitor;
 use datafusion::common::Result;
 
-use crate::{InputSchema, KeyColumn, KeyIndex, Run, execution_error, require_columns, stopped, usage_error};
+use crate::{Call, InputSchema, KeyColumn, KeyIndex, Run, execution_error, require_columns, stopped, usage_error};
 
 /// A weight per row of `edges`; `None` where the relation has no such column.
 pub type Weights = Option<Vec<Option<f64>>>;
@@ -66,6 +66,27 @@ pub fn edge_schema(function: &str, input: &InputSchema) -> Result<DataType> {
         }
     }
     Ok(found.map_or(DataType::Int64, |(_, kind)| kind))
+}
+
+/// Checks the inputs `edges` (the first) and `nodes` of a call; gives the type of the answer's keys and the columns read.
+pub fn bind_graph(function: &str, call: &Call) -> Result<(DataType, Vec<Vec<String>>)> {
+    let there = |input: &InputSchema, columns: &[&str]| -> Vec<String> {
+        columns
+            .iter()
+            .filter(|name| input.schema.field_with_name(name).is_ok())
+            .map(|name| (*name).to_owned())
+            .collect()
+    };
+    let edges = &call.inputs[0];
+    let mut key = edge_schema(function, edges)?;
+    let mut reads = vec![there(edges, &["src", "dst", "graph_id"])];
+    if let Some(nodes) = call.input("nodes") {
+        let nodes = &call.inputs[nodes];
+        require_columns(function, nodes, &["node"])?;
+        key = KeyColumn::normal_type(nodes.schema.field_with_name("node")?.data_type()).unwrap_or(key);
+        reads.push(there(nodes, &["node", "graph_id"]));
+    }
+    Ok((key, reads))
 }
 
 /// Puts `graph_id` in front of an answer's columns where the input has one.

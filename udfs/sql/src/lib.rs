@@ -28,7 +28,7 @@ pub use flatten::flatten;
 pub use generator::{GeneratedGraph, Generator};
 pub use graphs::{GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, split_graph_name};
 pub use host::{Host, KernelContext, Progress, ProgressReport};
-pub use input::{InputGraph, Weights, collect_graphs, edge_schema, with_graph_id};
+pub use input::{InputGraph, Weights, bind_graph, collect_graphs, edge_schema, with_graph_id};
 pub use keys::{KeyColumn, KeyIndex};
 pub use node::{RelationExec, RelationNode};
 pub use operator::{

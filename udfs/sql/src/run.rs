@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use bonnet_graph::{Monitor, Stopped};
+use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use futures::StreamExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::{GraphResolver, Host, KernelContext, stopped};
+use crate::{GraphResolver, Host, KernelContext, execution_error, stopped};
 
 /// The inputs, the output and the host of a running [`Operator`](crate::Operator).
 pub struct Run {
@@ -82,6 +84,18 @@ impl Run {
             batches.push(batch);
         }
         Ok(batches)
+    }
+
+    /// Columns of a graph's table, each in one piece; reserves their memory until the run ends. `name` is the table's.
+    pub fn read_table(&self, table: &Arc<dyn TableProvider>, name: &str, columns: &[&str]) -> Result<Vec<ArrayRef>> {
+        let schema = table.schema();
+        if let Some(missing) = columns.iter().find(|column| schema.field_with_name(column).is_err()) {
+            return Err(execution_error(format!("its table {name} has no column {missing}")));
+        }
+        let stream = self.wait(self.graphs.read(table, columns, &self.context))?;
+        let schema = stream.schema();
+        let batches = self.drain(stream)?;
+        Ok(concat_batches(&schema, &batches)?.columns().to_vec())
     }
 
     /// The next rows of an input, for operators that stream.

@@ -6,8 +6,8 @@ use arrow::array::{ArrayRef, Float64Array};
 use arrow::datatypes::{DataType, Field};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Binding, Body, Call, Function, InputGraph, Operator, OptionValue, Options, Parameter, Run, collect_graphs,
-    edge_schema, execution_error, require_columns, stopped, usage_error, with_graph_id,
+    Binding, Body, Call, Function, InputGraph, Operator, OptionValue, Options, Parameter, Run, bind_graph,
+    collect_graphs, execution_error, stopped, usage_error, with_graph_id,
 };
 use datafusion::common::Result;
 
@@ -67,23 +67,12 @@ fn options(options: &Options) -> Result<MidpointOptions> {
 impl Operator for Midpoint {
     fn bind(&self, call: &Call) -> Result<Binding> {
         let options = options(&call.options)?;
-        let edges = &call.inputs[0];
-        let mut key = edge_schema(NAME, edges)?;
-        let mut reads = vec![keys_of(edges, &["src", "dst"])];
-        if let Some(nodes) = call.input("nodes") {
-            let nodes = &call.inputs[nodes];
-            require_columns(NAME, nodes, &["node"])?;
-            if let Some(normal) = bonnet_sql::KeyColumn::normal_type(nodes.schema.field_with_name("node")?.data_type())
-            {
-                key = normal;
-            }
-            reads.push(keys_of(nodes, &["node"]));
-        }
+        let (key, reads) = bind_graph(NAME, call)?;
         let mut fields = vec![Field::new("node", key, true), Field::new("curvature", DataType::Float64, true)];
         if options.anchors.is_some() {
             fields.push(Field::new("standard_error", DataType::Float64, true));
         }
-        Ok(Binding { schema: with_graph_id(edges, fields), reads, carries: None })
+        Ok(Binding { schema: with_graph_id(&call.inputs[0], fields), reads, carries: None })
     }
 
     fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
@@ -103,12 +92,6 @@ impl Operator for Midpoint {
         }
         Ok(())
     }
-}
-
-/// The key columns of an input, with `graph_id` where it is there.
-fn keys_of(input: &bonnet_sql::InputSchema, columns: &[&str]) -> Vec<String> {
-    let there = |name: &&str| input.schema.field_with_name(name).is_ok();
-    columns.iter().copied().chain(["graph_id"]).filter(there).map(str::to_owned).collect()
 }
 
 fn emit(run: &Run, graph: &InputGraph, answer: MidpointCurvature) -> Result<()> {

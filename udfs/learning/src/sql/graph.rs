@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type};
 use bonnet_graph::{Graph, Monitor};
@@ -55,10 +55,10 @@ impl LoadedGraph {
         if with_features && features.is_some() {
             names.push("features");
         }
-        let columns = columns(run, &tables.nodes, "nodes", &names)?;
+        let columns = run.read_table(&tables.nodes, "nodes", &names)?;
         let column = |name: &str| names.iter().position(|other| *other == name).map(|i| &columns[i]);
         let node = KeyColumn::new(&columns[0], "nodes.node")?;
-        let ends = self::columns(run, &tables.edges, "edges", &["src", "dst"])?;
+        let ends = run.read_table(&tables.edges, "edges", &["src", "dst"])?;
         let (src, dst) = (KeyColumn::new(&ends[0], "edges.src")?, KeyColumn::new(&ends[1], "edges.dst")?);
 
         let keys = KeyIndex::new(&[("nodes.node", &node)])?;
@@ -160,18 +160,6 @@ impl LoadedGraph {
         };
         Split::given(data, &stored.train, &stored.val, &stored.test).map_err(|error| error.to_string())
     }
-}
-
-/// Columns of a table, each in one piece.
-fn columns(run: &Run, table: &Arc<dyn TableProvider>, name: &str, columns: &[&str]) -> Result<Vec<ArrayRef>> {
-    let schema = table.schema();
-    if let Some(missing) = columns.iter().find(|column| schema.field_with_name(column).is_err()) {
-        return Err(execution_error(format!("its table {name} has no column {missing}")));
-    }
-    let stream = run.wait(run.graphs().read(table, columns, run.context()))?;
-    let schema = stream.schema();
-    let batches: Vec<RecordBatch> = run.drain(stream)?;
-    Ok(arrow::compute::concat_batches(&schema, &batches)?.columns().to_vec())
 }
 
 /// The class of each node: labels in ascending order are classes 0, 1, ...
@@ -289,7 +277,7 @@ fn sparse(width: usize, values: &[f32]) -> std::result::Result<SparseRows, crate
 }
 
 fn read_splits(run: &Run, table: &Arc<dyn TableProvider>, keys: &KeyIndex) -> Result<BTreeMap<i64, StoredSplit>> {
-    let columns = columns(run, table, "splits", &["split", "node", "part"])?;
+    let columns = run.read_table(table, "splits", &["split", "node", "part"])?;
     let number = cast(&columns[0], &DataType::Int64)?;
     let node = keys.numbers(&KeyColumn::new(&columns[1], "splits.node")?);
     let part = cast(&columns[2], &DataType::Utf8)?;
