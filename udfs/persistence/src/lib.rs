@@ -1,0 +1,1 @@
+//! Filtrations, persistence diagrams, landscapes, and tests between sets of graphs.

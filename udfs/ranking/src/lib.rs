@@ -1,0 +1,1 @@
+//! Rank agreement, regrouping tests, stratified evaluation.

@@ -1,0 +1,1 @@
+//! Simplicial complexes: homology, manifolds, enumeration.
