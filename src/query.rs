@@ -1,13 +1,16 @@
 //! A running query: its rows cross from the engine's runtime to whoever waits for them.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bonnet_sql::Statement;
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -27,6 +30,11 @@ impl Deadline {
     /// A deadline this far from now; `None` for no limit.
     pub(crate) fn after(limit: Option<Duration>) -> Option<Self> {
         limit.map(|limit| Self { limit, end: Instant::now() + limit })
+    }
+
+    /// The moment itself.
+    pub(crate) fn end(self) -> std::time::Instant {
+        self.end.into_std()
     }
 
     /// What a statement that is late is told.
@@ -49,24 +57,36 @@ impl Deadline {
     }
 }
 
+/// Tells a statement's kernels to stop once nobody waits for it.
+pub(crate) struct CancelOnDrop(pub(crate) Arc<Statement>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// Pumps rows on the engine's runtime. Dropping the stream that is returned ends the query.
 pub(crate) fn pump(
     engine: &Engine,
     mut rows: SendableRecordBatchStream,
     deadline: Option<Deadline>,
+    statement: CancelOnDrop,
 ) -> SendableRecordBatchStream {
     let schema = rows.schema();
     let (sender, mut receiver) = mpsc::channel(WAITING);
     let _entered = engine.shared.runtime().enter();
     // The task holds the engine: its threads must outlive the query.
     let shared = Arc::clone(&engine.shared);
-    let task = SpawnedTask::spawn(async move {
+    let task = SpawnedTask::spawn(statement.0.scope(async move {
         let _shared = shared;
         loop {
             let next = tokio::select! {
-                next = rows.next() => next,
+                // A kernel that stops at the deadline ends in the same moment as the deadline passes.
+                biased;
                 late = Deadline::passed(deadline) => Some(Err(late)),
                 () = sender.closed() => None,
+                next = AssertUnwindSafe(rows.next()).catch_unwind() => next.unwrap_or_else(|panic| Some(Err(defect(&*panic)))),
             };
             let Some(batch) = next else { return };
             let failed = batch.is_err();
@@ -74,10 +94,20 @@ pub(crate) fn pump(
                 return;
             }
         }
-    });
+    }));
     let stream = futures::stream::poll_fn(move |cx| {
-        let _task = &task;
+        let (_task, _statement) = (&task, &statement);
         receiver.poll_recv(cx)
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
+}
+
+/// A panic is a defect of ours: it must not look like the end of the rows.
+fn defect(panic: &(dyn Any + Send)) -> DataFusionError {
+    let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text.as_str(),
+        _ => "no message",
+    };
+    DataFusionError::Execution(format!("the query failed by a defect of the engine, please report it: {text}"))
 }

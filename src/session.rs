@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bonnet_catalogs::FileAwareCatalogList;
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, KernelContext, Progress, ProgressReport, PruneOutputs, ShareRuns,
+    Statement,
 };
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -14,7 +15,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use crate::engine::{MAIN_SCHEMA, MEMORY_CATALOG, kernel_pool};
 use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
-use crate::query::{Deadline, pump};
+use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, names, statements};
 
@@ -85,22 +86,33 @@ impl Session {
         self.progress.reset();
         let deadline = Deadline::after(self.settings()?.statement_timeout());
         let session = self.clone();
+        let scope = self.scope(deadline)?;
         let answer = {
             let _entered = self.engine.shared.runtime().enter();
-            SpawnedTask::spawn(async move {
+            SpawnedTask::spawn(scope.0.scope(async move {
                 tokio::select! {
-                    answer = statements::run(&session, statement) => answer,
+                    biased;
                     late = Deadline::passed(deadline) => Err(late.into()),
+                    answer = statements::run(&session, statement) => answer,
                 }
-            })
+            }))
         };
         let answer = answer.await.map_err(|error| {
             Error::statement(format!("the statement failed by a defect of the engine, please report it: {error}"))
         })??;
         Ok(match answer {
-            Answer::Rows(rows) => Answer::Rows(pump(&self.engine, rows, deadline)),
+            Answer::Rows(rows) => Answer::Rows(pump(&self.engine, rows, deadline, scope)),
             done => done,
         })
+    }
+
+    /// What a statement's functions see of it. It is cancelled when this is dropped.
+    fn scope(&self, deadline: Option<Deadline>) -> Result<CancelOnDrop> {
+        let state = self.context.state_ref();
+        let kernels = state.read().config().get_extension::<KernelContext>();
+        let kernels = kernels.ok_or_else(|| Error::statement("the session lends no kernel threads"))?;
+        let memory = Arc::clone(&self.engine.shared.environment.memory_pool);
+        Ok(CancelOnDrop(Statement::new(kernels.as_ref().clone(), memory, deadline.map(Deadline::end))))
     }
 
     /// How far the running statement is, once a kernel is at work.

@@ -294,7 +294,7 @@ fn reaching_the_memory_limit_is_an_error_and_a_status() {
          unnest([60000, 8]) AS hidden), epochs => 2, features => 'identity') ORDER BY hidden",
     );
     assert_eq!(rows, [["8", "ok", "true"], ["60000", "out_of_memory", "false"]]);
-    assert_eq!(db.session.context().runtime_env().memory_pool.reserved(), 0);
+    assert_eq!(reserved(&db), 0);
     assert_eq!(db.value("SELECT max(size) FROM connected_components(karate.edges)"), "34");
 }
 
@@ -304,11 +304,15 @@ fn long_training(db: &Db) -> &'static str {
     "SELECT * FROM train((SELECT 'blocks' AS graph, unnest(['gcn', 'gat', 'mlp', 'graphsage']) AS model, 10000000 AS epochs))"
 }
 
-/// Waits until a query that was dropped has given everything back.
-fn until_idle(db: &Db, what: &str) {
-    let pool = &db.session.context().runtime_env().memory_pool;
+/// Bytes that queries and tables hold.
+fn reserved(db: &Db) -> usize {
+    db.session.context().runtime_env().memory_pool.reserved()
+}
+
+/// Waits until a query that was dropped holds nothing beyond what was held before.
+fn until_idle(db: &Db, what: &str, before: usize) {
     let dropped = Instant::now();
-    while pool.reserved() > 0 {
+    while reserved(db) > before {
         assert!(dropped.elapsed() < Duration::from_secs(5), "{what} still holds memory after 5 s");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -320,14 +324,15 @@ fn until_idle(db: &Db, what: &str) {
 fn dropping_the_rows_ends_training() {
     let db = Db::new();
     let sql = long_training(&db);
+    let before = reserved(&db);
     db.engine.block_on(async {
         let Answer::Rows(mut rows) = db.session.execute(sql).await.unwrap() else { panic!("train answers rows") };
         let waited = tokio::time::timeout(Duration::from_millis(1500), rows.next()).await;
         assert!(waited.is_err(), "training was to run for hours");
-        assert!(db.session.context().runtime_env().memory_pool.reserved() > 0, "training has not begun");
+        assert!(reserved(&db) > before, "training has not begun");
         drop(rows);
     });
-    until_idle(&db, "training");
+    until_idle(&db, "training", before);
 }
 
 #[test]
@@ -335,11 +340,12 @@ fn dropping_the_statement_ends_it() {
     let db = Db::new();
     // CREATE TABLE AS runs inside `execute`: the future itself is dropped.
     let sql = format!("CREATE TABLE t AS {}", long_training(&db));
+    let before = reserved(&db);
     db.engine.block_on(async {
         let statement = db.session.execute(&sql);
         assert!(tokio::time::timeout(Duration::from_millis(1500), statement).await.is_err());
     });
-    until_idle(&db, "the statement");
+    until_idle(&db, "the statement", before);
     db.refuses("SELECT * FROM t", &["'memory.main.t' not found"]);
 }
 
@@ -347,12 +353,13 @@ fn dropping_the_statement_ends_it() {
 fn a_timeout_ends_training_and_says_how_to_raise_it() {
     let db = Db::new();
     let sql = long_training(&db);
+    let before = reserved(&db);
     db.run("SET bonnet.statement_timeout = '1s'");
     let start = Instant::now();
     db.refuses(sql, &["the statement ran past bonnet.statement_timeout (1s)", "raise it with SET"]);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     db.run("RESET bonnet.statement_timeout");
-    until_idle(&db, "training");
+    until_idle(&db, "training", before);
 }
 
 #[test]
@@ -364,5 +371,5 @@ fn a_long_curvature_ends_when_its_rows_are_dropped() {
         // A fast machine may be done by then; what counts is that nothing is left.
         let _ = tokio::time::timeout(Duration::from_millis(400), rows.next()).await;
     });
-    until_idle(&db, "the curvature");
+    until_idle(&db, "the curvature", 0);
 }

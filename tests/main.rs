@@ -3,6 +3,7 @@
 mod bad_input;
 mod cli;
 mod codec;
+mod memory;
 mod once;
 mod published;
 mod registry;

@@ -2,6 +2,7 @@
 //!
 //! * [`GraphSchema`]: an attached data set as a schema; [`GraphCatalog`]: a folder of them as a catalog.
 //! * [`FileAwareCatalogList`]: `FROM 'file.parquet'`, on top of any other catalogs.
+//! * [`MemoryTable`]: rows in memory that count against the engine's limit.
 //! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`, `settings`.
 //!
 //! Planning reads headers only; rows are read on a blocking thread when the first batch is asked for, with memory
@@ -12,6 +13,7 @@ mod file_aware;
 mod files;
 mod graphs;
 mod lazy;
+mod memory;
 mod system;
 
 pub use attached::{DatasetTable, GraphCatalog, GraphSchema, why_not_drop};
@@ -19,4 +21,5 @@ pub use file_aware::{FileAwareCatalog, FileAwareCatalogList, FileAwareSchema};
 pub use files::{file_table, looks_like_a_file};
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 pub use lazy::{BlockingRead, LazyExec, LazyRows, Rows};
+pub use memory::{Kept, MemoryTable};
 pub use system::{Function, Hyperparameter, Model, SYSTEM_SCHEMA, Setting, SystemRows, SystemSchema};

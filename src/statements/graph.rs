@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bonnet_catalogs::MemoryTable;
 use bonnet_graph::{Monitor, Stopped};
 use bonnet_sql::{Generator, Options, RelationNode, execution_error, memory_text};
 use datafusion::catalog::{CatalogProvider, MemorySchemaProvider, SchemaProvider, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as SqlStatement;
@@ -120,7 +120,7 @@ async fn make(session: &Session, generator: Arc<dyn Generator>, options: Options
     let (nodes, edges) = made.map_err(|error| execution_error(format!("the generator failed: {error}")))??;
     let schema = MemorySchemaProvider::new();
     for (name, batch) in [("nodes", nodes), ("edges", edges)] {
-        let table: Arc<dyn TableProvider> = Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?);
+        let table: Arc<dyn TableProvider> = Arc::new(MemoryTable::of(name, batch, &state.runtime_env().memory_pool)?);
         schema.register_table(name.to_owned(), table)?;
     }
     Ok(Arc::new(schema))

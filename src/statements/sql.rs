@@ -1,17 +1,18 @@
 //! Statements that DataFusion plans, once they are rewritten.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Schema, SchemaRef, UInt64Type};
-use bonnet_catalogs::why_not_drop;
+use bonnet_catalogs::{Kept, MemoryTable, why_not_drop};
 use datafusion::catalog::TableProvider;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, TableReference};
-use datafusion::datasource::MemTable;
 use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan};
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::Query;
+use futures::TryStreamExt;
 
 use crate::front::{rewrite, summarize};
 use crate::{Answer, Error, Result, Session, names};
@@ -22,7 +23,7 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
     let plan = plan(session, statement).await?;
     refuse_drop(session, &plan)?;
     match plan {
-        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) if keeps_rows(&create) => {
+        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) => {
             create_table(session, create).await?;
             Ok(Answer::Done(tag))
         }
@@ -86,12 +87,6 @@ fn counted(batches: &[RecordBatch]) -> u64 {
     counts.flat_map(|counts| counts.iter().flatten()).sum()
 }
 
-/// Whether a table comes with rows (`AS SELECT`) and nothing else that DataFusion would have to see to.
-fn keeps_rows(create: &CreateMemoryTable) -> bool {
-    let empty = matches!(create.input.as_ref(), LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
-    !empty && create.constraints.iter().next().is_none() && create.column_defaults.is_empty()
-}
-
 /// Says why a table cannot be dropped: DataFusion would only say that there is none.
 fn refuse_drop(session: &Session, plan: &LogicalPlan) -> Result<()> {
     let name = match plan {
@@ -109,9 +104,14 @@ fn refuse_drop(session: &Session, plan: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// `CREATE TABLE AS`: all columns become nullable, so that later rows need not be complete.
+/// `CREATE TABLE`. With `AS` all columns become nullable, so that later rows need not be complete.
 async fn create_table(session: &Session, create: CreateMemoryTable) -> Result<()> {
-    let CreateMemoryTable { name, input, if_not_exists, or_replace, .. } = create;
+    let CreateMemoryTable { name, input, if_not_exists, or_replace, constraints, column_defaults, temporary } = create;
+    if temporary {
+        return Err(Error::statement(format!(
+            "there are no temporary tables: CREATE TABLE {name}, which lives as long as the engine"
+        )));
+    }
     let exists = exists(session, &name)?;
     match (exists, if_not_exists, or_replace) {
         (true, true, true) => return Err(Error::statement("IF NOT EXISTS and OR REPLACE exclude each other")),
@@ -123,19 +123,43 @@ async fn create_table(session: &Session, create: CreateMemoryTable) -> Result<()
         }
         _ => {}
     }
+    let declared = matches!(input.as_ref(), LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
     let rows = frame(session, Arc::unwrap_or_clone(input));
-    let schema = nullable(rows.schema().as_arrow());
-    let partitions = rows.collect_partitioned().await?;
-    let partitions = partitions
-        .into_iter()
-        .map(|batches| batches.into_iter().map(|batch| Ok(batch.with_schema(Arc::clone(&schema))?)).collect())
-        .collect::<Result<Vec<Vec<RecordBatch>>, DataFusionError>>()?;
-    let table: Arc<dyn TableProvider> = Arc::new(MemTable::try_new(schema, partitions)?);
+    let schema = match declared {
+        true => Arc::new(rows.schema().as_arrow().clone()),
+        false => nullable(rows.schema().as_arrow()),
+    };
+    let kept = Kept::new(&name.to_string(), &session.engine.shared.environment.memory_pool);
+    let kept = Arc::new(Mutex::new(kept));
+    let partitions = keep_rows(rows, &schema, &kept).await?;
+    let table: Arc<dyn TableProvider> =
+        Arc::new(MemoryTable::try_new(schema, partitions, constraints, column_defaults, kept)?);
     if exists {
         session.context.deregister_table(name.clone())?;
     }
     session.context.register_table(name, table)?;
     Ok(())
+}
+
+/// All rows, partition by partition, counted as they come.
+async fn keep_rows(rows: DataFrame, schema: &SchemaRef, kept: &Arc<Mutex<Kept>>) -> Result<Vec<Vec<RecordBatch>>> {
+    let tasks = rows.execute_stream_partitioned().await?.into_iter().map(|mut rows| {
+        let (schema, kept) = (Arc::clone(schema), Arc::clone(kept));
+        SpawnedTask::spawn(async move {
+            let mut batches = Vec::new();
+            while let Some(batch) = rows.try_next().await? {
+                kept.lock().unwrap_or_else(PoisonError::into_inner).grow(&batch)?;
+                batches.push(batch.with_schema(Arc::clone(&schema))?);
+            }
+            Ok::<_, DataFusionError>(batches)
+        })
+    });
+    let mut partitions = Vec::new();
+    for task in tasks.collect::<Vec<_>>() {
+        let done = task.await.map_err(|error| Error::statement(format!("the query failed: {error}")))?;
+        partitions.push(done?);
+    }
+    Ok(partitions)
 }
 
 fn exists(session: &Session, name: &TableReference) -> Result<bool> {

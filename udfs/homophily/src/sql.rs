@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{cast, is_not_null};
 use arrow::datatypes::DataType;
+use bonnet_graph::Monitor;
 use bonnet_sql::{
     AggregateFunction, AggregateState, Body, Function, KeyColumn, Options, Parameter, execution_error, usage_error,
 };
@@ -196,7 +197,7 @@ impl AggregateState for Pairs {
         to_json(&(self.labels.write(), self.pairs.counts()))
     }
 
-    fn value(&self) -> Result<ScalarValue> {
+    fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
         Ok(ScalarValue::Float64((self.metric)(&self.pairs)))
     }
 
@@ -255,7 +256,7 @@ impl AggregateState for Nodes {
         to_json(&(self.keys.write(), self.matches.counts().collect::<Vec<_>>()))
     }
 
-    fn value(&self) -> Result<ScalarValue> {
+    fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
         let mean = node_homophily(&self.matches, self.nodes).map_err(|error| execution_error(error.to_string()))?;
         Ok(ScalarValue::Float64(mean))
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bonnet_graph::{Monitor, Stopped};
+use datafusion::common::DataFusionError;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 
@@ -56,6 +57,17 @@ impl Progress {
         Some(ProgressReport { label: self.lock().clone(), done, total })
     }
 
+    /// Adds work that `function` has before it.
+    pub(crate) fn expect(&self, function: &str, units: u64) {
+        function.clone_into(&mut self.lock());
+        self.total.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// Says that work is done.
+    pub(crate) fn advance(&self, units: u64) {
+        self.done.fetch_add(units, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, String> {
         self.label.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -92,13 +104,7 @@ impl Monitor for Host {
 
     fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
         self.check()?;
-        self.memory.try_grow(bytes).map_err(|error| {
-            Stopped::OutOfMemory(format!(
-                "{}: no room for {bytes} bytes more. {}. Raise --memory-limit, or compute on fewer rows or columns",
-                self.function,
-                crate::memory_text(&error)
-            ))
-        })
+        self.memory.try_grow(bytes).map_err(|error| out_of_memory(&self.function, bytes, &error))
     }
 
     fn release(&self, bytes: usize) {
@@ -106,11 +112,18 @@ impl Monitor for Host {
     }
 
     fn expect(&self, units: u64) {
-        self.function.clone_into(&mut self.progress.lock());
-        self.progress.total.fetch_add(units, Ordering::Relaxed);
+        self.progress.expect(&self.function, units);
     }
 
     fn advance(&self, units: u64) {
-        self.progress.done.fetch_add(units, Ordering::Relaxed);
+        self.progress.advance(units);
     }
+}
+
+/// What a kernel is told when the pool grants no memory.
+pub(crate) fn out_of_memory(function: &str, bytes: usize, error: &DataFusionError) -> Stopped {
+    Stopped::OutOfMemory(format!(
+        "{function}: no room for {bytes} bytes more. {}. Raise --memory-limit, or compute on fewer rows or columns",
+        crate::memory_text(error)
+    ))
 }

@@ -21,6 +21,7 @@ mod registry;
 mod rules;
 mod run;
 mod shared;
+mod statement;
 mod udf;
 
 pub use edge::{EdgeFunction, EdgeRows};
@@ -39,4 +40,5 @@ pub use planner::{BonnetQueryPlanner, FunctionPlanner};
 pub use registry::{Body, Column, Function, Kind, OptionType, Parameter, ParameterKind, Registry};
 pub use rules::{EdgeWindows, PruneOutputs, ShareRuns};
 pub use run::Run;
+pub use statement::Statement;
 pub use udf::{AggregateFunction, AggregateState, ScalarFunction};

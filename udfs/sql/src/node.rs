@@ -23,6 +23,7 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 
 use crate::shared::SharedRun;
+use crate::statement::Statement;
 use crate::{Binding, Call, Function, GraphResolver, Host, InputSchema, KernelContext, Operator, Options, Run};
 
 /// A call of a function in FROM, with its relations as inputs of the plan.
@@ -318,9 +319,11 @@ impl RelationExec {
             runtime: tokio::runtime::Handle::current(),
         };
         let name = self.function.name;
+        let statement = Statement::current();
         tokio::task::spawn_blocking(move || {
+            let work = || Statement::enter(statement, || operator.run(&call, &mut run));
             // A panic is a defect of ours; the session must outlive it.
-            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| operator.run(&call, &mut run)));
+            let outcome = std::panic::catch_unwind(AssertUnwindSafe(work));
             drop(run);
             let error = match outcome {
                 Ok(Ok(())) => return,

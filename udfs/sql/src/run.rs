@@ -8,6 +8,7 @@ use arrow::datatypes::SchemaRef;
 use bonnet_graph::{Monitor, Stopped};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
+use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use futures::StreamExt;
 use tokio::runtime::Handle;
@@ -79,8 +80,10 @@ impl Run {
     /// All rows of a stream; reserves their memory until the run ends.
     pub fn drain(&self, mut stream: SendableRecordBatchStream) -> Result<Vec<RecordBatch>> {
         let mut batches = Vec::new();
+        // Batches are often slices of the same buffers.
+        let mut counter = RecordBatchMemoryCounter::new();
         while let Some(batch) = self.wait(async { stream.next().await.transpose() })? {
-            self.host.reserve(batch.get_array_memory_size()).map_err(stopped)?;
+            self.host.reserve(counter.count_batch(&batch)).map_err(stopped)?;
             batches.push(batch);
         }
         Ok(batches)

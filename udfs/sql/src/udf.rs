@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Field, FieldRef};
+use bonnet_graph::Monitor;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{
     AccumulatorArgs, PartitionEvaluatorArgs, StateFieldsArgs, WindowUDFFieldArgs,
@@ -18,6 +19,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::expressions::Literal;
 
+use crate::statement::ExpressionHost;
 use crate::{Body, Column, Function, OptionType, OptionValue, Options, ParameterKind, Registry, usage_error};
 
 /// A function of one row.
@@ -25,8 +27,14 @@ pub trait ScalarFunction: Debug + Send + Sync {
     /// The type of a value.
     fn data_type(&self) -> DataType;
 
-    /// One value per row; all columns have the same length and their parameters' types.
-    fn evaluate(&self, columns: &[ArrayRef]) -> Result<ArrayRef>;
+    /// One value per row; all columns have the same length and their parameters' types. Called in the kernel threads
+    /// where there is much to do; `monitor` speaks for the running statement.
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef>;
+
+    /// Whether even a few rows are work for the kernel threads.
+    fn heavy(&self) -> bool {
+        false
+    }
 }
 
 /// A function of a group of rows.
@@ -36,6 +44,11 @@ pub trait AggregateFunction: Debug + Send + Sync {
 
     /// The state of an empty group.
     fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>>;
+
+    /// Whether the value of even a small group is work for the kernel threads.
+    fn heavy(&self) -> bool {
+        false
+    }
 }
 
 /// What an aggregate knows of the rows seen so far.
@@ -49,8 +62,9 @@ pub trait AggregateState: Debug + Send + Sync {
     /// The state, for another to merge.
     fn to_bytes(&self) -> Vec<u8>;
 
-    /// The value of the group.
-    fn value(&self) -> Result<ScalarValue>;
+    /// The value of the group. Called in the kernel threads where the state is large; `monitor` speaks for the running
+    /// statement.
+    fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue>;
 
     /// The bytes held.
     fn size(&self) -> usize;
@@ -213,7 +227,9 @@ impl ScalarUDFImpl for Scalar {
         for parameter in self.common.function.parameters.iter().skip(columns.len()) {
             columns.push(parameter.default.to_scalar().to_array_of_size(rows)?);
         }
-        let values = self.body.evaluate(&columns)?;
+        let host = ExpressionHost::new(self.name());
+        let bytes = columns.iter().map(|column| column.get_array_memory_size()).sum();
+        let values = host.call(bytes, self.body.heavy(), || self.body.evaluate(&columns, &host))?;
         match constant {
             true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?)),
             false => Ok(ColumnarValue::Array(values)),
@@ -283,7 +299,8 @@ impl AggregateUDFImpl for Aggregate {
             };
             options.insert(parameter.name, crate::planner::checked(function, parameter.name, kind, value)?);
         }
-        Ok(Box::new(Group { state: self.body.state(&options)?, columns }))
+        let heavy = self.body.heavy();
+        Ok(Box::new(Group { function: function.name, heavy, state: self.body.state(&options)?, columns }))
     }
 }
 
@@ -300,6 +317,8 @@ fn literal(expr: &Arc<dyn datafusion::physical_expr::PhysicalExpr>) -> Option<&S
 /// A group's state behind DataFusion's interface: it travels between partitions as bytes.
 #[derive(Debug)]
 struct Group {
+    function: &'static str,
+    heavy: bool,
     state: Box<dyn AggregateState>,
     columns: Vec<usize>,
 }
@@ -311,7 +330,8 @@ impl Accumulator for Group {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.state.value()
+        let host = ExpressionHost::new(self.function);
+        host.call(self.state.size(), self.heavy, || self.state.value(&host))
     }
 
     fn size(&self) -> usize {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
+use bonnet_graph::Monitor;
 use bonnet_sql::{
     AggregateFunction, AggregateState, Body, Function, OptionValue, Options, Parameter, ScalarFunction, execution_error,
 };
@@ -40,7 +41,7 @@ impl ScalarFunction for RegimeOf {
         DataType::Utf8
     }
 
-    fn evaluate(&self, columns: &[ArrayRef]) -> Result<ArrayRef> {
+    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
         let numbers = columns.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<Vec<_>, _>>()?;
         let numbers: Vec<_> = numbers.iter().map(|column| column.as_primitive::<Float64Type>()).collect();
         let regime = |row: usize| -> Result<Option<&str>> {
@@ -123,7 +124,7 @@ impl AggregateState for Group {
         self.moments.state().into_iter().flat_map(f64::to_le_bytes).collect()
     }
 
-    fn value(&self) -> Result<ScalarValue> {
+    fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
         Ok(ScalarValue::Float64((self.statistic)(&self.moments)))
     }
 

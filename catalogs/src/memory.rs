@@ -1,0 +1,321 @@
+//! Tables in memory, whose rows count against the engine's memory limit.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow::array::{AsArray, RecordBatch, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::utils::memory::RecordBatchMemoryCounter;
+use datafusion::common::{Constraints, Result, SchemaExt, exec_err, internal_err};
+use datafusion::datasource::memory::PartitionData;
+use datafusion::datasource::sink::{DataSink, DataSinkExec};
+use datafusion::datasource::{MemTable, TableType};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+
+/// A table of batches in memory. Its rows hold memory of the engine's pool as long as the table lives; INSERT, DELETE
+/// and UPDATE take place when their statement runs, and wholly or not at all.
+#[derive(Debug)]
+pub struct MemoryTable {
+    rows: Arc<MemTable>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// The memory that a table holds.
+#[derive(Debug)]
+pub struct Kept {
+    memory: MemoryReservation,
+    // Batches are often slices of the same buffers.
+    counter: RecordBatchMemoryCounter,
+}
+
+impl Kept {
+    /// Nothing yet, for the table `name`.
+    pub fn new(name: &str, pool: &Arc<dyn MemoryPool>) -> Self {
+        let memory = MemoryConsumer::new(format!("table {name}")).register(pool);
+        Self { memory, counter: RecordBatchMemoryCounter::new() }
+    }
+
+    /// Reserves what a further batch takes.
+    ///
+    /// # Errors
+    /// If the pool has no room for it.
+    pub fn grow(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.memory.try_grow(self.counter.count_batch(batch))
+    }
+
+    /// Takes over batches that another reservation has made room for.
+    fn keep(&mut self, batches: &[Vec<RecordBatch>]) {
+        self.memory.grow(batches.iter().flatten().map(|batch| self.counter.count_batch(batch)).sum());
+    }
+}
+
+impl MemoryTable {
+    /// A table of these rows, which `kept` has counted, with its declared constraints and defaults.
+    ///
+    /// # Errors
+    /// If a batch has another schema.
+    pub fn try_new(
+        schema: SchemaRef,
+        mut partitions: Vec<Vec<RecordBatch>>,
+        constraints: Constraints,
+        defaults: Vec<(String, Expr)>,
+        kept: Arc<Mutex<Kept>>,
+    ) -> Result<Self> {
+        if partitions.is_empty() {
+            // Rows are inserted into a partition.
+            partitions.push(Vec::new());
+        }
+        let rows = MemTable::try_new(schema, partitions)?.with_constraints(constraints);
+        let rows = rows.with_column_defaults(defaults.into_iter().collect());
+        Ok(Self { rows: Arc::new(rows), kept })
+    }
+
+    /// A table of one batch.
+    ///
+    /// # Errors
+    /// If the pool has no room for it.
+    pub fn of(name: &str, batch: RecordBatch, pool: &Arc<dyn MemoryPool>) -> Result<Self> {
+        let mut kept = Kept::new(name, pool);
+        kept.grow(&batch)?;
+        Self::try_new(batch.schema(), vec![vec![batch]], Constraints::default(), Vec::new(), Arc::new(Mutex::new(kept)))
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[async_trait]
+impl TableProvider for MemoryTable {
+    fn schema(&self) -> SchemaRef {
+        self.rows.schema()
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        self.rows.constraints()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn get_column_default(&self, column: &str) -> Option<&Expr> {
+        self.rows.get_column_default(column)
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.rows.scan(state, projection, filters, limit).await
+    }
+
+    async fn insert_into(
+        &self,
+        _: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        insert_op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if insert_op != InsertOp::Append {
+            return exec_err!("a table in memory takes INSERT INTO, not {insert_op}: DELETE its rows first");
+        }
+        self.schema().logically_equivalent_names_and_types(&input.schema())?;
+        let sink = Sink { schema: self.schema(), rows: self.rows.batches.clone(), kept: Arc::clone(&self.kept) };
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+    }
+
+    async fn delete_from(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.change(state, Change::Delete { filters })
+    }
+
+    async fn update(
+        &self,
+        state: &dyn Session,
+        assignments: Vec<(String, Expr)>,
+        filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.change(state, Change::Update { assignments, filters })
+    }
+}
+
+impl MemoryTable {
+    fn change(&self, state: &dyn Session, change: Change) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
+            return internal_err!("a table in memory is changed by a session of another kind");
+        };
+        let (rows, kept) = (Arc::clone(&self.rows), Arc::clone(&self.kept));
+        Ok(Arc::new(ChangeExec::new(rows, kept, Box::new(state.clone()), change)))
+    }
+}
+
+/// Takes the rows of an INSERT: all of them, or none.
+#[derive(Debug)]
+struct Sink {
+    schema: SchemaRef,
+    rows: Vec<PartitionData>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+impl DisplayAs for Sink {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryTable")
+    }
+}
+
+#[async_trait]
+impl DataSink for Sink {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    async fn write_all(&self, mut data: SendableRecordBatchStream, _: &Arc<TaskContext>) -> Result<u64> {
+        let mut new = Vec::new();
+        let mut counter = RecordBatchMemoryCounter::new();
+        let memory = lock(&self.kept).memory.new_empty();
+        while let Some(batch) = data.next().await.transpose()? {
+            memory.try_grow(counter.count_batch(&batch))?;
+            new.push(batch);
+        }
+        let count = new.iter().map(RecordBatch::num_rows).sum::<usize>();
+        // The batches go round, so that later scans are shared out evenly.
+        let mut parts = vec![Vec::new(); self.rows.len()];
+        for (i, batch) in new.into_iter().enumerate() {
+            parts[i % self.rows.len()].push(batch);
+        }
+        // What was reserved for the statement becomes the table's, without the buffers that it had already.
+        lock(&self.kept).keep(&parts);
+        memory.free();
+        for (rows, part) in self.rows.iter().zip(parts) {
+            rows.write().await.extend(part);
+        }
+        Ok(count as u64)
+    }
+}
+
+/// What a DELETE or an UPDATE does.
+#[derive(Debug, Clone)]
+enum Change {
+    Delete { filters: Vec<Expr> },
+    Update { assignments: Vec<(String, Expr)>, filters: Vec<Expr> },
+}
+
+/// A DELETE or an UPDATE. DataFusion's own changes the rows while it plans, so that EXPLAIN would delete them.
+#[derive(Debug)]
+struct ChangeExec {
+    rows: Arc<MemTable>,
+    kept: Arc<Mutex<Kept>>,
+    state: Box<SessionState>,
+    change: Change,
+    properties: Arc<PlanProperties>,
+}
+
+impl ChangeExec {
+    fn new(rows: Arc<MemTable>, kept: Arc<Mutex<Kept>>, state: Box<SessionState>, change: Change) -> Self {
+        let schema = Arc::new(Schema::new(vec![Field::new("count", DataType::UInt64, false)]));
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Final,
+            Boundedness::Bounded,
+        );
+        Self { rows, kept, state, change, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for ChangeExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.change {
+            Change::Delete { .. } => "MemoryTable: DELETE",
+            Change::Update { .. } => "MemoryTable: UPDATE",
+        })
+    }
+}
+
+impl ExecutionPlan for ChangeExec {
+    fn name(&self) -> &str {
+        "ChangeExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (rows, kept) = (Arc::clone(&self.rows), Arc::clone(&self.kept));
+        let (state, change, schema) = (self.state.clone(), self.change.clone(), self.schema());
+        let answer = {
+            let schema = Arc::clone(&schema);
+            async move {
+                let done = match change {
+                    Change::Delete { filters } => rows.delete_from(state.as_ref(), filters).await?,
+                    Change::Update { assignments, filters } => {
+                        rows.update(state.as_ref(), assignments, filters).await?
+                    }
+                };
+                let counts = datafusion::physical_plan::collect(done, context).await?;
+                let count: u64 = counts.iter().map(counted).sum();
+                recount(&rows, &kept).await;
+                Ok(RecordBatch::try_new(schema, vec![Arc::new(UInt64Array::from(vec![count]))])?)
+            }
+        };
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, futures::stream::once(answer))))
+    }
+}
+
+fn counted(batch: &RecordBatch) -> u64 {
+    let counts = batch.column(0).as_primitive_opt::<UInt64Type>();
+    counts.map_or(0, |counts| counts.iter().flatten().sum())
+}
+
+/// Reserves what the changed rows take.
+async fn recount(rows: &MemTable, kept: &Mutex<Kept>) {
+    let mut counter = RecordBatchMemoryCounter::new();
+    for partition in &rows.batches {
+        for batch in partition.read().await.iter() {
+            counter.count_batch(batch);
+        }
+    }
+    let mut kept = lock(kept);
+    // The rows are there already: the pool may go over its limit until a later statement fails.
+    kept.memory.resize(counter.memory_usage());
+    kept.counter = counter;
+}
