@@ -111,7 +111,8 @@ impl Level {
         let after_verb = || match self.verb {
             Keyword::CREATE | Keyword::PREPARE => keyword == Keyword::AS,
             Keyword::INSERT => true,
-            _ => self.describes,
+            // The FROM of `EXPLAIN DELETE FROM t` begins no query.
+            _ => self.describes && keyword != Keyword::DELETE,
         };
         !self.open
             && (self.first
