@@ -41,7 +41,15 @@ fn message(error: &DataFusionError) -> String {
         DataFusionError::Plan(text)
         | DataFusionError::Execution(text)
         | DataFusionError::Configuration(text)
-        | DataFusionError::ResourcesExhausted(text) => text.clone(),
+        | DataFusionError::ResourcesExhausted(text) => own_words(text).to_owned(),
         other => other.strip_backtrace(),
+    }
+}
+
+/// What a function says of its arguments, without what DataFusion says before and behind it.
+fn own_words(text: &str) -> &str {
+    match text.split_once("user-defined coercion failed with: Error during planning: ") {
+        Some((_, rest)) => rest.split_once(" No function matches the given name").map_or(rest, |(own, _)| own),
+        None => text,
     }
 }

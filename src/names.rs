@@ -191,6 +191,7 @@ impl functions::Functions for Functions<'_> {
         Some(match self.0.get(function)?.kind() {
             Kind::Scalar => functions::Kind::Scalar,
             Kind::Aggregate => functions::Kind::Aggregate,
+            Kind::Window => functions::Kind::Window,
             Kind::Edge => functions::Kind::Edge,
             Kind::Relation | Kind::Run | Kind::Generator => functions::Kind::Relation,
         })
@@ -207,7 +208,7 @@ impl functions::Functions for Functions<'_> {
         if function.kind() == Kind::Generator
             && let Some(first) = parameters.first_mut()
         {
-            first.kind = functions::ParameterKind::Relation;
+            first.kind = functions::ParameterKind::Constants;
         }
         parameters
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::FileAwareCatalogList;
+use bonnet_catalogs::{FileAwareCatalogList, MantraFormatFactory};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, KernelContext, Progress, ProgressReport, PruneOutputs, ShareRuns,
     Statement,
@@ -71,6 +71,7 @@ impl Session {
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         builder.expr_planners().get_or_insert_default().insert(0, Arc::new(names::MapKeys));
+        builder.file_formats().get_or_insert_default().push(Arc::new(MantraFormatFactory));
         let context = SessionContext::new_with_state(builder.build());
         FileAwareCatalogList::install(&context);
         Self { engine, context, progress }

@@ -15,6 +15,7 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::file_aware::FileAwareSchema;
+use crate::kept::KeptRows;
 use crate::lazy::{LazyExec, LazyRows, Rows};
 use crate::system::{SYSTEM_SCHEMA, SystemSchema};
 
@@ -35,13 +36,14 @@ pub struct DatasetTable {
 struct DatasetScan {
     dataset: Arc<dyn Dataset>,
     table: String,
+    kept: Arc<KeptRows>,
 }
 
 impl DatasetTable {
     /// The table of this name. Reads its headers: call it where a thread may block.
     pub fn try_new(dataset: Arc<dyn Dataset>, table: &str) -> Result<Self> {
         let schema = dataset.schema(table).map_err(external)?;
-        Ok(Self { scan: Arc::new(DatasetScan { dataset, table: table.to_owned() }), schema })
+        Ok(Self { scan: Arc::new(DatasetScan { dataset, table: table.to_owned(), kept: Arc::default() }), schema })
     }
 
     /// The data set whose table this is.
@@ -68,7 +70,10 @@ impl LazyRows for DatasetScan {
 
     async fn rows(&self, columns: &[usize], _context: &Arc<TaskContext>) -> Result<Rows> {
         let (dataset, table, columns) = (Arc::clone(&self.dataset), self.table.clone(), columns.to_vec());
-        Ok(Rows::Blocking(Box::new(move |keep_going| dataset.read(&table, &columns, keep_going).map_err(external))))
+        let kept = Arc::clone(&self.kept);
+        Ok(Rows::Blocking(Box::new(move |keep_going| {
+            kept.get(dataset.version(), &columns, || dataset.read(&table, &columns, keep_going)).map_err(external)
+        })))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -117,12 +122,18 @@ pub struct GraphSchema {
     /// The columns of the data set's tables, of the version that they were read from.
     known: Mutex<BTreeMap<String, (String, DatasetTable)>>,
     created: RwLock<BTreeMap<String, Arc<dyn TableProvider>>>,
+    read_only: bool,
 }
 
 impl GraphSchema {
     /// The schema of a data set. Reads nothing.
     pub fn new(dataset: Arc<dyn Dataset>) -> Self {
-        Self { dataset, known: Mutex::default(), created: RwLock::default() }
+        Self { dataset, known: Mutex::default(), created: RwLock::default(), read_only: false }
+    }
+
+    /// The schema of a data set in which nothing can be created.
+    pub fn read_only(dataset: Arc<dyn Dataset>) -> Self {
+        Self { read_only: true, ..Self::new(dataset) }
     }
 
     /// The data set.
@@ -193,6 +204,10 @@ impl SchemaProvider for GraphSchema {
         if let Some(reason) = self.keeps(&name) {
             return plan_err!("{reason}");
         }
+        if self.read_only {
+            let location = self.dataset.location();
+            return plan_err!("'{location}' is attached READ_ONLY: create {name} in another schema");
+        }
         let mut created = self.created.write().unwrap_or_else(PoisonError::into_inner);
         if created.contains_key(&name) {
             return plan_err!("the table {name} already exists");
@@ -217,17 +232,34 @@ impl SchemaProvider for GraphSchema {
 #[derive(Debug)]
 pub struct GraphCatalog {
     schemas: RwLock<BTreeMap<String, Arc<dyn SchemaProvider>>>,
+    read_only: bool,
 }
 
 impl GraphCatalog {
     /// The catalog of a folder of graphs.
     pub fn new(collection: Collection) -> Self {
-        let schemas = collection
-            .graphs
-            .into_iter()
-            .map(|(name, dataset)| (name, Arc::new(GraphSchema::new(dataset)) as Arc<dyn SchemaProvider>))
-            .collect();
-        Self { schemas: RwLock::new(schemas) }
+        Self::with(collection, false)
+    }
+
+    /// The catalog of a folder of graphs in which nothing can be created or dropped.
+    pub fn read_only(collection: Collection) -> Self {
+        Self::with(collection, true)
+    }
+
+    fn with(collection: Collection, read_only: bool) -> Self {
+        let schema = if read_only { GraphSchema::read_only } else { GraphSchema::new };
+        let graphs = collection.graphs.into_iter();
+        let schemas = graphs.map(|(name, dataset)| (name, Arc::new(schema(dataset)) as Arc<dyn SchemaProvider>));
+        Self { schemas: RwLock::new(schemas.collect()), read_only }
+    }
+
+    fn refuse_change(&self, schema: &str) -> Result<()> {
+        if self.read_only {
+            return plan_err!(
+                "the catalog is attached READ_ONLY: the schema {schema} can be neither made nor dropped in it"
+            );
+        }
+        Ok(())
     }
 }
 
@@ -241,10 +273,12 @@ impl CatalogProvider for GraphCatalog {
     }
 
     fn register_schema(&self, name: &str, schema: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
+        self.refuse_change(name)?;
         Ok(self.schemas.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), schema))
     }
 
     fn deregister_schema(&self, name: &str, cascade: bool) -> Result<Option<Arc<dyn SchemaProvider>>> {
+        self.refuse_change(name)?;
         let mut schemas = self.schemas.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(schema) = schemas.get(name)
             && !cascade

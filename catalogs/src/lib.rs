@@ -6,13 +6,15 @@
 //! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`, `settings`.
 //!
 //! Planning reads headers only; rows are read on a blocking thread when the first batch is asked for, with memory
-//! reserved from the query's pool.
+//! reserved from the query's pool. Small answers are kept, 32 MiB in all, for as long as the files stay as they are.
 
 mod attached;
 mod file_aware;
 mod files;
 mod graphs;
+mod kept;
 mod lazy;
+mod mantra;
 mod memory;
 mod system;
 
@@ -21,5 +23,6 @@ pub use file_aware::{FileAwareCatalog, FileAwareCatalogList, FileAwareSchema};
 pub use files::{file_table, looks_like_a_file};
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 pub use lazy::{BlockingRead, LazyExec, LazyRows, Rows};
+pub use mantra::MantraFormatFactory;
 pub use memory::{Kept, MemoryTable};
 pub use system::{Function, Hyperparameter, Model, SYSTEM_SCHEMA, Setting, SystemRows, SystemSchema};

@@ -78,8 +78,8 @@ fn set_format(parser: &Parser<'_>, copy: &mut CopyToStatement, format: &str) -> 
     // DataFusion falls back to the extension when it does not know the format: a wrong one must be an error.
     match format.to_ascii_uppercase().as_str() {
         "NDJSON" | "JSONL" => copy.stored_as = Some("JSON".to_owned()),
-        known @ ("CSV" | "PARQUET" | "JSON" | "ARROW") => copy.stored_as = Some(known.to_owned()),
-        _ => return parser.expected("a format among csv, parquet, json, arrow", parser.peek_token()),
+        known @ ("CSV" | "PARQUET" | "JSON" | "ARROW" | "MANTRA") => copy.stored_as = Some(known.to_owned()),
+        _ => return parser.expected("a format among csv, parquet, json, arrow, mantra", parser.peek_token()),
     }
     Ok(())
 }

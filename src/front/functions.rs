@@ -21,6 +21,8 @@ pub enum Kind {
     Scalar,
     /// A value per group.
     Aggregate,
+    /// A value per row of an ordered window.
+    Window,
     /// A value per edge: a window function, and a relation in FROM.
     Edge,
     /// A relation: in FROM only. Runs and generators are relations here.
@@ -47,6 +49,8 @@ pub struct Parameter {
 pub enum ParameterKind {
     /// A table, view, CTE or subquery.
     Relation,
+    /// A constant, or in its place a relation of constants; text is a relation only where it looks like a file.
+    Constants,
     /// The name of a graph.
     Graph,
     /// The name of a column.

@@ -1,6 +1,7 @@
 //! The front of every statement: split, parse, rewrite.
 
 mod ast;
+pub mod columns;
 mod copy;
 mod depth;
 pub mod dialect;

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use bonnet_catalogs::looks_like_a_file;
 use datafusion::sql::parser::{CopyToSource, Statement as SqlStatement};
 use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
@@ -193,7 +194,16 @@ impl Rewriter<'_> {
                 }
                 FunctionArg::ExprNamed { .. } => continue,
             };
-            if parameter.is_some_and(|parameter| parameter.kind == ParameterKind::Relation)
+            let text = |value: &FunctionArgExpr| {
+                let FunctionArgExpr::Expr(Expr::Value(value)) = value else { return false };
+                matches!(&value.value, Value::SingleQuotedString(text) if !looks_like_a_file(text))
+            };
+            let takes_relation = parameter.is_some_and(|parameter| match parameter.kind {
+                ParameterKind::Relation => true,
+                ParameterKind::Constants => !text(value),
+                _ => false,
+            });
+            if takes_relation
                 && let FunctionArgExpr::Expr(expr) = value
                 && let Some(query) = self.relation(expr)
             {
@@ -240,6 +250,7 @@ impl Rewriter<'_> {
             }
             Kind::Edge => self.edge_call(name, &parameters, call)?,
             Kind::Aggregate => {}
+            Kind::Window => self.window_call(name, call)?,
             Kind::Scalar => {
                 if call.over.is_some() || call.filter.is_some() {
                     return refuse(format!("{name} answers a value per row: OVER and FILTER have no meaning for it"));
@@ -276,28 +287,48 @@ impl Rewriter<'_> {
         ControlFlow::Continue(())
     }
 
+    /// A window function ranks the rows of its partition by the window's order; a frame would be ignored.
+    fn window_call(&self, name: &str, call: &Function) -> Flow {
+        let ordered = call.over.as_ref().is_some_and(|over| self.window_has(over, &|spec| !spec.order_by.is_empty()));
+        if !ordered {
+            return refuse(format!(
+                "{name} answers a value per row of an ordered window: {name}() OVER (PARTITION BY ... ORDER BY ...)"
+            ));
+        }
+        if call.over.as_ref().is_some_and(|over| self.window_has(over, &|spec| spec.window_frame.is_some())) {
+            return refuse(format!("{name} looks at all rows of the partition: its OVER takes no frame"));
+        }
+        if call.filter.is_some() {
+            return refuse(format!("{name}: FILTER has no meaning for a value per row; filter the rows with WHERE"));
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Whether a window orders its rows or frames them, by itself or by the window that it names.
     fn is_ordered(&self, window: &WindowType) -> bool {
+        self.window_has(window, &|spec| !spec.order_by.is_empty() || spec.window_frame.is_some())
+    }
+
+    /// Whether something holds for a window, or for a window that it names.
+    fn window_has(&self, window: &WindowType, holds: &dyn Fn(&WindowSpec) -> bool) -> bool {
         match window {
-            WindowType::WindowSpec(spec) => self.is_ordered_spec(spec, 0),
-            WindowType::NamedWindow(name) => self.is_ordered_name(name, 0),
+            WindowType::WindowSpec(spec) => self.spec_has(spec, holds, 0),
+            WindowType::NamedWindow(name) => self.name_has(name, holds, 0),
         }
     }
 
-    fn is_ordered_spec(&self, spec: &WindowSpec, depth: usize) -> bool {
-        !spec.order_by.is_empty()
-            || spec.window_frame.is_some()
-            || spec.window_name.as_ref().is_some_and(|name| self.is_ordered_name(name, depth))
+    fn spec_has(&self, spec: &WindowSpec, holds: &dyn Fn(&WindowSpec) -> bool, depth: usize) -> bool {
+        holds(spec) || spec.window_name.as_ref().is_some_and(|name| self.name_has(name, holds, depth))
     }
 
     // A window may name another; one that names itself is DataFusion's to refuse.
-    fn is_ordered_name(&self, name: &Ident, depth: usize) -> bool {
+    fn name_has(&self, name: &Ident, holds: &dyn Fn(&WindowSpec) -> bool, depth: usize) -> bool {
         let windows = self.windows.last().into_iter().flatten();
         let mut found = windows.filter(|window| ast::normalized(&window.0) == ast::normalized(name));
         depth < 16
             && found.any(|NamedWindowDefinition(_, window)| match window {
-                NamedWindowExpr::NamedWindow(other) => self.is_ordered_name(other, depth + 1),
-                NamedWindowExpr::WindowSpec(spec) => self.is_ordered_spec(spec, depth + 1),
+                NamedWindowExpr::NamedWindow(other) => self.name_has(other, holds, depth + 1),
+                NamedWindowExpr::WindowSpec(spec) => self.spec_has(spec, holds, depth + 1),
             })
     }
 }
@@ -538,6 +569,14 @@ mod tests {
                 "SELECT ollivier_ricci(src, dst) OVER (v) FROM t WINDOW w AS (ORDER BY src), v AS (w)",
                 "no ORDER BY and no frame",
             ),
+            ("SELECT average_rank() FROM t", "average_rank() OVER (PARTITION BY ... ORDER BY ...)"),
+            (
+                "SELECT average_rank() OVER (PARTITION BY g) FROM t",
+                "average_rank() OVER (PARTITION BY ... ORDER BY ...)",
+            ),
+            ("SELECT average_rank(x) OVER (ORDER BY x)", "average_rank: too many arguments"),
+            ("SELECT average_rank() OVER (ORDER BY x ROWS 2 PRECEDING)", "no frame"),
+            ("SELECT average_rank() FILTER (WHERE x > 1) OVER (ORDER BY x)", "FILTER has no meaning"),
             ("SELECT midpoint_curvature(edges)", "call it in FROM, SELECT ... FROM midpoint_curvature(...)"),
             ("SELECT * FROM t, LATERAL train(t.x)", "LATERAL train: the function reads whole relations"),
         ] {
@@ -545,6 +584,8 @@ mod tests {
             assert!(found.contains(expected), "{text}: {found}");
         }
         assert!(rewritten("SELECT ollivier_ricci(src, dst) OVER w FROM t WINDOW w AS (PARTITION BY g)").is_ok());
+        assert!(rewritten("SELECT average_rank() OVER (w ORDER BY x) FROM t WINDOW w AS (PARTITION BY g)").is_ok());
+        assert!(rewritten("SELECT average_rank() OVER w FROM t WINDOW w AS (ORDER BY x)").is_ok());
         // The window of another query does not count.
         assert!(
             rewritten(

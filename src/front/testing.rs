@@ -86,6 +86,7 @@ impl Functions for Signatures {
             "midpoint_curvature" | "train" | "erdos_renyi" | "graph_profile" => Some(Kind::Relation),
             "ollivier_ricci" => Some(Kind::Edge),
             "persistence_diagram" => Some(Kind::Aggregate),
+            "average_rank" => Some(Kind::Window),
             "regime" => Some(Kind::Scalar),
             _ => None,
         }

@@ -12,7 +12,7 @@ use crate::{Answer, Error, Result, Session};
 
 /// `ATTACH 'location' AS name (TYPE format, ...)`: one graph becomes a schema, a folder of graphs a catalog.
 pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> {
-    let Attach { location, name, if_not_exists, format, options, .. } = attach;
+    let Attach { location, name, if_not_exists, format, read_only, options } = attach;
     let catalogs = &session.engine.shared.catalogs;
     let memory = memory(session)?;
     let taken = catalogs.catalog_names().contains(&name) || memory.schema_names().contains(&name) || name == "bonnet";
@@ -30,12 +30,14 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
         .map_err(|error| Error::statement(error.to_string()))?;
     match opened {
         Opened::Graph(dataset) => {
-            memory.register_schema(&name, Arc::new(GraphSchema::new(dataset)))?;
+            let schema = if read_only { GraphSchema::read_only(dataset) } else { GraphSchema::new(dataset) };
+            memory.register_schema(&name, Arc::new(schema))?;
             Ok(Answer::Done(format!("ATTACH {name}")))
         }
         Opened::Collection(collection) => {
             let (graphs, skipped) = (collection.graphs.len(), collection.skipped.len());
-            catalogs.register_catalog(name.clone(), Arc::new(GraphCatalog::new(collection)));
+            let catalog = if read_only { GraphCatalog::read_only(collection) } else { GraphCatalog::new(collection) };
+            catalogs.register_catalog(name.clone(), Arc::new(catalog));
             let skipped = if skipped == 0 { String::new() } else { format!(", {skipped} not recognised and left out") };
             Ok(Answer::Done(format!("ATTACH {name} ({graphs} graphs{skipped})")))
         }

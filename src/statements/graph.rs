@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bonnet_catalogs::MemoryTable;
+use bonnet_catalogs::{FileAwareSchema, GraphSchema, MemoryTable};
 use bonnet_graph::{Monitor, Stopped};
 use bonnet_sql::{Generator, Options, RelationNode, execution_error, memory_text};
 use datafusion::catalog::{CatalogProvider, MemorySchemaProvider, SchemaProvider, TableProvider};
@@ -52,6 +52,11 @@ pub(super) async fn drop(session: &Session, name: &[String], if_exists: bool) ->
     let (catalog, name) = place(session, name)?;
     let graph = catalog.schema_names().contains(&name).then(|| catalog.schema(&name)).flatten();
     match graph {
+        Some(graph) if FileAwareSchema::unwrap(&graph).downcast_ref::<GraphSchema>().is_some() => {
+            return Err(Error::statement(format!(
+                "{name} is attached, not made here: DETACH it (a graph of an attached folder goes with the folder)"
+            )));
+        }
         Some(graph) if graph.table_exist("nodes") && graph.table_exist("edges") => {
             catalog.deregister_schema(&name, true)?;
         }

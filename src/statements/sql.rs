@@ -1,27 +1,37 @@
 //! Statements that DataFusion plans, once they are rewritten.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef, UInt64Type};
 use bonnet_catalogs::{Kept, MemoryTable, why_not_drop};
 use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, TableReference};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan};
+use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::Query;
-use futures::TryStreamExt;
+use datafusion::sql::sqlparser::ast::{self, Query};
+use futures::{StreamExt, TryStreamExt};
 
+use crate::front::columns::{self, ColumnNames};
 use crate::front::{rewrite, summarize};
 use crate::{Answer, Error, Result, Session, names};
 
 /// Plans and runs a statement.
 pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
-    let tag = tag(&statement);
-    let plan = plan(session, statement).await?;
-    refuse_drop(session, &plan)?;
+    let query =
+        matches!(&statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Query(_)));
+    let tag = if query { String::new() } else { tag(&statement) };
+    let mut statement = statement;
+    let names = columns::column_names(&mut statement);
+    let state = session.state();
+    let plan = plan_in(session, &state, statement).await?;
+    refuse_drop(&state, &plan)?;
     match plan {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) => {
             create_table(session, create).await?;
@@ -38,11 +48,37 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
             Ok(Answer::Rows(rows))
         }
         LogicalPlan::Dml(_) | LogicalPlan::Copy(_) => {
+            let plan = into_one_file(plan);
             let batches = frame(session, plan).collect().await?;
             Ok(Answer::Done(format!("{} {}", tag.split(' ').next().unwrap_or_default(), counted(&batches))))
         }
-        plan => Ok(Answer::Rows(frame(session, plan).execute_stream().await?)),
+        plan => Ok(Answer::Rows(named(stream(state, &plan).await?, names))),
     }
+}
+
+/// COPY to a name without an extension writes a file of that name, where DataFusion would make a folder. A folder is
+/// made where the name ends like one, or where the rows are partitioned.
+fn into_one_file(plan: LogicalPlan) -> LogicalPlan {
+    match plan {
+        LogicalPlan::Copy(mut copy) if copy.partition_by.is_empty() && !copy.output_url.ends_with(['/', '\\']) => {
+            copy.options.insert("single_file_output".to_owned(), "true".to_owned());
+            LogicalPlan::Copy(copy)
+        }
+        plan => plan,
+    }
+}
+
+/// Rows under the names that the query's text gives its columns.
+fn named(rows: SendableRecordBatchStream, names: Option<ColumnNames>) -> SendableRecordBatchStream {
+    let Some(schema) = names.and_then(|names| names.schema(&rows.schema())) else { return rows };
+    let renamed = Arc::clone(&schema);
+    let rows = rows.map(move |batch| {
+        let batch = batch?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let renamed = RecordBatch::try_new_with_options(Arc::clone(&renamed), batch.columns().to_vec(), &options)?;
+        Ok::<_, DataFusionError>(renamed)
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
 /// `SUMMARIZE query`.
@@ -54,6 +90,10 @@ pub(super) async fn summarize(session: &Session, query: Query) -> Result<Answer>
 
 /// The plan of a statement.
 pub(super) async fn plan(session: &Session, statement: SqlStatement) -> Result<LogicalPlan> {
+    plan_in(session, &session.state(), statement).await
+}
+
+async fn plan_in(session: &Session, state: &SessionState, statement: SqlStatement) -> Result<LogicalPlan> {
     let mut statement = statement;
     // PIVOT without a list of values has to look at them first.
     while let Some(values) = rewrite::pivot_values(&statement) {
@@ -62,11 +102,41 @@ pub(super) async fn plan(session: &Session, statement: SqlStatement) -> Result<L
         rewrite::fill_pivot(&mut statement, &batches)?;
     }
     rewrite::rewrite(&mut statement, &names::Functions(&session.engine.shared.registry))?;
-    Ok(session.state().statement_to_plan(statement).await?)
+    state.statement_to_plan(statement).await.map_err(|error| match graph_for_table(state, &error) {
+        Some(text) => Error::statement(text),
+        None => error.into(),
+    })
+}
+
+/// What to say where a graph is named in place of one of its tables.
+fn graph_for_table(state: &SessionState, error: &DataFusionError) -> Option<String> {
+    let DataFusionError::Plan(text) = error.find_root() else { return None };
+    let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
+    let graph = name.rsplit('.').next()?;
+    let catalog = state.catalog_list().catalog(&state.config_options().catalog.default_catalog)?;
+    let schema = catalog.schema(graph)?;
+    (schema.table_exist("nodes") && schema.table_exist("edges"))
+        .then(|| format!("{graph} is a graph: write {graph}.edges or {graph}.nodes"))
 }
 
 fn frame(session: &Session, plan: LogicalPlan) -> DataFrame {
     DataFrame::new(session.state(), plan)
+}
+
+/// Runs a plan. Its functions are part of it: its tasks need no list of all there are, which takes long to copy.
+async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
+    let plan = state.create_physical_plan(plan).await?;
+    let context = TaskContext::new(
+        None,
+        state.session_id().to_owned(),
+        state.config().clone(),
+        HashMap::new(),
+        HashMap::new(),
+        HashMap::new(),
+        HashMap::new(),
+        Arc::clone(state.runtime_env()),
+    );
+    Ok(execute_stream(plan, Arc::new(context))?)
 }
 
 /// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.
@@ -88,13 +158,12 @@ fn counted(batches: &[RecordBatch]) -> u64 {
 }
 
 /// Says why a table cannot be dropped: DataFusion would only say that there is none.
-fn refuse_drop(session: &Session, plan: &LogicalPlan) -> Result<()> {
+fn refuse_drop(state: &SessionState, plan: &LogicalPlan) -> Result<()> {
     let name = match plan {
         LogicalPlan::Ddl(DdlStatement::DropTable(drop)) => &drop.name,
         LogicalPlan::Ddl(DdlStatement::DropView(drop)) => &drop.name,
         _ => return Ok(()),
     };
-    let state = session.state();
     let options = &state.config_options().catalog;
     let name = name.clone().resolve(&options.default_catalog, &options.default_schema);
     let schema = state.catalog_list().catalog(&name.catalog).and_then(|catalog| catalog.schema(&name.schema));

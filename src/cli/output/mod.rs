@@ -127,8 +127,12 @@ impl Output {
             Format::Ndjson => Box::new(json::Lines::new(schema)),
             Format::Markdown => Box::new(markdown::Markdown::new(schema)),
         };
-        let separate = self.results > 0 && matches!(self.format, Format::Table | Format::Markdown);
-        OpenResult { writer, separate }
+        OpenResult { writer, separate: self.follows_a_table() }
+    }
+
+    /// Whether a blank line is due before what comes.
+    fn follows_a_table(&self) -> bool {
+        self.results > 0 && matches!(self.format, Format::Table | Format::Markdown)
     }
 
     /// Writes rows of a result, as far as its format can without knowing the rest.
@@ -142,10 +146,15 @@ impl Output {
         self.put(|out| result.writer.finish(out), &mut result.separate)
     }
 
-    /// Writes a line of text as it stands to standard output, wherever rows go.
+    /// Writes a line of text as it stands to standard output, wherever rows go: a heading, apart from the table before
+    /// it and not from the one behind.
     pub(super) fn echo(&mut self, line: &str) -> io::Result<()> {
+        let apart = if self.follows_a_table() { "\n" } else { "" };
         match &mut self.target {
-            Target::Stdout(out) => writeln!(out, "{line}").and_then(|()| out.flush()),
+            Target::Stdout(out) => {
+                self.results = 0;
+                writeln!(out, "{apart}{line}").and_then(|()| out.flush())
+            }
             Target::File(..) => {
                 let mut out = io::stdout();
                 writeln!(out, "{line}").and_then(|()| out.flush())

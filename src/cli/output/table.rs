@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch, StringBuilder};
 use arrow::datatypes::SchemaRef;
 use arrow::util::display::ArrayFormatter;
 use rustyline::GraphemeClusterMode;
@@ -63,7 +64,7 @@ impl Table {
 
 impl Writer for Table {
     fn write(&mut self, batch: &RecordBatch, _out: &mut dyn Write) -> io::Result<()> {
-        self.keep(batch.clone());
+        self.keep(plan_lines(batch).unwrap_or_else(|| batch.clone()));
         Ok(())
     }
 
@@ -104,6 +105,24 @@ impl Writer for Table {
             _ => writeln!(out, "({} row{s}, of which {hidden} in the middle are not shown)", self.rows),
         }
     }
+}
+
+/// What EXPLAIN answers, with a row for each line of a plan; `None` for any other batch.
+fn plan_lines(batch: &RecordBatch) -> Option<RecordBatch> {
+    let schema = batch.schema();
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    if names != ["plan_type", "plan"] {
+        return None;
+    }
+    let (kinds, plans) = (batch.column(0).as_string_opt::<i32>()?, batch.column(1).as_string_opt::<i32>()?);
+    let (mut kind_rows, mut plan_rows) = (StringBuilder::new(), StringBuilder::new());
+    for (kind, plan) in kinds.iter().zip(plans) {
+        for (i, line) in plan.unwrap_or_default().lines().enumerate() {
+            kind_rows.append_value(if i == 0 { kind.unwrap_or_default() } else { "" });
+            plan_rows.append_value(line);
+        }
+    }
+    RecordBatch::try_new(schema, vec![Arc::new(kind_rows.finish()), Arc::new(plan_rows.finish())]).ok()
 }
 
 struct Column {
@@ -262,7 +281,6 @@ fn cut_to(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use std::slice;
-    use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, NullArray, StringArray, StructArray};
     use arrow::datatypes::{DataType, Field, Int64Type, Schema};
@@ -276,6 +294,24 @@ mod tests {
 
     fn numbers(n: i64) -> RecordBatch {
         RecordBatch::try_from_iter([("i", Arc::new(Int64Array::from_iter_values(0..n)) as ArrayRef)]).unwrap()
+    }
+
+    #[test]
+    fn a_plan_has_a_row_for_each_line() {
+        let batch = RecordBatch::try_from_iter([
+            ("plan_type", Arc::new(StringArray::from(vec!["logical_plan", "physical_plan"])) as ArrayRef),
+            ("plan", Arc::new(StringArray::from(vec!["Sort: x\n  Scan: t", "ScanExec\n"])) as ArrayRef),
+        ])
+        .unwrap();
+        let expected = concat!(
+            " plan_type     | plan\n",
+            "---------------+-----------\n",
+            " logical_plan  | Sort: x\n",
+            "               |   Scan: t\n",
+            " physical_plan | ScanExec\n",
+            "(3 rows)\n",
+        );
+        assert_eq!(written(Table::new(batch.schema(), None), &[batch]), expected);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use bonnet_curvature::{MEAN_TOLERANCE, MidpointError, MidpointOptions, Moments, SKEWNESS_TOLERANCE, regime};
 use bonnet_graph::{Graph, Monitor, Reservation};
 use bonnet_sql::{
-    Binding, Body, Call, Function, GraphTables, KeyColumn, KeyIndex, Operator, Parameter, Run, execution_error, stopped,
+    Binding, Body, Call, Function, GraphTables, KeyColumn, KeyIndex, Operator, Parameter, Run, execution_error,
+    stopped, usage_error,
 };
 use datafusion::common::{DataFusionError, Result};
 
@@ -17,7 +18,7 @@ const NAME: &str = "graph_profile";
 /// The registration.
 pub fn graph_profile() -> Function {
     Function::new(NAME, Body::Relation(Arc::new(Profile)))
-        .parameters([Parameter::graphs("graph", "The names of graphs; '*' for all there are.")])
+        .parameters([Parameter::graphs("graph", "The names of graphs; '*' for all there are, 'c.*' for those of the catalog c.")])
         .returns(
             "graph, nodes, edges, components, diameter, avg_degree, features, classes, edge_homophily, mean_curvature, \
              skewness, skewness_sample, regime",
@@ -80,6 +81,17 @@ impl Operator for Profile {
         for name in call.options.texts("graph")? {
             match name.as_str() {
                 "*" => names.extend(run.graphs().names()),
+                pattern if pattern.ends_with(".*") => {
+                    let start = &pattern[..pattern.len() - 1];
+                    let found: Vec<_> =
+                        run.graphs().names().into_iter().filter(|name| name.starts_with(start)).collect();
+                    if found.is_empty() {
+                        return usage_error(format!(
+                            "{NAME}: there is no graph {pattern}; SELECT graph FROM bonnet.graphs lists all"
+                        ));
+                    }
+                    names.extend(found);
+                }
                 _ => names.push(name),
             }
         }
@@ -143,7 +155,7 @@ fn profile(run: &Run, tables: &GraphTables) -> Result<Row> {
         row.components = Some(run.install(|| bonnet_graph::connected_components(&graph)).sizes.len() as i64);
     }
     if let Some(labels) = labels {
-        row.classes = Some(labels.iter().flatten().max().map_or(0, |&class| i64::from(class) + 1));
+        row.classes = labels.iter().flatten().max().map(|&class| i64::from(class) + 1);
         let homophily = run.install(|| bonnet_homophily::edge_homophily_of_graph(&graph, &labels, host));
         row.edge_homophily = homophily.map_err(stopped)?;
     }

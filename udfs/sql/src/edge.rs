@@ -12,11 +12,12 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Window, WindowFunctionDefinition};
+use rayon::prelude::*;
 
 use crate::input::number_column;
 use crate::{
-    Binding, Body, Call, Function, Operator, OptionValue, Options, Parameter, ParameterKind, Registry, RelationNode,
-    Run, Weights, collect_graphs, edge_schema, stopped, usage_error,
+    Binding, Body, Call, Function, InputGraph, KeyIndex, Operator, OptionValue, Options, Parameter, ParameterKind,
+    Registry, RelationNode, Run, Weights, collect_graphs, edge_schema, stopped, usage_error,
 };
 
 /// A function of the edges of one graph.
@@ -36,6 +37,10 @@ pub trait EdgeFunction: Debug + Send + Sync {
 /// The rows of one graph.
 #[derive(Debug)]
 pub struct EdgeRows<'a> {
+    /// The value of `graph_id`, or of what the rows are partitioned by, as one row; `None` for one graph alone.
+    pub id: Option<&'a ArrayRef>,
+    /// The nodes' keys, for naming them in errors.
+    pub keys: &'a KeyIndex,
     /// The undirected simple graph of the rows.
     pub graph: &'a Graph,
     /// The endpoints of each row.
@@ -149,20 +154,23 @@ impl Operator for EdgeOperator {
         let graphs = collect_graphs(run, self.name, 0, None)?;
 
         run.host().expect(graphs.len() as u64);
-        let mut values: Vec<ArrayRef> = Vec::with_capacity(graphs.len());
-        let mut order: Vec<u32> = Vec::with_capacity(rows);
-        for graph in &graphs {
-            let host = run.host();
+        let host = run.host();
+        let compute = |graph: &InputGraph| -> Result<ArrayRef> {
             host.check().map_err(stopped)?;
             let _room = Reservation::new(host, Graph::bytes(graph.n_nodes(), graph.arcs.len())).map_err(stopped)?;
             let simple = Graph::from_edges(graph.n_nodes(), &graph.arcs);
             let weights =
                 weights.as_ref().map(|weights| graph.positions.iter().map(|&row| weights[row as usize]).collect());
-            let edges = EdgeRows { graph: &simple, rows: &graph.rows, weights };
-            values.push(run.install(|| self.function.compute(&edges, &call.options, host))?);
-            order.extend(&graph.positions);
+            let (id, keys) = (graph.id.as_ref(), &graph.keys);
+            let edges = EdgeRows { id, keys, graph: &simple, rows: &graph.rows, weights };
+            let value = self.function.compute(&edges, &call.options, host)?;
             host.advance(1);
-        }
+            Ok(value)
+        };
+        // Many graphs side by side; of several errors the first graph's is told.
+        let values: Vec<Result<ArrayRef>> = run.install(|| graphs.par_iter().map(compute).collect());
+        let values = values.into_iter().collect::<Result<Vec<_>>>()?;
+        let order: Vec<u32> = graphs.iter().flat_map(|graph| graph.positions.iter().copied()).collect();
 
         // Back to the order of the rows; those of no graph (graph_id is NULL) answer NULL.
         let value = match values.len() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
-use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
@@ -99,7 +99,7 @@ pub struct SessionGraphs {
 impl SessionGraphs {
     /// The graphs that this state sees.
     pub fn new(state: &SessionState) -> Self {
-        Self { state: SessionStateBuilder::new_from_existing(state.clone()).build() }
+        Self { state: state.clone() }
     }
 
     fn default_catalog(&self) -> &str {

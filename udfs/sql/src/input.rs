@@ -100,14 +100,42 @@ pub fn with_graph_id(input: &InputSchema, fields: Vec<Field>) -> SchemaRef {
 /// # Errors
 /// If an edge names a node that `nodes` lacks, if keys do not agree, or if memory runs out.
 pub fn collect_graphs(run: &mut Run, function: &str, edges: usize, nodes: Option<usize>) -> Result<Vec<InputGraph>> {
+    Ok(collect_weighted_graphs(run, function, edges, nodes, None)?.0)
+}
+
+/// As [`collect_graphs`], with the numbers of the column `weight` of `edges`: one for each row of the relation, to be
+/// found by [`InputGraph::positions`].
+///
+/// # Errors
+/// As [`collect_graphs`].
+pub fn collect_weighted_graphs(
+    run: &mut Run,
+    function: &str,
+    edges: usize,
+    nodes: Option<usize>,
+    weight: Option<&str>,
+) -> Result<(Vec<InputGraph>, Weights)> {
     let edge_batches = run.collect(edges)?;
+    let weights = match weight {
+        Some(weight) => number_column(&edge_batches, weight)?,
+        None => None,
+    };
+    Ok((graphs_of(run, function, &edge_batches, nodes)?, weights))
+}
+
+fn graphs_of(
+    run: &mut Run,
+    function: &str,
+    edge_batches: &[RecordBatch],
+    nodes: Option<usize>,
+) -> Result<Vec<InputGraph>> {
     let node_batches = nodes.map(|nodes| run.collect(nodes)).transpose()?;
     let rows: usize = edge_batches.iter().map(RecordBatch::num_rows).sum();
     // Numbers of both endpoints, positions and arcs: 32 bytes a row.
     run.host().reserve(32 * rows).map_err(stopped)?;
-    let src = column(&edge_batches, "src", "edges.src")?;
-    let dst = column(&edge_batches, "dst", "edges.dst")?;
-    let edge_ids = raw_column(&edge_batches, "graph_id")?;
+    let src = column(edge_batches, "src", "edges.src")?;
+    let dst = column(edge_batches, "dst", "edges.dst")?;
+    let edge_ids = raw_column(edge_batches, "graph_id")?;
     let nodes = match &node_batches {
         None => None,
         Some(batches) => Some((column(batches, "node", "nodes.node")?, raw_column(batches, "graph_id")?)),

@@ -1,7 +1,7 @@
 //! The registry of SQL functions and the adapters that lift a plain function into SQL.
 //!
-//! A subject registers [`Function`]s: a name, parameters with their defaults, documentation, and a body of one of six
-//! shapes. Scalar and aggregate bodies become DataFusion functions; the other four (edge, relation, run, generator) are
+//! A subject registers [`Function`]s: a name, parameters with their defaults, documentation, and a body of one of seven
+//! shapes. Scalar, aggregate and window bodies become DataFusion functions; the other four (edge, relation, run, generator) are
 //! [`Operator`]s: nodes of the plan that read real inputs, run on the engine's kernel threads, reserve memory, report
 //! progress and stop when nobody waits for them.
 
@@ -23,17 +23,19 @@ mod run;
 mod shared;
 mod statement;
 mod udf;
+mod window;
 
 pub use edge::{EdgeFunction, EdgeRows};
 pub use flatten::flatten;
 pub use generator::{GeneratedGraph, Generator};
 pub use graphs::{GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, split_graph_name};
 pub use host::{Host, KernelContext, Progress, ProgressReport};
-pub use input::{InputGraph, Weights, bind_graph, collect_graphs, edge_schema, with_graph_id};
+pub use input::{InputGraph, Weights, bind_graph, collect_graphs, collect_weighted_graphs, edge_schema, with_graph_id};
 pub use keys::{KeyColumn, KeyIndex};
 pub use node::{RelationExec, RelationNode};
 pub use operator::{
-    Binding, Call, InputSchema, Operator, execution_error, memory_text, require_columns, stopped, usage_error,
+    Binding, Call, InputSchema, Operator, execution_error, memory_text, named_error, require_columns, stopped,
+    usage_error,
 };
 pub use options::{OptionValue, Options};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};
@@ -42,3 +44,4 @@ pub use rules::{EdgeWindows, PruneOutputs, ShareRuns};
 pub use run::Run;
 pub use statement::Statement;
 pub use udf::{AggregateFunction, AggregateState, ScalarFunction};
+pub use window::WindowFunction;

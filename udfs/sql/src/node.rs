@@ -24,7 +24,9 @@ use tokio::sync::mpsc;
 
 use crate::shared::SharedRun;
 use crate::statement::Statement;
-use crate::{Binding, Call, Function, GraphResolver, Host, InputSchema, KernelContext, Operator, Options, Run};
+use crate::{
+    Binding, Call, Function, GraphResolver, Host, InputSchema, KernelContext, Operator, Options, Run, named_error,
+};
 
 /// A call of a function in FROM, with its relations as inputs of the plan.
 #[derive(Debug, Clone)]
@@ -55,9 +57,8 @@ impl RelationNode {
         shared: Option<usize>,
     ) -> Result<Self> {
         let (input_names, inputs): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
-        let operator = operator_of(&function)?;
         let binding =
-            operator.bind(&call(&options, &input_names, inputs.iter().map(|input| input.schema().as_arrow())))?;
+            bind(&function, &call(&options, &input_names, inputs.iter().map(|input| input.schema().as_arrow())))?;
         let schema = match (binding.carries, &columns) {
             (Some(input), _) => {
                 // The carried columns keep the qualifiers of their input.
@@ -103,6 +104,10 @@ impl RelationNode {
 
 fn operator_of(function: &Function) -> Result<Arc<dyn Operator>> {
     function.operator().ok_or_else(|| internal_datafusion_err!("{} does not stand in FROM", function.name))
+}
+
+fn bind(function: &Function, call: &Call) -> Result<Binding> {
+    operator_of(function)?.bind(call).map_err(|error| named_error(function.name, error))
 }
 
 fn call<'a>(options: &Options, names: &[String], schemas: impl Iterator<Item = &'a Schema>) -> Call {
@@ -186,6 +191,19 @@ impl UserDefinedLogicalNodeCore for RelationNode {
         if !exprs.is_empty() || inputs.len() != self.inputs.len() {
             return internal_err!("{}: the plan was rewritten with other inputs", self.function.name);
         }
+        // What binding looks at has not changed.
+        if inputs.iter().zip(&self.inputs).all(|(new, old)| new.schema() == old.schema()) {
+            return Ok(Self {
+                function: Arc::clone(&self.function),
+                options: self.options.clone(),
+                input_names: self.input_names.clone(),
+                inputs,
+                columns: self.columns.clone(),
+                shared: self.shared,
+                binding: self.binding.clone(),
+                schema: Arc::clone(&self.schema),
+            });
+        }
         let inputs = self.input_names.iter().cloned().zip(inputs).collect();
         Self::try_new(Arc::clone(&self.function), self.options.clone(), inputs, self.columns.clone(), self.shared)
     }
@@ -261,7 +279,7 @@ impl RelationExec {
         graphs: Arc<dyn GraphResolver>,
     ) -> Result<Self> {
         let schemas: Vec<SchemaRef> = inputs.iter().map(|input| input.schema()).collect();
-        let binding = operator_of(&function)?.bind(&call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
+        let binding = bind(&function, &call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
         let schema = match &columns {
             Some(columns) => Arc::new(binding.schema.project(columns)?),
             None => Arc::clone(&binding.schema),

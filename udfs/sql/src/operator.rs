@@ -60,6 +60,16 @@ pub fn usage_error<T>(text: impl Into<String>) -> Result<T> {
     Err(DataFusionError::Plan(text.into()))
 }
 
+/// An error of a function's usage with the function's name in front.
+pub fn named_error(function: &str, error: DataFusionError) -> DataFusionError {
+    match error {
+        DataFusionError::Plan(text) if !text.starts_with(function) => {
+            DataFusionError::Plan(format!("{function}: {text}"))
+        }
+        other => other,
+    }
+}
+
 /// An error in running: what was found, where, and what to do.
 pub fn execution_error(text: impl Into<String>) -> DataFusionError {
     DataFusionError::Execution(text.into())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -62,6 +62,7 @@ impl RelationPlanner for FunctionPlanner {
                 function.name,
                 match function.kind() {
                     crate::Kind::Aggregate => "an aggregate",
+                    crate::Kind::Window => "a window",
                     _ => "a scalar",
                 },
                 function.signature()
@@ -309,12 +310,16 @@ pub(crate) fn checked(function: &Function, name: &str, kind: OptionType, value: 
         | (OptionType::Boolean, OptionValue::Boolean(_))
         | (OptionType::Integer, OptionValue::Integer(_))
         | (OptionType::Number, OptionValue::Number(_))
+        | (OptionType::NumberOrText, OptionValue::Number(_) | OptionValue::Text(_))
         | (OptionType::Text, OptionValue::Text(_)) => return Ok(value),
-        (OptionType::Number, OptionValue::Integer(value)) => return Ok(OptionValue::Number(*value as f64)),
+        (OptionType::Number | OptionType::NumberOrText, OptionValue::Integer(value)) => {
+            return Ok(OptionValue::Number(*value as f64));
+        }
         (OptionType::Boolean, _) => "true or false",
         (OptionType::Integer, _) => "a whole number",
         (OptionType::Number, _) => "a number",
         (OptionType::Text, _) => "a text",
+        (OptionType::NumberOrText, _) => "a number or a text",
     };
     usage_error(format!("{}: {name} => {value}: expected {expected}", function.name))
 }
@@ -330,7 +335,8 @@ impl QueryPlanner for BonnetQueryPlanner {
         logical_plan: &LogicalPlan,
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let nodes = NodePlanner { computed: computed_columns(logical_plan)?, runs: Mutex::default() };
+        let computed = computed_columns(logical_plan)?;
+        let nodes = NodePlanner { computed, runs: Mutex::default(), graphs: OnceLock::new() };
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(nodes)])
             .create_physical_plan(logical_plan, session)
             .await
@@ -364,6 +370,8 @@ fn computed_columns(plan: &LogicalPlan) -> Result<HashMap<usize, Option<BTreeSet
 struct NodePlanner {
     computed: HashMap<usize, Option<BTreeSet<usize>>>,
     runs: Mutex<HashMap<usize, Arc<SharedRun>>>,
+    /// One copy of the session's state for all nodes.
+    graphs: OnceLock<Arc<SessionGraphs>>,
 }
 
 #[async_trait]
@@ -399,7 +407,7 @@ impl ExtensionPlanner for NodePlanner {
             node.columns.clone(),
             computed,
             shared,
-            Arc::new(SessionGraphs::new(state)),
+            Arc::clone(self.graphs.get_or_init(|| Arc::new(SessionGraphs::new(state)))) as _,
         )?)))
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
 
-use crate::{AggregateFunction, EdgeFunction, Generator, Operator, OptionValue, ScalarFunction, usage_error};
+use crate::{
+    AggregateFunction, EdgeFunction, Generator, Operator, OptionValue, ScalarFunction, WindowFunction, usage_error,
+};
 
 /// The shape of a function's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,6 +17,8 @@ pub enum Kind {
     Scalar,
     /// One value per group: usually per graph.
     Aggregate,
+    /// One value per row, from its place among the ordered rows of its window.
+    Window,
     /// One value per edge, as a window function and as a relation.
     Edge,
     /// A relation, made of relations and graphs.
@@ -31,6 +35,7 @@ impl Kind {
         match self {
             Self::Scalar => "scalar",
             Self::Aggregate => "aggregate",
+            Self::Window => "window",
             Self::Edge => "edge",
             Self::Relation => "relation",
             Self::Run => "run",
@@ -40,7 +45,7 @@ impl Kind {
 
     /// Whether such a function stands in FROM.
     pub fn in_from(self) -> bool {
-        !matches!(self, Self::Scalar | Self::Aggregate)
+        !matches!(self, Self::Scalar | Self::Aggregate | Self::Window)
     }
 }
 
@@ -64,6 +69,8 @@ pub enum OptionType {
     Number,
     /// A text.
     Text,
+    /// A number, or a word in its place.
+    NumberOrText,
 }
 
 /// What may be given for a parameter.
@@ -153,6 +160,11 @@ impl Parameter {
         Self::new(name, ParameterKind::Option(OptionType::Text), description)
     }
 
+    /// A constant number, or a word in its place; give its default with [`Parameter::or`].
+    pub fn number_or_text(name: &'static str, description: &'static str) -> Self {
+        Self::new(name, ParameterKind::Option(OptionType::NumberOrText), description)
+    }
+
     /// The seed of a pseudo-random function; defaults to 0.
     pub fn seed() -> Self {
         Self::integer("seed", "Seed of the pseudo-random numbers; the same seed gives the same answer.")
@@ -177,6 +189,8 @@ pub enum Body {
     Scalar(Arc<dyn ScalarFunction>),
     /// One value per group.
     Aggregate(Arc<dyn AggregateFunction>),
+    /// One value per row of an ordered window.
+    Window(Arc<dyn WindowFunction>),
     /// One value per edge.
     Edge(Arc<dyn EdgeFunction>),
     /// A relation.
@@ -258,6 +272,7 @@ impl Function {
         match self.body {
             Body::Scalar(_) => Kind::Scalar,
             Body::Aggregate(_) => Kind::Aggregate,
+            Body::Window(_) => Kind::Window,
             Body::Edge(_) => Kind::Edge,
             Body::Relation(_) => Kind::Relation,
             Body::Run(_) => Kind::Run,
@@ -265,10 +280,10 @@ impl Function {
         }
     }
 
-    /// The operator that its FROM spelling runs; `None` for scalars and aggregates.
+    /// The operator that its FROM spelling runs; `None` for scalars, aggregates and window functions.
     pub fn operator(&self) -> Option<Arc<dyn Operator>> {
         match &self.body {
-            Body::Scalar(_) | Body::Aggregate(_) => None,
+            Body::Scalar(_) | Body::Aggregate(_) | Body::Window(_) => None,
             Body::Edge(edge) => Some(Arc::new(crate::edge::EdgeOperator::new(self.name, Arc::clone(edge)))),
             Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
             Body::Generator(generator) => Some(Arc::new(crate::generator::GeneratorOperator::new(self, generator))),
@@ -300,7 +315,7 @@ impl Function {
                 let value = match (&parameter.default, &parameter.kind) {
                     (OptionValue::Null, ParameterKind::Relation) => "relation".to_owned(),
                     (OptionValue::Null, ParameterKind::Graph) => "graph".to_owned(),
-                    (OptionValue::Null, ParameterKind::Column(_)) => "column".to_owned(),
+                    (OptionValue::Null, ParameterKind::Column(_) | ParameterKind::Name) => "column".to_owned(),
                     (default, _) => default.to_string(),
                 };
                 text += &format!("{}[{comma}{} => {value}]", if i == 0 { "" } else { " " }, parameter.name);

@@ -97,8 +97,8 @@ impl Registry {
             .collect()
     }
 
-    /// The window spelling of the edge functions: a name and a type for planning. The rule `edge_windows` puts the
-    /// operator in its place before anything runs.
+    /// The window functions, and the window spelling of the edge functions: of these a name and a type for planning. The
+    /// rule `edge_windows` puts the operator in its place before anything runs.
     pub fn window_udfs(&self) -> Vec<Arc<WindowUDF>> {
         self.iter()
             .filter_map(|function| match &function.body {
@@ -106,6 +106,7 @@ impl Registry {
                     common: Common::new(function),
                     data_type: body.data_type(),
                 }))),
+                Body::Window(body) => Some(crate::window::udf(function, body)),
                 _ => None,
             })
             .collect()
@@ -115,17 +116,17 @@ impl Registry {
 /// Name, signature and parameters of a function inside expressions. The statement's rewriting has put all arguments in
 /// their places and filled in the defaults.
 #[derive(Debug)]
-struct Common {
-    function: Arc<Function>,
-    signature: Signature,
+pub(crate) struct Common {
+    pub(crate) function: Arc<Function>,
+    pub(crate) signature: Signature,
 }
 
 impl Common {
-    fn new(function: &Arc<Function>) -> Self {
+    pub(crate) fn new(function: &Arc<Function>) -> Self {
         Self { function: Arc::clone(function), signature: Signature::user_defined(Volatility::Immutable) }
     }
 
-    fn coerce(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+    pub(crate) fn coerce(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         let parameters = &self.function.parameters;
         let required = parameters.iter().filter(|parameter| !parameter.optional).count();
         if given.len() > parameters.len() || given.len() < required {
@@ -143,7 +144,8 @@ impl Common {
                 ParameterKind::Option(OptionType::Boolean) => DataType::Boolean,
                 ParameterKind::Option(OptionType::Integer) => DataType::Int64,
                 ParameterKind::Option(OptionType::Number) => DataType::Float64,
-                ParameterKind::Option(OptionType::Text) => DataType::Utf8,
+                ParameterKind::Option(OptionType::NumberOrText) if given.is_numeric() => DataType::Float64,
+                ParameterKind::Option(OptionType::Text | OptionType::NumberOrText) => DataType::Utf8,
                 _ => return Ok(given.clone()),
             };
             let text =

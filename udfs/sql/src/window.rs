@@ -1,0 +1,85 @@
+//! The adapter for functions of a row's place among the ordered rows of its window.
+
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::function::{PartitionEvaluatorArgs, WindowUDFFieldArgs};
+use datafusion::logical_expr::{PartitionEvaluator, Signature, WindowUDF, WindowUDFImpl};
+
+use crate::Function;
+use crate::udf::Common;
+
+/// A function of the order of a partition's rows: all rows are seen, frames are refused, and it takes no arguments.
+pub trait WindowFunction: Debug + Send + Sync {
+    /// The type of a value.
+    fn data_type(&self) -> DataType;
+
+    /// One value per row of a partition. `peers` cuts the `rows` rows, which are in the window's order, into runs that
+    /// the order does not tell apart.
+    fn evaluate(&self, rows: usize, peers: &[Range<usize>]) -> Result<ArrayRef>;
+}
+
+/// The function for DataFusion.
+pub(crate) fn udf(function: &Arc<Function>, body: &Arc<dyn WindowFunction>) -> Arc<WindowUDF> {
+    Arc::new(WindowUDF::new_from_impl(Window { common: Common::new(function), body: Arc::clone(body) }))
+}
+
+#[derive(Debug)]
+struct Window {
+    common: Common,
+    body: Arc<dyn WindowFunction>,
+}
+
+impl PartialEq for Window {
+    fn eq(&self, other: &Self) -> bool {
+        self.common == other.common
+    }
+}
+
+impl Eq for Window {}
+
+impl Hash for Window {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.common.hash(state);
+    }
+}
+
+impl WindowUDFImpl for Window {
+    fn name(&self) -> &str {
+        self.common.function.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.common.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        self.common.coerce(given)
+    }
+
+    fn partition_evaluator(&self, _: PartitionEvaluatorArgs) -> Result<Box<dyn PartitionEvaluator>> {
+        Ok(Box::new(Partition(Arc::clone(&self.body))))
+    }
+
+    fn field(&self, args: WindowUDFFieldArgs) -> Result<FieldRef> {
+        Ok(Arc::new(Field::new(args.name(), self.body.data_type(), true)))
+    }
+}
+
+#[derive(Debug)]
+struct Partition(Arc<dyn WindowFunction>);
+
+impl PartitionEvaluator for Partition {
+    fn include_rank(&self) -> bool {
+        true
+    }
+
+    fn evaluate_all_with_rank(&self, num_rows: usize, ranks_in_partition: &[Range<usize>]) -> Result<ArrayRef> {
+        self.0.evaluate(num_rows, ranks_in_partition)
+    }
+}
