@@ -70,7 +70,7 @@ impl Features {
         Self { sparse: false, width: None }
     }
 
-    fn field(self) -> Field {
+    pub(crate) fn field(self) -> Field {
         let data_type = if self.sparse { sparse_features_type() } else { dense_features_type() };
         let field = Field::new("features", data_type, true);
         match self.width {

@@ -1,18 +1,24 @@
 //! Readers of published graph formats, and the small data that the project ships.
 //!
 //! [`open`] recognises a file or folder (or takes the format's name) and gives a [`Dataset`]: the tables `nodes`,
-//! `edges` and, where the publisher fixed them, `splits`, as Arrow batches. Opening looks at names and headers only;
+//! `edges` and, where the publisher gives them, `splits` and `graphs`, as Arrow batches. Opening looks at names and headers only;
 //! each read takes just the columns that were asked for. To add a format is to add a file under `formats/` and a line
 //! in [`formats`].
 
 mod array;
 mod columns;
+mod complexes;
+mod csv;
 mod error;
 mod files;
 mod formats;
+mod graph_set;
+mod mantra_writer;
+mod matlab;
 mod matrix;
 mod open;
 mod pickle;
+mod simplex_lists;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -25,6 +31,7 @@ use arrow::datatypes::SchemaRef;
 pub use columns::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
 pub use error::Error;
 pub use formats::formats;
+pub use mantra_writer::MantraWriter;
 pub use open::{Collection, Opened, missing, open, valid_name};
 
 /// What can fail in a reader.
@@ -41,7 +48,10 @@ pub type Options = BTreeMap<String, String>;
 ///   is NULL. Features are `MAP(INT, FLOAT)` for bags of words, `FLOAT[]` otherwise, NULL where the publisher's files
 ///   lack them. The field's metadata [`WIDTH_KEY`] holds the number of features.
 /// * `edges(src, dst)`, rows as published: nothing dropped, turned round or added.
+/// * Sets of graphs have `graphs(graph_id, label, ...)` too, and `graph_id` as the first column of the other tables.
 /// * `splits(split BIGINT, node, part TEXT)`, parts `train`, `val`, `test`; only where the publisher gives splits.
+/// * `triangulations(id TEXT, n_vertices BIGINT, facets INT[][])` and what the publisher states of each, instead of the
+///   others where complexes are published; the vertices of a facet are ascending.
 pub trait Dataset: Send + Sync + Debug {
     /// The name of the format.
     fn format(&self) -> &'static str;

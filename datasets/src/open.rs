@@ -10,8 +10,28 @@ use crate::{Dataset, Error, Format, Options, Result, files, formats};
 const DEPTH: usize = 3;
 
 /// Endings that are no part of a graph's name.
-const ENDINGS: [&str; 12] =
-    [".edges", ".edgelist", ".mtx", ".gml", ".npz", ".csv", ".tsv", ".txt", ".parquet", ".zip", ".graph", ".json"];
+const ENDINGS: [&str; 20] = [
+    ".gz",
+    ".scb",
+    ".edges",
+    ".edgelist",
+    ".mtx",
+    ".gml",
+    ".npz",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".parquet",
+    ".zip",
+    ".graph",
+    ".json",
+    ".g6",
+    ".graph6",
+    ".npy",
+    ".pkl",
+    ".mat",
+    ".pl",
+];
 
 /// What is at a path.
 #[derive(Debug)]

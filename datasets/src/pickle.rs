@@ -1,4 +1,4 @@
-//! Python pickles, as far as numpy arrays, scipy CSR matrices and `defaultdict(list)` need them (protocols 2 to 4).
+//! Python pickles, as far as numpy arrays, scipy CSR and COO matrices and `defaultdict(list)` need them (protocols 2 to 4).
 //!
 //! A pickle is a program for a stack machine. This reader runs it without Python: it builds lists, dictionaries and
 //! numbers, and *records* calls and classes instead of executing them; a name outside [`KNOWN`] ends the reading. All
@@ -11,8 +11,19 @@ use crate::array::{Array, Dtype, Header};
 use crate::matrix::Matrix;
 
 /// The names that a pickle may mention, by their last part; none of them is ever called.
-const KNOWN: [&str; 9] =
-    ["csr_matrix", "csr_array", "_reconstruct", "ndarray", "dtype", "defaultdict", "OrderedDict", "list", "scalar"];
+const KNOWN: [&str; 11] = [
+    "csr_matrix",
+    "csr_array",
+    "coo_matrix",
+    "coo_array",
+    "_reconstruct",
+    "ndarray",
+    "dtype",
+    "defaultdict",
+    "OrderedDict",
+    "list",
+    "scalar",
+];
 
 /// Where a value is in the arena.
 type Id = u32;
@@ -45,6 +56,16 @@ enum Value {
 pub(crate) struct Fault {
     pub(crate) byte: usize,
     pub(crate) what: String,
+}
+
+/// A sparse matrix in coordinates, without its values.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Coo {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Where the entries are.
+    pub(crate) row: Vec<i64>,
+    pub(crate) column: Vec<i64>,
 }
 
 /// A pickle that has been read.
@@ -100,6 +121,39 @@ impl<'a> Pickle<'a> {
         self.shape_in(self.csr_state()?)
     }
 
+    /// The whole pickle as a list of sparse matrices in coordinates.
+    pub(crate) fn coo_list(&self) -> Result<Vec<Coo>, String> {
+        let Value::List(items) = self.value(self.root) else {
+            return Err(format!("a list of scipy coo_matrix is expected, there is {}", kind(self.value(self.root))));
+        };
+        // A matrix may be shared, so that a small file could stand for more entries than fit into memory.
+        let mut entries = 0usize;
+        let matrix = |(position, &item): (usize, &Id)| {
+            let wrong = |what: String| format!("matrix {position}: {what}");
+            let Value::Object { callee: "coo_matrix" | "coo_array", state: Some(state), .. } = self.value(item) else {
+                return Err(wrong(format!("a scipy coo_matrix is expected, there is {}", kind(self.value(item)))));
+            };
+            let Value::Dict(state) = self.value(*state) else {
+                return Err(wrong("its state is no dictionary".to_owned()));
+            };
+            let (rows, columns) = self.shape_in(state).map_err(wrong)?;
+            let part = |name: &str| {
+                let array = self.array_at(self.entry(state, name)?).map_err(|what| format!("{name}: {what}"))?;
+                array.integers().map_err(|what| format!("{name}: {what}"))
+            };
+            let (row, column) = (part("row").map_err(wrong)?, part("col").map_err(wrong)?);
+            if row.len() != column.len() {
+                return Err(wrong(format!("{} rows for {} columns of entries", row.len(), column.len())));
+            }
+            entries += row.len();
+            if entries > self.bytes.len() {
+                return Err("the matrices have more entries than the file has bytes".to_owned());
+            }
+            Ok(Coo { rows, columns, row, column })
+        };
+        items.iter().enumerate().map(matrix).collect()
+    }
+
     /// The whole pickle as a dictionary of integer -> list of integers, in the file's order.
     pub(crate) fn adjacency(&self) -> Result<Vec<(i64, Vec<i64>)>, String> {
         let items = match self.value(self.root) {
@@ -148,7 +202,7 @@ impl<'a> Pickle<'a> {
     fn shape_in(&self, state: &[(Id, Id)]) -> Result<(usize, usize), String> {
         match self.sizes(self.entry(state, "_shape").or_else(|_| self.entry(state, "shape"))?)?[..] {
             [rows, width] => Ok((rows, width)),
-            ref other => Err(format!("the csr_matrix has the shape {other:?}, not two lengths")),
+            ref other => Err(format!("the sparse matrix has the shape {other:?}, not two lengths")),
         }
     }
 

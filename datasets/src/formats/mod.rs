@@ -1,14 +1,30 @@
 //! The published formats, one file each, and what they share.
 
+mod attributed;
+mod brec;
 mod builtin;
+mod csl;
 mod curvbench;
+mod dgcnn;
 mod edge_list;
 mod geom_gcn;
 mod gnn_benchmark;
+mod graph6;
+mod heco;
 mod hgcn;
+mod linkx;
+mod lutz;
+mod lutz_library;
+mod magnn_lastfm;
+mod mantra;
+mod musae;
 mod npz;
 mod planetoid;
+mod prolog;
+mod simpcomp;
 mod tables;
+mod tu;
+mod twitch;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -30,8 +46,24 @@ pub fn formats() -> &'static [&'static dyn Format] {
         &npz::Npz,
         &gnn_benchmark::GnnBenchmark,
         &hgcn::Hgcn,
+        &heco::Heco,
+        &magnn_lastfm::MagnnLastFm,
+        &linkx::Linkx,
+        &attributed::Attributed,
+        &twitch::Twitch,
+        &musae::Musae,
         &curvbench::CurvBench,
+        &mantra::Mantra,
+        &simpcomp::Simpcomp,
+        &lutz_library::LutzLibrary,
+        &lutz::Lutz,
+        &prolog::Prolog,
         &tables::Tables,
+        &tu::Tu,
+        &brec::Brec,
+        &csl::Csl,
+        &graph6::Graph6Files,
+        &dgcnn::Dgcnn,
         &edge_list::EdgeList,
     ]
 }

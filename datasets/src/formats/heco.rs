@@ -1,0 +1,351 @@
+//! HeCo's folders: `XY.txt` with the edges between types X and Y, `labels.npy` of the target type, `X_feat.npz`, and
+//! `train_K.npy`, `val_K.npy`, `test_K.npy`.
+//!
+//! Nodes are numbered from 0 on, the target type first, so that its numbers are the publisher's; the others follow in the
+//! order of their letters. The column `id` holds the publisher's number within the type.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+
+use super::{DIRECTED, Labels, Published, Reader, not_this};
+use crate::array::{Npz, npy_file, npy_file_header};
+use crate::columns::{self, Features, Splits, Values};
+use crate::files::{self, Lines};
+use crate::matrix::{Matrix, Row, sort_row};
+use crate::{Dataset, Error, Format, Options, Result};
+
+/// The labelled nodes of a class in each of the publisher's splits; the first is split 0.
+const LABELLED: [&str; 3] = ["20", "40", "60"];
+
+const PARTS: [&str; 3] = ["train", "val", "test"];
+
+pub(crate) struct Heco;
+
+impl Format for Heco {
+    fn name(&self) -> &'static str {
+        "heco"
+    }
+
+    fn description(&self) -> &'static str {
+        "XY.txt, labels.npy, X_feat.npz, train_K.npy, val_K.npy, test_K.npy: a heterogeneous graph (liun-online/HeCo)"
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[DIRECTED]
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        path.is_dir() && Folder::find(path).is_some()
+    }
+
+    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+        let Some(folder) = Folder::find(path) else {
+            return Err(not_this(path, "is no heco set: labels.npy and files XY.txt with one X are expected"));
+        };
+        Ok(Published::dataset(self.name(), path, options, folder))
+    }
+}
+
+#[derive(Debug)]
+struct Folder {
+    folder: PathBuf,
+    target: char,
+    /// The other types, in the order of their letters.
+    others: Vec<char>,
+}
+
+/// The type that a letter stands for, which depends on the target: papers have authors, movies have actors.
+fn type_name(target: char, letter: char) -> String {
+    let name = match (target, letter) {
+        (_, 'p') => "paper",
+        (_, 'm') => "movie",
+        ('m', 'a') => "actor",
+        (_, 'a') => "author",
+        (_, 's') => "subject",
+        (_, 'r') => "reference",
+        (_, 'd') => "director",
+        (_, 'w') => "writer",
+        _ => return letter.to_string(),
+    };
+    name.to_owned()
+}
+
+/// The nodes of each type: their letter, the first number, and how many there are.
+type Blocks = Vec<(char, usize, usize)>;
+
+impl Folder {
+    fn find(folder: &Path) -> Option<Self> {
+        if !files::is_file(&folder.join("labels.npy")) {
+            return None;
+        }
+        let pairs: Vec<(char, char)> = files::names(folder)
+            .iter()
+            .filter_map(|name| {
+                let mut letters = name.strip_suffix(".txt")?.chars();
+                let pair = (letters.next()?, letters.next()?);
+                (letters.next().is_none() && pair.0.is_ascii_lowercase() && pair.1.is_ascii_lowercase()).then_some(pair)
+            })
+            .collect();
+        let target = pairs.first()?.0;
+        let others: Vec<char> = pairs.iter().map(|pair| pair.1).collect();
+        let one_target = pairs.iter().all(|pair| pair.0 == target) && !others.contains(&target);
+        one_target.then(|| Self { folder: folder.to_owned(), target, others })
+    }
+
+    fn edges_file(&self, other: char) -> PathBuf {
+        self.folder.join(format!("{}{other}.txt", self.target))
+    }
+
+    fn features_file(&self, letter: char) -> Option<PathBuf> {
+        Some(self.folder.join(format!("{letter}_feat.npz"))).filter(|file| files::is_file(file))
+    }
+
+    /// The rows of an edge file as published.
+    fn edges(&self, other: char, keep_going: &dyn Fn() -> bool) -> Result<Vec<(i64, i64)>> {
+        let file = self.edges_file(other);
+        let bytes = files::read(&file)?;
+        let mut lines = Lines::new(&file, &bytes, keep_going);
+        let mut edges = Vec::new();
+        while let Some((number, line)) = lines.next_line()? {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let mut ends = line.split_whitespace().map(str::parse::<u32>);
+            match (ends.next(), ends.next(), ends.next()) {
+                (Some(Ok(x)), Some(Ok(y)), None) => edges.push((i64::from(x), i64::from(y))),
+                _ => return Err(Error::line(&file, number, format!("'{line}' are not two node numbers"))),
+            }
+        }
+        Ok(edges)
+    }
+
+    /// The rows and columns of a matrix of features.
+    fn shape(npz: &mut Npz) -> Result<(usize, usize)> {
+        let shape = npz.array("shape")?.integers().map_err(|what| npz.fault("shape", what))?;
+        match shape.as_slice() {
+            &[rows, width] if rows >= 0 && (0..=i64::from(i32::MAX)).contains(&width) => {
+                Ok((rows as usize, width as usize))
+            }
+            other => Err(npz.fault("shape", format!("{other:?} is no shape of a matrix"))),
+        }
+    }
+
+    /// The types and their numbers of nodes: the target's from its labels, the others' from their features, else one past
+    /// the largest number in their edges.
+    fn blocks(&self, keep_going: &dyn Fn() -> bool) -> Result<Blocks> {
+        let labels = npy_file_header(&self.folder.join("labels.npy"))?;
+        let mut blocks = vec![(self.target, 0, labels.shape.first().copied().unwrap_or(0))];
+        for &other in &self.others {
+            let count = match self.features_file(other) {
+                Some(file) => Self::shape(&mut Npz::open(&file)?)?.0,
+                None => self.edges(other, keep_going)?.iter().map(|edge| edge.1 as usize + 1).max().unwrap_or(0),
+            };
+            let last = blocks[blocks.len() - 1];
+            blocks.push((other, last.1 + last.2, count));
+        }
+        Ok(blocks)
+    }
+
+    /// The width of the features, where all files agree.
+    fn width(&self) -> Result<Option<usize>> {
+        let mut width = None;
+        for letter in [self.target].iter().chain(&self.others) {
+            let Some(file) = self.features_file(*letter) else { continue };
+            let mut npz = Npz::open(&file)?;
+            let (_, found) = Self::shape(&mut npz)?;
+            if width.is_some_and(|width| width != found) {
+                let what = format!("{found} features where another type has {}", width.unwrap_or(0));
+                return Err(npz.fault("shape", what));
+            }
+            width = Some(found);
+        }
+        Ok(width)
+    }
+
+    /// The features of all types, type by type; types without a file have rows that are not there.
+    fn features(&self, blocks: &Blocks, keep_going: &dyn Fn() -> bool) -> Result<Values> {
+        let width = self.width()?.unwrap_or(0);
+        let (mut offsets, mut entries, mut at) = (vec![0], Vec::new(), Vec::new());
+        for &(letter, _, count) in blocks {
+            let Some(file) = self.features_file(letter) else {
+                at.extend(std::iter::repeat_n(Row::Absent, count));
+                continue;
+            };
+            if !keep_going() {
+                return Err(Error::Cancelled);
+            }
+            let rows = sparse(&mut Npz::open(&file)?)?;
+            if rows.len() != count {
+                return Err(Error::file(&file, format!("{} rows for {count} nodes", rows.len())));
+            }
+            for mut row in rows {
+                at.push(Row::At(offsets.len() - 1));
+                sort_row(&mut row, 0);
+                entries.extend(row);
+                offsets.push(entries.len());
+            }
+        }
+        Ok(Values::Features(Matrix::Sparse { width, offsets, entries }, Box::new(move |row| at[row])))
+    }
+}
+
+/// The rows of a scipy matrix, stored by rows (CSR) or by entries (COO).
+fn sparse(npz: &mut Npz) -> Result<Vec<Vec<(i32, f32)>>> {
+    let (n, width) = Folder::shape(npz)?;
+    let integers = |npz: &mut Npz, name: &str| npz.array(name)?.integers().map_err(|what| npz.fault(name, what));
+    let values = npz.array("data")?.floats().map_err(|what| npz.fault("data", what))?;
+    let (rows, columns) = match npz.has("indptr") {
+        true => {
+            let starts = integers(npz, "indptr")?;
+            let fits = starts.len() == n + 1 && starts[0] == 0 && starts.windows(2).all(|pair| pair[0] <= pair[1]);
+            if !fits || starts[n] != values.len() as i64 {
+                return Err(npz.fault("indptr", format!("does not divide {} entries into {n} rows", values.len())));
+            }
+            let row = |row: usize| std::iter::repeat_n(row as i64, (starts[row + 1] - starts[row]) as usize);
+            ((0..n).flat_map(row).collect(), integers(npz, "indices")?)
+        }
+        false => (integers(npz, "row")?, integers(npz, "col")?),
+    };
+    if rows.len() != values.len() || columns.len() != values.len() {
+        return Err(npz.fault("data", format!("{} values for {} entries", values.len(), columns.len())));
+    }
+    let mut matrix = vec![Vec::new(); n];
+    for ((row, column), value) in rows.into_iter().zip(columns).zip(values) {
+        match (matrix.get_mut(row as usize), (0..width as i64).contains(&column)) {
+            (Some(entries), true) => entries.push((column as i32, value)),
+            _ => return Err(npz.fault("data", format!("an entry at {row}, {column} of {n} rows and {width} columns"))),
+        }
+    }
+    Ok(matrix)
+}
+
+impl Reader for Folder {
+    fn tables(&self) -> Vec<&'static str> {
+        let splits = files::is_file(&self.folder.join(format!("train_{}.npy", LABELLED[0])));
+        if splits { vec!["nodes", "edges", "splits"] } else { vec!["nodes", "edges"] }
+    }
+
+    fn schema(&self, table: &str) -> Result<SchemaRef> {
+        let typed = |schema: SchemaRef, others: &[(&str, DataType)]| -> SchemaRef {
+            let others = others.iter().map(|(name, data_type)| Arc::new(Field::new(*name, data_type.clone(), true)));
+            Arc::new(Schema::new(schema.fields().iter().cloned().chain(others).collect::<Vec<FieldRef>>()))
+        };
+        Ok(match table {
+            "nodes" => {
+                let features = Features { sparse: true, width: self.width()? };
+                let nodes = columns::nodes_schema(DataType::Int64, DataType::Int64, features);
+                typed(nodes, &[("type", DataType::Utf8), ("id", DataType::Int64)])
+            }
+            "edges" => typed(columns::edges_schema(DataType::Int64), &[("type", DataType::Utf8)]),
+            _ => columns::splits_schema(DataType::Int64),
+        })
+    }
+
+    fn read(
+        &self,
+        table: &str,
+        schema: &SchemaRef,
+        columns: &[usize],
+        keep_going: &dyn Fn() -> bool,
+    ) -> Result<Vec<RecordBatch>> {
+        match table {
+            "nodes" => {
+                let blocks = self.blocks(keep_going)?;
+                let n: usize = blocks.iter().map(|block| block.2).sum();
+                let column = |name: &str| {
+                    Ok(match name {
+                        "node" => Values::Numbers,
+                        "id" => Values::Integers(blocks.iter().flat_map(|block| 0..block.2 as i64).collect()),
+                        "type" => {
+                            let named = |&(letter, _, count): &(char, usize, usize)| {
+                                std::iter::repeat_n(type_name(self.target, letter), count)
+                            };
+                            Values::Texts(blocks.iter().flat_map(named).collect())
+                        }
+                        "label" => {
+                            let file = self.folder.join("labels.npy");
+                            match Labels::of(&npy_file(&file)?).map_err(|what| Error::file(&file, what))? {
+                                Labels::Classes(mut labels) => {
+                                    labels.resize(n, None);
+                                    Values::Labels(labels)
+                                }
+                                Labels::Targets(_) => return Err(Error::file(&file, "labels are no whole numbers")),
+                            }
+                        }
+                        _ => self.features(&blocks, keep_going)?,
+                    })
+                };
+                columns::batches(schema, columns, n, column, keep_going)
+            }
+            "edges" => {
+                let blocks = self.blocks(keep_going)?;
+                let (mut src, mut dst, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
+                for &(other, first, count) in &blocks[1..] {
+                    let target = blocks[0].2 as i64;
+                    let edges = self.edges(other, keep_going)?;
+                    if let Some((x, y)) = edges.iter().find(|(x, y)| *x >= target || *y >= count as i64) {
+                        let what = format!("the edge {x}, {y} is beyond {target} and {count} nodes");
+                        return Err(Error::file(&self.edges_file(other), what));
+                    }
+                    let kind = format!("{}-{}", type_name(self.target, self.target), type_name(self.target, other));
+                    kinds.extend(std::iter::repeat_n(kind, edges.len()));
+                    src.extend(edges.iter().map(|edge| edge.0));
+                    dst.extend(edges.iter().map(|edge| edge.1 + first as i64));
+                }
+                let rows = src.len();
+                let column = |name: &str| {
+                    Ok(match name {
+                        "src" => Values::Integers(src.clone()),
+                        "dst" => Values::Integers(dst.clone()),
+                        _ => Values::Texts(kinds.clone()),
+                    })
+                };
+                columns::batches(schema, columns, rows, column, keep_going)
+            }
+            _ => {
+                let mut splits = Splits::default();
+                for (number, labelled) in (0..).zip(LABELLED) {
+                    for part in PARTS {
+                        let file = self.folder.join(format!("{part}_{labelled}.npy"));
+                        let nodes = npy_file(&file)?.integers().map_err(|what| Error::file(&file, what))?;
+                        nodes.into_iter().for_each(|node| splits.push(number, node, part));
+                    }
+                }
+                splits.batches(schema, columns, keep_going)
+            }
+        }
+    }
+
+    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+        let edges: usize = self.others.iter().map(|&other| files::size(&self.edges_file(other))).sum();
+        let features = |letter: &char| self.features_file(*letter).map_or(0, |file| files::size(&file));
+        match table {
+            "edges" => 12 * edges,
+            "splits" => 1 << 20,
+            _ if columns.contains(&2) => {
+                12 * edges + 20 * [self.target].iter().chain(&self.others).map(features).sum::<usize>()
+            }
+            _ => 12 * edges,
+        }
+    }
+
+    fn missing_features(&self) -> Option<String> {
+        let mut letters = [self.target].into_iter().chain(self.others.iter().copied());
+        letters.find(|letter| self.features_file(*letter).is_none()).map(|letter| format!("{letter}_feat.npz"))
+    }
+
+    fn directed(&self) -> bool {
+        true
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let edges = self.others.iter().map(|&other| self.edges_file(other));
+        let features = [self.target].into_iter().chain(self.others.iter().copied());
+        let features = features.map(|letter| self.folder.join(format!("{letter}_feat.npz")));
+        let splits = LABELLED.iter().flat_map(|k| PARTS.map(|part| self.folder.join(format!("{part}_{k}.npy"))));
+        edges.chain(features).chain(splits).chain([self.folder.join("labels.npy")]).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! The Twitch networks of one country: `musae_CC_edges.csv`, `musae_CC_target.csv`, `musae_CC_features.json`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+
+use super::musae::Tables;
+use super::{DIRECTED, Published, not_this};
+use crate::{Dataset, Format, Options, Result};
+
+pub(crate) struct Twitch;
+
+impl Format for Twitch {
+    fn name(&self) -> &'static str {
+        "twitch"
+    }
+
+    fn description(&self) -> &'static str {
+        "musae_CC_edges.csv, musae_CC_target.csv, musae_CC_features.json (CUAI/Non-Homophily-Large-Scale)"
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        &[DIRECTED]
+    }
+
+    fn recognises(&self, path: &Path) -> bool {
+        Tables::find(path, "_features.json").is_some()
+    }
+
+    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+        let Some((edges, target, features)) = Tables::find(path, "_features.json") else {
+            return Err(not_this(
+                path,
+                "musae_CC_edges.csv, musae_CC_target.csv and musae_CC_features.json are expected",
+            ));
+        };
+        const OTHERS: &[(&str, DataType)] =
+            &[("id", DataType::Int64), ("days", DataType::Int64), ("views", DataType::Int64)];
+        // The streams of a user are for adults, or not.
+        let set = Tables { edges, target, features, id: "new_id", labels: &["mature"], others: OTHERS };
+        Ok(Published::dataset(self.name(), path, options, set))
+    }
+}
