@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use bonnet_curvature::{MidpointCurvature, MidpointOptions, Moments, midpoint_curvature};
-use bonnet_graph::Unmonitored;
+use bonnet_curvature::{
+    EdgeIds, MidpointCurvature, MidpointOptions, Moments, OllivierOptions, effective_resistance, midpoint_curvature,
+    ollivier_ricci,
+};
+use bonnet_graph::{Graph, Unmonitored};
 
 /// The pairs of a text file of `u v` lines, from line `skip` on; `None` where the data are absent.
 fn arcs(path: &str, skip: usize) -> Option<(usize, Vec<(u32, u32)>)> {
@@ -79,4 +82,40 @@ fn a_sample_of_anchors_finds_the_mean_of_wordnet() {
     // Root mean square errors measured over draws of this size: 5e-6 of the mean, .001 of the skewness.
     assert!((exact.mean().unwrap() - estimate.mean().unwrap()).abs() < 3e-5);
     assert!((exact.skewness_population().unwrap() - estimate.skewness_population().unwrap()).abs() < 0.01);
+}
+
+/// Compares the sum over every `step`-th edge and three edges of the largest hub.
+fn assert_sums(path: &str, step: usize, hub: [(u32, u32); 3], sums: [(f64, f64); 2]) {
+    let Some((n, arcs)) = arcs(path, 0) else { return };
+    let graph = Graph::from_edges(n, &arcs);
+    let ids = EdgeIds::new(&graph);
+    for (alpha, expected) in sums {
+        let options = OllivierOptions { alpha, ..OllivierOptions::default() };
+        let values = ollivier_ricci(&graph, &options, &Unmonitored).unwrap();
+        let hub = hub.iter().map(|&(u, v)| ids.of(u, v).unwrap());
+        let sum: f64 = (0..graph.n_edges()).step_by(step).chain(hub).map(|id| values[id]).sum();
+        assert!((sum - expected).abs() < 1e-10, "{path}: {sum} {expected}");
+    }
+}
+
+#[test]
+fn edges_of_graphs_with_hubs_have_the_curvatures_of_an_exact_transport_solver() {
+    // POT 0.9.7, ot.emd2; hubs of degree 1045 and 1621.
+    let facebook = [(0.0, 9.81200050402933), (0.5, 5.483225722365983)];
+    assert_sums("hyperbolics/real/facebook_combined.edges", 2205, [(6, 897), (0, 6), (6, 297)], facebook);
+    let wikilinks = [(0.0, -5.461748670380941), (0.5, -2.5203608146981145)];
+    assert_sums("hyperbolics/real/wikilinks.edges", 2663, [(40, 78), (78, 278), (20, 78)], wikilinks);
+}
+
+#[test]
+fn resistances_of_large_graphs_sum_to_the_rank_of_their_laplacians() {
+    for (path, n, edges, components) in [("wikilinks", 4589, 106_534, 1), ("wordnet", 74_374, 75_834, 1)] {
+        let Some((found, arcs)) = arcs(&format!("hyperbolics/real/{path}.edges"), 0) else { return };
+        let graph = Graph::from_edges(found, &arcs);
+        assert_eq!((found, graph.n_edges()), (n, edges));
+        let values = effective_resistance(&graph, None, &Unmonitored).unwrap();
+        let sum: f64 = values.iter().sum();
+        assert!((sum - (n - components) as f64).abs() < 1e-8, "{path}: {sum}");
+        assert!(values.iter().all(|value| *value > 0.0 && *value <= 1.0 + 1e-12));
+    }
 }

@@ -20,6 +20,13 @@ const SPARSE_COST: usize = 10;
 /// Arcs in a block: the work between two looks at the host, and between which threads choose.
 const BLOCK_ARCS: usize = 1 << 16;
 
+/// Where and when a search starts: it meets `node` at `level`, as if it came from a node that far behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Start {
+    pub(super) level: u32,
+    pub(super) node: u32,
+}
+
 /// The searches of one batch.
 pub(super) struct Searches {
     cur: Vec<Lanes>,
@@ -120,41 +127,40 @@ impl Searches {
         }
     }
 
-    /// Searches from `anchors` (distinct, at most 512), telling `tally` every level of every node but that of the
-    /// anchor itself. Gives the last level.
+    /// Runs the searches `starts` (at most 512, distinct, by rising level), telling `tally` every level >= 1 of every
+    /// node. Gives the last level. Once stopped, no other run may follow.
     pub(super) fn run<T: Tally>(
         &mut self,
         graph: &Adjacency,
-        anchors: &[u32],
+        starts: &[Start],
         tally: &mut T,
         rows: &mut [T::Row],
         manner: &Manner,
     ) -> Result<u32, Stopped> {
-        let all = Lanes::first(anchors.len());
+        let all = Lanes::first(starts.len());
+        // The rest is empty again where a run came to its end.
         self.seen.fill(Lanes::EMPTY);
-        // A stopped search leaves bits behind.
-        self.cur.fill(Lanes::EMPTY);
-        self.next.fill(Lanes::EMPTY);
-        self.live.fill(false);
         self.done.fill(false);
-        self.active.clear();
         let mut active_arcs = 0;
         let mut undone_arcs = graph.n_arcs();
-        for (lane, &anchor) in anchors.iter().enumerate() {
-            let v = anchor as usize;
-            self.cur[v].insert(lane);
-            self.seen[v].insert(lane);
-            self.live[v] = true;
-            self.active.push(anchor);
-            active_arcs += graph.degree(anchor);
-            if self.seen[v] == all {
-                self.done[v] = true;
-                undone_arcs -= graph.degree(anchor);
-            }
-        }
-
-        let mut level = 0;
+        let mut level = starts.first().map_or(0, |start| start.level);
+        let mut begun = 0;
         loop {
+            while let Some(&Start { node, .. }) = starts.get(begun).filter(|start| start.level == level) {
+                let v = node as usize;
+                self.cur[v].insert(begun);
+                self.seen[v].insert(begun);
+                if !self.live[v] {
+                    self.live[v] = true;
+                    self.active.push(node);
+                    active_arcs += graph.degree(node);
+                }
+                if self.seen[v] == all {
+                    self.done[v] = true;
+                    undone_arcs -= graph.degree(node);
+                }
+                begun += 1;
+            }
             manner.host.monitor.check()?;
             tally.prepare(level);
             let dense = SPARSE_COST * active_arcs > undone_arcs + graph.n_nodes() / 4;
@@ -191,13 +197,14 @@ impl Searches {
             std::mem::swap(&mut self.active, &mut self.found.active);
             active_arcs = self.found.active_arcs;
             undone_arcs -= self.found.done_arcs;
-            if self.active.is_empty() {
-                return Ok(level);
-            }
             for &v in &self.active {
                 self.live[v as usize] = true;
             }
-            level += 1;
+            level = match (self.active.is_empty(), starts.get(begun)) {
+                (true, None) => return Ok(level),
+                (true, Some(start)) => start.level,
+                (false, _) => level + 1,
+            };
         }
     }
 
@@ -330,7 +337,7 @@ fn visit<T: Tally>(
     let mut reached = Lanes::EMPTY;
     if sweep.live[v as usize] {
         let here = sweep.cur[v as usize];
-        let mut peers = T::Peers::default();
+        let mut peers = sweep.tally.begin(&here);
         if sweep.peers {
             for &y in neighbors {
                 let there = &sweep.cur[y as usize];

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::Host;
 use super::adjacency::Adjacency;
-use super::batch::{Manner, Searches};
+use super::batch::{Manner, Searches, Start};
 use super::fixed;
 use super::lanes::LANES;
 use super::order::{Shape, shape};
@@ -17,39 +17,32 @@ use super::tally::{Single, Sums, Trees};
 /// Below this many nodes a plain search an anchor is as fast as a batch.
 pub(super) const SMALL: usize = 500;
 
+/// The nodes of trees up to this high may be searched from, in searches that start late; higher ones would take many
+/// levels.
+const LOW: u32 = 16;
+
+/// A batch that weighs whole trees takes about as long as this many that do not.
+const WEIGHING: usize = 6;
+
+/// Nodes that are sorted among themselves: few, so that neighbours stay near.
+const TOGETHER: usize = 256;
+
 /// From this many nodes on, threads without a batch of their own share the levels of the others' batches.
 const WORTH_SHARING: usize = 1 << 16;
 
 /// The sums of every node of `graph`, in its order: over all anchors of the component, those in stripped trees
 /// included. `nodes` are the nodes' numbers in `pruned`.
 pub(super) fn sums(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
-    let mut sums = if nodes.len() < SMALL {
-        one_by_one(graph, nodes, pruned, host)?
-    } else {
-        in_batches(graph, nodes, pruned, host)?
-    };
-    // What a node's own tree adds.
-    let tallest = nodes.iter().map(|&v| pruned.height(v)).max().unwrap_or(0);
-    let inverses = fixed::inverses(tallest as usize);
-    for (sum, &v) in sums.iter_mut().zip(nodes) {
-        for (depth, count) in pruned.depths(v) {
-            sum.farness += u64::from(depth) * u64::from(count);
-            sum.harmonic += u128::from(inverses[depth as usize]) * u128::from(count);
-        }
-    }
-    Ok(sums)
+    if nodes.len() < SMALL { one_by_one(graph, nodes, pruned, host) } else { in_batches(graph, nodes, pruned, host) }
 }
 
 /// A search an anchor: O(n (n + m)), and for each anchor the height of its tree times the levels.
 pub(super) fn one_by_one(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
     let n = nodes.len();
     let mut sums = vec![Sums::default(); n];
-    if n == 1 {
-        host.monitor.advance(1);
-        return Ok(sums);
-    }
     let tallest = nodes.iter().map(|&v| pruned.height(v)).max().unwrap_or(0);
     let inverses = fixed::inverses(n + tallest as usize);
+    nodes.iter().zip(&mut sums).for_each(|(&v, sum)| add_own_tree(sum, pruned, v, &inverses));
     let mut distance = vec![u32::MAX; n];
     let mut queue: Vec<u32> = Vec::with_capacity(n);
     for anchor in 0..n as u32 {
@@ -96,31 +89,115 @@ pub(super) fn one_by_one(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
     Ok(sums)
 }
 
-/// The anchors of a batch, and whether trees hang from them.
-struct Batch<'a> {
-    anchors: &'a [u32],
-    trees: bool,
+/// What a node's own tree adds to its sums.
+fn add_own_tree(sum: &mut Sums, pruned: &Pruned, v: u32, inverses: &[u64]) {
+    for (depth, count) in pruned.depths(v) {
+        sum.farness += u64::from(depth) * u64::from(count);
+        sum.harmonic += u128::from(inverses[depth as usize]) * u128::from(count);
+    }
+}
+
+/// What runs at once: at most [`LANES`] searches.
+enum Batch {
+    /// Each counts 2^digit times.
+    Alike { starts: Vec<Start>, digit: u32 },
+    /// Each stands for the tree that hangs from its anchor.
+    Trees { starts: Vec<Start> },
+}
+
+impl Batch {
+    fn starts(&self) -> &[Start] {
+        match self {
+            Self::Alike { starts, .. } | Self::Trees { starts } => starts,
+        }
+    }
+}
+
+/// Of each node, whether its tree is weighed as a whole. The others are those with the fewest nodes to search from, as
+/// many as make the number of batches least.
+fn weighed(heights: &[u32], tree_of: &impl Fn(u32) -> u32, pruned: &Pruned) -> Vec<bool> {
+    let mut weighed: Vec<bool> = heights.iter().map(|&height| height > 0).collect();
+    let late = |v: u32| pruned.depths(tree_of(v)).map(|(_, count)| count.count_ones() as usize).sum::<usize>();
+    let low = heights.iter().zip(0..).filter(|(height, _)| (1..=LOW).contains(*height));
+    let mut trees: Vec<(usize, u32)> = low.map(|(_, v)| (late(v), v)).collect();
+    trees.sort_unstable();
+    let mut whole = weighed.iter().filter(|weighed| **weighed).count();
+    let mut searches = heights.len() - whole;
+    let cost = |searches: usize, whole: usize| searches.div_ceil(LANES) + WEIGHING * whole.div_ceil(LANES);
+    let (mut least, mut searched) = (cost(searches, whole), 0);
+    for (i, &(late, _)) in trees.iter().enumerate() {
+        searches += 1 + late;
+        whole -= 1;
+        if cost(searches, whole) <= least {
+            (least, searched) = (cost(searches, whole), i + 1);
+        }
+    }
+    trees[..searched].iter().for_each(|&(_, v)| weighed[v as usize] = false);
+    weighed
+}
+
+/// Searches from every node and from what hangs from it. Of a tree that is not weighed, the nodes at the same depth come
+/// as a search that starts as many levels late, one for each binary digit of their number.
+fn batches(
+    weighed: &[bool],
+    heights: &[u32],
+    long: bool,
+    tree_of: &impl Fn(u32) -> u32,
+    pruned: &Pruned,
+) -> Vec<Batch> {
+    let (mut high, low): (Vec<u32>, Vec<u32>) = (0..weighed.len() as u32).partition(|&v| weighed[v as usize]);
+    if !long {
+        // Like trees together: a batch then needs few planes.
+        high.sort_by_cached_key(|&v| (heights[v as usize], pruned.size[tree_of(v) as usize]));
+    }
+    let mut by_digit: Vec<Vec<Start>> = vec![low.iter().map(|&node| Start { level: 0, node }).collect()];
+    for &node in low.iter().filter(|&&node| heights[node as usize] > 0) {
+        for (level, count) in pruned.depths(tree_of(node)) {
+            for digit in (0..u32::BITS).filter(|digit| count >> digit & 1 == 1) {
+                if by_digit.len() <= digit as usize {
+                    by_digit.resize_with(digit as usize + 1, Vec::new);
+                }
+                by_digit[digit as usize].push(Start { level, node });
+            }
+        }
+    }
+    // A few searches are better run twice with the next smaller digit than in a batch of their own.
+    for digit in (1..by_digit.len()).rev() {
+        if by_digit[digit].len() <= LANES / 2 {
+            let few = std::mem::take(&mut by_digit[digit]);
+            by_digit[digit - 1].extend(few.into_iter().flat_map(|start| [start; 2]));
+        }
+    }
+    let mut batches = Vec::new();
+    for (mut starts, digit) in by_digit.into_iter().zip(0..) {
+        starts.sort_by_key(|start| start.level);
+        batches.extend(starts.chunks(LANES).map(|starts| Batch::Alike { starts: starts.to_vec(), digit }));
+    }
+    let high: Vec<Start> = high.iter().map(|&node| Start { level: 0, node }).collect();
+    batches.extend(high.chunks(LANES).map(|starts| Batch::Trees { starts: starts.to_vec() }));
+    batches
 }
 
 /// 512 searches at once; threads take batches.
 pub(super) fn in_batches(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
     let n = nodes.len();
-    let _order = Reservation::new(host.monitor, 40 * n + 4 * graph.n_arcs())?;
-    let Shape { order, bound, long, bipartite } = shape(graph, host.monitor)?;
+    // The order and the graph in it; the searches, twice.
+    let hung: usize = nodes.iter().map(|&v| pruned.size[v as usize] as usize).sum();
+    let _room = Reservation::new(host.monitor, 40 * n + 4 * graph.n_arcs() + 2 * size_of::<Start>() * hung)?;
+    let Shape { mut order, bound, long, bipartite } = shape(graph, host.monitor)?;
+    // Nodes of one degree in a row: the loop over neighbours then ends where the processor expects it.
+    for near in order.chunks_mut(TOGETHER) {
+        let mut by_degree: Vec<u64> = near.iter().map(|&v| (graph.degree(v) as u64) << 32 | u64::from(v)).collect();
+        by_degree.sort_unstable();
+        near.iter_mut().zip(by_degree).for_each(|(slot, key)| *slot = key as u32);
+    }
     let graph = &graph.reordered(&order);
     let heights: Vec<u32> = order.iter().map(|&v| pruned.height(nodes[v as usize])).collect();
     let tallest = heights.iter().copied().max().unwrap_or(0);
     let inverses = &fixed::inverses(bound as usize + tallest as usize);
     let tree_of = |v: u32| nodes[order[v as usize] as usize];
-
-    let (singles, mut trees): (Vec<u32>, Vec<u32>) = (0..n as u32).partition(|&v| heights[v as usize] == 0);
-    if !long {
-        // Like trees together: a batch then needs few planes.
-        trees.sort_by_cached_key(|&v| (heights[v as usize], pruned.size[tree_of(v) as usize]));
-    }
-    let batches: Vec<Batch> = (singles.chunks(LANES).map(|anchors| Batch { anchors, trees: false }))
-        .chain(trees.chunks(LANES).map(|anchors| Batch { anchors, trees: true }))
-        .collect();
+    let weighed = weighed(&heights, &tree_of, pruned);
+    let batches = batches(&weighed, &heights, long, &tree_of, pruned);
 
     let threads = rayon::current_num_threads();
     let (workers, _searches) = room_for_workers(threads.min(batches.len()), n, host)?;
@@ -131,15 +208,18 @@ pub(super) fn in_batches(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
         let mut state: Option<(Searches, Vec<Sums>)> = None;
         while let Some(batch) = batches.get(taken.fetch_add(1, Ordering::Relaxed)) {
             let (searches, rows) = state.get_or_insert_with(|| (Searches::new(graph), vec![Sums::default(); n]));
-            if batch.trees {
-                let depths = batch.anchors.iter().map(|&v| pruned.depths(tree_of(v)).collect()).collect();
-                let mut tally = Trees::new(inverses, &heights, depths);
-                searches.run(graph, batch.anchors, &mut tally, rows, &manner)?;
-            } else {
-                let mut tally = Single { inverses };
-                searches.run(graph, batch.anchors, &mut tally, rows, &manner)?;
+            match batch {
+                Batch::Alike { starts, digit } => {
+                    let mut tally = Single { inverses, inverse: 0, digit: *digit, starts, heights: &heights };
+                    searches.run(graph, starts, &mut tally, rows, &manner)?;
+                }
+                Batch::Trees { starts } => {
+                    let depths = starts.iter().map(|start| pruned.depths(tree_of(start.node)).collect()).collect();
+                    let mut tally = Trees::new(inverses, &heights, depths);
+                    searches.run(graph, starts, &mut tally, rows, &manner)?;
+                }
             }
-            host.monitor.advance(batch.anchors.len() as u64);
+            host.monitor.advance(batch.starts().iter().filter(|start| start.level == 0).count() as u64);
         }
         Ok(state.map(|(_, rows)| rows))
     };
@@ -151,6 +231,10 @@ pub(super) fn in_batches(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
         for (&old, row) in order.iter().zip(&part) {
             sums[old as usize].add(row);
         }
+    }
+    // Late searches count the node that they start from, whole trees do not.
+    for (&v, _) in order.iter().zip(&weighed).filter(|(_, weighed)| **weighed) {
+        add_own_tree(&mut sums[v as usize], pruned, nodes[v as usize], inverses);
     }
     Ok(sums)
 }

@@ -7,7 +7,7 @@ use bonnet_graph::{Graph, Reservation, Stopped};
 use rayon::prelude::*;
 
 use super::adjacency::Adjacency;
-use super::batch::{Manner, Searches};
+use super::batch::{Manner, Searches, Start};
 use super::centre::Centre;
 use super::isa::compiled_for_each_isa;
 use super::lanes::LANES;
@@ -52,7 +52,8 @@ pub(super) fn component(
             rows.par_iter_mut().for_each(|row| *row = GroupSums::new(row.harmonic_weight));
         }
         let batch: Vec<u32> = batch.iter().map(|&v| place[v as usize]).collect();
-        let last = searches.run(&adjacency, &batch, &mut Grouped::new(), &mut rows, &manner)?;
+        let starts: Vec<Start> = batch.iter().map(|&node| Start { level: 0, node }).collect();
+        let last = searches.run(&adjacency, &starts, &mut Grouped::new(), &mut rows, &manner)?;
         farthest = farthest.max(last);
 
         let sizes: Vec<usize> = batch.chunks(GROUP).map(<[u32]>::len).collect();

@@ -1,16 +1,20 @@
 //! What a batch of searches counts at each node.
 
+use super::batch::Start;
 use super::lanes::{LANES, Lanes};
 
 /// A way of counting. Everything it keeps of a node is in that node's row, so that nodes can be swept in any order.
 pub(super) trait Tally: Sync {
     /// What is kept of a node.
     type Row: Send;
-    /// What is kept of a node's neighbours during one visit.
-    type Peers: Default;
+    /// What is kept of a node and its neighbours during one visit.
+    type Peers;
 
     /// Called before the sweep of each level.
     fn prepare(&mut self, _level: u32) {}
+
+    /// Begins a visit of a node with the searches that are at their present level there.
+    fn begin(&self, here: &Lanes) -> Self::Peers;
 
     /// The searches that are at their present level both at this node and at one of its neighbours.
     fn peer(&self, row: &mut Self::Row, peers: &mut Self::Peers, both: &Lanes);
@@ -41,14 +45,32 @@ impl Sums {
     }
 }
 
-/// Anchors that stand for themselves.
+/// Searches that count alike.
 pub(super) struct Single<'a> {
     pub(super) inverses: &'a [u64],
+    /// The inverse of the present level.
+    pub(super) inverse: u64,
+    /// Each counts 2^digit times.
+    pub(super) digit: u32,
+    /// Where the searches start.
+    pub(super) starts: &'a [Start],
+    /// How deep each node's own tree goes.
+    pub(super) heights: &'a [u32],
 }
 
 impl Tally for Single<'_> {
     type Row = Sums;
+    /// By word of lanes: how many are here, and below that how many are here and at a neighbour, 64 a neighbour.
     type Peers = [u64; LANES / 64];
+
+    fn prepare(&mut self, level: u32) {
+        self.inverse = self.inverses[level as usize];
+    }
+
+    #[inline(always)]
+    fn begin(&self, here: &Lanes) -> Self::Peers {
+        here.0.map(|word| u64::from(word.count_ones()) << HERE)
+    }
 
     #[inline(always)]
     fn peer(&self, _row: &mut Sums, peers: &mut Self::Peers, both: &Lanes) {
@@ -58,13 +80,30 @@ impl Tally for Single<'_> {
     }
 
     #[inline(always)]
-    fn level(&self, row: &mut Sums, _v: u32, level: u32, here: &Lanes, peers: &Self::Peers) {
-        let inverse = u128::from(self.inverses[level as usize]);
-        let count = u64::from(here.count());
+    fn level(&self, row: &mut Sums, v: u32, level: u32, here: &Lanes, peers: &Self::Peers) {
+        let sum: u64 = peers.iter().sum();
+        let count = (sum >> HERE) << self.digit;
+        let inverse = u128::from(self.inverse);
         row.farness += count * u64::from(level);
         row.harmonic += u128::from(count) * inverse;
-        row.peers += u128::from(peers.iter().sum::<u64>()) * inverse;
-        row.farthest = row.farthest.max(level);
+        row.peers += (u128::from(sum & ((1 << HERE) - 1)) * inverse) << self.digit;
+        let own = self.heights[v as usize];
+        // What comes up the node's own tree does not go down again.
+        if level > own || self.others(v, here) {
+            row.farthest = row.farthest.max(level + own);
+        }
+    }
+}
+
+/// Where in a word the number of lanes stands.
+const HERE: u32 = 48;
+
+impl Single<'_> {
+    #[cold]
+    fn others(&self, v: u32, here: &Lanes) -> bool {
+        let mut others = false;
+        here.for_each(|lane| others |= self.starts[lane].node != v);
+        others
     }
 }
 
@@ -221,6 +260,11 @@ impl Tally for Trees<'_> {
     }
 
     #[inline(always)]
+    fn begin(&self, _here: &Lanes) -> LaneCounts {
+        LaneCounts::default()
+    }
+
+    #[inline(always)]
     fn peer(&self, row: &mut Sums, peers: &mut LaneCounts, both: &Lanes) {
         if peers.add(both) {
             self.take_over(row, peers);
@@ -321,6 +365,11 @@ impl Tally for Grouped {
 
     fn prepare(&mut self, level: u32) {
         self.inverse = 1.0 / f64::from(level);
+    }
+
+    #[inline(always)]
+    fn begin(&self, _here: &Lanes) -> GroupCounts {
+        GroupCounts::default()
     }
 
     #[inline(always)]

@@ -281,6 +281,18 @@ fn every_thread_count_and_instruction_set_gives_the_same_bits() {
     }
 }
 
+/// Whether both ways of summing over the anchors of a connected graph agree.
+fn same_sums(n: u32, arcs: &Arcs) -> bool {
+    let graph = Graph::from_edges(n as usize, arcs);
+    let pruned = pendant::prune(&graph, &vec![false; n as usize], &Unmonitored).unwrap();
+    let nodes: Vec<u32> = (0..n).filter(|&v| pruned.kept[v as usize]).collect();
+    let mut place = vec![0; n as usize];
+    nodes.iter().zip(0..).for_each(|(&v, i)| place[v as usize] = i);
+    let part = adjacency::Adjacency::part(&graph, &nodes, &place, |y| pruned.kept[y as usize]);
+    let host = Host { monitor: &Unmonitored, isa: Isa::detect() };
+    core::one_by_one(&part, &nodes, &pruned, &host) == core::in_batches(&part, &nodes, &pruned, &host)
+}
+
 #[test]
 fn plain_searches_and_batches_give_the_same_sums() {
     let mut random = Lcg(5);
@@ -289,14 +301,36 @@ fn plain_searches_and_batches_give_the_same_sums() {
         arcs.extend(random.arcs(400, 300));
         // Trees of few or of many sizes: planes or lists.
         let n = if shared { random.hang_trees(&mut arcs, 400, 90) } else { random.hang_trees(&mut arcs, 400, 2000) };
-        let graph = Graph::from_edges(n as usize, &arcs);
-        let pruned = pendant::prune(&graph, &vec![false; n as usize], &Unmonitored).unwrap();
-        let nodes: Vec<u32> = (0..n).filter(|&v| pruned.kept[v as usize]).collect();
-        let mut place = vec![0; n as usize];
-        nodes.iter().zip(0..).for_each(|(&v, i)| place[v as usize] = i);
-        let part = adjacency::Adjacency::part(&graph, &nodes, &place, |y| pruned.kept[y as usize]);
-        let host = Host { monitor: &Unmonitored, isa: Isa::detect() };
-        assert!(core::one_by_one(&part, &nodes, &pruned, &host) == core::in_batches(&part, &nodes, &pruned, &host));
+        assert!(same_sums(n, &arcs));
+    }
+}
+
+#[test]
+fn low_trees_are_searched_from_as_trees_of_late_searches() {
+    // So many leaves that the digits of their number get batches of their own.
+    let mut arcs: Arcs = (0..600).map(|v| (v, (v + 1) % 600)).collect();
+    arcs.extend((0..300).map(|v| (v, (7 * v + 3) % 600)));
+    let mut n = 600;
+    for v in 0..600 {
+        for _ in 0..2 + v % 13 {
+            arcs.push((v, n));
+            n += 1;
+        }
+    }
+    assert!(same_sums(n, &arcs));
+    // Paths that are longer than all distances between their ends: what comes up one does not go down it again.
+    for (left, right) in [(8, 0), (8, 1), (3, 8), (9, 0), (9, 8), (12, 10)] {
+        let mut arcs: Arcs = vec![(0, 1), (1, 2), (0, 2)];
+        let mut n = 3;
+        for (end, length) in [(0, left), (1, right)] {
+            let mut last = end;
+            for _ in 0..length {
+                arcs.push((last, n));
+                (last, n) = (n, n + 1);
+            }
+        }
+        assert!(same_sums(n, &arcs), "{left} {right}");
+        assert_literal(n as usize, &arcs, &MidpointOptions::default());
     }
 }
 

@@ -31,17 +31,25 @@ pub(super) fn curvature(
     }
     // Centres, components, trees and sums; adjacency lists of what trees leave.
     room.grow(n * (size_of::<Centre>() + size_of::<Sums>() + 80) + 4 * graph.targets().len())?;
-    let centres = centres(graph, &looped, host.monitor)?;
     let components = connected_components(graph);
     host.monitor.check()?;
 
     // Components with no more nodes than the sample takes are exact: the last ones, as sizes fall.
     let is_sampled = |size: &&usize| options.anchors.is_some_and(|anchors| anchors < **size);
+    let sampled_components = components.sizes.iter().take_while(is_sampled).count();
+    let exact = |v: u32| components.of_node[v as usize] as usize >= sampled_components;
+    let (centres, sums) = rayon::join(
+        || centres(graph, &looped, host.monitor),
+        || match sampled_components < components.sizes.len() {
+            true => exact_sums(graph, &looped, &components, exact, host).map(Some),
+            false => Ok(None),
+        },
+    );
+    let (centres, sums) = (centres?, sums?);
     let mut nodes = vec![Estimate::exact(0.0); n];
     let mut diameter = 0;
     let members = members(&components.of_node, components.sizes.len(), |_| true);
     let mut random = SplitMix64::new(options.seed);
-    let sampled_components = components.sizes.iter().take_while(is_sampled).count();
     if let (Some(count), true) = (options.anchors, sampled_components > 0) {
         let place = members.places(n);
         for component in 0..sampled_components {
@@ -53,10 +61,14 @@ pub(super) fn curvature(
         }
     }
     drop(members);
-    if sampled_components < components.sizes.len() {
-        let exact = |v: u32| components.of_node[v as usize] as usize >= sampled_components;
-        let farthest = exact_components(graph, &looped, &centres, &components, exact, &mut nodes, host)?;
-        diameter = diameter.max(farthest);
+    if let Some((pruned, sums)) = sums {
+        let is_exact = |v: usize| exact(v as u32) && centres[v].has_pairs();
+        nodes.par_iter_mut().enumerate().filter(|(v, _)| is_exact(*v)).for_each(|(v, node)| {
+            let size = components.sizes[components.of_node[v] as usize];
+            *node = Estimate::exact(node_curvature(graph, v as u32, &centres[v], &pruned, &sums, size));
+        });
+        let farthest = sums.iter().map(|sum| sum.farthest).max().unwrap_or(0);
+        diameter = diameter.max(farthest).max(pruned.diameter);
     }
 
     if let Some(factor) = options.unreachable {
@@ -114,16 +126,14 @@ fn members(of_node: &[u32], components: usize, keep: impl Fn(u32) -> bool) -> Me
     Members { offsets, nodes }
 }
 
-/// All nodes that `exact` names, whole components of them. Gives the largest distance.
-fn exact_components(
+/// What stripping left, and the sums of what is left of the nodes that `exact` names, whole components of them.
+fn exact_sums(
     graph: &Graph,
     looped: &[bool],
-    centres: &[Centre],
     components: &bonnet_graph::Components,
-    exact: impl Fn(u32) -> bool + Sync,
-    nodes: &mut [Estimate],
+    exact: impl Fn(u32) -> bool,
     host: &Host,
-) -> Result<u32, Stopped> {
+) -> Result<(Pruned, Vec<Sums>), Stopped> {
     let n = graph.n_nodes();
     let pruned = prune(graph, looped, host.monitor)?;
     let members = members(&components.of_node, components.sizes.len(), |v| pruned.kept[v as usize] && exact(v));
@@ -150,14 +160,7 @@ fn exact_components(
         place_sums(component, part);
     }
 
-    let farthest = sums.iter().map(|sum| sum.farthest).max().unwrap_or(0);
-    nodes.par_iter_mut().enumerate().filter(|(v, _)| exact(*v as u32) && centres[*v].has_pairs()).for_each(
-        |(v, node)| {
-            let size = components.sizes[components.of_node[v] as usize];
-            *node = Estimate::exact(node_curvature(graph, v as u32, &centres[v], &pruned, &sums, size));
-        },
-    );
-    Ok(farthest.max(pruned.diameter))
+    Ok((pruned, sums))
 }
 
 /// The curvature of a node with two neighbours or more in a component of `size` nodes, before Eq. 3.
