@@ -45,6 +45,20 @@ pub(crate) mod tests {
         Graph::from_edges(generated.n_nodes, &generated.edges)
     }
 
+    /// Fails unless the graph is strongly regular: n nodes of degree k; adjacent ones have lambda neighbours in common,
+    /// others mu.
+    pub fn assert_strongly_regular(generated: &Generated, (n, k, lambda, mu): (usize, usize, usize, usize)) {
+        let graph = graph(generated);
+        assert_eq!(graph.n_nodes(), n);
+        for u in 0..n as u32 {
+            assert_eq!(graph.degree(u), k);
+            for v in (0..n as u32).filter(|v| *v != u) {
+                let common = graph.neighbors(u).iter().filter(|w| graph.has_edge(v, **w)).count();
+                assert_eq!(common, if graph.has_edge(u, v) { lambda } else { mu }, "{u} {v}");
+            }
+        }
+    }
+
     /// The number of connected components.
     pub fn n_components(generated: &Generated) -> usize {
         connected_components(&graph(generated)).sizes.len()

@@ -8,6 +8,7 @@
 //! it returns: whoever keeps the result accounts for [`Generated::bytes`].
 
 mod barabasi_albert;
+mod community_graph;
 mod complete;
 mod cycle;
 mod disease_tree;
@@ -15,24 +16,42 @@ mod edge_list;
 mod erdos_renyi;
 mod error;
 mod generated;
+mod graphon;
 mod grid_2d;
 mod path;
+mod perturb_edges;
+mod petersen_graph;
+mod preferential_attachment;
 mod random;
+mod random_regular;
 mod random_tree;
+mod regular_homophily;
+mod rook_graph;
+mod sample;
+mod shrikhande_graph;
 mod star;
 mod stochastic_block_model;
 mod trials;
 
 pub use barabasi_albert::barabasi_albert;
+pub use community_graph::{CommunityGraph, community_graph};
 pub use complete::complete;
 pub use cycle::cycle;
 pub use disease_tree::{DiseaseTree, disease_tree};
 pub use erdos_renyi::erdos_renyi;
 pub use error::Error;
 pub use generated::Generated;
+pub use graphon::{Graphon, graphon};
 pub use grid_2d::grid_2d;
 pub use path::path;
+pub use perturb_edges::perturb_edges;
+pub use petersen_graph::petersen_graph;
+pub use preferential_attachment::{PreferentialAttachment, preferential_attachment};
+pub use random_regular::random_regular;
 pub use random_tree::random_tree;
+pub use regular_homophily::{RegularHomophily, regular_homophily};
+pub use rook_graph::rook_graph;
+pub use shrikhande_graph::shrikhande_graph;
 pub use star::star;
 pub use stochastic_block_model::{StochasticBlockModel, stochastic_block_model};
 #[cfg(feature = "sql")]

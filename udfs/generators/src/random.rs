@@ -23,6 +23,17 @@ pub(crate) enum Stream {
     DiseaseNodes = 9,
     DiseaseSources = 10,
     DiseaseFeatures = 11,
+    Graphon = 32,
+    CommunityWithin = 33,
+    CommunityBetween = 34,
+    RandomRegular = 35,
+    PerturbRemove = 36,
+    PerturbAdd = 37,
+    RegularWithin = 12,
+    RegularBetween = 13,
+    AttachmentClasses = 14,
+    AttachmentLinks = 15,
+    AttachmentFeatures = 16,
 }
 
 /// A stream of random numbers.
@@ -34,8 +45,14 @@ pub(crate) struct Random {
 
 impl Random {
     pub fn new(seed: u64, stream: Stream) -> Self {
+        Self::numbered(seed, stream, 0)
+    }
+
+    /// The numbers of one of many graphs of a seed: its number fills the second 8 bytes of the key.
+    pub fn numbered(seed: u64, stream: Stream, number: u64) -> Self {
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&number.to_le_bytes());
         let mut bits = ChaCha8Rng::from_seed(key);
         bits.set_stream(stream as u64);
         Self { bits, spare_normal: None }
@@ -88,6 +105,19 @@ pub(crate) fn ln(x: f64) -> f64 {
     exponent as f64 * std::f64::consts::LN_2 + 2.0 * artanh((m - 1.0) / (m + 1.0))
 }
 
+/// e^x for -3 <= x <= 0, to a few units in the last place: the power series at x / 4, whose 16 terms give all 53 bits,
+/// squared twice.
+pub(crate) fn exp(x: f64) -> f64 {
+    debug_assert!((-3.0..=0.0).contains(&x));
+    let quarter = x / 4.0;
+    let mut sum = 1.0;
+    for k in (1..=16).rev() {
+        sum = 1.0 + sum * quarter / f64::from(k);
+    }
+    let square = sum * sum;
+    square * square
+}
+
 /// ln(1 - p) for a probability p, exact for small p as well; minus infinity for 1.
 pub(crate) fn ln_of_complement(p: f64) -> f64 {
     if p < 0.25 {
@@ -122,6 +152,14 @@ mod tests {
         }
         assert_eq!(ln(1.0), 0.0);
         assert_eq!(ln_of_complement(1.0), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn the_exponential_agrees_with_the_platforms() {
+        for i in 0..=30_000 {
+            let x = -f64::from(i) * 1e-4;
+            assert!((exp(x) - x.exp()).abs() <= 2e-15 * x.exp(), "{x}");
+        }
     }
 
     #[test]

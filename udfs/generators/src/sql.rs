@@ -1,35 +1,43 @@
 //! The generators as SQL functions.
 
+mod perturb_edges;
+
 use std::sync::Arc;
 
 use bonnet_graph::Monitor;
 use bonnet_sql::{
-    Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, execution_error, stopped,
+    Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, execution_error, named_error, stopped,
 };
 use datafusion::common::Result;
 
 use crate::{
-    DiseaseTree, Error, Generated, StochasticBlockModel, barabasi_albert, complete, cycle, disease_tree, erdos_renyi,
-    grid_2d, path, random_tree, star, stochastic_block_model,
+    CommunityGraph, DiseaseTree, Error, Generated, Graphon, PreferentialAttachment, RegularHomophily,
+    StochasticBlockModel, barabasi_albert, community_graph, complete, cycle, disease_tree, erdos_renyi, graphon,
+    grid_2d, path, petersen_graph, preferential_attachment, random_regular, random_tree, regular_homophily, rook_graph,
+    shrikhande_graph, star, stochastic_block_model,
 };
 
 /// A generator by the function that calls it with the options of a statement.
 #[derive(Debug)]
-struct Lifted(fn(&Options, &dyn Monitor) -> Result<Generated>);
+struct Lifted {
+    name: &'static str,
+    generate: fn(&Options, &dyn Monitor) -> Result<Generated>,
+}
 
 impl Generator for Lifted {
     fn generate(&self, options: &Options, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
-        let Generated { n_nodes, edges, labels, features } = (self.0)(options, monitor)?;
+        let made = (self.generate)(options, monitor).map_err(|error| named_error(self.name, error))?;
+        let Generated { n_nodes, edges, labels, features } = made;
         Ok(GeneratedGraph { n_nodes, edges, labels, features })
     }
 }
 
 fn lift(name: &'static str, generate: fn(&Options, &dyn Monitor) -> Result<Generated>) -> Function {
-    Function::new(name, Body::Generator(Arc::new(Lifted(generate))))
+    Function::new(name, Body::Generator(Arc::new(Lifted { name, generate })))
         .returns("src, dst; graph_id in front for a relation of parameters")
 }
 
-fn made(result: Result<Generated, Error>) -> Result<Generated> {
+fn made<T>(result: Result<T, Error>) -> Result<T> {
     result.map_err(|error| match error {
         Error::Stopped(reason) => stopped(reason),
         error => execution_error(error.to_string()),
@@ -140,6 +148,54 @@ pub fn functions() -> Vec<Function> {
         )
         .example("SELECT count(*) > 0 AS has_edges FROM stochastic_block_model(blocks => 3, nodes_per_block => 20)")
         .source("Holland, Laskey and Leinhardt 1983"),
+        lift("regular_homophily", |options, monitor| {
+            let model = RegularHomophily {
+                h: number(options, "h")?,
+                classes: count(options, "classes")?,
+                nodes_per_class: count(options, "nodes_per_class")?,
+                intra_edges: count(options, "intra_edges")?,
+            };
+            made(regular_homophily(&model, seed(options)?, monitor))
+        })
+        .parameters([
+            Parameter::number("h", "The edge homophily, above 0 and at most 1."),
+            Parameter::integer("classes", "The number of classes.").or(OptionValue::Integer(5)),
+            Parameter::integer("nodes_per_class", "The number of nodes of each class.").or(OptionValue::Integer(400)),
+            Parameter::integer("intra_edges", "The number of edges within each class.").or(OptionValue::Integer(800)),
+            Parameter::seed(),
+        ])
+        .description(
+            "Equal classes with a chosen edge homophily: each has intra_edges edges within and draws round(intra_edges / h) \
+             - intra_edges to other classes, all distinct. CREATE GRAPH gives each node its class as label.",
+        )
+        .example("SELECT count(*) AS edges FROM regular_homophily(0.5)")
+        .source("Luan et al., Are Heterophilic GNNs and Homophily Metrics Really Effective?, Sec. 4.1"),
+        lift("preferential_attachment", |options, monitor| {
+            let model = PreferentialAttachment {
+                n: count(options, "n")?,
+                classes: count(options, "classes")?,
+                mu: number(options, "mu")?,
+                m: count(options, "m")?,
+                separation: number(options, "separation")?,
+            };
+            made(preferential_attachment(&model, seed(options)?, monitor))
+        })
+        .parameters([
+            nodes(),
+            Parameter::integer("classes", "The number of classes, of equal size, on a circle."),
+            Parameter::number("mu", "The homophily coefficient, in [0, 1]."),
+            Parameter::seed(),
+            Parameter::integer("m", "The number of links of a new node, at least 2.").or(OptionValue::Integer(6)),
+            Parameter::number("separation", "The distance of the classes' means from the origin, in deviations.")
+                .or(OptionValue::Number(2.0)),
+        ])
+        .description(
+            "Preferential attachment with homophily: a new node links an existing one in proportion to its degree times mu \
+             in its own class, times (1 - mu) w in another, where w falls as e^-d with the distance d of the classes on a \
+             circle. CREATE GRAPH gives each node its class as label and two Gaussian features about the class's mean.",
+        )
+        .example("SELECT count(*) AS edges FROM preferential_attachment(200, 5, 0.7)")
+        .source("Luan et al., Are Heterophilic GNNs and Homophily Metrics Really Effective?, Eq. 6"),
         lift("disease_tree", |options, monitor| {
             let model = DiseaseTree {
                 n: count(options, "n")?,
@@ -164,5 +220,74 @@ pub fn functions() -> Vec<Function> {
         )
         .example("SELECT count(*) AS edges FROM disease_tree(200)")
         .source("in the manner of Chami et al. 2019; tree and process are this project's own"),
+        lift("graphon", |options, monitor| {
+            let w: Graphon = made(options.text("w")?.unwrap_or_default().parse())?;
+            made(graphon(w, count(options, "n")?, seed(options)?, monitor))
+        })
+        .parameters([
+            Parameter::text("w", "'w1' = u v, 'w2' = exp(-max(u, v)^0.75), 'w3' = exp(-(min(u, v) + sqrt u + sqrt v) / 2) or 'w4' = |u - v|."),
+            nodes(),
+            Parameter::seed(),
+        ])
+        .description(
+            "A random graph of a graphon: each node has a place u drawn uniformly from [0, 1], and a pair is an edge with \
+             probability W(u, v). CREATE GRAPH gives each node its place as its one feature.",
+        )
+        .example("SELECT count(*) AS edges FROM graphon('w1', 30, seed => 1)")
+        .source(
+            "Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Sec. 4.5, after \
+             Sabanayagam et al., Graphon based Clustering and Testing of Networks (ICLR 2022)",
+        ),
+        lift("community_graph", |options, monitor| {
+            let model = CommunityGraph {
+                n: count(options, "n")?,
+                communities: count(options, "communities")?,
+                p: number(options, "p")?,
+                between: number(options, "between")?,
+            };
+            made(community_graph(&model, seed(options)?, monitor))
+        })
+        .parameters([
+            nodes(),
+            Parameter::integer("communities", "The number of communities, of nearly one size.").or(OptionValue::Integer(2)),
+            Parameter::number("p", "The probability of an edge within a community.").or(OptionValue::Number(0.3)),
+            Parameter::number("between", "The number of edges between communities, over n.").or(OptionValue::Number(0.05)),
+            Parameter::seed(),
+        ])
+        .description(
+            "Communities that are random graphs, joined by round(between n) edges drawn uniformly among the pairs of \
+             different communities. CREATE GRAPH labels each node with its community.",
+        )
+        .example("SELECT count(*) > 0 AS has_edges FROM community_graph(60)")
+        .source("You et al., GraphRNN (ICML 2018), Sec. 4.1"),
+        lift("random_regular", |options, monitor| {
+            made(random_regular(count(options, "n")?, count(options, "d")?, seed(options)?, monitor))
+        })
+        .parameters([nodes(), Parameter::integer("d", "The degree of every node, below n; n d is even."), Parameter::seed()])
+        .description("A random d-regular graph; all of them are about equally likely, the better the larger n.")
+        .example("SELECT count(*) AS edges FROM random_regular(20, 3)")
+        .source("Steger and Wormald, Generating random regular graphs quickly (1999)"),
+        lift("rook_graph", |options, monitor| {
+            made(rook_graph(count(options, "rows")?, count(options, "columns")?, monitor))
+        })
+        .parameters([
+            Parameter::integer("rows", "The rows of the board.").or(OptionValue::Integer(4)),
+            Parameter::integer("columns", "The columns of the board.").or(OptionValue::Integer(4)),
+        ])
+        .description(
+            "The squares of a board, joined where they share a row or a column. The 4 x 4 board is strongly regular with the \
+             parameters of the Shrikhande graph, (16, 6, 2, 2).",
+        )
+        .example("SELECT count(*) AS edges FROM rook_graph()")
+        .source("definition"),
+        lift("shrikhande_graph", |_, monitor| made(shrikhande_graph(monitor)))
+            .description("The Shrikhande graph: 16 nodes, strongly regular (16, 6, 2, 2), and not the rook's graph.")
+            .example("SELECT count(*) AS edges FROM shrikhande_graph()")
+            .source("Shrikhande, The uniqueness of the L2 association scheme (1959)"),
+        lift("petersen_graph", |_, monitor| made(petersen_graph(monitor)))
+            .description("The Petersen graph: 10 nodes, strongly regular (10, 3, 0, 1).")
+            .example("SELECT count(*) AS edges FROM petersen_graph()")
+            .source("Petersen 1898"),
+        perturb_edges::function(),
     ]
 }

@@ -1,0 +1,90 @@
+//! `perturb_edges(edges [, nodes => relation] [, add => 0.0] [, remove => 0.0] [, seed => 0])`.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::Field;
+use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_sql::{
+    Binding, Body, Call, Function, Operator, OptionValue, Options, Parameter, Run, bind_graph, collect_graphs,
+    execution_error, stopped, usage_error, with_graph_id,
+};
+use datafusion::common::Result;
+
+use crate::Error;
+
+const NAME: &str = "perturb_edges";
+
+/// The registration.
+pub fn function() -> Function {
+    Function::new(NAME, Body::Relation(Arc::new(Perturb)))
+        .parameters([
+            Parameter::relation("edges", "The edges: src, dst; with graph_id, each graph is changed apart."),
+            Parameter::relation("nodes", "The nodes: node; adds the isolated ones, which can get edges.").optional(),
+            Parameter::number("add", "How many edges come, as a share of the number of edges; at least 0.")
+                .or(OptionValue::Number(0.0)),
+            Parameter::number("remove", "How many edges go, as a share of the number of edges; in [0, 1].")
+                .or(OptionValue::Number(0.0)),
+            Parameter::seed(),
+        ])
+        .returns("src, dst; graph_id in front where edges have it")
+        .description(
+            "The edges of each graph, read as an undirected simple graph with m edges, after round(remove m) of them have \
+             gone and round(add m) pairs that were no edges have come, all choices equally likely; each edge once, the \
+             smaller key as src. The k-th graph in the order of graph_id draws with the seed and k, so that graphs change \
+             apart. More new edges than there are pairs without one is an error.",
+        )
+        .example("SELECT count(*) AS edges FROM perturb_edges(karate.edges, add => 0.1, remove => 0.2, seed => 1)")
+        .source("Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Sec. 4.3")
+}
+
+#[derive(Debug)]
+struct Perturb;
+
+/// The shares of edges that come and go, and the seed.
+fn options(options: &Options) -> Result<(f64, f64, u64)> {
+    let share = |name: &str| Ok::<_, datafusion::common::DataFusionError>(options.number(name)?.unwrap_or(0.0));
+    let (add, remove) = (share("add")?, share("remove")?);
+    if !(add >= 0.0 && add.is_finite()) {
+        return usage_error(format!("{NAME}: add => {add}: expected a finite number of at least 0"));
+    }
+    if !(0.0..=1.0).contains(&remove) {
+        return usage_error(format!("{NAME}: remove => {remove}: expected a number from 0 to 1"));
+    }
+    Ok((add, remove, options.integer("seed")?.unwrap_or(0) as u64))
+}
+
+impl Operator for Perturb {
+    fn bind(&self, call: &Call) -> Result<Binding> {
+        options(&call.options)?;
+        let (key, reads) = bind_graph(NAME, call)?;
+        let fields = vec![Field::new("src", key.clone(), true), Field::new("dst", key, true)];
+        Ok(Binding { schema: with_graph_id(&call.inputs[0], fields), reads, carries: None })
+    }
+
+    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
+        let (add, remove, seed) = options(&call.options)?;
+        let graphs = collect_graphs(run, NAME, 0, call.input("nodes"))?;
+        for (number, input) in graphs.into_iter().enumerate() {
+            let host = run.host();
+            host.check().map_err(stopped)?;
+            let _graph = Reservation::new(host, Graph::bytes(input.n_nodes(), input.arcs.len())).map_err(stopped)?;
+            let graph = Graph::from_edges(input.n_nodes(), &input.arcs);
+            let edges = run.install(|| crate::perturb_edges(&graph, add, remove, seed, number as u64, host)).map_err(
+                |error| match error {
+                    Error::Stopped(reason) => stopped(reason),
+                    error => execution_error(error.to_string()),
+                },
+            )?;
+            let keys = input.keys.array();
+            let end = |pick: fn(&(u32, u32)) -> u32| -> Result<ArrayRef> {
+                Ok(take(&keys, &UInt32Array::from_iter_values(edges.iter().map(pick)), None)?)
+            };
+            let mut columns: Vec<ArrayRef> = input.id_column(edges.len())?.into_iter().collect();
+            columns.extend([end(|edge| edge.0)?, end(|edge| edge.1)?]);
+            run.emit_all(columns)?;
+        }
+        Ok(())
+    }
+}
