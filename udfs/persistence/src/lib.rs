@@ -1,1 +1,49 @@
-//! Filtrations, persistence diagrams, landscapes, and tests between sets of graphs.
+//! Filtrations, persistence diagrams, landscapes, and tests between sets of graphs: plain Rust, no Arrow, no SQL.
+//!
+//! A graph with a value on each edge or vertex has a persistence diagram ([`Point`]s), a diagram has a [`Landscape`] in each
+//! dimension, landscapes have means, norms and distances, and two sets of diagrams can be told apart by a
+//! [`permutation_test`]. Everything is exact: no grid, no truncation, no approximate matching.
+
+mod adjusted_rand_index;
+mod betti_curve;
+mod bottleneck_distance;
+mod cycles;
+mod descriptors;
+mod diagram;
+mod filtration;
+mod flag;
+mod landscape;
+mod landscape_distance;
+mod landscape_mean;
+mod landscape_norm;
+mod mmd;
+mod permutation_test;
+mod persistence_diagram;
+mod spectral_clustering;
+mod vertex_persistence_diagram;
+mod wasserstein_distance;
+
+pub use adjusted_rand_index::{Contingency, adjusted_rand_index};
+pub use betti_curve::betti_curve;
+pub use bottleneck_distance::bottleneck_distance;
+pub use descriptors::{
+    CLUSTERING_BINS, Histogram, HistogramError, ORBITS, SPECTRUM_BINS, clustering_histogram, degree_histogram,
+    laplacian_spectrum, mean_orbit_counts, orbit_counts,
+};
+pub use diagram::{BadPoint, Point, check_diagram};
+pub use filtration::{Complex, Direction, Essential, FiltrationError, FiltrationOptions, Vertices};
+pub use landscape::{Landscape, persistence_landscape};
+pub use landscape_distance::landscape_distance;
+pub use landscape_mean::landscape_mean;
+pub use landscape_norm::{Exponent, landscape_norm};
+pub use mmd::{Kernel, MmdError, mmd};
+pub use permutation_test::{PermutationTest, permutation_test};
+pub use persistence_diagram::persistence_diagram;
+pub use spectral_clustering::{ClusteringError, spectral_clustering};
+pub use vertex_persistence_diagram::vertex_persistence_diagram;
+pub use wasserstein_distance::wasserstein_distance;
+
+#[cfg(feature = "sql")]
+mod sql;
+#[cfg(feature = "sql")]
+pub use sql::functions;

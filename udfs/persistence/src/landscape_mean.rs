@@ -1,0 +1,52 @@
+//! The mean of landscapes.
+
+use std::cmp::Ordering;
+
+use bonnet_graph::{Monitor, Reservation, Stopped};
+
+use crate::landscape::{Landscape, combine};
+
+/// The mean of landscapes, function by function, exactly: its corners are those of all of them. `None` without any.
+/// (Bubenik, JMLR 2015, Sec. 2.4.)
+///
+/// They are put into an order of their own and summed in pairs, pairs of pairs, and so on: the mean does not depend on the
+/// order in which they are given, to the last bit. O(c log n) time for c corners in all, twice their memory.
+pub fn landscape_mean(mut landscapes: Vec<Landscape>, monitor: &dyn Monitor) -> Result<Option<Landscape>, Stopped> {
+    let n = landscapes.len();
+    if n == 0 {
+        return Ok(None);
+    }
+    let corners: usize = landscapes.iter().flat_map(|it| &it.functions).map(Vec::len).sum();
+    let _room = Reservation::new(monitor, 2 * corners * size_of::<(f64, f64)>())?;
+    landscapes.sort_by(compare);
+    monitor.check()?;
+    let sum = sum(&landscapes, monitor)?;
+    Ok(Some(combine(&sum, 1.0 / n as f64, &Landscape::default(), 0.0)))
+}
+
+fn sum(landscapes: &[Landscape], monitor: &dyn Monitor) -> Result<Landscape, Stopped> {
+    const SMALL: usize = 64;
+    let (left, right) = match landscapes {
+        [] => return Ok(Landscape::default()),
+        [one] => return Ok(one.clone()),
+        many => many.split_at(many.len() / 2),
+    };
+    let (left, right) = if landscapes.len() <= SMALL {
+        (sum(left, monitor)?, sum(right, monitor)?)
+    } else {
+        monitor.check()?;
+        let (left, right) = rayon::join(|| sum(left, monitor), || sum(right, monitor));
+        (left?, right?)
+    };
+    Ok(combine(&left, 1.0, &right, 1.0))
+}
+
+/// Any total order: by the numbers of corners, then by the corners.
+fn compare(a: &Landscape, b: &Landscape) -> Ordering {
+    let (of_a, of_b) = (a.functions.iter(), b.functions.iter());
+    of_a.map(Vec::len).cmp(of_b.map(Vec::len)).then_with(|| {
+        let corners = a.functions.iter().flatten().zip(b.functions.iter().flatten());
+        let mut orders = corners.map(|(a, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    })
+}
