@@ -1,1 +1,55 @@
 //! Simplicial complexes: homology, manifolds, enumeration.
+//!
+//! Kernels only: plain functions over [`Facets`], free of Arrow and SQL.
+
+mod barycentric_subdivision;
+mod bistellar;
+mod boundary_matrix;
+mod canonical_form;
+mod classic_triangulations;
+mod clique_complex;
+mod connected_sum;
+mod enumerate_3_manifolds;
+mod enumerate_surfaces;
+mod enumeration;
+mod f_vector;
+mod faces;
+mod facets;
+mod flat;
+mod genus;
+mod graph_betti;
+mod hodge_laplacian;
+mod homeomorphism_type;
+mod homology;
+mod manifold;
+mod one_skeleton;
+mod orientability;
+mod ridges;
+
+pub use barycentric_subdivision::barycentric_subdivision;
+pub use bistellar::{MAX_MOVE_DIMENSION, MoveError, bistellar_walk};
+pub use boundary_matrix::{BoundaryEntry, boundary_matrix};
+pub use canonical_form::canonical_form;
+pub use classic_triangulations::{Classic, classic_triangulations};
+pub use clique_complex::clique_complex;
+pub use connected_sum::{SumError, connected_sum};
+pub use enumerate_3_manifolds::{MAX_3_MANIFOLD_VERTICES, N_3_MANIFOLDS, ThreeManifoldEnumeration};
+pub use enumerate_surfaces::{MAX_SURFACE_VERTICES, N_SURFACES, SurfaceEnumeration};
+pub use enumeration::Complexes;
+pub use f_vector::euler_characteristic;
+pub use faces::{Faces, FacesError, MAX_FACES, faces_from};
+pub use facets::{Facets, FacetsError, Offset};
+pub use flat::FlatFacets;
+pub use genus::genus;
+pub use graph_betti::graph_betti;
+pub use hodge_laplacian::{SpectrumError, hodge_laplacian_spectrum};
+pub use homeomorphism_type::{DEFAULT_MOVES, census_3_manifold, homeomorphism_type, surface_name};
+pub use homology::{Homology, Workspace, homology};
+pub use manifold::{ManifoldCheck, manifold_check};
+pub use one_skeleton::one_skeleton;
+pub use orientability::is_orientable;
+
+#[cfg(feature = "sql")]
+mod sql;
+#[cfg(feature = "sql")]
+pub use sql::functions;

@@ -1,0 +1,229 @@
+//! Numbers of a complex: `betti_numbers`, `torsion_coefficients`, `euler_characteristic`, `f_vector`, `dimension`.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use arrow::array::{Array, ArrayRef, Int64Array, StringArray};
+use arrow::datatypes::DataType;
+use bonnet_graph::Monitor;
+use bonnet_sql::{Body, Function, ScalarFunction};
+use datafusion::common::Result;
+
+use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
+
+const HOMOLOGY: &str = "Munkres, Elements of Algebraic Topology (1984), Sec. 11; Ballester et al., MANTRA: The Manifold \
+                        Triangulations Assemblage (ICLR 2025), App. A.2";
+
+/// The registration of `betti_numbers`.
+pub fn betti_numbers() -> Function {
+    Function::new("betti_numbers", Body::Scalar(Arc::new(BettiNumbers)))
+        .parameters([facets_parameter()])
+        .returns("BIGINT[]")
+        .description(
+            "The Betti numbers of a simplicial complex with integer coefficients, from dimension 0 to its own: lists count \
+             from 1, so beta_k is betti_numbers(facets)[k + 1]. Any dimension, pure or not; exact. NULL for NULL.",
+        )
+        .example("SELECT betti_numbers([[1,2],[2,3],[1,3],[4,5]]) AS two_components_and_a_cycle")
+        .source(HOMOLOGY)
+}
+
+/// The registration of `torsion_coefficients`.
+pub fn torsion_coefficients() -> Function {
+    Function::new("torsion_coefficients", Body::Scalar(Arc::new(TorsionCoefficients)))
+        .parameters([facets_parameter()])
+        .returns("TEXT[]")
+        .description(
+            "The torsion of integer homology, from dimension 0 to the complex's own: '' where there is none, else the \
+             invariant factors, as in 'Z_2 + Z_4'. Exact, numbers of any size. With betti_numbers of the same column, \
+             homology is computed once. NULL for NULL.",
+        )
+        .example(
+            "SELECT torsion_coefficients(\
+             [[1,2,3],[1,3,4],[1,4,5],[1,5,6],[1,2,6],[2,3,5],[3,4,6],[2,4,5],[3,5,6],[2,4,6]]) AS projective_plane",
+        )
+        .source(HOMOLOGY)
+}
+
+/// The registration of `euler_characteristic`.
+pub fn euler_characteristic() -> Function {
+    Function::new("euler_characteristic", Body::Scalar(Arc::new(EulerCharacteristic)))
+        .parameters([facets_parameter()])
+        .returns("BIGINT")
+        .description("The Euler characteristic: the alternating sum of the f-vector. NULL for NULL.")
+        .example("SELECT euler_characteristic([[1,2,3],[1,2,4],[1,3,4],[2,3,4]]) AS sphere")
+        .source(HOMOLOGY)
+}
+
+/// The registration of `f_vector`.
+pub fn f_vector() -> Function {
+    Function::new("f_vector", Body::Scalar(Arc::new(FVector)))
+        .parameters([facets_parameter()])
+        .returns("BIGINT[]")
+        .description("How many faces the complex has of each dimension, from vertices to its own. NULL for NULL.")
+        .example("SELECT f_vector([[1,2,3],[1,2,4],[1,3,4],[2,3,4]]) AS sphere")
+        .source("Ziegler, Lectures on Polytopes (1995), Sec. 8.3")
+}
+
+/// The registration of `dimension`.
+pub fn dimension() -> Function {
+    Function::new("dimension", Body::Scalar(Arc::new(Dimension)))
+        .parameters([facets_parameter()])
+        .returns("BIGINT")
+        .description("The dimension of the complex: the most vertices of a facet, less one. NULL for NULL.")
+        .example("SELECT dimension([[1,2,3],[3,4]])")
+        .source(HOMOLOGY)
+}
+
+/// The homology of a column's rows: Betti numbers and torsion one after another, in blocks.
+type Blocks = Vec<(Lists<i64>, Lists<String>)>;
+
+/// How many columns' homology is kept for the next function that asks for it.
+const KEPT: usize = 8;
+
+/// A query that asks for Betti numbers and for torsion asks one after the other, of the very same array. The last few
+/// answers are kept, each for as long as its array lives: the array's address cannot be another's while a weak pointer
+/// to it exists.
+static RECENT: Mutex<Vec<(Weak<dyn Array>, Arc<Blocks>)>> = Mutex::new(Vec::new());
+
+fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Result<Arc<Blocks>> {
+    let known = |recent: &mut Vec<(Weak<dyn Array>, Arc<Blocks>)>| {
+        recent.retain(|(array, _)| array.strong_count() > 0);
+        recent.iter().position(|(array, _)| std::ptr::addr_eq(array.as_ptr(), Arc::as_ptr(column)))
+    };
+    {
+        let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = known(&mut recent) {
+            // Asked for a second time: hardly ever for a third.
+            return Ok(recent.swap_remove(at).1);
+        }
+    }
+    let facets = FacetsColumn::new(name, column)?;
+    let blocks =
+        facets.for_each(monitor, |(betti, torsion): &mut (Lists<i64>, Lists<String>), complex, work, row| {
+            if let Some(complex) = complex {
+                let homology = work.homology(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+                betti.values.extend(homology.betti_numbers().iter().map(|&rank| rank as i64));
+                for dimension in 0..homology.betti_numbers().len() {
+                    let mut text = String::new();
+                    homology.write_torsion(dimension, &mut text);
+                    torsion.values.push(text);
+                }
+            }
+            betti.end_row(complex.is_some());
+            torsion.end_row(complex.is_some());
+            Ok(())
+        })?;
+    let blocks = Arc::new(blocks);
+    let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    known(&mut recent);
+    if recent.len() == KEPT {
+        recent.remove(0);
+    }
+    recent.push((Arc::downgrade(column), Arc::clone(&blocks)));
+    Ok(blocks)
+}
+
+#[derive(Debug)]
+struct BettiNumbers;
+
+impl ScalarFunction for BettiNumbers {
+    fn heavy(&self) -> bool {
+        true
+    }
+
+    fn data_type(&self) -> DataType {
+        list_of(DataType::Int64)
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let blocks = homology("betti_numbers", &columns[0], monitor)?;
+        let values = || blocks.iter().flat_map(|(betti, _)| betti.values.iter().copied());
+        Lists::array(blocks.iter().map(|(betti, _)| betti), "betti_numbers", || {
+            Arc::new(Int64Array::from_iter_values(values()))
+        })
+    }
+}
+
+#[derive(Debug)]
+struct TorsionCoefficients;
+
+impl ScalarFunction for TorsionCoefficients {
+    fn heavy(&self) -> bool {
+        true
+    }
+
+    fn data_type(&self) -> DataType {
+        list_of(DataType::Utf8)
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let blocks = homology("torsion_coefficients", &columns[0], monitor)?;
+        // Arrow's texts ask an iterator for its length.
+        let values: Vec<&String> = blocks.iter().flat_map(|(_, torsion)| &torsion.values).collect();
+        Lists::array(blocks.iter().map(|(_, torsion)| torsion), "torsion_coefficients", || {
+            Arc::new(StringArray::from_iter_values(values))
+        })
+    }
+}
+
+/// The f-vectors of a column's rows.
+fn f_vectors(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Result<Vec<Lists<i64>>> {
+    let facets = FacetsColumn::new(name, column)?;
+    facets.for_each(monitor, |counts: &mut Lists<i64>, complex, workspace, row| {
+        if let Some(complex) = complex {
+            let mut f_vector = Vec::new();
+            workspace.f_vector(complex, &mut f_vector, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+            counts.values.extend(f_vector.into_iter().map(|faces| faces as i64));
+        }
+        counts.end_row(complex.is_some());
+        Ok(())
+    })
+}
+
+#[derive(Debug)]
+struct FVector;
+
+impl ScalarFunction for FVector {
+    fn data_type(&self) -> DataType {
+        list_of(DataType::Int64)
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let blocks = f_vectors("f_vector", &columns[0], monitor)?;
+        let values = || blocks.iter().flat_map(|counts| counts.values.iter().copied());
+        Lists::array(blocks.iter(), "f_vector", || Arc::new(Int64Array::from_iter_values(values())))
+    }
+}
+
+#[derive(Debug)]
+struct EulerCharacteristic;
+
+impl ScalarFunction for EulerCharacteristic {
+    fn data_type(&self) -> DataType {
+        DataType::Int64
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let facets = FacetsColumn::new("euler_characteristic", &columns[0])?;
+        let values = facets.map(monitor, |complex, workspace, row| {
+            let mut f_vector = Vec::new();
+            workspace.f_vector(complex, &mut f_vector, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+            Ok(Some(crate::euler_characteristic(&f_vector)))
+        })?;
+        Ok(Arc::new(Int64Array::from(values)))
+    }
+}
+
+#[derive(Debug)]
+struct Dimension;
+
+impl ScalarFunction for Dimension {
+    fn data_type(&self) -> DataType {
+        DataType::Int64
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let facets = FacetsColumn::new("dimension", &columns[0])?;
+        let values = facets.map(monitor, |complex, _, _| Ok(Some(complex.dimension() as i64)))?;
+        Ok(Arc::new(Int64Array::from(values)))
+    }
+}
