@@ -1,1 +1,39 @@
-//! Rank agreement, regrouping tests, stratified evaluation.
+//! Rank agreement, regrouping tests, stratified evaluation: plain Rust, no Arrow, no SQL.
+//!
+//! A table of results is models against items (data sets, graphs); a stratification puts each item in a group. The
+//! kernels ask of such a table how far its rankings agree, whether they agree better within groups than across them,
+//! and how much of the scores the groups explain. A value that is missing is `None`, never a number that stands for it.
+
+mod embedding_distortion;
+mod frechet_distance;
+mod geometry;
+mod kendall_tau;
+mod merge;
+mod order_gap;
+mod random;
+mod ranks;
+mod regrouping_test;
+mod spearman;
+#[cfg(feature = "sql")]
+mod sql;
+mod top_k_jaccard;
+mod truncated_rank;
+mod variance_decomposition;
+mod volatility;
+
+pub use embedding_distortion::{Distortion, EmbeddingError, Scale, distortion_constant, embedding_distortion};
+pub use frechet_distance::{FrechetError, frechet_distance};
+pub use geometry::{Metric, PointError, Points};
+pub use kendall_tau::kendall_tau;
+pub use order_gap::{OrderGap, PairGap, order_gap};
+pub use ranks::average_ranks;
+pub use regrouping_test::{Regrouping, RegroupingError, RegroupingOptions, regrouping_test};
+pub use spearman::spearman;
+#[cfg(feature = "sql")]
+pub use sql::functions;
+pub use top_k_jaccard::TopSets;
+pub use truncated_rank::truncated_rank;
+pub use variance_decomposition::{
+    Decomposition, Normalization, Observation, decompose, normalize, variance_decomposition,
+};
+pub use volatility::rank_volatility;
