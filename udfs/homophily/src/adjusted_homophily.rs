@@ -16,8 +16,15 @@ pub fn adjusted_homophily(pairs: &LabelPairs) -> Option<f64> {
     let counts = pairs.counts();
     let ends = Ends::of_counts(&counts);
     let equal: u64 = counts.iter().filter(|(a, b, _)| a == b).map(|(_, _, count)| count).sum();
-    let total = i128::from(ends.total);
-    let squares: i128 = ends.of_class.iter().map(|&(_, d)| i128::from(d) * i128::from(d)).sum();
+    adjusted(equal, ends.of_class.iter().map(|class| class.1))
+}
+
+/// The metric by the number of equal rows and the ends of each class.
+pub(crate) fn adjusted(equal: u64, ends: impl Iterator<Item = u64>) -> Option<f64> {
+    let (total, squares) = ends.fold((0i128, 0i128), |(total, squares), d| {
+        let d = i128::from(d);
+        (total + d, squares + d * d)
+    });
     let numerator = 2 * i128::from(equal) * total - squares;
     let denominator = total * total - squares;
     (denominator > 0).then(|| numerator as f64 / denominator as f64)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bonnet_graph::{Graph, Monitor, Stopped};
+use bonnet_graph::{Digraph, Graph, Monitor, Stopped};
 
 use crate::hashing::BuildFoldedMultiply;
 
@@ -41,9 +41,28 @@ impl LabelPairs {
     /// If `labels` has not one entry a node.
     pub fn of_graph(graph: &Graph, labels: &[Option<u32>], monitor: &dyn Monitor) -> Result<Self, Stopped> {
         assert_eq!(labels.len(), graph.n_nodes(), "one label a node");
+        Self::of_pairs(graph.edges(), labels, monitor)
+    }
+
+    /// Counts the arcs of a directed graph with the label of the source first; arcs at a node without a label are left
+    /// out. O(n + m).
+    ///
+    /// # Panics
+    /// If `labels` has not one entry a node.
+    pub fn of_arcs(graph: &Digraph, labels: &[Option<u32>], monitor: &dyn Monitor) -> Result<Self, Stopped> {
+        assert_eq!(labels.len(), graph.n_nodes(), "one label a node");
+        Self::of_pairs(graph.arcs(), labels, monitor)
+    }
+
+    /// Counts pairs of nodes by their labels, where both have one.
+    fn of_pairs(
+        nodes: impl Iterator<Item = (u32, u32)>,
+        labels: &[Option<u32>],
+        monitor: &dyn Monitor,
+    ) -> Result<Self, Stopped> {
         let mut pairs = Self::default();
         let (mut sources, mut targets) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
-        for (u, v) in graph.edges() {
+        for (u, v) in nodes {
             if let (Some(a), Some(b)) = (labels[u as usize], labels[v as usize]) {
                 sources.push(a);
                 targets.push(b);

@@ -8,19 +8,45 @@
 //! leaves it out.
 
 mod adjusted_homophily;
+mod aggregation_homophily;
+mod class_homophily;
+mod classifier_accuracies;
+mod dense;
 mod edge_homophily;
+mod features;
+mod gaussian_naive_bayes;
+mod generalized_edge_homophily;
 mod hashing;
 mod interner;
+mod kernel_regression;
 mod label_informativeness;
 mod label_pairs;
+mod metapath;
+mod neighborhood_identifiability;
 mod node_homophily;
+mod propagation;
+mod student_t;
 
 pub use adjusted_homophily::{adjusted_homophily, adjusted_homophily_of_graph};
+pub use aggregation_homophily::aggregation_homophily;
+pub use class_homophily::class_homophily;
+pub use classifier_accuracies::{
+    Accuracies, Classifier, ClassifierError, ClassifierOptions, classifier_accuracies, classifier_p_value,
+};
 pub use edge_homophily::{edge_homophily, edge_homophily_of_graph};
+pub use features::FeatureRows;
+pub use generalized_edge_homophily::{CosineSum, cosine, generalized_edge_homophily};
 pub use interner::Interner;
 pub use label_informativeness::{label_informativeness, label_informativeness_of_graph};
 pub use label_pairs::LabelPairs;
-pub use node_homophily::{Error, NeighborMatches, node_homophily, node_homophily_of_graph};
+pub use metapath::{
+    Aggregate, HeteroGraph, Metapath, MetapathError, MetapathValue, PairCounts, Relation, Step, TypedRelation,
+    aggregate, metapath_edges, metapath_heterophily, metapath_pairs,
+};
+pub use neighborhood_identifiability::neighborhood_identifiability;
+pub use node_homophily::{Error, NeighborMatches, node_homophily, node_homophily_of_arcs, node_homophily_of_graph};
+pub use propagation::Normalization;
+pub use student_t::{student_t_two_sided, welch_test};
 #[cfg(feature = "sql")]
 mod sql;
 #[cfg(feature = "sql")]

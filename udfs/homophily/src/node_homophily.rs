@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bonnet_graph::{Graph, Monitor, Stopped};
+use bonnet_graph::{Digraph, Graph, Monitor, Stopped};
 
 /// Why there is no node homophily.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -111,12 +111,33 @@ pub fn node_homophily_of_graph(
     monitor: &dyn Monitor,
 ) -> Result<Option<f64>, Stopped> {
     assert_eq!(labels.len(), graph.n_nodes(), "one label a node");
+    mean_over_labelled(|node| graph.neighbors(node), labels, monitor)
+}
+
+/// [`node_homophily_of_graph`] over the out-neighbours in a directed graph. O(n + m).
+///
+/// # Panics
+/// If `labels` has not one entry a node.
+pub fn node_homophily_of_arcs(
+    graph: &Digraph,
+    labels: &[Option<u32>],
+    monitor: &dyn Monitor,
+) -> Result<Option<f64>, Stopped> {
+    assert_eq!(labels.len(), graph.n_nodes(), "one label a node");
+    mean_over_labelled(|node| graph.successors(node), labels, monitor)
+}
+
+fn mean_over_labelled<'a>(
+    neighbors_of: impl Fn(u32) -> &'a [u32],
+    labels: &[Option<u32>],
+    monitor: &dyn Monitor,
+) -> Result<Option<f64>, Stopped> {
     let mut shares = Shares::default();
     let (mut labelled, mut arcs_since_check) = (0, 0);
     for (node, own) in labels.iter().enumerate() {
         let Some(own) = own else { continue };
         labelled += 1;
-        let neighbors = graph.neighbors(node as u32);
+        let neighbors = neighbors_of(node as u32);
         let (mut equal, mut all) = (0, 0);
         for label in neighbors.iter().filter_map(|&neighbor| labels[neighbor as usize]) {
             equal += u64::from(label == *own);

@@ -1,10 +1,17 @@
-//! The homophily metrics as SQL aggregates over edges joined with labels.
+//! The homophily metrics in SQL: aggregates over edges joined with labels, and functions of graphs.
+
+mod features;
+mod generalized;
+mod graph;
+mod hetero;
+mod homophily;
+mod metapaths;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{cast, is_not_null};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::Monitor;
 use bonnet_sql::{
     AggregateFunction, AggregateState, Body, Function, KeyColumn, Options, Parameter, execution_error, usage_error,
@@ -28,7 +35,7 @@ pub fn functions() -> Vec<Function> {
             .returns("DOUBLE")
             .source(SOURCE)
     };
-    vec![
+    let mut functions = vec![
         pairs("edge_homophily", edge_homophily)
             .description(
                 "The share of rows whose two labels are equal. A row with a NULL label does not count; no rows give NULL.",
@@ -62,14 +69,18 @@ pub fn functions() -> Vec<Function> {
             )
             .example("SELECT node_homophily(s, d, a, b) FROM (VALUES (1, 2, 'x', 'x'), (1, 3, 'x', 'y')) t(s, d, a, b)")
             .source(SOURCE),
-    ]
+        generalized::generalized_edge_homophily(),
+    ];
+    functions.extend(homophily::functions());
+    functions.extend(metapaths::functions());
+    functions
 }
 
 /// A key in either form, as it travels between partitions.
 type Written = (Vec<i64>, Vec<String>);
 
 /// Keys numbered as they come: all integers, or all text.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Keys {
     integers: Interner<i64>,
     texts: Interner<String>,
@@ -117,12 +128,11 @@ impl Keys {
 
     /// For each key of another state, its number here.
     fn read(&mut self, (integers, texts): &Written) -> Result<Vec<u32>> {
-        let numbers = match integers.is_empty() {
-            false => integers.iter().map(|key| self.integers.intern(key)).collect(),
-            true => texts.iter().map(|key| self.texts.intern(key.as_str())).collect(),
-        };
+        let integers: Vec<u32> = integers.iter().map(|key| self.integers.intern(key)).collect();
+        let texts = texts.iter().map(|key| self.texts.intern(key.as_str())).collect();
         self.agree()?;
-        Ok(numbers)
+        // They agree: one of the two is empty.
+        Ok(if integers.is_empty() { texts } else { integers })
     }
 
     fn bytes(&self) -> usize {
@@ -164,7 +174,12 @@ impl AggregateFunction for PairMetric {
     }
 
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
-        Ok(Box::new(Pairs { metric: self.0, labels: Keys::new("a label"), pairs: LabelPairs::default() }))
+        Ok(Box::new(Pairs {
+            metric: self.0,
+            labels: Keys::new("a label"),
+            pairs: LabelPairs::default(),
+            small: LabelPairs::default(),
+        }))
     }
 }
 
@@ -172,11 +187,50 @@ impl AggregateFunction for PairMetric {
 struct Pairs {
     metric: fn(&LabelPairs) -> Option<f64>,
     labels: Keys,
+    /// Counts by the numbers of `labels`.
     pairs: LabelPairs,
+    /// Counts of small integers by themselves: most labels are, and need no numbers while they are counted.
+    small: LabelPairs,
+}
+
+/// Integers below this are counted as they are.
+const SMALL: u64 = 2048;
+
+/// A column of integers without NULL that are all small.
+fn small_integers(column: &ArrayRef) -> Result<Option<Vec<u32>>> {
+    if !column.data_type().is_integer() || column.null_count() > 0 {
+        return Ok(None);
+    }
+    let column = cast(column, &DataType::Int64)?;
+    let values = column.as_primitive::<Int64Type>();
+    // A UBIGINT beyond BIGINT has become NULL.
+    let widest = values.values().iter().fold(0, |bits, &value| bits | value as u64);
+    if widest >= SMALL || values.null_count() > 0 {
+        return Ok(None);
+    }
+    Ok(Some(values.values().iter().map(|&value| value as u32).collect()))
+}
+
+impl Pairs {
+    /// All counts by the numbers of `labels`.
+    fn all(&self) -> (Keys, LabelPairs) {
+        let (mut labels, mut pairs) = (self.labels.clone(), self.pairs.clone());
+        for (source, target, count) in self.small.counts() {
+            let [source, target] = [source, target].map(|label| labels.integers.intern(&i64::from(label)));
+            pairs.add(source, target, count);
+        }
+        (labels, pairs)
+    }
 }
 
 impl AggregateState for Pairs {
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        if let Some(source) = small_integers(&columns[0])?
+            && let Some(target) = small_integers(&columns[1])?
+        {
+            self.small.add_batch(&source, &target);
+            return Ok(());
+        }
         let valid = complete_rows(columns)?;
         let source = self.labels.numbers(&columns[0], &valid)?;
         let target = self.labels.numbers(&columns[1], &valid)?;
@@ -194,15 +248,19 @@ impl AggregateState for Pairs {
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        to_json(&(self.labels.write(), self.pairs.counts()))
+        // What travels are both kinds of labels at most: whoever merges finds that they do not agree.
+        let (labels, pairs) = self.all();
+        to_json(&(labels.write(), pairs.counts()))
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
-        Ok(ScalarValue::Float64((self.metric)(&self.pairs)))
+        let (labels, pairs) = self.all();
+        labels.agree()?;
+        Ok(ScalarValue::Float64((self.metric)(&pairs)))
     }
 
     fn size(&self) -> usize {
-        self.labels.bytes() + self.pairs.bytes()
+        self.labels.bytes() + self.pairs.bytes() + self.small.bytes()
     }
 }
 

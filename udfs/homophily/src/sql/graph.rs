@@ -1,0 +1,152 @@
+//! A graph's tables as the metrics read them.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use bonnet_graph::{Digraph, Graph, Monitor, Stopped};
+use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
+use datafusion::common::{DataFusionError, Result};
+
+use super::features::feature_rows;
+use crate::FeatureRows;
+
+/// The nodes' keys in order, the edges' rows as numbers, and what else was asked for.
+pub(super) struct GraphRows {
+    pub keys: KeyIndex,
+    /// The rows of nodes in the order of their keys: which row each node has.
+    pub row_of: Vec<u32>,
+    /// The ends of the rows of edges; `None` where one is NULL.
+    pub ends: Vec<Option<(u32, u32)>>,
+    /// Other columns of nodes and edges, in the order in which they were named.
+    pub node_columns: Vec<Option<ArrayRef>>,
+    pub edge_columns: Vec<Option<ArrayRef>>,
+}
+
+impl GraphRows {
+    /// Reads a graph; `nodes` and `edges` name columns that may be missing. The memory is reserved until the run ends.
+    pub fn read(run: &Run, tables: &GraphTables, nodes: &[&str], edges: &[&str]) -> Result<Self> {
+        let there = |table: &Arc<dyn datafusion::catalog::TableProvider>, names: &[&'static str], others: &[&str]| {
+            let schema = table.schema();
+            let others = others.iter().filter(|name| schema.field_with_name(name).is_ok());
+            names.iter().copied().chain(others.copied()).map(str::to_owned).collect::<Vec<String>>()
+        };
+        let node_names = there(&tables.nodes, &["node"], nodes);
+        let edge_names = there(&tables.edges, &["src", "dst"], edges);
+        let read = |table, name: &str, columns: &[String]| {
+            run.read_table(table, name, &columns.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let node_columns = read(&tables.nodes, "nodes", &node_names)?;
+        let edge_columns = read(&tables.edges, "edges", &edge_names)?;
+        let (src, dst) =
+            (KeyColumn::new(&edge_columns[0], "edges.src")?, KeyColumn::new(&edge_columns[1], "edges.dst")?);
+        let node = KeyColumn::new(&node_columns[0], "nodes.node")?;
+        run.host().reserve(24 * (src.len() + node.len())).map_err(stopped)?;
+
+        let keys = KeyIndex::new(&[("nodes.node", &node)])?;
+        let number_of_row = keys.numbers(&node);
+        if number_of_row.iter().flatten().count() != keys.len() {
+            return Err(execution_error("nodes holds a key twice: node must be unique"));
+        }
+        let mut row_of = vec![0u32; keys.len()];
+        for (row, number) in (0u32..).zip(number_of_row) {
+            if let Some(number) = number {
+                row_of[number as usize] = row;
+            }
+        }
+        let ends = run.install(|| ends(&keys, &src, &dst))?;
+        let of = |names: &[String], columns: &[ArrayRef], wanted: &[&str]| {
+            let find = |name: &&str| names.iter().position(|other| other == name).map(|i| Arc::clone(&columns[i]));
+            wanted.iter().map(find).collect()
+        };
+        let (node_columns, edge_columns) =
+            (of(&node_names, &node_columns, nodes), of(&edge_names, &edge_columns, edges));
+        Ok(Self { keys, row_of, ends, node_columns, edge_columns })
+    }
+
+    /// The graph as an arc list: arcs of a directed graph as stored if that is asked for, else both arcs of each edge;
+    /// distinct, without loops.
+    pub fn arcs(&self, tables: &GraphTables, directed: bool, monitor: &dyn Monitor) -> Result<Digraph> {
+        let n = self.keys.len();
+        let both = !(directed && tables.directed == Some(true));
+        let rows = self.ends.len();
+        monitor.reserve(Graph::bytes(n, rows) + 16 * rows).map_err(stopped)?;
+        let stored = self.ends.iter().flatten().copied();
+        let arcs: Vec<(u32, u32)> = match both {
+            true => stored.flat_map(|(u, v)| [(u, v), (v, u)]).collect(),
+            false => stored.collect(),
+        };
+        Ok(Digraph::from_arcs(n, &arcs))
+    }
+
+    /// The class of each node, from the column `label`: labels in ascending order are classes 0, 1, ...; NULL has none.
+    pub fn labels(&self, label: &ArrayRef) -> Result<Vec<Option<u32>>> {
+        let classes = classes(label, "nodes.label")?.1;
+        Ok(self.row_of.iter().map(|&row| classes[row as usize]).collect())
+    }
+
+    /// The features of each node, and which nodes have some.
+    pub fn features(&self, features: &ArrayRef) -> Result<(FeatureRows, Vec<bool>)> {
+        let (rows, present) = feature_rows(features, "nodes.features")?;
+        if self.row_of.iter().copied().eq(0..rows.len() as u32) {
+            return Ok((rows, present));
+        }
+        let mut ordered = FeatureRows { offsets: vec![0], ..FeatureRows::default() };
+        self.row_of.iter().for_each(|&row| ordered.push(rows.row(row as usize)));
+        Ok((ordered, self.row_of.iter().map(|&row| present[row as usize]).collect()))
+    }
+}
+
+/// Both ends of every row as numbers.
+fn ends(keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Result<Vec<Option<(u32, u32)>>> {
+    let (from, to) = rayon::join(|| keys.numbers(src), || keys.numbers(dst));
+    let unknown = |column: &KeyColumn, numbers: &[Option<u32>]| {
+        let null = |row: usize| match column {
+            KeyColumn::Integer(keys) => keys.is_null(row),
+            KeyColumn::Text(keys) => keys.is_null(row),
+        };
+        let text = |row: usize| match column {
+            KeyColumn::Integer(keys) => keys.value(row).to_string(),
+            KeyColumn::Text(keys) => format!("'{}'", keys.value(row)),
+        };
+        numbers.iter().enumerate().find(|(row, number)| number.is_none() && !null(*row)).map(|(row, _)| text(row))
+    };
+    for (column, numbers, name) in [(src, &from, "src"), (dst, &to, "dst")] {
+        if let Some(key) = unknown(column, numbers) {
+            return Err(execution_error(format!(
+                "an edge ends at node {key} ({name}), which nodes lacks: add the node, or leave such edges out"
+            )));
+        }
+    }
+    Ok(from.into_iter().zip(to).map(|(from, to)| Some((from?, to?))).collect())
+}
+
+/// The values of a column as numbers 0, 1, ... in ascending order, and the number of each row.
+pub(super) fn classes(column: &ArrayRef, what: &str) -> Result<(KeyIndex, Vec<Option<u32>>)> {
+    let column = match column.data_type() {
+        data_type if data_type.is_floating() || *data_type == DataType::Boolean => cast(column, &DataType::Utf8)?,
+        data_type if data_type.is_nested() => {
+            return Err(execution_error(format!("{what} is {data_type}: a label is an integer or a text")));
+        }
+        _ => Arc::clone(column),
+    };
+    let keys = KeyColumn::new(&column, what)?;
+    let index = KeyIndex::new(&[(what, &keys)])?;
+    let numbers = index.numbers(&keys);
+    Ok((index, numbers))
+}
+
+/// Names the function and the graph in an error of a run.
+pub(super) fn at_graph(error: DataFusionError, function: &str, graph: &str) -> DataFusionError {
+    match error {
+        DataFusionError::Execution(text) => execution_error(format!("{function}: graph {graph}: {text}")),
+        DataFusionError::Plan(text) => DataFusionError::Plan(format!("{function}: graph {graph}: {text}")),
+        error => error,
+    }
+}
+
+/// A reason to stop is told apart from other errors of a kernel.
+pub(super) fn kernel(result: std::result::Result<Option<f64>, Stopped>) -> Result<Option<f64>> {
+    result.map_err(stopped)
+}
