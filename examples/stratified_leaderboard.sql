@@ -105,3 +105,40 @@ ORDER BY regime, rank, model;
 -- Reading: mlp sees no edges, so it scores the same on all graphs that share their nodes; message passing gains much
 -- where edges join equal labels (homophily near 1), whatever the regime, and little or nothing where they do not: read a
 -- regime beside its homophily.
+
+-- 5. Does the regime decide? -----------------------------------------------------------------------------------------
+
+-- The runs in the shape of any table of results (analyses/README.md): what follows reads every such table.
+CREATE VIEW results AS
+SELECT 'node classification' AS task, 'accuracy' AS metric, '' AS setting, model, graph AS dataset,
+       100 * avg(test_accuracy) AS mean, 100 * stddev(test_accuracy) AS std, max(status) AS status
+FROM runs GROUP BY model, graph;
+CREATE VIEW regimes AS SELECT graph AS dataset, regime FROM profiles;
+CREATE VIEW families AS SELECT name AS model, family FROM bonnet.models;
+
+\set results results
+\set regimes regimes
+\set families families
+\set task 'node classification'
+\set metric accuracy
+\set setting ''
+\ir ../analyses/stratified.sql
+\ir ../analyses/regrouping.sql
+
+\echo Rank shift: how many places a model moves, on average, between the flat leaderboard and that of the regime.
+SELECT regime, rsi FROM rank_shift ORDER BY regime;
+
+\echo Do graphs of one regime agree on the leading models more than any other grouping of the same sizes would have it?
+SELECT agreement, round(within, 3) AS within, round(across, 3) AS across, round(p_value, 3) AS p_value, partitions
+FROM regrouped ORDER BY agreement;
+
+\echo The order of two models differs so often within and across regimes; the gap is the variance of preferences (Theorem 4.2).
+SELECT round(within, 3) AS within, round(across, 3) AS across, round(gap, 3) AS gap, round(variance, 3) AS variance
+FROM order_gap((SELECT model, dataset AS item, mean AS value FROM scores), (SELECT item, regime FROM strata));
+
+\echo Families and regimes explain so much of the accuracies, normalised within graphs.
+SELECT round(r2_additive, 3) AS additive, round(r2_interaction, 3) AS with_interaction
+FROM variance_decomposition(scores, mean, family, regime, block => dataset);
+
+\echo The leaderboard in Markdown.
+\ir ../analyses/leaderboard.sql

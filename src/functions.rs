@@ -12,6 +12,9 @@ pub(crate) fn registry() -> Result<Registry> {
     registry.register(bonnet_generators::functions())?;
     registry.register(bonnet_homophily::functions())?;
     registry.register(bonnet_learning::functions())?;
+    registry.register(bonnet_persistence::functions())?;
     registry.register(bonnet_profile::functions())?;
+    registry.register(bonnet_ranking::functions())?;
+    registry.register(bonnet_topology::functions())?;
     Ok(registry)
 }

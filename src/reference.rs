@@ -9,9 +9,15 @@ use arrow::datatypes::DataType;
 use bonnet_sql::{Column, Function, Kind, OptionType, OptionValue, Parameter, ParameterKind, Registry};
 
 /// The kinds in the order of the page, with what a reader has to know of each.
-const KINDS: [(Kind, &str, &str); 6] = [
+const KINDS: [(Kind, &str, &str); 7] = [
     (Kind::Scalar, "Scalar functions", "One value per row; used wherever an expression stands."),
     (Kind::Aggregate, "Aggregates", "One value per group: `GROUP BY graph_id` gives one per graph."),
+    (
+        Kind::Window,
+        "Window functions",
+        "One value per row, from its place among the ordered rows of its window: `f() OVER (PARTITION BY ... ORDER BY \
+         ...)`.",
+    ),
     (
         Kind::Edge,
         "Edge functions",
@@ -104,6 +110,7 @@ fn what(parameter: &Parameter) -> String {
         ParameterKind::Option(OptionType::Integer) => "whole number".to_owned(),
         ParameterKind::Option(OptionType::Number) => "number".to_owned(),
         ParameterKind::Option(OptionType::Text) => "text".to_owned(),
+        ParameterKind::Option(OptionType::NumberOrText) => "number or text".to_owned(),
     }
 }
 

@@ -1,13 +1,17 @@
 //! The integration tests of the engine and of its command.
 
+mod analyses;
 mod bad_input;
 mod cli;
 mod codec;
+mod homophily;
+mod manifold_types;
 mod memory;
 mod once;
 mod published;
 mod registry;
 mod slt;
+mod triangulations;
 
 use std::path::PathBuf;
 

@@ -215,3 +215,66 @@ fn a_folder_of_published_graphs_is_a_catalog() {
     db.run("DETACH citations");
     db.refuses("SELECT * FROM citations.cora.nodes", &["citations"]);
 }
+
+#[test]
+fn sets_of_graphs_are_attached_and_compared_in_sql() {
+    let db = Db::new();
+    let Some(()) = attach(&db, "tu", "tu", "") else { return };
+    let rows = db.rows(
+        "SELECT graph, format, nodes, edges, features, classes FROM bonnet.graphs WHERE graph IN ('tu.mutag', 'tu.enzymes') ORDER BY graph",
+    );
+    assert_eq!(rows, [["tu.enzymes", "tu", "19580", "37282", "21", "3"], ["tu.mutag", "tu", "3371", "3721", "7", "7"]]);
+    let rows = db.rows("SELECT label, count(*) FROM tu.mutag.graphs GROUP BY label ORDER BY label");
+    assert_eq!(rows, [["-1", "63"], ["1", "125"]]);
+    let rows = db.rows(
+        "WITH descriptors AS (SELECT graph_id, degree_histogram(src, dst) AS degrees FROM tu.mutag.edges GROUP BY graph_id)
+         SELECT mmd(degrees, label, kernel => 'gaussian_emd') > 0.001 FROM descriptors JOIN tu.mutag.graphs USING (graph_id)",
+    );
+    assert_eq!(rows, [["true"]]);
+
+    attach(&db, "strongly-regular", "sr", "").unwrap();
+    let rows = db.rows(
+        "SELECT graph_id, orbit_counts(src, dst)[15] AS cliques FROM sr.sr16622.edges GROUP BY graph_id ORDER BY graph_id",
+    );
+    // The rook's graph, whose nodes are in two complete graphs of 4 each, and the Shrikhande graph.
+    assert_eq!(rows, [["0", "2.0"], ["1", "0.0"]]);
+
+    // How many pairs of BREC have other mean counts: as networkx and a walk along all connected sets of nodes say. Graphs
+    // with the 4-vertex condition agree on subgraphs of 4 nodes by definition.
+    attach(&db, "brec/raw", "brec", "").unwrap();
+    let rows = db.rows(
+        "WITH counts AS (SELECT graph_id, orbit_counts(src, dst) AS o FROM brec.edges GROUP BY graph_id),
+              pairs AS (SELECT category, pair, count(DISTINCT o) AS different FROM brec.graphs JOIN counts USING (graph_id)
+                        GROUP BY category, pair)
+         SELECT category, count(*), sum(different - 1) FROM pairs GROUP BY category ORDER BY category",
+    );
+    for expected in [
+        ["4vtx", "20", "0"],
+        ["basic", "60", "60"],
+        ["extension", "100", "83"],
+        ["regular", "50", "49"],
+        ["str", "50", "33"],
+    ] {
+        assert!(rows.iter().any(|row| *row == expected), "{expected:?} {rows:?}");
+    }
+}
+
+#[test]
+fn graphons_are_told_apart_by_their_share_of_closed_triples() {
+    let db = Db::new();
+    let rows = db.rows(
+        "WITH params AS (SELECT value AS graph_id, 'w' || (1 + 3 * (value % 2)) AS w, 60 AS n, value AS seed
+                         FROM generate_series(0, 39)),
+              counts AS (SELECT graph_id, orbit_counts(src, dst) AS o FROM graphon(params) GROUP BY graph_id),
+              shares AS (SELECT graph_id, o[4] / (o[3] + o[4]) AS closed FROM counts),
+              distances AS (SELECT x.graph_id AS a, y.graph_id AS b, abs(x.closed - y.closed) AS distance
+                            FROM shares x JOIN shares y ON x.graph_id < y.graph_id)
+         SELECT adjusted_rand_index(item % 2, cluster_id), (SELECT avg(closed) FROM shares WHERE graph_id % 2 = 0),
+                (SELECT avg(closed) FROM shares WHERE graph_id % 2 = 1) FROM spectral_clustering(distances, 2)",
+    );
+    let value = |column: usize| rows[0][column].parse::<f64>().unwrap();
+    assert!(value(0) > 0.7 && value(0) <= 1.0, "{rows:?}");
+    // Of W1 = u v: (1/3)^3 over 1/12. Of W4 = |u - v|: Selberg's integral 1/30 over 7/60.
+    close(value(1), 4.0 / 9.0, 0.02, "w1");
+    close(value(2), 2.0 / 7.0, 0.02, "w4");
+}

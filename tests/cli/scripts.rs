@@ -115,6 +115,23 @@ fn rows_go_to_a_file_and_back() {
 }
 
 #[test]
+fn a_heading_stands_apart_from_the_table_before_it() {
+    let script = "\\echo one\nSELECT 1;\n\\echo two\n\\echo three\nSELECT 2, 2;\nSELECT 3";
+    let one = "one\n 1\n---\n 1\n(1 row)\n\n";
+    let two = "two\nthree\n 2 | 2\n---+---\n 2 | 2\n(1 row)\n\n";
+    assert_eq!(rows(&["-c", script]), format!("{one}{two} 3\n---\n 3\n(1 row)\n"));
+}
+
+#[test]
+fn copy_writes_one_file_under_a_name_without_an_extension() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    let script = format!("COPY (SELECT 1 AS a) TO '{}' (FORMAT csv)", path.to_str().unwrap().replace('\'', "''"));
+    assert_eq!(rows(&["--quiet", "-c", &script]), "");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\n1\n");
+}
+
+#[test]
 fn timings_are_messages_and_quiet_drops_them() {
     let script = "\\timing on\nSELECT 1 AS a;";
     let ran = run(&["--format", "csv", "-c", script]);

@@ -2,14 +2,22 @@
 //!
 //! Each runs in rayon's global pool, as wide as the machine. The comparison with other tools is in `compare.py`.
 
+mod descriptors;
+mod edge_curvature;
+mod enumeration;
+mod filtrations;
+mod homophily;
+mod ranking;
+mod topology;
+
 use std::hint::black_box;
 use std::time::Duration;
 
 use bonnet_curvature::{MidpointOptions, forman_ricci, midpoint_curvature};
 use bonnet_generators::{
-    Generated, StochasticBlockModel, barabasi_albert, grid_2d, random_tree, stochastic_block_model,
+    Generated, StochasticBlockModel, barabasi_albert, erdos_renyi, grid_2d, random_tree, stochastic_block_model,
 };
-use bonnet_graph::{Graph, Unmonitored, connected_components};
+use bonnet_graph::{Digraph, Graph, Unmonitored, connected_components};
 use bonnet_homophily::LabelPairs;
 use bonnet_learning::{Features, GraphData, Job, Split, TrainOptions, models, train};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -121,7 +129,23 @@ fn training(c: &mut Criterion) -> Result<()> {
 }
 
 fn all(c: &mut Criterion) {
-    for group in [midpoint, forman, components, label_pairs, training] {
+    for group in [
+        midpoint,
+        forman,
+        components,
+        label_pairs,
+        training,
+        edge_curvature::ollivier,
+        edge_curvature::resistance,
+        ranking::ranking,
+        descriptors::descriptors,
+        filtrations::filtrations,
+        topology::topology,
+        enumeration::enumeration,
+        enumeration::complexes,
+        homophily::metapaths,
+        homophily::homophily_of_graphs,
+    ] {
         group(c).expect("generated graphs are valid input");
     }
 }

@@ -1,0 +1,47 @@
+//! Curvature and resistance of edges.
+
+use bonnet_curvature::{
+    Measure, MidpointOptions, OllivierOptions, effective_resistance, forman_ricci, midpoint_curvature, ollivier_ricci,
+};
+
+use super::*;
+
+pub(crate) fn ollivier(c: &mut Criterion) -> Result<()> {
+    let mut group = c.benchmark_group("ollivier_ricci");
+    let uniform = OllivierOptions::default();
+    let lazy = OllivierOptions { alpha: 0.5, ..uniform.clone() };
+    let walk = OllivierOptions { measure: Measure::RandomWalk, ..uniform.clone() };
+    let dense = ("erdos_renyi_300", erdos_renyi(300, 0.3, 0, &Unmonitored)?);
+    for (name, generated) in shapes(10_000)?.into_iter().chain([dense]) {
+        let graph = graph(&generated);
+        group.throughput(Throughput::Elements(graph.n_edges() as u64));
+        for (kind, options) in [("uniform", &uniform), ("uniform_half_stays", &lazy)] {
+            group.bench_function(BenchmarkId::new(name, kind), |b| {
+                b.iter(|| ollivier_ricci(&graph, black_box(options), &Unmonitored));
+            });
+        }
+    }
+    for (name, generated) in shapes(1_000)? {
+        let graph = graph(&generated);
+        group.throughput(Throughput::Elements(graph.n_edges() as u64));
+        group.bench_function(BenchmarkId::new(name, "random_walk_1000"), |b| {
+            b.iter(|| ollivier_ricci(&graph, black_box(&walk), &Unmonitored));
+        });
+    }
+    group.finish();
+    Ok(())
+}
+
+pub(crate) fn resistance(c: &mut Criterion) -> Result<()> {
+    let mut group = c.benchmark_group("effective_resistance");
+    let sparse = ("barabasi_albert_2", barabasi_albert(3_000, 2, 0, &Unmonitored)?);
+    let dense = ("erdos_renyi_1000", erdos_renyi(1_000, 0.3, 0, &Unmonitored)?);
+    let [_, tree, grid] = shapes(100_000)?;
+    for (name, generated) in [tree, grid, sparse, dense] {
+        let graph = graph(&generated);
+        group.throughput(Throughput::Elements(graph.n_edges() as u64));
+        group.bench_function(name, |b| b.iter(|| effective_resistance(black_box(&graph), None, &Unmonitored)));
+    }
+    group.finish();
+    Ok(())
+}
