@@ -269,8 +269,9 @@ fn graphons_are_told_apart_by_their_share_of_closed_triples() {
               shares AS (SELECT graph_id, o[4] / (o[3] + o[4]) AS closed FROM counts),
               distances AS (SELECT x.graph_id AS a, y.graph_id AS b, abs(x.closed - y.closed) AS distance
                             FROM shares x JOIN shares y ON x.graph_id < y.graph_id)
-         SELECT adjusted_rand_index(item % 2, cluster_id), (SELECT avg(closed) FROM shares WHERE graph_id % 2 = 0),
-                (SELECT avg(closed) FROM shares WHERE graph_id % 2 = 1) FROM spectral_clustering(distances, 2)",
+         SELECT adjusted_rand_index(item % 2, cluster_id) AS agreement,
+                (SELECT avg(closed) FROM shares WHERE graph_id % 2 = 0) AS w1,
+                (SELECT avg(closed) FROM shares WHERE graph_id % 2 = 1) AS w4 FROM spectral_clustering(distances, 2)",
     );
     let value = |column: usize| rows[0][column].parse::<f64>().unwrap();
     assert!(value(0) > 0.7 && value(0) <= 1.0, "{rows:?}");

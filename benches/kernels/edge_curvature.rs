@@ -1,8 +1,6 @@
 //! Curvature and resistance of edges.
 
-use bonnet_curvature::{
-    Measure, MidpointOptions, OllivierOptions, effective_resistance, forman_ricci, midpoint_curvature, ollivier_ricci,
-};
+use bonnet_curvature::{Measure, OllivierOptions, effective_resistance, ollivier_ricci};
 
 use super::*;
 

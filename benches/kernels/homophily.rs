@@ -1,8 +1,8 @@
 //! Homophily of graphs, and metapaths.
 
 use bonnet_homophily::{
-    Classifier, ClassifierOptions, FeatureRows, HeteroGraph, LabelPairs, Normalization, TypedRelation,
-    aggregation_homophily, classifier_accuracies, metapath_pairs,
+    Classifier, ClassifierOptions, FeatureRows, HeteroGraph, Normalization, TypedRelation, aggregation_homophily,
+    classifier_accuracies, metapath_pairs,
 };
 
 use super::*;

@@ -8,7 +8,7 @@ distance of normalised histograms, widths 1, 10 and 1 bins; the last, the mean o
 to 4 nodes, by the Gaussian of the Euclidean distance of width 30.
 
 networkx counts degrees, triangles and matrices; orbits are found by walking along connected sets of nodes, each once, as
-networkx has no such function. Eigenvalues within 1e-9 below a border of two bins count in the upper one.
+networkx has no such function. Values within 1e-9 below a border of two bins count in the upper one.
 
 Prints one line of JSON: seconds, processor seconds, the discrepancy. The graphs are in memory when the clock starts.
 """
@@ -73,7 +73,8 @@ def orbit_counts(graph):
 
 
 def clustering_histogram(graph):
-    return np.histogram(list(nx.clustering(graph).values()), bins=100, range=(0, 1))[0]
+    values = np.array(list(nx.clustering(graph).values()))
+    return np.histogram(np.clip(values + 1e-9, 0, 1), bins=100, range=(0, 1))[0]
 
 
 def laplacian_spectrum(graph):

@@ -27,7 +27,7 @@ pub struct MantraWriter {
 #[derive(Debug)]
 enum Output {
     Plain(Vec<u8>),
-    Zipped(GzEncoder<Vec<u8>>),
+    Zipped(Box<GzEncoder<Vec<u8>>>),
 }
 
 impl MantraWriter {
@@ -51,7 +51,7 @@ impl MantraWriter {
         }
         let columns = schema.fields().iter().map(|field| column(field)).collect::<Result<_, _>>()?;
         let output = match zipped {
-            true => Output::Zipped(GzEncoder::new(Vec::new(), Compression::default())),
+            true => Output::Zipped(Box::new(GzEncoder::new(Vec::new(), Compression::default()))),
             false => Output::Plain(Vec::new()),
         };
         Ok(Self { columns, output, rows: 0 })

@@ -68,5 +68,5 @@ UNION ALL SELECT 'W1 W2 W3 W4', 'resistance', * FROM spectral_clustering((SELECT
 
 \echo
 \echo Fig. 2a: adjusted Rand index of clusters and graphons (in the paper Ollivier is best, then resistance, then Forman)
-SELECT graphons, curvature, count(*) AS graphs, round(adjusted_rand_index(cluster, item / 100), 3) AS adjusted_rand_index
+SELECT graphons, curvature, count(*) AS graphs, round(adjusted_rand_index(cluster_id, item / 100), 3) AS adjusted_rand_index
 FROM clusters GROUP BY graphons, curvature ORDER BY graphons, adjusted_rand_index DESC;

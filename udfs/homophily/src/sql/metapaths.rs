@@ -253,6 +253,9 @@ impl From<arrow::error::ArrowError> for Interrupted {
     }
 }
 
+/// A type: its kind and name, the types of its ends, its rows.
+type TypeRow<'a> = (&'static str, &'a str, Option<&'a str>, Option<&'a str>, i64);
+
 #[derive(Debug)]
 struct TypesOf;
 
@@ -278,7 +281,7 @@ impl Operator for TypesOf {
         let edges = graph.relations.iter().map(|relation| {
             ("edge", relation.name.as_str(), type_name(relation.from), type_name(relation.to), relation.rows as i64)
         });
-        let rows: Vec<(&str, &str, Option<&str>, Option<&str>, i64)> = nodes.chain(edges).collect();
+        let rows: Vec<TypeRow<'_>> = nodes.chain(edges).collect();
         run.emit_all(vec![
             Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
             Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.1))),

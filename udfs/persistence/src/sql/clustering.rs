@@ -129,17 +129,21 @@ impl Operator for Clustering {
 /// The distances of all pairs, row by row.
 fn matrix(items: &KeyIndex, ends: [&[Option<u32>]; 2], distance: &ArrayRef, monitor: &dyn Monitor) -> Result<Vec<f64>> {
     let n = items.len();
+    // Given back when the run ends.
+    monitor.reserve(n.saturating_mul(n).saturating_mul(size_of::<f64>())).map_err(stopped)?;
     let mut matrix = vec![f64::NAN; n * n];
     (0..n).for_each(|i| matrix[i * n + i] = 0.0);
     let distance = distance.as_primitive::<Float64Type>();
-    for row in 0..distance.len() {
+    for (row, (a, b)) in ends[0].iter().zip(ends[1]).enumerate() {
         if row % (1 << 16) == 0 {
             monitor.check().map_err(stopped)?;
         }
-        let (Some(a), Some(b)) = (ends[0][row], ends[1][row]) else {
+        let (&Some(a), &Some(b)) = (a, b) else {
             return Err(execution_error(format!("{CLUSTERING}: a or b is NULL in a row of distances")));
         };
-        let pair = || format!("{CLUSTERING}: the distance of {} and {}", items.describe(a), items.describe(b));
+        // In the items' order, so that the text does not depend on that of the rows.
+        let pair =
+            || format!("{CLUSTERING}: the distance of {} and {}", items.describe(a.min(b)), items.describe(a.max(b)));
         let value = match distance.is_valid(row).then(|| distance.value(row)) {
             Some(value) if value >= 0.0 && value.is_finite() => value,
             Some(value) => {
@@ -150,7 +154,8 @@ fn matrix(items: &KeyIndex, ends: [&[Option<u32>]; 2], distance: &ArrayRef, moni
         let known = matrix[a as usize * n + b as usize];
         // NaN stands for a pair that has not come yet.
         if !known.is_nan() && known != value {
-            return Err(execution_error(format!("{} is given as {known} and as {value}", pair())));
+            let (least, most) = (known.min(value), known.max(value));
+            return Err(execution_error(format!("{} is given as {least} and as {most}", pair())));
         }
         matrix[a as usize * n + b as usize] = value;
         matrix[b as usize * n + a as usize] = value;

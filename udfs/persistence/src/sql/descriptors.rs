@@ -292,11 +292,8 @@ struct Values(Histogram);
 
 impl AggregateState for Values {
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        let values = columns[0].as_primitive::<Float64Type>().iter().flatten();
-        values
-            .map(|value| self.0.add(value))
-            .collect::<Result<(), _>>()
-            .map_err(|error| execution_error(format!("{HISTOGRAM}: {error}")))
+        let mut values = columns[0].as_primitive::<Float64Type>().iter().flatten();
+        values.try_for_each(|value| self.0.add(value)).map_err(|error| execution_error(format!("{HISTOGRAM}: {error}")))
     }
 
     fn merge(&mut self, bytes: &[u8]) -> Result<()> {

@@ -76,16 +76,19 @@ pub fn dimension() -> Function {
 /// The homology of a column's rows: Betti numbers and torsion one after another, in blocks.
 type Blocks = Vec<(Lists<i64>, Lists<String>)>;
 
+/// Columns and their homology, the oldest first.
+type Recent = Vec<(Weak<dyn Array>, Arc<Blocks>)>;
+
 /// How many columns' homology is kept for the next function that asks for it.
 const KEPT: usize = 8;
 
 /// A query that asks for Betti numbers and for torsion asks one after the other, of the very same array. The last few
 /// answers are kept, each for as long as its array lives: the array's address cannot be another's while a weak pointer
 /// to it exists.
-static RECENT: Mutex<Vec<(Weak<dyn Array>, Arc<Blocks>)>> = Mutex::new(Vec::new());
+static RECENT: Mutex<Recent> = Mutex::new(Vec::new());
 
 fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Result<Arc<Blocks>> {
-    let known = |recent: &mut Vec<(Weak<dyn Array>, Arc<Blocks>)>| {
+    let known = |recent: &mut Recent| {
         recent.retain(|(array, _)| array.strong_count() > 0);
         recent.iter().position(|(array, _)| std::ptr::addr_eq(array.as_ptr(), Arc::as_ptr(column)))
     };
@@ -93,7 +96,7 @@ fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Res
         let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = known(&mut recent) {
             // Asked for a second time: hardly ever for a third.
-            return Ok(recent.swap_remove(at).1);
+            return Ok(recent.remove(at).1);
         }
     }
     let facets = FacetsColumn::new(name, column)?;
