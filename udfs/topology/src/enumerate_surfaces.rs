@@ -317,6 +317,6 @@ mod tests {
         while let Some(found) = search.step(&Unmonitored).unwrap() {
             total += found.len() as u64;
         }
-        assert_eq!(total, N_SURFACES[..=11].iter().sum());
+        assert_eq!(total, N_SURFACES[..=11].iter().sum::<u64>());
     }
 }
