@@ -5,8 +5,8 @@
 //! rest changes. Going back, a node's resistances follow from those between its neighbours: selected inversion, written for
 //! resistances instead of a grounded inverse, so that nothing cancels against the distance to a ground. A pivot is the sum
 //! of the conductances left at its node, never a difference (Grassmann, Taksar and Heyman 1985). First go the nodes of
-//! degree 1 and 2 ([`series`]), which is all of a tree, a cycle or a ladder; the rest goes in fronts of dense matrices
-//! ([`fronts`]) along the tree of a minimum degree ordering ([`order`]).
+//! degree 1 and 2 (`series`), which is all of a tree, a cycle or a ladder; the rest goes in fronts of dense matrices
+//! (`fronts`) along the tree of a minimum degree ordering (`order`).
 
 mod dense;
 mod fronts;
