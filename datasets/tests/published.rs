@@ -688,7 +688,7 @@ fn folders_of_sets_are_collections() {
 #[test]
 fn other_families_are_not_claimed() {
     let Some(data) = data() else { return };
-    let others = ["curvbench_paper", "triangulations", "README.md", "heco/acm/pap.npz"];
+    let others = ["curvbench_paper", "README.md", "heco/acm/pap.npz"];
     for other in others {
         match open(data.join(other).to_str().unwrap(), None, &Options::new()) {
             Err(error @ Error::NotRecognised { .. }) => {
