@@ -283,15 +283,18 @@ def edge_curvature(bonnet, table, repeats):
 # From edges to the distance of two samples' mean landscapes, over both dimensions.
 FILTRATIONS = """
 WITH diagrams AS (
-    SELECT graph_id, persistence_diagram(src, dst, forman_ricci, expand => 2, vertices => 'lowest') AS diagram
+    SELECT graph_id < {split} AS first,
+           persistence_diagram(src, dst, forman_ricci, expand => 2, vertices => 'lowest') AS diagram
     FROM forman_ricci(edges) GROUP BY graph_id),
+landscapes AS (
+    SELECT first, persistence_landscape(diagram, 0, cap => {cap}) AS components,
+           persistence_landscape(diagram, 1, cap => {cap}) AS cycles
+    FROM diagrams),
 means AS (
-    SELECT dim,
-           landscape_mean(persistence_landscape(diagram, dim, cap => {cap})) FILTER (WHERE graph_id < {split}) AS a,
-           landscape_mean(persistence_landscape(diagram, dim, cap => {cap})) FILTER (WHERE graph_id >= {split}) AS b
-    FROM diagrams, (VALUES (0), (1)) dims(dim) GROUP BY dim)
-SELECT sum(landscape_distance(a, b)) AS distance FROM means"""
-
+    SELECT landscape_mean(components) FILTER (WHERE first) AS a0, landscape_mean(components) FILTER (WHERE NOT first) AS b0,
+           landscape_mean(cycles) FILTER (WHERE first) AS a1, landscape_mean(cycles) FILTER (WHERE NOT first) AS b1
+    FROM landscapes)
+SELECT landscape_distance(a0, b0) + landscape_distance(a1, b1) AS distance FROM means"""
 
 
 def filtrations(bonnet, table, repeats):

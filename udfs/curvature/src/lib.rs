@@ -4,6 +4,7 @@
 
 mod edge_ids;
 mod forman;
+mod isa;
 pub mod midpoint;
 pub mod ollivier;
 mod regime;

@@ -36,6 +36,43 @@ pub(crate) fn count_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
+/// The adjacency matrix of a graph dense enough for it: a bit for each pair of nodes.
+pub(crate) struct Matrix {
+    words: usize,
+    rows: Vec<u64>,
+}
+
+impl Matrix {
+    /// Where rows of bits are shorter than the lists of neighbours, on the average; so it takes no more memory than these.
+    pub(crate) fn of_dense(graph: &Graph) -> Option<Self> {
+        let n = graph.n_nodes();
+        let words = n.div_ceil(64);
+        if words * n > graph.n_edges() {
+            return None;
+        }
+        let mut rows = vec![0; words * n];
+        for u in 0..n {
+            let row = &mut rows[u * words..][..words];
+            graph.neighbors(u as u32).iter().for_each(|&v| row[v as usize / 64] |= 1 << (v % 64));
+        }
+        Some(Self { words, rows })
+    }
+
+    fn row(&self, u: u32) -> &[u64] {
+        &self.rows[u as usize * self.words..][..self.words]
+    }
+
+    /// Whether two nodes are adjacent.
+    pub(crate) fn has(&self, u: u32, v: u32) -> bool {
+        self.row(u)[v as usize / 64] >> (v % 64) & 1 == 1
+    }
+
+    /// How many neighbours two nodes share. O(n / 64).
+    pub(crate) fn count_common(&self, u: u32, v: u32) -> usize {
+        self.row(u).iter().zip(self.row(v)).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+}
+
 /// Nodes that a thread takes at a time.
 const TOGETHER: usize = 1024;
 

@@ -6,10 +6,100 @@ use crate::diagram::Point;
 
 /// A sequence of piecewise linear functions lambda_1 >= lambda_2 >= ..., or a combination of such: for each its corners
 /// (x, y) in ascending order of x. A function is 0 outside its corners, and its first and last corner are at 0.
-#[derive(Debug, Clone, PartialEq, PartialOrd, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Landscape {
-    /// lambda_1 first; the last has corners.
-    pub functions: Vec<Vec<(f64, f64)>>,
+    /// Those of lambda_1 first.
+    corners: Vec<(f64, f64)>,
+    /// Where the corners of each function end.
+    ends: Vec<usize>,
+}
+
+impl Landscape {
+    /// An empty landscape with room for so many corners.
+    pub fn with_capacity(corners: usize) -> Self {
+        Self { corners: Vec::with_capacity(corners), ends: Vec::new() }
+    }
+
+    /// Adds a corner to the last function, one begun by [`Landscape::begin`].
+    pub fn push(&mut self, corner: (f64, f64)) {
+        self.corners.push(corner);
+        if let Some(end) = self.ends.last_mut() {
+            *end = self.corners.len();
+        }
+    }
+
+    /// Begins one more function.
+    pub fn begin(&mut self) {
+        self.ends.push(self.corners.len());
+    }
+
+    /// The corners of each function, lambda_1 first; the last function has some.
+    pub fn functions(&self) -> impl ExactSizeIterator<Item = &[(f64, f64)]> + '_ {
+        (0..self.ends.len()).map(|k| self.function(k))
+    }
+
+    /// The corners of all functions, one after the other.
+    pub fn corners(&self) -> &[(f64, f64)] {
+        &self.corners
+    }
+
+    /// Where the corners of each function end among all.
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    /// The corners of lambda_(k + 1): none if it is 0 everywhere.
+    pub fn function(&self, k: usize) -> &[(f64, f64)] {
+        let Some(&end) = self.ends.get(k) else { return &[] };
+        &self.corners[if k == 0 { 0 } else { self.ends[k - 1] }..end]
+    }
+
+    /// The bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.corners.as_slice()) + size_of_val(self.ends.as_slice())
+    }
+}
+
+/// Corners as they are found, of any function.
+#[derive(Default)]
+struct Found {
+    corners: Vec<(u32, (f64, f64))>,
+    /// The last corner of each function, and how many there are.
+    last: Vec<u32>,
+    counts: Vec<usize>,
+}
+
+impl Found {
+    fn push(&mut self, k: usize, corner: (f64, f64)) {
+        if k == self.last.len() {
+            self.last.push(0);
+            self.counts.push(0);
+        }
+        self.last[k] = self.corners.len() as u32;
+        self.counts[k] += 1;
+        self.corners.push((k as u32, corner));
+    }
+
+    fn last(&mut self, k: usize) -> Option<&mut (f64, f64)> {
+        self.last.get(k).map(|&at| &mut self.corners[at as usize].1)
+    }
+
+    /// Function by function.
+    fn finish(self) -> Landscape {
+        let mut next: Vec<usize> = Vec::with_capacity(self.counts.len());
+        let mut total = 0;
+        for count in self.counts {
+            next.push(total);
+            total += count;
+        }
+        let mut corners = vec![(0.0, 0.0); total];
+        for (k, corner) in self.corners {
+            corners[next[k as usize]] = corner;
+            next[k as usize] += 1;
+        }
+        // What was the start of a function's corners is their end now.
+        Landscape { corners, ends: next }
+    }
 }
 
 /// The landscape of the points of one dimension: lambda_k(t) is the k-th largest of the heights at t of the tents over all
@@ -31,59 +121,54 @@ pub fn persistence_landscape(
     functions: Option<usize>,
     monitor: &dyn Monitor,
 ) -> Result<Landscape, Stopped> {
-    const STEP: usize = 1 << 14;
+    const STEP: usize = 1 << 12;
     let mut room = Reservation::new(monitor, 0)?;
-    let mut made = 0;
     let mut intervals = intervals(points, dim, cap);
     // Of equal births the longest first, so that a later one rises above nothing.
     intervals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    let mut landscape: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut found = Found::default();
     // deaths[k]: the k-th largest death so far, of those not over.
     let mut deaths: Vec<f64> = Vec::new();
     let most = functions.unwrap_or(usize::MAX);
     for (birth, death) in intervals {
-        if made * size_of::<(f64, f64)>() > room.bytes() {
-            // Vectors grow to twice what is in them at most.
-            room.grow(2 * (made + STEP) * size_of::<(f64, f64)>())?;
+        let made = found.corners.len() * size_of::<(u32, (f64, f64))>();
+        if made + STEP > room.bytes() {
+            // A vector grows to twice what is in it at most; and once more in the order of the functions.
+            room.grow(3 * made + 4 * STEP)?;
         }
         while let Some(&over) = deaths.last().filter(|&&over| over <= birth) {
             deaths.pop();
-            landscape[deaths.len()].push((over, 0.0));
+            found.push(deaths.len(), (over, 0.0));
         }
         let mut pushed_down = death;
         let mut k = deaths.partition_point(|&other| other >= death);
         while k < deaths.len() {
             let before = std::mem::replace(&mut deaths[k], pushed_down);
-            let corners = &mut landscape[k];
-            let valley = corner(birth, before);
-            // Where the same birth made this function's last peak, the new one stands on the same slope.
-            if corners.last() == Some(&valley) {
-                corners.pop();
-            } else {
-                corners.push(valley);
+            let (valley, peak) = (corner(birth, before), corner(birth, pushed_down));
+            match found.last(k) {
+                // Where the same birth made this function's last peak, the new one stands on the same slope.
+                Some(last) if *last == valley => *last = peak,
+                _ => {
+                    found.push(k, valley);
+                    found.push(k, peak);
+                }
             }
-            corners.push(corner(birth, pushed_down));
             pushed_down = before;
-            made += 2;
             k += 1 + deaths[k + 1..].partition_point(|&other| other >= before);
         }
         if deaths.len() < most {
-            if landscape.len() == deaths.len() {
-                landscape.push(Vec::new());
+            let k = deaths.len();
+            if found.last(k).is_none_or(|last| *last != (birth, 0.0)) {
+                found.push(k, (birth, 0.0));
             }
-            let corners = &mut landscape[deaths.len()];
-            if corners.last() != Some(&(birth, 0.0)) {
-                corners.push((birth, 0.0));
-            }
-            corners.push(corner(birth, pushed_down));
+            found.push(k, corner(birth, pushed_down));
             deaths.push(pushed_down);
-            made += 3;
         }
     }
-    for (corners, &death) in landscape.iter_mut().zip(&deaths) {
-        corners.push((death, 0.0));
+    for (k, &death) in deaths.iter().enumerate() {
+        found.push(k, (death, 0.0));
     }
-    Ok(Landscape { functions: landscape })
+    Ok(found.finish())
 }
 
 /// The peak of the tent over (b, d).
@@ -115,16 +200,15 @@ fn intervals(points: &[Point], dim: u32, cap: Option<f64>) -> Vec<(f64, f64)> {
 
 /// `weight_a` a + `weight_b` b, exactly: its corners are those of both. O(corners).
 pub(crate) fn combine(a: &Landscape, weight_a: f64, b: &Landscape, weight_b: f64) -> Landscape {
-    let count = a.functions.len().max(b.functions.len());
-    let functions = (0..count).map(|k| {
-        let [a, b] = [a, b].map(|it| it.functions.get(k).map_or(&[][..], Vec::as_slice));
-        combine_functions(a, weight_a, b, weight_b)
-    });
-    Landscape { functions: functions.collect() }
+    let mut sum = Landscape::with_capacity(a.corners.len() + b.corners.len());
+    for k in 0..a.ends.len().max(b.ends.len()) {
+        combine_functions(a.function(k), weight_a, b.function(k), weight_b, &mut sum.corners);
+        sum.ends.push(sum.corners.len());
+    }
+    sum
 }
 
-fn combine_functions(a: &[(f64, f64)], weight_a: f64, b: &[(f64, f64)], weight_b: f64) -> Vec<(f64, f64)> {
-    let mut corners = Vec::with_capacity(a.len() + b.len());
+fn combine_functions(a: &[(f64, f64)], weight_a: f64, b: &[(f64, f64)], weight_b: f64, corners: &mut Vec<(f64, f64)>) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
         let x = match (a.get(i), b.get(j)) {
@@ -135,7 +219,6 @@ fn combine_functions(a: &[(f64, f64)], weight_a: f64, b: &[(f64, f64)], weight_b
         let y = weight_a * value_at(a, &mut i, x) + weight_b * value_at(b, &mut j, x);
         corners.push((x, y));
     }
-    corners
 }
 
 /// The value at `x` of a function of which `next` is the first corner not before `x`; moves on past a corner at `x`.

@@ -16,7 +16,7 @@ pub fn landscape_mean(landscapes: &[Landscape], monitor: &dyn Monitor) -> Result
     if n == 0 {
         return Ok(None);
     }
-    let corners: usize = landscapes.iter().flat_map(|it| &it.functions).map(Vec::len).sum();
+    let corners: usize = landscapes.iter().map(|it| it.corners().len()).sum();
     let _room = Reservation::new(monitor, 2 * corners * size_of::<(f64, f64)>())?;
     let mut ordered: Vec<&Landscape> = landscapes.iter().collect();
     ordered.sort_by(|a, b| compare(a, b));
@@ -45,10 +45,9 @@ fn sum(landscapes: &[&Landscape], monitor: &dyn Monitor) -> Result<Landscape, St
 
 /// Any total order: by the numbers of corners, then by the corners.
 fn compare(a: &Landscape, b: &Landscape) -> Ordering {
-    let (of_a, of_b) = (a.functions.iter(), b.functions.iter());
-    of_a.map(Vec::len).cmp(of_b.map(Vec::len)).then_with(|| {
-        let corners = a.functions.iter().flatten().zip(b.functions.iter().flatten());
-        let mut orders = corners.map(|(a, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    a.ends().cmp(b.ends()).then_with(|| {
+        let mut orders =
+            a.corners().iter().zip(b.corners()).map(|(a, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     })
 }

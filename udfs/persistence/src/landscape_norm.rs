@@ -23,13 +23,12 @@ impl Exponent {
 /// The L^p norm of a landscape: (sum over k of the integral of |lambda_k|^p)^(1/p), or the largest |lambda_k(t)|. Of a sum of
 /// landscapes or a difference just as well. Exact integrals of each linear piece; O(corners). (Bubenik, JMLR 2015, Sec. 2.4.)
 pub fn landscape_norm(landscape: &Landscape, p: Exponent) -> f64 {
-    let corners = || landscape.functions.iter().flatten();
-    let largest = corners().map(|corner| corner.1.abs()).fold(0.0, f64::max);
+    let largest = landscape.corners().iter().map(|corner| corner.1.abs()).fold(0.0, f64::max);
     if p == Exponent::INFINITE || largest == 0.0 {
         return largest;
     }
     let width = |pair: &[(f64, f64)]| pair[1].0 - pair[0].0;
-    let pieces = landscape.functions.iter().flat_map(|corners| corners.windows(2));
+    let pieces = landscape.functions().flat_map(|corners| corners.windows(2));
     // Relative to the largest value, so that no power leaves the range of numbers.
     let integral: f64 = pieces.map(|pair| piece(width(pair), pair[0].1 / largest, pair[1].1 / largest, p.0)).sum();
     largest * integral.powf(1.0 / p.0)

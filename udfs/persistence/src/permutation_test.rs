@@ -131,16 +131,14 @@ impl<'a> Samples<'a> {
         let mut start = 0;
         for dim in dims {
             monitor.check()?;
-            let landscape = |points: &&[Point]| {
-                Ok::<_, Stopped>(persistence_landscape(points, dim, None, None, monitor)?.functions)
-            };
+            let landscape = |points: &&[Point]| persistence_landscape(points, dim, None, None, monitor);
             let landscapes = diagrams.par_iter().map(landscape).collect::<Result<Vec<_>, _>>()?;
-            let corners: usize = landscapes.iter().flatten().map(Vec::len).sum();
+            let corners: usize = landscapes.iter().map(|it| it.corners().len()).sum();
             room.grow(48 * corners + 8 * diagrams.len())?;
-            let depth = landscapes.iter().map(Vec::len).max().unwrap_or(0);
+            let depth = landscapes.iter().map(|it| it.ends().len()).max().unwrap_or(0);
             for k in 0..depth {
                 monitor.check()?;
-                let functions = landscapes.iter().map(|functions| functions.get(k).map_or(&[][..], Vec::as_slice));
+                let functions = landscapes.iter().map(|it| it.function(k));
                 let layer = Layer::new(dim, start, functions);
                 start += layer.x.len();
                 layers.push(layer);

@@ -73,8 +73,7 @@ fn cases() -> Vec<Case> {
 
 /// The value of lambda_k, k from 1, by interpolation.
 fn value(landscape: &Landscape, k: usize, t: f64) -> f64 {
-    let Some(corners) = landscape.functions.get(k - 1) else { return 0.0 };
-    let piece = corners.windows(2).find(|pair| pair[0].0 <= t && t <= pair[1].0);
+    let piece = landscape.function(k - 1).windows(2).find(|pair| pair[0].0 <= t && t <= pair[1].0);
     piece.map_or(0.0, |pair| {
         let width = pair[1].0 - pair[0].0;
         if width == 0.0 { pair[0].1 } else { pair[0].1 + (pair[1].1 - pair[0].1) * (t - pair[0].0) / width }

@@ -171,17 +171,11 @@ impl Operator for EdgeOperator {
         let values: Vec<Result<ArrayRef>> = run.install(|| graphs.par_iter().map(compute).collect());
         let values = values.into_iter().collect::<Result<Vec<_>>>()?;
         let order: Vec<u32> = graphs.iter().flat_map(|graph| graph.positions.iter().copied()).collect();
-
-        // Back to the order of the rows; those of no graph (graph_id is NULL) answer NULL.
         let value = match values.len() {
             0 => arrow::array::new_null_array(&self.function.data_type(), 0),
             _ => concat(&values.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>())?,
         };
-        let mut place: Vec<Option<u32>> = vec![None; rows];
-        for (from, &to) in order.iter().enumerate() {
-            place[to as usize] = Some(from as u32);
-        }
-        let value = take(&value, &UInt32Array::from(place), None)?;
+        let value = in_order(value, &order, rows)?;
         let mut offset = 0;
         for batch in batches {
             let own = value.slice(offset, batch.num_rows());
@@ -192,6 +186,18 @@ impl Operator for EdgeOperator {
         }
         Ok(())
     }
+}
+
+/// Back to the order of the rows, of which `order` names each value's; those of no graph (graph_id is NULL) answer NULL.
+fn in_order(values: ArrayRef, order: &[u32], rows: usize) -> Result<ArrayRef> {
+    if order.len() == rows && order.iter().zip(0..).all(|(&position, row)| position == row) {
+        return Ok(values);
+    }
+    let mut place: Vec<Option<u32>> = vec![None; rows];
+    for (from, &to) in order.iter().enumerate() {
+        place[to as usize] = Some(from as u32);
+    }
+    Ok(take(&values, &UInt32Array::from(place), None)?)
 }
 
 /// `src`, `dst` and `graph_id` of the rows. Several partition columns become one text.

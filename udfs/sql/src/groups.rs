@@ -3,27 +3,24 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, UInt32Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, BooleanArray, UInt32Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use rayon::prelude::*;
 
+use crate::Options;
 use crate::statement::ExpressionHost;
-use crate::udf::AggregateState;
-
-/// Makes the state of a new group.
-pub(crate) type NewState = Box<dyn Fn() -> Result<Box<dyn AggregateState>> + Send + Sync>;
+use crate::udf::{AggregateFunction, AggregateState};
 
 /// The states of all groups. They travel between partitions as bytes.
 pub(crate) struct Groups {
     function: &'static str,
-    data_type: DataType,
-    heavy: bool,
-    /// The arguments that are columns.
+    body: Arc<dyn AggregateFunction>,
+    /// The arguments that are columns, and the others.
     columns: Vec<usize>,
-    new_state: NewState,
+    options: Options,
     states: Vec<Box<dyn AggregateState>>,
     /// The sum of the states' sizes: DataFusion asks after every batch.
     bytes: usize,
@@ -32,17 +29,16 @@ pub(crate) struct Groups {
 impl Groups {
     pub(crate) fn new(
         function: &'static str,
-        data_type: DataType,
-        heavy: bool,
+        body: Arc<dyn AggregateFunction>,
         columns: Vec<usize>,
-        new_state: NewState,
+        options: Options,
     ) -> Self {
-        Self { function, data_type, heavy, columns, new_state, states: Vec::new(), bytes: 0 }
+        Self { function, body, columns, options, states: Vec::new(), bytes: 0 }
     }
 
     fn grow(&mut self, groups: usize) -> Result<()> {
         while self.states.len() < groups {
-            let state = (self.new_state)()?;
+            let state = self.body.state(&self.options)?;
             self.bytes += state.size();
             self.states.push(state);
         }
@@ -95,21 +91,29 @@ impl GroupsAccumulator for Groups {
         let bytes = self.bytes;
         let states = self.emit(emit_to);
         if states.is_empty() {
-            return Ok(new_empty_array(&self.data_type));
+            return Ok(new_empty_array(&self.body.data_type()));
         }
         let host = ExpressionHost::new(self.function);
-        // Of several errors the first group's is told.
-        let values: Vec<Result<ScalarValue>> =
-            host.call(bytes, self.heavy, || match host.in_threads(bytes, self.heavy) {
+        let heavy = self.body.heavy();
+        host.call(bytes, heavy, || {
+            let in_threads = host.in_threads(bytes, heavy);
+            if in_threads && let Some(column) = self.body.values(&states, &host) {
+                return column;
+            }
+            // Of several errors the first group's is told.
+            let values: Vec<Result<ScalarValue>> = match in_threads {
                 true => states.par_iter().map(|state| state.value(&host)).collect(),
                 false => states.iter().map(|state| state.value(&host)).collect(),
-            });
-        ScalarValue::iter_to_array(values.into_iter().collect::<Result<Vec<_>>>()?)
+            };
+            ScalarValue::iter_to_array(values.into_iter().collect::<Result<Vec<_>>>()?)
+        })
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        let states = self.emit(emit_to);
-        Ok(vec![Arc::new(BinaryArray::from_iter_values(states.iter().map(|state| state.to_bytes())))])
+        let states: Vec<Vec<u8>> = self.emit(emit_to).iter().map(|state| state.to_bytes()).collect();
+        let mut column = BinaryBuilder::with_capacity(states.len(), states.iter().map(Vec::len).sum());
+        states.iter().for_each(|state| column.append_value(state));
+        Ok(vec![Arc::new(column.finish())])
     }
 
     fn merge_batch(&mut self, values: &[ArrayRef], groups: &[usize], total: usize) -> Result<()> {
@@ -128,7 +132,7 @@ impl GroupsAccumulator for Groups {
             if !passes(filter, row) {
                 return Ok(None);
             }
-            let mut state = (self.new_state)()?;
+            let mut state = self.body.state(&self.options)?;
             let own: Vec<ArrayRef> = self.columns.iter().map(|&i| values[i].slice(row, 1)).collect();
             state.update(&own)?;
             Ok(Some(state.to_bytes()))

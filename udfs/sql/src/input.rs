@@ -7,6 +7,7 @@ use arrow::compute::{cast, concat, take};
 use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
 use bonnet_graph::Monitor;
 use datafusion::common::Result;
+use rayon::prelude::*;
 
 use crate::{Call, InputSchema, KeyColumn, KeyIndex, Run, execution_error, require_columns, stopped, usage_error};
 
@@ -173,10 +174,10 @@ fn graphs_of(
     let ids = cast(&index.array(), &id_type)?;
     let edge_groups = group(&edge_keys);
     let node_groups = group(&node_keys);
-    let mut graphs = Vec::with_capacity(index.len());
-    for (i, (edge_rows, node_rows)) in edge_groups.into_iter().zip(node_groups).enumerate() {
-        if i % 1024 == 0 {
-            run.host().check().map_err(stopped)?;
+    let host = run.host();
+    let graph = |(i, (edge_rows, node_rows)): (usize, (Vec<u32>, Vec<u32>))| -> Result<InputGraph> {
+        if i.is_multiple_of(256) {
+            host.check().map_err(stopped)?;
         }
         let edge_rows = UInt32Array::from(edge_rows);
         let nodes = match &nodes {
@@ -187,9 +188,12 @@ fn graphs_of(
             .map_err(|error| error.context(format!("graph_id {}", index.describe(i as u32))))?;
         graph.id = Some(ids.slice(i, 1));
         graph.positions = edge_rows.values().to_vec();
-        graphs.push(graph);
-    }
-    Ok(graphs)
+        Ok(graph)
+    };
+    // Of several errors the first graph's is told.
+    let graphs = edge_groups.into_par_iter().zip(node_groups).enumerate().with_min_len(64);
+    let graphs: Vec<Result<InputGraph>> = run.install(|| graphs.map(graph).collect());
+    graphs.into_iter().collect()
 }
 
 /// One graph from key columns.

@@ -117,7 +117,7 @@ impl KeyIndex {
             ));
         }
         let index = if texts.is_empty() && columns.iter().all(|(_, column)| matches!(column, KeyColumn::Integer(_))) {
-            Self::of_integers(integers.iter().flat_map(|(_, keys)| keys.iter().flatten()))
+            Self::of_integers(&integers.iter().map(|(_, keys)| *keys).collect::<Vec<_>>())
         } else {
             Self::of_texts(texts.iter().flat_map(|(_, keys)| keys.iter().flatten()))
         };
@@ -127,13 +127,13 @@ impl KeyIndex {
         Ok(index)
     }
 
-    fn of_integers(values: impl Iterator<Item = i64> + Clone) -> Self {
+    fn of_integers(columns: &[&Int64Array]) -> Self {
         let (mut least, mut greatest, mut count) = (i64::MAX, i64::MIN, 0usize);
-        for value in values.clone() {
+        for_each(columns, |value| {
             least = least.min(value);
             greatest = greatest.max(value);
             count += 1;
-        }
+        });
         if count == 0 {
             return Self::Integer { keys: Vec::new(), dense: Vec::new() };
         }
@@ -141,9 +141,7 @@ impl KeyIndex {
         let range = greatest.abs_diff(least);
         if range < (4 * count as u64 + 1024).min(u64::from(u32::MAX) - 1) {
             let mut dense = vec![0u32; range as usize + 1];
-            for value in values {
-                dense[value.abs_diff(least) as usize] = 1;
-            }
+            for_each(columns, |value| dense[value.abs_diff(least) as usize] = 1);
             let mut keys = Vec::new();
             for (offset, number) in dense.iter_mut().enumerate().filter(|(_, seen)| **seen == 1) {
                 keys.push(least + offset as i64);
@@ -151,7 +149,8 @@ impl KeyIndex {
             }
             return Self::Integer { keys, dense };
         }
-        let mut keys: Vec<i64> = values.collect();
+        let mut keys: Vec<i64> = Vec::with_capacity(count);
+        for_each(columns, |value| keys.push(value));
         keys.sort_unstable();
         keys.dedup();
         Self::Integer { keys, dense: Vec::new() }
@@ -181,9 +180,10 @@ impl KeyIndex {
     /// The number of each row's key; `None` for NULL and for a key that is not in the index.
     pub fn numbers(&self, column: &KeyColumn) -> Vec<Option<u32>> {
         match (self, column) {
-            (Self::Integer { keys, dense }, KeyColumn::Integer(column)) => {
-                column.iter().map(|key| integer_number(keys, dense, key?)).collect()
-            }
+            (Self::Integer { keys, dense }, KeyColumn::Integer(column)) => match column.null_count() {
+                0 => column.values().iter().map(|&key| integer_number(keys, dense, key)).collect(),
+                _ => column.iter().map(|key| integer_number(keys, dense, key?)).collect(),
+            },
             (Self::Text { numbers, .. }, KeyColumn::Text(column)) => {
                 column.iter().map(|key| numbers.get(key?).copied()).collect()
             }
@@ -213,6 +213,16 @@ impl KeyIndex {
         match self {
             Self::Integer { keys, dense } => 8 * keys.len() + 4 * dense.len(),
             Self::Text { keys, .. } => keys.iter().map(|key| key.len() + 64).sum(),
+        }
+    }
+}
+
+/// Every value that is not NULL.
+fn for_each(columns: &[&Int64Array], mut visit: impl FnMut(i64)) {
+    for column in columns {
+        match column.null_count() {
+            0 => column.values().iter().for_each(|&value| visit(value)),
+            _ => column.iter().flatten().for_each(&mut visit),
         }
     }
 }

@@ -50,10 +50,16 @@ pub trait AggregateFunction: Debug + Send + Sync {
     fn heavy(&self) -> bool {
         false
     }
+
+    /// The values of many groups as one column, where that is quicker to make than a value for each; `None` where it is not.
+    /// `states` are as [`AggregateFunction::state`] made them. Called in the kernel threads.
+    fn values(&self, _states: &[Box<dyn AggregateState>], _monitor: &dyn Monitor) -> Option<Result<ArrayRef>> {
+        None
+    }
 }
 
 /// What an aggregate knows of the rows seen so far.
-pub trait AggregateState: Debug + Send + Sync {
+pub trait AggregateState: Any + Debug + Send + Sync {
     /// Sees rows: the column parameters, in their order.
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()>;
 
@@ -290,10 +296,7 @@ impl AggregateUDFImpl for Aggregate {
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         let (options, columns) = self.arguments(&args)?;
-        let (function, body) = (self.common.function.name, Arc::clone(&self.body));
-        let (data_type, heavy) = (body.data_type(), body.heavy());
-        let state = Box::new(move || body.state(&options));
-        Ok(Box::new(Groups::new(function, data_type, heavy, columns, state)))
+        Ok(Box::new(Groups::new(self.common.function.name, Arc::clone(&self.body), columns, options)))
     }
 }
 

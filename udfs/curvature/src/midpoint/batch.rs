@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::Host;
 use super::adjacency::Adjacency;
-use super::isa::compiled_for_each_isa;
 use super::lanes::Lanes;
 use super::tally::Tally;
+use crate::isa::compiled_for_each_isa;
 
 /// A sweep over all nodes costs about this much less for each arc than one over a list of nodes.
 const SPARSE_COST: usize = 10;
@@ -296,11 +296,11 @@ fn blocks<'a, R>(bounds: &'a [usize], everything: Block<'a, R>) -> impl Iterator
 }
 
 compiled_for_each_isa! {
-    fn sweep_block<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Found) = every_node
+    fn sweep_block[T: Tally](level: &Level<T>, block: Block<T::Row>, found: &mut Found) = every_node
 }
 
 compiled_for_each_isa! {
-    fn sweep_list<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) = every_listed
+    fn sweep_list[T: Tally](level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) = every_listed
 }
 
 #[inline(always)]

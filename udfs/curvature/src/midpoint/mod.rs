@@ -27,7 +27,7 @@
 //! | `pendant` | trees hanging off the rest, stripped exactly |
 //! | `core` | F, H and E of what remains: small parts by plain search, large ones by 512 searches at once |
 //! | `order` | the order of nodes and anchors that keeps such a batch together |
-//! | `batch`, `lanes`, `isa` | the sweep over 512 searches at once |
+//! | `batch`, `lanes` | the sweep over 512 searches at once |
 //! | `tally` | what a sweep counts |
 //! | `sampled`, `sampling`, `spread` | estimates from a sample of anchors, with standard errors |
 //! | `directed` | distances along arcs |
@@ -39,7 +39,6 @@ mod centre;
 mod core;
 mod directed;
 mod fixed;
-mod isa;
 mod lanes;
 mod order;
 mod pendant;
@@ -53,7 +52,7 @@ mod undirected;
 
 use bonnet_graph::{Monitor, Stopped};
 
-use self::isa::Isa;
+use crate::isa::Isa;
 
 /// What [`midpoint_curvature`] computes. The default is the definition of the paper.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use super::adjacency::Adjacency;
 use super::batch::{Manner, Searches, Start};
 use super::centre::Centre;
-use super::isa::compiled_for_each_isa;
 use super::lanes::LANES;
 use super::spread::{GROUP, Spread};
 use super::tally::{GROUPS, GroupSums, Grouped};
 use super::{Estimate, Host};
+use crate::isa::compiled_for_each_isa;
 
 /// Nodes that a thread takes at a time.
 const TOGETHER: usize = 4096;

@@ -2,7 +2,8 @@
 //!
 //! The curvature of i and j is 1 - W(i, j) / d(i, j): W is the cost of turning the measure of i into that of j where moving
 //! a unit of mass costs the number of hops. Masses are whole numbers and costs are small ones, so the transport is exact
-//! and comes down to a few maximum flows (`transport`): two on an edge with the uniform measure (`neighbors`), one for
+//! and comes down to a few maximum flows (`transport`): two on an edge with the uniform measure (`neighbors`; `short` where
+//! its ends have few neighbours, as most have), one for
 //! every step between the smallest and the largest cost otherwise (`reach`).
 
 mod bits;
@@ -10,6 +11,7 @@ mod measure;
 mod neighbors;
 mod reach;
 mod schedule;
+mod short;
 mod transport;
 
 #[cfg(test)]
@@ -19,6 +21,8 @@ use bonnet_graph::{Graph, Monitor, Stopped};
 
 use measure::Fraction;
 pub use measure::Measure;
+
+use crate::isa::Isa;
 
 /// What is transported.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +99,7 @@ pub fn ollivier_ricci(
     let edges: Vec<(u32, u32)> = graph.edges().collect();
     let values = match Fraction::exactly(options.alpha) {
         Some(alpha) if options.measure == Measure::Uniform && neighbors::fits(graph, alpha) => {
-            neighbors::curvatures(graph, &edges, alpha, monitor)?
+            neighbors::curvatures(graph, &edges, alpha, Isa::detect(), monitor)?
         }
         _ => reach::curvatures(graph, &edges, options, monitor)?,
     };

@@ -8,8 +8,10 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
 use super::measure::{Fraction, LARGEST, gcd};
 use super::schedule::{Job, by_owner};
+use super::short::{Set, Short};
 use super::transport::Flow;
 use super::{bits, curvature};
+use crate::isa::{Isa, compiled_for_each_isa};
 
 const NONE: u32 = u32::MAX;
 /// The cost of a task, in words of rows: a fraction of a millisecond.
@@ -30,6 +32,7 @@ pub(super) fn curvatures(
     graph: &Graph,
     edges: &[(u32, u32)],
     alpha: Fraction,
+    isa: Isa,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, Stopped> {
     let degree = |v| graph.degree(v) as u64;
@@ -40,9 +43,32 @@ pub(super) fn curvatures(
         |owner, partner| 16 + degree(owner) + degree(partner) * (1 + degree(owner) / 64),
         TASK,
         monitor,
-        || Owner::new(graph, alpha, monitor),
+        || Owner::new(graph, alpha, isa, monitor),
         |owner, job| owner.compute(job),
     )
+}
+
+/// The edge between an owner i and j, of degrees p >= q. Masses are counted in parts of which each neighbour of i has `a` and
+/// each of j has `b`, and `stays` remain at i and at j.
+struct Edge {
+    i: u32,
+    j: u32,
+    p: i64,
+    q: i64,
+    a: i64,
+    b: i64,
+    stays: i64,
+}
+
+/// Solvers for rows of up to 8 words, made when first needed.
+#[derive(Default)]
+struct Shorts {
+    of_1: Option<Box<Short<1>>>,
+    of_2: Option<Box<Short<2>>>,
+    of_3: Option<Box<Short<3>>>,
+    of_4: Option<Box<Short<4>>>,
+    of_6: Option<Box<Short<6>>>,
+    of_8: Option<Box<Short<8>>>,
 }
 
 /// The rows of one owner, and a thread's working memory.
@@ -65,15 +91,20 @@ struct Owner<'a> {
     wide_of: Vec<u32>,
     wide: Vec<u64>,
     words: usize,
+    shorts: Shorts,
+    short_room: Reservation<'a>,
+    isa: Isa,
     flow: Flow,
     left: Vec<u32>,
     demand: Vec<i64>,
+    /// The columns of all neighbours of the owner, and every bit.
     all: Vec<u64>,
+    everything: Vec<u64>,
     one: Vec<u64>,
 }
 
 impl<'a> Owner<'a> {
-    fn new(graph: &'a Graph, alpha: Fraction, monitor: &'a dyn Monitor) -> Result<Self, Stopped> {
+    fn new(graph: &'a Graph, alpha: Fraction, isa: Isa, monitor: &'a dyn Monitor) -> Result<Self, Stopped> {
         let n = graph.n_nodes();
         Ok(Self {
             graph,
@@ -90,10 +121,14 @@ impl<'a> Owner<'a> {
             wide_of: Vec::new(),
             wide: Vec::new(),
             words: 0,
+            shorts: Shorts::default(),
+            short_room: Reservation::new(monitor, 0)?,
+            isa,
             flow: Flow::default(),
             left: Vec::new(),
             demand: Vec::new(),
             all: Vec::new(),
+            everything: Vec::new(),
             one: Vec::new(),
         })
     }
@@ -120,10 +155,15 @@ impl<'a> Owner<'a> {
     /// Numbers the neighbours of `i` and makes the rows of cost 1.
     fn number(&mut self, i: u32) -> Result<(), Stopped> {
         let degree = self.graph.degree(i);
-        self.words = bits::words(degree + 1);
+        self.words = match bits::words(degree + 1) {
+            5 => 6,
+            7 => 8,
+            words => words,
+        };
         self.all.clear();
         self.all.resize(self.words, 0);
         bits::fill(&mut self.all, degree);
+        self.everything.resize(self.words, u64::MAX);
         self.ball.clear();
         self.rows.clear();
         self.row_of.clear();
@@ -134,7 +174,7 @@ impl<'a> Owner<'a> {
         self.wide.clear();
         self.wide_of.clear();
         self.wide_of.resize(self.ball.len(), NONE);
-        Ok(())
+        self.reserve(8 * self.rows.len() + 4 * self.lists.len())
     }
 
     /// Rows of a few words: bits for all.
@@ -228,8 +268,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// The curvature of the edge between the owner i and j, of degrees p >= q. Counted in parts of which each neighbour of i
-    /// has `a` and each of j has `b`, and `stays` remain at i and at j.
+    /// The curvature of the edge between the owner and one of its neighbours.
     fn edge(&mut self, i: u32, j: u32) -> Result<f64, Stopped> {
         let (p, q) = (self.graph.degree(i) as i64, self.graph.degree(j) as i64);
         let common = gcd(p, q);
@@ -237,7 +276,42 @@ impl<'a> Owner<'a> {
         let (a, b) = (q / common * moves, p / common * moves);
         let parts = p / common * q;
         let (total, stays) = (parts * self.alpha.denominator, parts * self.alpha.numerator);
+        let edge = Edge { i, j, p, q, a, b, stays };
+        let cost = match self.words {
+            _ if total > i64::from(i32::MAX) => self.cost(&edge)?,
+            1 => self.short_cost(&edge, |shorts| &mut shorts.of_1)?,
+            2 => self.short_cost(&edge, |shorts| &mut shorts.of_2)?,
+            3 => self.short_cost(&edge, |shorts| &mut shorts.of_3)?,
+            4 => self.short_cost(&edge, |shorts| &mut shorts.of_4)?,
+            6 => self.short_cost(&edge, |shorts| &mut shorts.of_6)?,
+            8 => self.short_cost(&edge, |shorts| &mut shorts.of_8)?,
+            _ => self.cost(&edge)?,
+        };
+        Ok(curvature(cost, 1, total))
+    }
 
+    /// The cost of the transport over rows of `W` words.
+    fn short_cost<const W: usize>(
+        &mut self,
+        edge: &Edge,
+        slot: impl Fn(&mut Shorts) -> &mut Option<Box<Short<W>>>,
+    ) -> Result<i128, Stopped> {
+        let mut flow = match slot(&mut self.shorts).take() {
+            Some(flow) => flow,
+            None => {
+                self.short_room.grow(Short::<W>::bytes())?;
+                Box::new(Short::new())
+            }
+        };
+        let mut cost = 0;
+        solve_short(self.isa, self, &mut flow, edge, &mut cost);
+        *slot(&mut self.shorts) = Some(flow);
+        Ok(i128::from(cost))
+    }
+
+    /// The cost of the transport over rows of any length.
+    fn cost(&mut self, edge: &Edge) -> Result<i128, Stopped> {
+        let &Edge { i, j, p, q, a, b, stays } = edge;
         // What both measures have stays where it is: W is a metric. The rest is supply of j's side or demand of i's; a
         // common neighbour supplies, since b >= a.
         let j_column = self.column_of[j as usize] as usize;
@@ -282,7 +356,7 @@ impl<'a> Owner<'a> {
             for row in 0..flow.rows() {
                 wide.clear();
                 if flow.reached_row(row) {
-                    self.within_two(i, j, self.left[row], &mut wide)?;
+                    wide.extend_from_slice(self.within_two(i, j, self.left[row]));
                 }
                 flow.admit_uncovered(row, &wide);
             }
@@ -293,7 +367,7 @@ impl<'a> Owner<'a> {
         let cost = 3 * i128::from(flow.total()) - i128::from(first) - i128::from(second);
         self.flow = flow;
         self.demand = demand;
-        Ok(curvature(cost, 1, total))
+        Ok(cost)
     }
 
     /// Adds the row of `v` that admits the columns next to it. `v` is the owner `i`, a neighbour of it, or of such a one.
@@ -320,13 +394,11 @@ impl<'a> Owner<'a> {
         &self.lists[self.starts[place] as usize..self.starts[place + 1] as usize]
     }
 
-    /// The columns at most two hops from `v`, a neighbour of `j`, or `j`.
-    fn within_two(&mut self, i: u32, j: u32, v: u32, into: &mut Vec<u64>) -> Result<(), Stopped> {
-        into.resize(self.words, 0);
+    /// The columns at most two hops from `v`, a neighbour of `j`, or `j`; with more beyond the last column.
+    fn within_two(&mut self, i: u32, j: u32, v: u32) -> &[u64] {
         if v == i || v == j || self.column_of[v as usize] != NONE {
             // Over the owner, or next to it.
-            into.fill(u64::MAX);
-            return Ok(());
+            return &self.everything;
         }
         let place = self.place_of[v as usize] as usize;
         if self.wide_of[place] == NONE {
@@ -347,9 +419,74 @@ impl<'a> Owner<'a> {
             self.wide = row;
             self.wide_of[place] = (start / self.words) as u32;
         }
-        into.copy_from_slice(&self.wide[self.wide_of[place] as usize * self.words..][..self.words]);
-        Ok(())
+        &self.wide[self.wide_of[place] as usize * self.words..][..self.words]
     }
+}
+
+compiled_for_each_isa! {
+    /// The cost of the transport along an edge, over rows of `W` words.
+    fn solve_short[const W: usize](owner: &mut Owner<'_>, flow: &mut Short<W>, edge: &Edge, cost: &mut i64) = solve
+}
+
+#[inline(always)]
+fn solve<const W: usize>(owner: &mut Owner<'_>, flow: &mut Short<W>, edge: &Edge, cost: &mut i64) {
+    // `a`, `b` and `stays` are at most the total, which fits.
+    let [a, b, stays] = [edge.a, edge.b, edge.stays].map(|mass| mass as i32);
+    let (i, j, own) = (edge.i, edge.j, edge.p as usize);
+    let j_column = owner.column_of[j as usize] as usize;
+    let rows = owner.rows.as_chunks::<W>().0;
+    let all: &Set<W> = &owner.all.as_chunks().0[0];
+    // Every neighbour of j is near the owner; j itself only where they share one.
+    let row_of = |v: u32| rows[owner.place_of[v as usize] as usize];
+    let row_of_j = some(owner.place_of[j as usize]).map_or([0; W], |place| rows[place]);
+
+    // What both measures have stays where it is, as in `Owner::cost`.
+    flow.start(all, &row_of_j, a);
+    flow.demand(j_column, (a - stays).max(0));
+    flow.demand(own, (stays - b).max(0));
+    owner.left.clear();
+    let neighbors = owner.graph.neighbors(j);
+    for &v in neighbors {
+        if v == i {
+            continue;
+        }
+        let mut row = row_of(v);
+        let mut supply = b;
+        if owner.column_of[v as usize] != NONE {
+            row[own / 64] |= 1 << (own % 64);
+            supply -= a;
+        }
+        if supply > 0 {
+            flow.add_row(supply, &row);
+            owner.left.push(v);
+        }
+    }
+    for (v, supply) in [(i, b - stays), (j, stays - a)] {
+        if supply > 0 {
+            let mut row = if v == i { *all } else { row_of_j };
+            if v == j {
+                row[own / 64] |= 1 << (own % 64);
+            }
+            flow.add_row(supply, &row);
+            owner.left.push(v);
+        }
+    }
+
+    // Cost 1 first. What that leaves unsent may cost 2 where neither side is covered already.
+    flow.send_greedily(j_column);
+    flow.maximize();
+    let first = flow.sent();
+    if first < flow.total() {
+        for row in 0..flow.rows() {
+            let wide = match flow.reached_row(row) {
+                true => owner.within_two(i, j, owner.left[row]).first_chunk(),
+                false => None,
+            };
+            flow.admit_uncovered(row, wide);
+        }
+        flow.maximize();
+    }
+    *cost = 3 * i64::from(flow.total()) - i64::from(first) - i64::from(flow.sent());
 }
 
 /// A number, unless it is `NONE`.

@@ -352,6 +352,26 @@ fn hubs_of_many_neighbours_agree_with_the_engine_for_any_pairs() {
 }
 
 #[test]
+fn rows_of_any_width_agree_with_the_engine_for_any_pairs_on_every_instruction_set() {
+    // Degrees up to 30, 63, 64 and so on to beyond the widest short row; sparse rows and dense ones.
+    for (n, kept) in [(40, 70), (80, 80), (150, 60), (160, 90), (250, 90), (330, 95), (420, 97), (560, 97), (400, 8)] {
+        let mixed = |u: u32, v: u32| ((u * n + v).wrapping_mul(2_654_435_761) >> 9) % 100;
+        let all = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v)));
+        let graph = graph(n as usize, &all.filter(|&(u, v)| mixed(u, v) < kept).collect::<Vec<_>>());
+        let some: Vec<(u32, u32)> = graph.edges().step_by(graph.n_edges() / 40).collect();
+        for (alpha, denominator) in [(0, 1), (1, 3)] {
+            let options = uniform(alpha as f64 / denominator as f64);
+            let expected = bits(&ollivier_ricci_pairs(&graph, &some, &options, &Unmonitored).unwrap());
+            for isa in Isa::available() {
+                let alpha = Fraction { numerator: alpha, denominator };
+                let found = neighbors::curvatures(&graph, &some, alpha, isa, &Unmonitored).unwrap();
+                assert!(bits(&found) == expected, "{n} nodes, {isa:?}, {alpha:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn answers_are_the_same_for_any_number_of_threads() {
     let graph = with_hubs(400, 4);
     let run = |threads, options: &OllivierOptions| {

@@ -15,6 +15,8 @@ use super::{ResistanceError, dense};
 /// Subtrees with less than this part of the work, or less than this much, are done by one thread each.
 const SHARES: u64 = 32;
 const LEAST_WORK: u64 = 1 << 22;
+/// Pairs of nodes for each edge, below which a graph goes in one front.
+const DENSE: usize = 16;
 
 /// The effective resistance between the ends of each of `edges`: pairs of nodes below `n`, each once, with conductances.
 pub(super) fn resistances(
@@ -24,6 +26,9 @@ pub(super) fn resistances(
 ) -> Result<Vec<f64>, ResistanceError> {
     if edges.is_empty() {
         return Ok(Vec::new());
+    }
+    if n * n <= DENSE * edges.len() {
+        return Ok(of_one_front(n, edges, monitor)?);
     }
     let _room = Reservation::new(monitor, 48 * (n + edges.len()))?;
     let fronts = Fronts::new(Order::new(n, edges)?, edges);
@@ -56,6 +61,22 @@ pub(super) fn resistances(
         answer[edge as usize] = value;
     }
     Ok(answer)
+}
+
+/// The resistances of a graph so dense that an order of elimination would save nothing: one front of all nodes.
+fn of_one_front(n: usize, edges: &[(u32, u32, f64)], monitor: &dyn Monitor) -> Result<Vec<f64>, Stopped> {
+    let _room = Reservation::new(monitor, 8 * (2 * n + 1) * n)?;
+    monitor.expect((n * n * n) as u64 >> 9);
+    let place = |u: u32, v: u32| u.min(v) as usize * n + u.max(v) as usize;
+    let mut front = vec![0.0; n * n];
+    for &(u, v, conductance) in edges {
+        front[place(u, v)] += conductance;
+    }
+    let (mut shares, mut inverses) = (vec![0.0; n * n], vec![0.0; n]);
+    dense::eliminate(&mut front, n, n, &mut shares, &mut inverses, monitor)?;
+    dense::restore(&mut front, n, n, &shares, &inverses, &mut Vec::new(), monitor)?;
+    monitor.advance((n * n * n) as u64 >> 9);
+    Ok(edges.iter().map(|&(u, v, _)| front[place(u, v)]).collect())
 }
 
 /// The shape of all fronts.

@@ -6,14 +6,22 @@ use arrow::array::{ArrayRef, Float64Array};
 use bonnet_graph::Graph;
 use bonnet_sql::{EdgeRows, KeyIndex, execution_error};
 use datafusion::common::{Result, ScalarValue};
+use rayon::prelude::*;
 
 use crate::EdgeIds;
+
+/// Rows that a thread looks up at a time.
+const TOGETHER: usize = 4096;
 
 /// The value of each row's edge; NULL for a loop and for a row without an edge.
 pub(super) fn edge_values(edges: &EdgeRows<'_>, values: &[f64]) -> ArrayRef {
     let ids = EdgeIds::new(edges.graph);
     let value = |row: &Option<(u32, u32)>| row.and_then(|(u, v)| ids.of(u, v)).map(|id| values[id]);
-    Arc::new(edges.rows.iter().map(value).collect::<Float64Array>())
+    if edges.rows.len() <= TOGETHER {
+        return Arc::new(edges.rows.iter().map(value).collect::<Float64Array>());
+    }
+    let found: Vec<Option<f64>> = edges.rows.par_iter().with_min_len(TOGETHER).map(value).collect();
+    Arc::new(Float64Array::from(found))
 }
 
 /// What errors are told about.

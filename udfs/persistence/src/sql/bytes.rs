@@ -39,10 +39,14 @@ impl Writer {
     }
 
     pub fn landscape(&mut self, landscape: &Landscape) {
-        self.count(landscape.functions.len());
-        for corners in &landscape.functions {
+        self.count(landscape.ends().len());
+        self.0.reserve(8 * landscape.ends().len() + 16 * landscape.corners().len());
+        for corners in landscape.functions() {
             self.count(corners.len());
-            self.0.extend(corners.iter().flat_map(|&(x, y)| [x, y]).flat_map(f64::to_le_bytes));
+            for &(x, y) in corners {
+                self.0.extend_from_slice(&x.to_le_bytes());
+                self.0.extend_from_slice(&y.to_le_bytes());
+            }
         }
     }
 }
@@ -95,12 +99,14 @@ impl Reader<'_> {
 
     pub fn landscape(&mut self) -> Result<Landscape> {
         let count = self.count()?;
-        let mut functions = Vec::new();
+        let mut landscape = Landscape::default();
         for _ in 0..count {
-            let corners = self.count()?;
-            functions.push((0..corners).map(|_| Ok((self.number()?, self.number()?))).collect::<Result<_>>()?);
+            landscape.begin();
+            for _ in 0..self.count()? {
+                landscape.push((self.number()?, self.number()?));
+            }
         }
-        Ok(Landscape { functions })
+        Ok(landscape)
     }
 }
 

@@ -82,22 +82,25 @@ pub(super) struct DimLandscape {
 
 /// A row a landscape.
 pub(super) fn landscape_array(landscapes: &[Option<DimLandscape>], monitor: &dyn Monitor) -> Result<ListArray> {
-    let count = |it: &DimLandscape| it.landscape.functions.iter().map(Vec::len).sum::<usize>();
+    let count = |it: &DimLandscape| it.landscape.corners().len();
     let lengths: Vec<_> = landscapes.iter().map(|it| it.as_ref().map(count)).collect();
     let elements: usize = lengths.iter().flatten().sum();
     let _room = Reservation::new(monitor, 24 * elements).map_err(stopped)?;
-    let corners = || {
-        landscapes.iter().flatten().flat_map(|it| {
-            let functions = it.landscape.functions.iter().zip(1i32..);
-            functions
-                .flat_map(move |(corners, k)| corners.iter().map(move |&(x, y)| (it.dim.unwrap_or(0) as i32, k, x, y)))
-        })
-    };
+    let (mut dims, mut ks) = (Vec::with_capacity(elements), Vec::with_capacity(elements));
+    let (mut xs, mut ys) = (Vec::with_capacity(elements), Vec::with_capacity(elements));
+    for it in landscapes.iter().flatten() {
+        dims.resize(dims.len() + count(it), it.dim.unwrap_or(0) as i32);
+        for (corners, k) in it.landscape.functions().zip(1i32..) {
+            ks.resize(ks.len() + corners.len(), k);
+        }
+        xs.extend(it.landscape.corners().iter().map(|corner| corner.0));
+        ys.extend(it.landscape.corners().iter().map(|corner| corner.1));
+    }
     let columns: Vec<ArrayRef> = vec![
-        Arc::new(Int32Array::from_iter_values(corners().map(|corner| corner.0))),
-        Arc::new(Int32Array::from_iter_values(corners().map(|corner| corner.1))),
-        Arc::new(Float64Array::from_iter_values(corners().map(|corner| corner.2))),
-        Arc::new(Float64Array::from_iter_values(corners().map(|corner| corner.3))),
+        Arc::new(Int32Array::from(dims)),
+        Arc::new(Int32Array::from(ks)),
+        Arc::new(Float64Array::from(xs)),
+        Arc::new(Float64Array::from(ys)),
     ];
     lists(landscape_fields(), columns, &lengths)
 }
@@ -228,7 +231,8 @@ impl Landscapes {
         let (dims, ks) = (&self.rows.integers[0], &self.rows.integers[1]);
         let (xs, ys) = (&self.rows.numbers[0], &self.rows.numbers[1]);
         let mut it = DimLandscape::default();
-        let functions = &mut it.landscape.functions;
+        it.landscape = Landscape::with_capacity(elements.len());
+        let (mut functions, mut before) = (0, f64::NEG_INFINITY);
         for i in elements.clone() {
             let fail = |why: &str| {
                 let row = i - start + 1;
@@ -251,8 +255,9 @@ impl Landscapes {
             if *it.dim.get_or_insert(dim) != dim {
                 return fail("has another dim than the first");
             }
-            if k == functions.len() + 1 {
-                functions.push(Vec::new());
+            if k == functions + 1 {
+                it.landscape.begin();
+                (functions, before) = (k, f64::NEG_INFINITY);
                 if y != 0.0 {
                     return fail("begins a function and is not at 0");
                 }
@@ -261,13 +266,11 @@ impl Landscapes {
             if last && y != 0.0 {
                 return fail("ends a function and is not at 0");
             }
-            let in_order = k == functions.len();
-            match functions.last_mut() {
-                Some(corners) if in_order && corners.last().is_none_or(|&(before, _)| before <= x) => {
-                    corners.push((x, y));
-                }
-                _ => return fail("stands out of order"),
+            if k == 0 || k != functions || x < before {
+                return fail("stands out of order");
             }
+            before = x;
+            it.landscape.push((x, y));
         }
         Ok(Some(it))
     }

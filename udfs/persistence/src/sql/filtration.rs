@@ -1,5 +1,6 @@
 //! `persistence_diagram(src, dst, value)` and `vertex_persistence_diagram(src, dst, src_value, dst_value)`.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use bonnet_sql::{
     execution_error, stopped, usage_error,
 };
 use datafusion::common::{Result, ScalarValue};
+use rayon::prelude::*;
 
 use super::bytes::{Reader, Writer};
 use super::columns::{diagram_array, diagram_type};
@@ -139,6 +141,10 @@ impl AggregateFunction for ByEdges {
     fn state(&self, given: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Rows::new(EDGES, 1, options(EDGES, given)?, diagram_by_edges)))
     }
+
+    fn values(&self, states: &[Box<dyn AggregateState>], monitor: &dyn Monitor) -> Option<Result<ArrayRef>> {
+        diagrams(states, monitor)
+    }
 }
 
 #[derive(Debug)]
@@ -151,6 +157,10 @@ impl AggregateFunction for ByVertices {
 
     fn state(&self, given: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Rows::new(VERTICES, 2, options(VERTICES, given)?, diagram_by_vertices)))
+    }
+
+    fn values(&self, states: &[Box<dyn AggregateState>], monitor: &dyn Monitor) -> Option<Result<ArrayRef>> {
+        diagrams(states, monitor)
     }
 }
 
@@ -294,6 +304,17 @@ impl Rows {
         Ok((keys, pairs))
     }
 
+    /// The diagram; `None` without rows.
+    fn points(&self, monitor: &dyn Monitor) -> Result<Option<Vec<Point>>> {
+        if self.values.is_empty() {
+            return Ok(None);
+        }
+        let _room = Reservation::new(monitor, 48 * (self.values.len() / self.width)).map_err(stopped)?;
+        let (keys, edges) = self.numbered()?;
+        let points = (self.diagram)(self, keys.len(), &edges, monitor).map_err(|error| self.error(error, &keys))?;
+        Ok(Some(points))
+    }
+
     fn error(&self, error: RowsError, keys: &KeyIndex) -> datafusion::common::DataFusionError {
         let function = self.function;
         let edge = |src, dst| format!("{function}: edge ({}, {})", keys.describe(src), keys.describe(dst));
@@ -317,10 +338,32 @@ impl Rows {
     }
 }
 
+/// A diagram a group.
+fn diagrams(states: &[Box<dyn AggregateState>], monitor: &dyn Monitor) -> Option<Result<ArrayRef>> {
+    let rows = states.iter().map(|state| (state.as_ref() as &dyn Any).downcast_ref::<Rows>());
+    let rows: Vec<&Rows> = rows.collect::<Option<_>>()?;
+    // Of several errors the first group's is told.
+    let found: Vec<Result<_>> = rows.par_iter().map(|rows| rows.points(monitor)).collect();
+    let found = found.into_iter().collect::<Result<Vec<_>>>();
+    Some(found.and_then(|found| Ok(Arc::new(diagram_array(&found)?) as ArrayRef)))
+}
+
 impl AggregateState for Rows {
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
         let keys = [KeyColumn::new(&columns[0], "src")?, KeyColumn::new(&columns[1], "dst")?];
         let numbers: Vec<_> = columns[2..].iter().map(|column| column.as_primitive::<Float64Type>()).collect();
+        // What comes whole is taken whole.
+        if let [KeyColumn::Integer(src), KeyColumn::Integer(dst)] = &keys
+            && src.null_count() + dst.null_count() == 0
+            && numbers.iter().all(|column| column.null_count() == 0)
+        {
+            self.add_integers(src.values().iter().zip(dst.values()).flat_map(|(&src, &dst)| [src, dst]))?;
+            match numbers.as_slice() {
+                [values] => self.values.extend_from_slice(values.values()),
+                columns => (0..src.len()).for_each(|row| self.values.extend(columns.iter().map(|it| it.value(row)))),
+            }
+            return Ok(());
+        }
         let is_key = |key: &KeyColumn, row: usize| match key {
             KeyColumn::Integer(keys) => !keys.is_null(row),
             KeyColumn::Text(keys) => !keys.is_null(row),
@@ -383,13 +426,7 @@ impl AggregateState for Rows {
     }
 
     fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue> {
-        if self.values.is_empty() {
-            return ScalarValue::try_from(diagram_type());
-        }
-        let _room = Reservation::new(monitor, 48 * (self.values.len() / self.width)).map_err(stopped)?;
-        let (keys, edges) = self.numbered()?;
-        let points = (self.diagram)(self, keys.len(), &edges, monitor).map_err(|error| self.error(error, &keys))?;
-        Ok(ScalarValue::List(Arc::new(diagram_array(&[Some(points)])?)))
+        Ok(ScalarValue::List(Arc::new(diagram_array(&[self.points(monitor)?])?)))
     }
 
     fn size(&self) -> usize {

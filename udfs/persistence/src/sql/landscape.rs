@@ -226,8 +226,7 @@ struct Seen {
 impl Seen {
     fn add(&mut self, it: DimLandscape) -> Result<()> {
         self.dim = common_dim(MEAN, self.dim, it.dim)?;
-        let functions = &it.landscape.functions;
-        self.bytes += functions.iter().map(|corners| 24 + 16 * corners.len()).sum::<usize>() + 24;
+        self.bytes += it.landscape.bytes() + size_of::<Landscape>();
         self.landscapes.push(it.landscape);
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! The instruction sets that the sweep is compiled for, chosen when it runs.
+//! The instruction sets that the inner loops are compiled for, chosen when it runs.
 
 /// An instruction set. All give the same bits; they differ in speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Isa {
+pub(crate) enum Isa {
     /// What every processor of the target has.
     Portable,
     /// x86-64 with AVX2 and POPCNT.
@@ -15,12 +15,12 @@ pub(super) enum Isa {
 
 impl Isa {
     /// The fastest that this processor has.
-    pub(super) fn detect() -> Self {
+    pub(crate) fn detect() -> Self {
         Self::available().pop().unwrap_or(Self::Portable)
     }
 
     /// All that this processor has, slowest first.
-    pub(super) fn available() -> Vec<Self> {
+    pub(crate) fn available() -> Vec<Self> {
         let mut sets = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         {
@@ -47,32 +47,33 @@ impl Isa {
     }
 }
 
-/// Defines a function that runs `$body` (an `#[inline(always)]` function) compiled for the given instruction set.
+/// Defines a function that runs `$body` (an `#[inline(always)]` function) compiled for the given instruction set. Its generic
+/// parameters stand in square brackets.
 macro_rules! compiled_for_each_isa {
-    ($(#[$meta:meta])* fn $name:ident$(<$T:ident: $bound:path>)?($($arg:ident: $type:ty),* $(,)?) = $body:path) => {
+    ($(#[$meta:meta])* fn $name:ident$([$($generics:tt)*])?($($arg:ident: $type:ty),* $(,)?) = $body:path) => {
         $(#[$meta])*
-        fn $name$(<$T: $bound>)?(isa: $crate::midpoint::isa::Isa, $($arg: $type),*) {
+        fn $name$(<$($generics)*>)?(isa: $crate::isa::Isa, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
-            fn avx2$(<$T: $bound>)?($($arg: $type),*) {
+            fn avx2$(<$($generics)*>)?($($arg: $type),*) {
                 $body($($arg),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg")]
-            fn avx512$(<$T: $bound>)?($($arg: $type),*) {
+            fn avx512$(<$($generics)*>)?($($arg: $type),*) {
                 $body($($arg),*)
             }
             match isa {
-                $crate::midpoint::isa::Isa::Portable => $body($($arg),*),
+                $crate::isa::Isa::Portable => $body($($arg),*),
                 // SAFETY: `Isa::available` found every one of the features on this processor.
                 #[cfg(target_arch = "x86_64")]
-                $crate::midpoint::isa::Isa::Avx2 => unsafe { avx2($($arg),*) },
+                $crate::isa::Isa::Avx2 => unsafe { avx2($($arg),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                $crate::midpoint::isa::Isa::Avx512 => unsafe { avx512($($arg),*) },
+                $crate::isa::Isa::Avx512 => unsafe { avx512($($arg),*) },
             }
         }
     };
 }
-pub(super) use compiled_for_each_isa;
+pub(crate) use compiled_for_each_isa;
