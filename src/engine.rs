@@ -12,7 +12,7 @@ use datafusion::execution::memory_pool::{GreedyMemoryPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
 use crate::names::Catalogs;
-use crate::{Error, Result, Session, front, functions};
+use crate::{Error, Result, Session, front, functions, panics};
 
 /// The catalog of what lives as long as the engine: the only one of an engine without a database.
 pub(crate) const MEMORY_CATALOG: &str = "memory";
@@ -99,12 +99,13 @@ impl Engine {
     /// # Errors
     /// If the database cannot be opened or made, or the threads cannot be started.
     pub fn open(options: impl Into<EngineOptions>) -> Result<Self> {
+        panics::quiet();
         let options = options.into();
         let threads = options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_stack_size(STACK)
-            .thread_name("query")
+            .thread_name(panics::THREAD)
             .enable_all()
             .build()?;
         let mut environment = RuntimeEnvBuilder::new();

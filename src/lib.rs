@@ -11,6 +11,7 @@ mod error;
 pub mod front;
 mod functions;
 mod names;
+mod panics;
 mod query;
 pub mod reference;
 mod session;

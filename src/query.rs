@@ -104,6 +104,5 @@ pub(crate) fn pump(
 
 /// A panic is a defect of ours: it must not look like the end of the rows.
 fn defect(panic: &(dyn Any + Send)) -> DataFusionError {
-    let text = panic_text(panic);
-    DataFusionError::Execution(format!("the query failed by a defect of the engine, please report it: {text}"))
+    DataFusionError::Execution(crate::panics::told(panic_text(panic)))
 }

@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use bonnet_catalogs::{FileAwareCatalogList, MantraFormatFactory, ViewPlanner};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, KernelContext, Progress, ProgressReport, PruneOutputs, ShareRuns,
-    Statement,
+    Statement, panic_text,
 };
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -20,7 +20,7 @@ use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::settings::BonnetSettings;
-use crate::{Engine, Error, Result, names, statements};
+use crate::{Engine, Error, Result, names, panics, statements};
 
 /// What a statement answers.
 pub enum Answer {
@@ -110,8 +110,9 @@ impl Session {
                 }
             }))
         };
-        let answer = answer.await.map_err(|error| {
-            Error::statement(format!("the statement failed by a defect of the engine, please report it: {error}"))
+        let answer = answer.await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => Error::statement(panics::told(panic_text(&*panic))),
+            Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;
         let answer = answer.map_err(|error| match self.kept() {
             Some(kept) => Error::statement(format!("{error}; {kept}")),

@@ -4,6 +4,7 @@ mod analyses;
 mod bad_input;
 mod cli;
 mod codec;
+mod fuzz;
 mod homophily;
 #[cfg(feature = "delta")]
 mod lasting;

@@ -17,9 +17,13 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::execution::context::SessionState;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::functions::core::expr_fn::nullif;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
+use datafusion::object_store::ObjectMeta;
+use futures::TryStreamExt;
 
+use crate::arrow_file;
 use crate::attached::external;
 
 /// The endings of files that are tables.
@@ -106,14 +110,34 @@ async fn listing(
     ending: &Ending,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
+    let url = ListingTableUrl::parse(path)?;
+    if matches!(ending.format, "arrow" | "feather") {
+        check_arrow(&url, ending, state).await?;
+    }
     let options = ListingOptions::new(format).with_file_extension(&ending.text);
-    let config = ListingTableConfig::new(ListingTableUrl::parse(path)?).with_listing_options(options);
+    let config = ListingTableConfig::new(url).with_listing_options(options);
     let config = config.infer_partitions_from_path(state).await?;
     let config = config.infer_schema(state).await.map_err(|error| at(path, &error))?;
     if config.file_schema.as_ref().is_none_or(|schema| schema.fields().is_empty()) {
         return plan_err!("'{path}' is empty: it has no columns");
     }
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// Checks Arrow files before their reader does what they say.
+async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionState) -> Result<()> {
+    let environment = state.runtime_env();
+    let most = match environment.memory_pool.memory_limit() {
+        MemoryLimit::Finite(most) => Some(most as u64),
+        _ => None,
+    };
+    let store = environment.object_store(url)?;
+    let files: Vec<_> = url.list_all_files(state, store.as_ref(), &ending.text).await?.try_collect().await?;
+    let check = move || {
+        let path = |file: &ObjectMeta| PathBuf::from(format!("/{}", file.location));
+        files.iter().try_for_each(|file| arrow_file::check(&path(file), most))
+    };
+    SpawnedTask::spawn_blocking(check).join().await.map_err(|error| DataFusionError::Execution(error.to_string()))?
 }
 
 /// A table of texts, in which `\N` is NULL and each column has the type that it has without the marks.

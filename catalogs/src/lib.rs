@@ -11,6 +11,7 @@
 //! Planning reads headers only; rows are read on a blocking thread when the first batch is asked for, with memory
 //! reserved from the query's pool. Small answers are kept, 32 MiB in all, for as long as the files stay as they are.
 
+mod arrow_file;
 mod attached;
 mod change;
 mod databases;

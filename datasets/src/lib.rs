@@ -13,6 +13,7 @@ mod error;
 mod files;
 mod formats;
 mod graph_set;
+mod guard;
 mod linkx_splits;
 mod mantra_writer;
 mod matlab;

@@ -19,9 +19,13 @@ use bonnet_datasets::Opened;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, exec_err, plan_err};
 use deltalake::DeltaTable;
+use deltalake::kernel::{Action, Add};
+use deltalake::protocol::checkpoints::create_checkpoint;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{self, Attachment, Entry};
+use super::log::{self, Since};
+use super::store::Operation;
 use super::{names, store};
 use crate::attached::{GraphSchema, external};
 
@@ -46,11 +50,19 @@ pub struct Database {
     /// Why nothing can be changed, if nothing can.
     read_only: Option<String>,
     /// Tables as they were last seen, by their folders, so that only later commits have to be read.
-    seen: Mutex<HashMap<String, DeltaTable>>,
+    seen: Mutex<HashMap<String, Seen>>,
     /// The attached graphs that were opened, with what they were attached by.
     graphs: Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>,
     /// Tables that a program registered: they last as long as it.
     registered: RwLock<BTreeMap<(String, String), Arc<dyn TableProvider>>>,
+}
+
+/// A table at a version. Its columns and properties are those of `table`, which may know the files of an earlier version:
+/// they are read when they are asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) table: DeltaTable,
+    pub(super) version: u64,
 }
 
 impl Database {
@@ -148,20 +160,90 @@ impl Database {
         Ok(folder)
     }
 
-    /// The table in this folder as it is now.
-    pub(super) async fn table(&self, folder: &str, name: &str) -> Result<DeltaTable> {
-        let seen = lock(&self.seen).get(folder).cloned();
+    /// The table in this folder as it is now; reads what was committed since it was last seen, but no list of files.
+    pub(super) async fn seen(&self, folder: &str, name: &str) -> Result<Seen> {
+        let before = lock(&self.seen).get(folder).cloned();
         let path = self.table_path(folder);
-        let table = match seen {
-            // A folder that was removed is missed only by looking at it.
-            Some(mut table) if path.join("_delta_log").is_dir() => {
-                table.update_state().await.map_err(|error| store::failed(name, error))?;
-                table
-            }
-            _ => store::open(&path, name).await?,
+        // A folder that was removed is missed only by looking at it.
+        let Some(mut seen) = before.filter(|_| path.join("_delta_log").is_dir()) else {
+            let table = store::open(&path, name).await?;
+            return Ok(self.remember(folder, table));
         };
-        lock(&self.seen).insert(folder.to_owned(), table.clone());
+        match log::since(&path, seen.version).map_err(|error| entry::at(&path, &error))? {
+            Since::Rows(version) => {
+                seen.version = version;
+                let mut known = lock(&self.seen);
+                if let Some(known) = known.get_mut(folder) {
+                    known.version = known.version.max(version);
+                }
+                Ok(seen)
+            }
+            Since::More => {
+                seen.table.update_state().await.map_err(|error| store::failed(name, error))?;
+                Ok(self.remember(folder, seen.table))
+            }
+        }
+    }
+
+    /// The table in this folder as it is now, with its files.
+    pub(super) async fn table(&self, folder: &str, name: &str) -> Result<DeltaTable> {
+        let seen = self.seen(folder, name).await?;
+        self.with_files(folder, name, seen).await
+    }
+
+    /// The table at the version at which it was seen, with its files.
+    pub(super) async fn with_files(&self, folder: &str, name: &str, seen: Seen) -> Result<DeltaTable> {
+        let Seen { mut table, version } = seen;
+        if table.version() == Some(version) {
+            return Ok(table);
+        }
+        // Another statement may have read more files meanwhile.
+        let known = lock(&self.seen).get(folder).map(|known| known.table.clone());
+        if let Some(known) = known
+            && known.version() <= Some(version)
+            && known.version() > table.version()
+        {
+            table = known;
+        }
+        if table.version() != Some(version) {
+            table.update_incremental(Some(version)).await.map_err(|error| store::failed(name, error))?;
+            self.remember(folder, table.clone());
+        }
         Ok(table)
+    }
+
+    /// Keeps what is known of a table, unless more is.
+    fn remember(&self, folder: &str, table: DeltaTable) -> Seen {
+        let version = table.version().unwrap_or_default();
+        let mut known = lock(&self.seen);
+        let kept = known.entry(folder.to_owned()).or_insert_with(|| Seen { table: table.clone(), version });
+        if kept.table.version() < Some(version) {
+            kept.table = table.clone();
+        }
+        kept.version = kept.version.max(version);
+        Seen { table, version }
+    }
+
+    /// Commits rows to the table in this folder; the version that has them.
+    pub(super) async fn append(&self, folder: &str, name: &str, added: Vec<Add>) -> Result<u64> {
+        let mut seen = self.seen(folder, name).await?;
+        if !store::appends_alone(&seen.table, name)? {
+            let table = self.with_files(folder, name, seen).await?;
+            let added = added.into_iter().map(Action::Add).collect();
+            return store::commit(&table, name, added, Operation::Append).await;
+        }
+        let version = store::append(&self.table_path(folder), name, seen.version, added).await?;
+        if let Some(known) = lock(&self.seen).get_mut(folder) {
+            known.version = known.version.max(version);
+        }
+        if store::wants_checkpoint(&seen.table, version) {
+            seen.version = version;
+            // The rows are committed: a checkpoint that cannot be written only makes reading slower.
+            if let Ok(table) = self.with_files(folder, name, seen).await {
+                let _ = create_checkpoint(&table, None).await;
+            }
+        }
+        Ok(version)
     }
 
     /// The attached graph of a schema, opened when it is first asked for.

@@ -4,6 +4,7 @@ mod catalog;
 mod change;
 mod database;
 mod entry;
+mod log;
 mod names;
 mod store;
 mod table;

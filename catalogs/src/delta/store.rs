@@ -13,13 +13,15 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
-use deltalake::kernel::transaction::{CommitBuilder, CommitProperties, TableReference, TransactionError};
+use deltalake::kernel::transaction::{CommitBuilder, CommitData, CommitProperties, TableReference, TransactionError};
 use deltalake::kernel::{Action, Add, StructType};
 use deltalake::operations::get_num_idx_cols_and_stats_columns;
 use deltalake::protocol::{DeltaOperation, SaveMode};
+use deltalake::table::config::TablePropertiesExt;
 use deltalake::{DeltaTable, DeltaTableBuilder, DeltaTableError};
 use serde_json::Value;
 
+use super::log::{self, Since};
 use super::types;
 
 /// How often a commit is tried again after another process was faster. Every try checks that the two do not conflict.
@@ -113,6 +115,62 @@ pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>,
     // The rows are committed: a checkpoint that cannot be written only makes reading slower.
     let _ = committed.await;
     Ok(version)
+}
+
+/// Whether a commit that only adds rows agrees with every other: nothing about the table has to be kept up with each
+/// commit. Tables of ours are like that; another program may have given one properties that are not.
+pub(super) fn appends_alone(table: &DeltaTable, name: &str) -> Result<bool> {
+    let state = table.snapshot().map_err(|error| failed(name, error))?;
+    let protocol = state.protocol();
+    let harmless = |feature: &str| ["appendOnly", "invariants", "timestampNtz"].contains(&feature);
+    Ok(match protocol.writer_features() {
+        Some(features) => features.iter().all(|feature| harmless(feature.as_ref())),
+        None => protocol.min_writer_version() <= 2,
+    })
+}
+
+/// Whether the log is to be summed up at this version, as the table says (by default at every hundredth).
+pub(super) fn wants_checkpoint(table: &DeltaTable, version: u64) -> bool {
+    let interval = table.snapshot().map(|state| state.config().checkpoint_interval().get());
+    interval.is_ok_and(|interval| (version + 1).is_multiple_of(interval))
+}
+
+/// Commits files with new rows to the table in this folder, which was last seen at a version: after whatever other
+/// processes commit at the same time, unless that changes more than rows.
+pub(super) async fn append(folder: &Path, name: &str, seen: u64, added: Vec<Add>) -> Result<u64> {
+    sync(folder, &added).await?;
+    let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
+    let metadata = HashMap::from([("bonnetdb".to_owned(), Value::from(env!("CARGO_PKG_VERSION")))]);
+    let data = CommitData::new(added.into_iter().map(Action::Add).collect(), operation, metadata, Vec::new());
+    let bytes = data.get_bytes().map_err(|error| failed(name, error.into()))?;
+    let place = folder.to_owned();
+    let committed = blocking(move || {
+        let mut last = seen;
+        for _ in 0..RETRIES {
+            if log::put(&place, last + 1, &bytes)? {
+                return Ok(Some(last + 1));
+            }
+            match log::since(&place, last)? {
+                Since::Rows(version) => last = version,
+                Since::More => return Ok(None),
+            }
+        }
+        Ok(None)
+    });
+    let committed = committed.await.map_err(|error| failed(name, told(error)))?;
+    committed.ok_or_else(|| {
+        exec_datafusion_err!(
+            "another statement changed {name} while this one ran; nothing of this one was kept: run it again"
+        )
+    })
+}
+
+/// An error of the disk as one of the table's, which are put into words in one place.
+fn told(error: DataFusionError) -> DeltaTableError {
+    match error {
+        DataFusionError::IoError(source) => DeltaTableError::Io { source },
+        other => DeltaTableError::Generic(other.to_string()),
+    }
 }
 
 /// The local folder of a table.

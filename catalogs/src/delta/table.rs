@@ -18,12 +18,11 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use deltalake::DeltaTable;
 use deltalake::delta_datafusion::{DeltaScanConfig, DeltaScanNext};
-use deltalake::kernel::Action;
 use futures::{FutureExt, StreamExt};
 
 use super::change::{self, Change};
-use super::database::Database;
-use super::store::{self, Appender, Operation};
+use super::database::{Database, Seen};
+use super::store::{self, Appender};
 use super::versions::Version;
 use crate::change::ChangeExec;
 
@@ -31,7 +30,9 @@ use crate::change::ChangeExec;
 #[derive(Clone)]
 pub struct LastingTable {
     name: String,
-    delta: DeltaTable,
+    /// At its version, but perhaps with the files of an earlier one.
+    seen: Seen,
+    /// How it is read: its columns, and if `seen` knows them its files.
     scan: Arc<DeltaScanNext>,
     defaults: Arc<HashMap<String, Expr>>,
     access: Access,
@@ -48,8 +49,13 @@ enum Access {
 
 impl fmt::Debug for LastingTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LastingTable").field("name", &self.name).field("version", &self.delta.version()).finish()
+        f.debug_struct("LastingTable").field("name", &self.name).field("version", &self.seen.version).finish()
     }
+}
+
+fn scan_of(table: &DeltaTable, name: &str) -> Result<DeltaScanNext> {
+    let snapshot = table.snapshot().map_err(|error| store::failed(name, error))?.snapshot().clone();
+    Ok(DeltaScanNext::new(snapshot, scan_config())?)
 }
 
 /// How our scans read a table: text as TEXT, whatever the session prefers, so that a table has one schema.
@@ -58,10 +64,15 @@ pub(super) fn scan_config() -> DeltaScanConfig {
 }
 
 impl LastingTable {
-    fn new(name: String, delta: DeltaTable, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
-        let snapshot = delta.snapshot().map_err(|error| store::failed(&name, error))?.snapshot().clone();
-        let scan = DeltaScanNext::new(snapshot, scan_config())?;
-        Ok(Self { name, delta, scan: Arc::new(scan), defaults: Arc::new(defaults), access })
+    fn new(name: String, seen: Seen, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
+        let scan = Arc::new(scan_of(&seen.table, &name)?);
+        Ok(Self { name, seen, scan, defaults: Arc::new(defaults), access })
+    }
+
+    /// The same of a table with its files.
+    fn of_files(name: String, table: DeltaTable, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
+        let version = table.version().unwrap_or_default();
+        Self::new(name, Seen { table, version }, defaults, access)
     }
 
     /// A table of a database as it is now.
@@ -71,8 +82,8 @@ impl LastingTable {
         folder: String,
         defaults: &[(String, String)],
     ) -> Result<Self> {
-        let delta = database.table(&folder, &name).await?;
-        Self::new(name, delta, parsed(defaults)?, Access::Database(Arc::clone(database), folder))
+        let seen = database.seen(&folder, &name).await?;
+        Self::new(name, seen, parsed(defaults)?, Access::Database(Arc::clone(database), folder))
     }
 
     /// Somebody else's Delta table, in this folder, for reading.
@@ -83,7 +94,7 @@ impl LastingTable {
         let name = folder.display().to_string();
         let delta = store::open(folder, &name).await?;
         let why = "it belongs to another program: CREATE TABLE ... AS SELECT copies it";
-        Self::new(name, delta, HashMap::new(), Access::Read(why))
+        Self::of_files(name, delta, HashMap::new(), Access::Read(why))
     }
 
     /// The table as it was.
@@ -91,14 +102,17 @@ impl LastingTable {
     /// # Errors
     /// If there was no such version, or its files were vacuumed; says which versions there are.
     pub async fn at_version(&self, version: &Version) -> Result<Self> {
-        let delta = super::versions::load(&self.delta, &self.name, version).await?;
+        let delta = super::versions::load(&self.delta().await?, &self.name, version).await?;
         let name = format!("{} {version}", self.name);
-        Self::new(name, delta, HashMap::new(), Access::Read("versions of the past do not change"))
+        Self::of_files(name, delta, HashMap::new(), Access::Read("versions of the past do not change"))
     }
 
-    /// The table's state.
-    pub(super) fn delta(&self) -> &DeltaTable {
-        &self.delta
+    /// The table with its files.
+    pub(super) async fn delta(&self) -> Result<DeltaTable> {
+        match &self.access {
+            Access::Database(database, folder) => database.with_files(folder, &self.name, self.seen.clone()).await,
+            Access::Read(_) => Ok(self.seen.table.clone()),
+        }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -107,7 +121,7 @@ impl LastingTable {
 
     /// The version that is read.
     pub fn version(&self) -> u64 {
-        self.delta.version().unwrap_or_default()
+        self.seen.version
     }
 
     /// Where its files are.
@@ -115,7 +129,7 @@ impl LastingTable {
     /// # Errors
     /// If they are not on this machine.
     pub fn location(&self) -> Result<std::path::PathBuf> {
-        store::folder(&self.delta)
+        store::folder(&self.seen.table)
     }
 
     /// Refuses a change that the table cannot take.
@@ -124,7 +138,7 @@ impl LastingTable {
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.name),
             Access::Database(database, _) => database.writable()?,
         }
-        let metadata = self.delta.snapshot().map_err(|error| store::failed(&self.name, error))?.metadata().clone();
+        let metadata = self.seen.table.snapshot().map_err(|error| store::failed(&self.name, error))?.metadata().clone();
         let foreign = |key: &&String| key.starts_with("delta.constraints.") || *key == "delta.columnMapping.mode";
         match metadata.configuration().keys().find(foreign) {
             Some(key) => exec_err!(
@@ -139,7 +153,7 @@ impl LastingTable {
     pub(super) async fn now(&self) -> Result<DeltaTable> {
         match &self.access {
             Access::Database(database, folder) => database.table(folder, &self.name).await,
-            Access::Read(_) => Ok(self.delta.clone()),
+            Access::Read(_) => Ok(self.seen.table.clone()),
         }
     }
 }
@@ -186,7 +200,10 @@ impl TableProvider for LastingTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.scan.scan(state, projection, filters, limit).await
+        if self.seen.table.version() == Some(self.seen.version) {
+            return self.scan.scan(state, projection, filters, limit).await;
+        }
+        scan_of(&self.delta().await?, &self.name)?.scan(state, projection, filters, limit).await
     }
 
     async fn insert_into(
@@ -279,9 +296,9 @@ impl DataSink for Sink {
 impl Sink {
     async fn write(&self, mut data: SendableRecordBatchStream) -> Result<u64> {
         let table = &self.table;
-        let partitions = table.delta.snapshot().map_err(|error| store::failed(&table.name, error))?;
+        let partitions = table.seen.table.snapshot().map_err(|error| store::failed(&table.name, error))?;
         let partitions = partitions.metadata().partition_columns().to_vec();
-        let mut files = Appender::new(&store::folder(&table.delta)?, &table.name, &self.schema, &partitions)?;
+        let mut files = Appender::new(&store::folder(&table.seen.table)?, &table.name, &self.schema, &partitions)?;
         // What is written but not committed, VACUUM removes.
         self.append(&mut data, &mut files).await
     }
@@ -305,8 +322,10 @@ impl Sink {
         if added.is_empty() {
             return Ok(0);
         }
-        let now = self.table.now().await?;
-        store::commit(&now, &self.table.name, added.into_iter().map(Action::Add).collect(), Operation::Append).await?;
+        match &self.table.access {
+            Access::Database(database, folder) => database.append(folder, &self.table.name, added).await?,
+            Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.table.name),
+        };
         Ok(rows)
     }
 }

@@ -9,7 +9,7 @@ use datafusion::execution::SessionState;
 use deltalake::delta_datafusion::planner::DeltaPlanner;
 use deltalake::operations::vacuum::VacuumMode;
 
-use super::store;
+use super::{log, store};
 use super::table::LastingTable;
 
 /// What OPTIMIZE did.
@@ -55,6 +55,8 @@ impl LastingTable {
     /// If the table cannot be changed.
     pub async fn vacuum(&self, retain: Option<Duration>) -> Result<Vacuumed> {
         self.writable()?;
+        let folder = self.location()?;
+        store::blocking(move || log::sweep(&folder)).await?;
         let mut files = 0;
         if let Some(retain) = retain {
             let retain = TimeDelta::from_std(retain).map_err(|_| exec_datafusion_err!("RETAIN: too long a time"))?;

@@ -160,7 +160,7 @@ impl LazyRows for HistoryScan {
     }
 
     async fn rows(&self, columns: &[usize], _: &Arc<TaskContext>) -> Result<Rows> {
-        let commits = commits(self.table.delta()).await?;
+        let commits = commits(&self.table.delta().await?).await?;
         let parameters = |info: &CommitInfo| {
             // What a new table is stands in the table itself, at length.
             let said = |(name, _): &(&String, _)| !["location", "metadata", "protocol"].contains(&name.as_str());

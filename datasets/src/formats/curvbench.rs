@@ -12,6 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::{DIRECTED, Published, Reader, class, not_this};
 use crate::columns::{self, Features, Splits, Values, dense_features_type};
+use crate::guard::caught;
 use crate::matrix::{Matrix, Row};
 use crate::{Dataset, Error, Format, Options, Result, files};
 
@@ -86,7 +87,7 @@ fn is_ours(file: &Path) -> bool {
 
 fn builder(file: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let input = File::open(file).map_err(Error::io(file))?;
-    ParquetRecordBatchReaderBuilder::try_new(input).map_err(|error| Error::file(file, error))
+    caught(file, || ParquetRecordBatchReaderBuilder::try_new(input))?.map_err(|error| Error::file(file, error))
 }
 
 #[derive(Debug)]
@@ -150,8 +151,8 @@ impl OneRow {
         }
         let Some((position, _)) = builder.schema().column_with_name(name) else { return Ok(None) };
         let mask = ProjectionMask::roots(builder.parquet_schema(), [position]);
-        let mut reader = builder.with_projection(mask).build().map_err(|error| self.fault(name, error))?;
-        let batch = match reader.next() {
+        let read = || builder.with_projection(mask).build().map(|mut reader| reader.next());
+        let batch = match caught(&self.file, read)?.map_err(|error| self.fault(name, error))? {
             Some(batch) => batch.map_err(|error| self.fault(name, error))?,
             None => return Err(self.fault(name, "has no row")),
         };

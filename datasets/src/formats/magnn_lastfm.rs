@@ -30,6 +30,9 @@ const FILES: [(&str, &str, usize, usize); 5] = [
 const SPLIT: &str = "train_val_test_idx.npz";
 const PARTS: [(&str, &str); 3] = [("train_idx", "train"), ("val_idx", "val"), ("test_idx", "test")];
 
+/// So many nodes are made whatever the files say.
+const FEW_NODES: usize = 1 << 20;
+
 pub(crate) struct MagnnLastFm;
 
 impl Format for MagnnLastFm {
@@ -73,6 +76,7 @@ impl LastFm {
             return Ok(Vec::new());
         }
         let bytes = files::read(&file)?;
+        let most = FILES.iter().map(|file| files::size(&self.folder.join(file.0))).sum::<usize>().max(FEW_NODES);
         let mut lines = Lines::new(&file, &bytes, keep_going);
         let mut links = Vec::new();
         while let Some((number, line)) = lines.next_line()? {
@@ -83,6 +87,11 @@ impl LastFm {
             let mut fields = line.split_whitespace();
             let mut end = || fields.next().and_then(|text| text.parse::<u32>().ok()).filter(|end| *end > 0);
             let (Some(x), Some(y)) = (end(), end()) else { return Err(fault()) };
+            // Every node has a line, so there are fewer of them than bytes; a part of a set is read, too.
+            if let Some(node) = [x, y].into_iter().find(|node| *node as usize > most) {
+                let what = format!("node {node}, but there cannot be more than {most} in files of this size: the number is damaged");
+                return Err(Error::line(&file, number, what));
+            }
             let weight = fields.next().map(|text| text.parse::<f64>().map_err(|_| fault())).transpose()?;
             links.push((i64::from(x) - 1, i64::from(y) - 1, weight));
         }

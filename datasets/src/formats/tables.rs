@@ -15,6 +15,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::{DIRECTED, Published, Reader, not_this};
 use crate::columns::{BATCH_ROWS, batch, project};
+use crate::guard::caught;
 use crate::{Dataset, Error, Format, Options, Result, files};
 
 /// The tables and the columns that each must have.
@@ -91,7 +92,7 @@ fn open(file: &Path) -> Result<BufReader<File>> {
 
 fn parquet(file: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let input = File::open(file).map_err(Error::io(file))?;
-    ParquetRecordBatchReaderBuilder::try_new(input).map_err(|error| Error::file(file, error))
+    caught(file, || ParquetRecordBatchReaderBuilder::try_new(input))?.map_err(|error| Error::file(file, error))
 }
 
 fn separator(file: &Path) -> u8 {
@@ -163,11 +164,11 @@ impl Reader for Folder {
         let mut kept = columns.to_vec();
         kept.sort_unstable();
         kept.dedup();
-        let rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>> = match ending(file) {
+        let mut rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>> = match ending(file) {
             "parquet" => {
                 let builder = parquet(file)?;
                 let mask = ProjectionMask::roots(builder.parquet_schema(), kept.iter().copied());
-                let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
+                let reader = caught(file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
                 Box::new(reader.map_err(|error| Error::file(file, error))?)
             }
             "csv" | "tsv" => {
@@ -185,7 +186,7 @@ impl Reader for Folder {
         };
         let projected = project(schema, columns);
         let mut batches = Vec::new();
-        for read in rows {
+        while let Some(read) = caught(file, || rows.next())? {
             if !keep_going() {
                 return Err(Error::Cancelled);
             }

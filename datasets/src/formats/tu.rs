@@ -321,7 +321,7 @@ impl Source {
     fn arcs(&self, keep_going: &dyn Fn() -> bool) -> Result<[Vec<i64>; 3]> {
         let (_, indicator) = self.indicator(keep_going)?;
         let graph_of = |node: i64| {
-            let place = usize::try_from(node - 1).ok().filter(|_| node > 0);
+            let place = node.checked_sub(1).and_then(|place| usize::try_from(place).ok());
             place.and_then(|place| indicator.get(place)).copied().ok_or_else(|| {
                 format!("node {node}, but {} has the nodes 1 to {}", self.name(INDICATOR), indicator.len())
             })

@@ -7,13 +7,15 @@ mod regular_homophily;
 
 use std::sync::Arc;
 
-use bonnet_graph::Monitor;
+use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
     Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, Sources, execution_error, named_error,
     stopped,
 };
 use datafusion::common::{DataFusionError, Result};
 
+use crate::edge_list::zeros;
+use crate::error::require_nodes;
 use crate::{
     CommunityGraph, DiseaseTree, Error, Generated, Graphon, PreferentialAttachment, StochasticBlockModel,
     barabasi_albert, community_graph, complete, cycle, disease_tree, erdos_renyi, graphon, grid_2d, path,
@@ -137,8 +139,13 @@ pub fn functions() -> Vec<Function> {
             .example("SELECT count(*) AS edges FROM complete(5)")
             .source("definition"),
         lift("stochastic_block_model", |options, monitor| {
+            let (size, blocks) = (count(options, "nodes_per_block")?, count(options, "blocks")?);
+            made(require_nodes("stochastic_block_model", "blocks", blocks, 0))?;
+            let mut reservation = made(Reservation::new(monitor, 0).map_err(Error::from))?;
+            let mut sizes: Vec<usize> = made(zeros(blocks, &mut reservation).map_err(Error::from))?;
+            sizes.fill(size);
             let model = StochasticBlockModel {
-                sizes: vec![count(options, "nodes_per_block")?; count(options, "blocks")?],
+                sizes,
                 p_within: number(options, "p_within")?,
                 p_between: number(options, "p_between")?,
                 features: count(options, "features")?,

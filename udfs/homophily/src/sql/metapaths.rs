@@ -107,9 +107,16 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
+/// The most steps of a metapath: beyond it there is nothing to learn, and each takes memory before the first is counted.
+const LONGEST: i64 = 1000;
+
 /// The number of steps, at least one.
 fn length(options: &Options) -> Result<usize> {
-    Ok(options.integer_from("length", 1)?.unwrap_or(2) as usize)
+    let length = options.integer_from("length", 1)?.unwrap_or(2);
+    if length > LONGEST {
+        return Err(execution_error(format!("length is {length}; metapaths of 1 to {LONGEST} steps are followed")));
+    }
+    Ok(length as usize)
 }
 
 /// Every metapath of a call, by name, with its value.

@@ -1,0 +1,178 @@
+//! The end of a table's log: what has been committed since a version, and the next commit.
+//!
+//! A commit is the file `_delta_log/N.json`, whose appearance under its number makes it so; the numbers have no gaps. (Delta
+//! Transaction Log Protocol, "Delta Log Entries".) So whoever knows a version only has to look whether the next one is
+//! there. That an INSERT asks for no more is what makes it cheap: it has no use for the list of the table's files.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{entry, names};
+
+/// What has been committed since a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Since {
+    /// Rows came and went; this is the version now.
+    Rows(u64),
+    /// Something else: the table's columns or properties changed, or the log was cleaned up, so that it has to be read as
+    /// a whole.
+    More,
+}
+
+/// How the names of files begin that are not yet commits.
+const UNFINISHED: &str = ".commit-";
+
+/// After this time nobody is about to commit such a file.
+const ABANDONED: Duration = Duration::from_secs(24 * 3600);
+
+/// A line of a commit, as far as it says more than which rows there are.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    meta_data: Option<IgnoredAny>,
+    protocol: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct LastCheckpoint {
+    version: u64,
+}
+
+fn log(folder: &Path) -> PathBuf {
+    folder.join("_delta_log")
+}
+
+fn commit(folder: &Path, version: u64) -> PathBuf {
+    log(folder).join(format!("{version:020}.json"))
+}
+
+/// What has been committed to the table in this folder since this version. Reads the commits since then, and whether
+/// there is a later one.
+pub(super) fn since(folder: &Path, version: u64) -> io::Result<Since> {
+    let mut last = version;
+    loop {
+        let text = match std::fs::read(commit(folder, last + 1)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            text => text?,
+        };
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(Line { meta_data: None, protocol: None }) => {}
+                // What is damaged is told by the reader of the whole.
+                _ => return Ok(Since::More),
+            }
+        }
+        last += 1;
+    }
+    // Other programs remove old commits, but none that is not in a checkpoint.
+    let checkpoint = match std::fs::read(log(folder).join("_last_checkpoint")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        text => Some(text?),
+    };
+    let checkpoint = checkpoint.map(|text| serde_json::from_slice::<LastCheckpoint>(&text).map(|it| it.version));
+    Ok(match checkpoint {
+        Some(Ok(checkpoint)) if checkpoint > last => Since::More,
+        Some(Err(_)) => Since::More,
+        _ => Since::Rows(last),
+    })
+}
+
+/// Makes these bytes the commit of a version, on the disk; `false` where there is one already.
+pub(super) fn put(folder: &Path, version: u64, bytes: &[u8]) -> io::Result<bool> {
+    let log = log(folder);
+    let unfinished = log.join(format!("{UNFINISHED}{}", names::unique()));
+    let put = || {
+        let mut file = File::create_new(&unfinished)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        // A second name can be given only where there is none: of two writers one is first.
+        match std::fs::hard_link(&unfinished, commit(folder, version)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            linked => linked.and_then(|()| entry::sync_folder(&log)).map(|()| true),
+        }
+    };
+    let done = put();
+    let _ = std::fs::remove_file(&unfinished);
+    done
+}
+
+/// Removes what processes that were killed left of their commits.
+pub(super) fn sweep(folder: &Path) -> io::Result<()> {
+    for file in std::fs::read_dir(log(folder))? {
+        let file = file?;
+        let unfinished = file.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED));
+        let changed = file.metadata().and_then(|data| data.modified());
+        let age = changed.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
+        if unfinished && age.is_ok_and(|age| age > ABANDONED) {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &[u8] = b"{\"commitInfo\":{}}\n{\"add\":{\"path\":\"metaData\"}}\n";
+
+    fn table() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(log(folder.path())).unwrap();
+        assert!(put(folder.path(), 0, b"{\"protocol\":{}}\n{\"metaData\":{}}").unwrap());
+        folder
+    }
+
+    #[test]
+    fn of_two_commits_of_a_version_the_first_is_kept() {
+        let folder = table();
+        assert!(put(folder.path(), 1, ROWS).unwrap());
+        assert!(!put(folder.path(), 1, b"{}").unwrap());
+        assert_eq!(std::fs::read(commit(folder.path(), 1)).unwrap(), ROWS);
+        // Nothing unfinished stays behind.
+        assert_eq!(std::fs::read_dir(log(folder.path())).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn rows_are_told_from_what_changes_more() {
+        let folder = table();
+        assert_eq!(since(folder.path(), 0).unwrap(), Since::Rows(0));
+        for version in 1..4 {
+            assert!(put(folder.path(), version, ROWS).unwrap());
+            assert_eq!(since(folder.path(), 0).unwrap(), Since::Rows(version));
+        }
+        assert!(put(folder.path(), 4, b"{ \"metaData\": {} }").unwrap());
+        assert_eq!(since(folder.path(), 2).unwrap(), Since::More);
+        assert_eq!(since(folder.path(), 4).unwrap(), Since::Rows(4));
+        assert!(put(folder.path(), 5, b"no JSON").unwrap());
+        assert_eq!(since(folder.path(), 4).unwrap(), Since::More);
+    }
+
+    #[test]
+    fn a_log_that_was_cleaned_up_is_noticed() {
+        let folder = table();
+        // Versions 1 to 6 are in a checkpoint, and gone.
+        std::fs::write(log(folder.path()).join("_last_checkpoint"), "{\"version\":6,\"size\":3}").unwrap();
+        assert_eq!(since(folder.path(), 0).unwrap(), Since::More);
+        assert_eq!(since(folder.path(), 6).unwrap(), Since::Rows(6));
+    }
+
+    #[test]
+    fn only_what_was_left_long_ago_is_swept() {
+        let folder = table();
+        let left = |name: &str, age: Duration| {
+            let file = File::create(log(folder.path()).join(name)).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+        };
+        left(".commit-old", ABANDONED * 2);
+        left(".commit-new", Duration::ZERO);
+        sweep(folder.path()).unwrap();
+        assert!(!log(folder.path()).join(".commit-old").exists());
+        assert!(log(folder.path()).join(".commit-new").exists() && commit(folder.path(), 0).exists());
+    }
+}
