@@ -91,6 +91,27 @@ fn models_on_cora_reach_the_published_accuracies() {
 }
 
 #[test]
+fn models_trained_on_sampled_neighbours_of_cora_are_about_as_good() {
+    let db = Db::new();
+    let Some(()) = attach(&db, "planetoid/cora", "cora", "(TYPE planetoid)") else { return };
+    // 28 nodes a step are five steps an epoch: 40 epochs have as many as 200 on the whole graph.
+    let accuracy = |model: &str, options: &str| -> f64 {
+        let rows = db.rows(&format!(
+            "SELECT min(status), avg(test_accuracy) FROM train((SELECT 'cora' AS graph, '{model}' AS model, value AS seed
+                 FROM generate_series(0, 4)), normalize => 'row', split_scheme => 'public', {options})"
+        ));
+        assert_eq!(rows[0][0], "ok", "{model}");
+        rows[0][1].parse().unwrap()
+    };
+    for model in ["gcn", "graphsage", "gat"] {
+        let whole = accuracy(model, "epochs => 200");
+        let sampled = accuracy(model, "epochs => 40, batch_nodes => 28, fanout => [10, 5]");
+        println!("Cora, public split, 5 seeds: {model} {whole:.4}, on sampled neighbours {sampled:.4}");
+        assert!(sampled >= whole - 0.025, "{model}: {sampled} beside {whole}");
+    }
+}
+
+#[test]
 fn programs_of_layers_on_cora_reach_the_published_accuracies() {
     let db = Db::new();
     let Some(()) = attach(&db, "planetoid/cora", "cora", "(TYPE planetoid)") else { return };

@@ -663,7 +663,8 @@ mod tests {
             let hyperparameters = options.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
             Job { hyperparameters, ..Job::new(model) }.resolve()
         };
-        let sampled = |model: &str, fanout: Value| job(model, &[("batch_nodes", Value::Integer(64)), ("fanout", fanout)]);
+        let sampled =
+            |model: &str, fanout: Value| job(model, &[("batch_nodes", Value::Integer(64)), ("fanout", fanout)]);
         let text = |value: &str| Value::Text(value.into());
         let whole = Job::new("gcn").resolve().unwrap();
         assert_eq!((whole.batch_nodes, whole.fanout), (None, vec![]));
@@ -674,7 +675,9 @@ mod tests {
         assert_eq!(sampled("gat", Value::Null).unwrap().fanout, [u32::MAX; 2]);
         assert!(sampled("mlp", Value::Null).unwrap().fanout.is_empty());
         let error = |result: Result<TrainOptions, OptionError>| result.unwrap_err().to_string();
-        for wrong in [text("15,0"), text("many"), text(""), Value::Integer(-1), Value::Real(1.5), Value::Integer(2_000_000)] {
+        for wrong in
+            [text("15,0"), text("many"), text(""), Value::Integer(-1), Value::Real(1.5), Value::Integer(2_000_000)]
+        {
             let error = error(sampled("gcn", wrong.clone()));
             assert!(error.contains("integers in [1, 1000000]"), "{wrong:?}: {error}");
         }

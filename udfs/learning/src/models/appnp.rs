@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem};
 use crate::program::Builder;
-use crate::registry::{COMMON, reach, up_to, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

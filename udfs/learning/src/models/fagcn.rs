@@ -8,7 +8,7 @@ use super::{BuildError, Initial, Model, Operator, Problem};
 use crate::kernels::edge::Gate;
 use crate::program::Builder;
 use crate::program::layers::gated_sum::Gates;
-use crate::registry::{COMMON, reach, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the paper's 32 hidden units, two layers.
 pub const SPEC: ModelSpec = ModelSpec {

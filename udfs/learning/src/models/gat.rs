@@ -11,7 +11,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::padded;
 use crate::kernels::rows::block_rows;
-use crate::registry::{reach, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the defaults are those of the paper for Cora.
 pub const SPEC: ModelSpec = ModelSpec {

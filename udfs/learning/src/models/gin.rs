@@ -7,7 +7,7 @@ use bonnet_graph::Reservation;
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, reach, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

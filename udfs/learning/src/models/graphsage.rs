@@ -10,7 +10,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
-use crate::registry::{COMMON, reach, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

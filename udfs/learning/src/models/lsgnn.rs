@@ -9,7 +9,7 @@ use crate::features;
 use crate::kernels::edge::Similarity;
 use crate::kernels::elementwise::Activation;
 use crate::program::{Builder, Slot};
-use crate::registry::{COMMON, reach, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {

@@ -9,7 +9,7 @@ use super::{Axis, BuildError, Initial, Layout, Model, Pass, Problem, Scope, Site
 use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
-use crate::registry::{COMMON, reach, ModelSpec};
+use crate::registry::{COMMON, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

@@ -4,7 +4,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Problem, exactly};
 use crate::program::Builder;
-use crate::registry::{COMMON, reach, Defaults, ModelSpec};
+use crate::registry::{COMMON, Defaults, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

@@ -7,7 +7,7 @@ use bonnet_graph::Reservation;
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::program::Builder;
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, reach, up_to, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

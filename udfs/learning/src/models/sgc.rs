@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem, exactly};
 use crate::program::Builder;
-use crate::registry::{COMMON, reach, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

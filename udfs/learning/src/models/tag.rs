@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem};
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, reach, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

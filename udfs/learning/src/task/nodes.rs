@@ -127,7 +127,16 @@ impl Objective for NodeObjective<'_> {
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
         let (classes, stride) = (self.data.n_classes, padded(self.data.n_classes));
         let (logits, labels) = (step.outputs.nodes, &self.labels);
-        weighted_nll_gradient(&self.batches[batch], logits, stride, classes, labels, &self.weights, step.d_nodes, monitor)
+        weighted_nll_gradient(
+            &self.batches[batch],
+            logits,
+            stride,
+            classes,
+            labels,
+            &self.weights,
+            step.d_nodes,
+            monitor,
+        )
     }
 
     fn score(

@@ -16,13 +16,13 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         options,
     };
     let mut net = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
+    task.begin(1);
     let of_model = net.layout().stored();
     let stored = of_model + task.head().stored();
     let mut parameters = net.layout().initialise(5);
     parameters.extend(task.head().initialise(6));
     let batch = task.batches().len() - 1;
     let scope = net.scope(&task.batches()[batch], true, true, &mut reservation).unwrap();
-    task.begin(1);
     let pass = Pass::Train { epoch: 1 };
     let mut evaluate = |parameters: &[f32]| {
         let mut gradient = zeros(&mut reservation, stored).unwrap();
