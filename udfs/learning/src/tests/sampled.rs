@@ -1,12 +1,15 @@
 //! Training on sampled neighbours beside training on the whole graph.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 
 use super::gradients::check_directions;
+use super::training::Host;
 use super::*;
 use crate::models::Operator;
 use crate::sample::Sampler;
-use crate::{Items, Outcome, Saved, train, train_items};
+use crate::{Items, Outcome, Saved, Status, TrainError, train, train_items};
 
 /// The job in steps of `nodes` nodes that hear at most `fanout` neighbours; all if none.
 fn in_steps(job: &Job, nodes: i64, fanout: Option<i64>) -> Job {
@@ -195,5 +198,30 @@ fn memory_is_bounded_by_the_steps_and_not_by_the_graph() {
         };
         let (whole, sampled) = (peak(&job), peak(&in_steps(&job, 128, Some(5))));
         assert!(sampled * 3 < whole, "{name}: {sampled} bytes in steps, {whole} on the whole graph");
+    }
+}
+
+#[test]
+fn a_sampled_run_that_stops_gives_everything_back() {
+    let data = planted(300, true);
+    for job in sampled_jobs() {
+        let options = in_steps(&Job { epochs: Some(3), ..job }, 50, Some(2)).resolve().unwrap();
+        let run = |host: &Host| train(&data, &split(&data), &options, host, &mut |_| {});
+        let full = run(&Host::new(usize::MAX, usize::MAX)).unwrap().peak_memory;
+        for limit in [0, full / 4, full / 2] {
+            let host = Host::new(limit, usize::MAX);
+            let status = run(&host).unwrap_err().status();
+            assert_eq!(
+                (status, host.bytes.load(Ordering::SeqCst)),
+                (Some(Status::OutOfMemory), 0),
+                "{}",
+                options.model
+            );
+        }
+        for checks in [0, 1, 5, 17, 60] {
+            let host = Host::new(usize::MAX, checks);
+            assert_eq!(run(&host).unwrap_err(), TrainError::Cancelled, "{}", options.model);
+            assert_eq!(host.bytes.load(Ordering::SeqCst), 0);
+        }
     }
 }
