@@ -5,12 +5,12 @@
 \set table03 :data /curvbench_paper/table03.csv
 \set table04 :data /curvbench_paper/table04.csv
 
-CREATE OR REPLACE TEMPORARY VIEW curvbench_printed AS
-SELECT 'node_classification' AS task, dataset, model_label AS label, mean, std FROM read_csv(:'table03')
+CREATE OR REPLACE VIEW curvbench_printed AS
+SELECT 'node_classification' AS task, dataset, model_label AS label, mean, std FROM :'table03'
 UNION ALL
-SELECT 'link_prediction', dataset, model_label, mean, std FROM read_csv(:'table04');
+SELECT 'link_prediction', dataset, model_label, mean, std FROM :'table04';
 
-CREATE OR REPLACE TEMPORARY VIEW curvbench_ours AS
+CREATE OR REPLACE VIEW curvbench_ours AS
 SELECT r.task, r.dataset, r.scheme, m.label, r.configuration, count(*) AS seeds, 100 * avg(test) AS mean,
        100 * stddev(test) AS deviation
 FROM curvbench_runs r

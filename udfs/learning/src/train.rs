@@ -242,7 +242,10 @@ pub fn train(
 /// `observe` sees every epoch as it ends.
 ///
 /// Time a step: O(layers * (edges * hidden + nodes * hidden^2) + entries of the features * hidden). Memory:
-/// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated.
+/// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated. With
+/// [`TrainOptions::batch_nodes`] the nodes and edges are those of a step's sample, and nodes * outputs come on top; figures
+/// are computed on whole neighbourhoods, in as many pieces as keep within the largest sample: nodes in several of them are
+/// computed again.
 ///
 /// # Errors
 /// See [`TrainError`]; the monitor is asked before every block of rows.
