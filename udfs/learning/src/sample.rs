@@ -23,7 +23,7 @@ pub struct Sample {
 /// Marks a node that no sample has reached.
 const UNSEEN: u32 = u32::MAX;
 
-/// Draws samples of a graph. It holds 4 bytes a node.
+/// Draws samples of a graph. It holds 8 bytes a node.
 #[derive(Debug)]
 pub struct Sampler<'a> {
     graph: &'a Graph,
@@ -37,7 +37,8 @@ impl<'a> Sampler<'a> {
     /// # Errors
     /// If the host refuses the room.
     pub fn new(graph: &'a Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        reservation.grow(size_of::<u32>() * graph.n_nodes())?;
+        // The places, and at most as many nodes that are reached.
+        reservation.grow(2 * size_of::<u32>() * graph.n_nodes())?;
         Ok(Self { graph, place: vec![UNSEEN; graph.n_nodes()] })
     }
 
@@ -60,6 +61,25 @@ impl<'a> Sampler<'a> {
         let sample = self.draw_and_number(&mut reached, fanout, sample_key, reservation);
         reached.iter().for_each(|&v| self.place[v as usize] = UNSEEN);
         sample
+    }
+
+    /// Whether more than `most` nodes are within `hops` edges of the seeds (distinct). O(edges of as many nodes).
+    pub fn reaches_more_than(&mut self, most: usize, seeds: &[u32], hops: usize) -> bool {
+        let (mut reached, mut done) = (seeds.to_vec(), 0);
+        seeds.iter().for_each(|&v| self.place[v as usize] = 0);
+        for _ in 0..hops {
+            let ring = reached.len();
+            while done < ring && reached.len() <= most {
+                for &u in self.graph.neighbors(reached[done]) {
+                    if std::mem::replace(&mut self.place[u as usize], 0) == UNSEEN {
+                        reached.push(u);
+                    }
+                }
+                done += 1;
+            }
+        }
+        reached.iter().for_each(|&v| self.place[v as usize] = UNSEEN);
+        reached.len() > most
     }
 
     /// Appends the nodes of the sample to the seeds, and leaves their marks behind.
@@ -161,6 +181,19 @@ mod tests {
         assert_eq!(sample.targets, [1, 0, 2, 2, 4, 3]);
         assert_eq!(sample.degrees, [1, 2, 2, 2, 1]);
         assert_eq!(super::tests::sample(&[3], &[], 1).nodes, [3]);
+    }
+
+    #[test]
+    fn neighbourhoods_are_counted_as_far_as_it_takes() {
+        let graph = graph();
+        let mut sampler = Sampler::new(&graph, &mut Reservation::new(&Unmonitored, 0).unwrap()).unwrap();
+        for (seeds, hops, nodes) in
+            [(&[2][..], 0, 1), (&[2], 1, 3), (&[2], 2, 5), (&[2], 9, 5), (&[0, 4], 1, 4), (&[6], 2, 21)]
+        {
+            assert!(sampler.reaches_more_than(nodes - 1, seeds, hops), "{seeds:?}, {hops} hops");
+            assert!(!sampler.reaches_more_than(nodes, seeds, hops), "{seeds:?}, {hops} hops");
+            assert!(sampler.place.iter().all(|&place| place == UNSEEN));
+        }
     }
 
     #[test]

@@ -121,15 +121,12 @@ impl<'a> Sampled<'a> {
 
     /// The targets in pieces whose neighbourhoods are no larger than a step's.
     fn pieces(&self, targets: &[u32], pieces: &mut Vec<Vec<u32>>) -> Result<(), Stopped> {
-        if targets.len() > 1 && self.largest < self.graph.n_nodes() {
-            let mut reservation = Reservation::new(self.monitor, 0)?;
-            let sample = self.sampler.borrow_mut().sample(targets, &self.everything(), 0, &mut reservation)?;
-            if sample.nodes.len() > self.largest {
-                drop((sample, reservation));
-                let (left, right) = targets.split_at(targets.len() / 2);
-                self.pieces(left, pieces)?;
-                return self.pieces(right, pieces);
-            }
+        self.monitor.check()?;
+        let too_large = || self.sampler.borrow_mut().reaches_more_than(self.largest, targets, self.fanout.len());
+        if targets.len() > 1 && self.largest < self.graph.n_nodes() && too_large() {
+            let (left, right) = targets.split_at(targets.len() / 2);
+            self.pieces(left, pieces)?;
+            return self.pieces(right, pieces);
         }
         pieces.push(targets.to_vec());
         Ok(())
