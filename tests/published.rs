@@ -83,7 +83,7 @@ fn models_on_cora_reach_the_published_accuracies() {
     };
     let [gcn, gat, mlp, graphsage] = ["gcn", "gat", "mlp", "graphsage"].map(mean);
     println!("Cora, public split, 5 seeds: gcn {gcn:.4}, gat {gat:.4}, mlp {mlp:.4}, graphsage {graphsage:.4}");
-    // Kipf and Welling .815, Velickovic et al. .830; an MLP sees no citation.
+    // CurvBench, Table 3, whose GCN, GAT and MLP sit at the level of this split: .8036, .8072 and .5612.
     assert!(gcn >= 0.81, "gcn {gcn}: {accuracies:?}");
     assert!(gat >= 0.82, "gat {gat}: {accuracies:?}");
     assert!((0.52..=0.62).contains(&mlp), "mlp {mlp}: {accuracies:?}");
@@ -91,13 +91,32 @@ fn models_on_cora_reach_the_published_accuracies() {
 }
 
 #[test]
-fn programs_of_layers_on_cora_reach_the_published_accuracies() {
+fn models_trained_on_sampled_neighbours_of_cora_are_about_as_good() {
     let db = Db::new();
     let Some(()) = attach(&db, "planetoid/cora", "cora", "(TYPE planetoid)") else { return };
-    // Public split, three seeds. Printed: SGC .810 (Wu et al. 2019), APPNP .833 (Fey and Lenssen 2019), TAG .833 (Du et al.
-    // 2017), MixHop .819 (Abu-El-Haija et al. 2019), label propagation .680 (Yang et al. 2016). GIN without batch
-    // normalisation, and the filters and models made for heterophily, lie about GCN's .815 here; LINKX and MLP-1 lack
-    // smooth neighbourhoods and fall behind.
+    // 28 nodes a step are five steps an epoch: 40 epochs have as many as 200 on the whole graph.
+    let accuracy = |model: &str, options: &str| -> f64 {
+        let rows = db.rows(&format!(
+            "SELECT min(status), avg(test_accuracy) FROM train((SELECT 'cora' AS graph, '{model}' AS model, value AS seed
+                 FROM generate_series(0, 4)), normalize => 'row', split_scheme => 'public', {options})"
+        ));
+        assert_eq!(rows[0][0], "ok", "{model}");
+        rows[0][1].parse().unwrap()
+    };
+    for model in ["gcn", "graphsage", "gat"] {
+        let whole = accuracy(model, "epochs => 200");
+        let sampled = accuracy(model, "epochs => 40, batch_nodes => 28, fanout => [10, 5]");
+        println!("Cora, public split, 5 seeds: {model} {whole:.4}, on sampled neighbours {sampled:.4}");
+        assert!(sampled >= whole - 0.025, "{model}: {sampled} beside {whole}");
+    }
+}
+
+#[test]
+fn programs_of_layers_on_cora_learn_as_much_as_they_did() {
+    let db = Db::new();
+    let Some(()) = attach(&db, "planetoid/cora", "cora", "(TYPE planetoid)") else { return };
+    // Public split, three seeds. The bounds are a margin below what these models reach here, so that one that stops
+    // learning is seen: most lie about GCN; LINKX and MLP-1 lack smooth neighbourhoods and fall behind.
     let least = [
         ("sgc", 0.795),
         ("appnp", 0.82),

@@ -4,9 +4,8 @@ use super::{Db, data};
 
 /// Cora in the protocol of Luan et al. 2024, Table 3: random splits of 60/20/20, the test accuracy of the best epoch on the
 /// validation nodes. Printed there, each after a search over rates, decays and dropouts: FAGCN 88.85, ACM-GCN 89.75, GloGNN
-/// 87.67, GBK-GNN 87.09, FSGNN 87.51 (deviations 1.2 to 1.5). LSGNN 88.49 (Chen et al. 2023, 48/32/20). UniMP prints no
-/// figure for Cora. Here the defaults of `bonnet.models`, unsearched, gave 87.7, 87.2, 86.4, 87.0, 86.0, 87.5 and, after 60
-/// epochs, 87.1.
+/// 87.67, GBK-GNN 87.09, FSGNN 87.51 (deviations 1.2 to 1.5); LSGNN and UniMP are not in that table. Here the defaults of
+/// `bonnet.models`, unsearched, gave 87.7, 87.2, 86.4, 87.0, 86.0, 87.5 and, after 60 epochs, 87.1.
 #[test]
 fn models_for_heterophily_reach_the_printed_accuracies_on_cora() {
     let Some(folder) = data("planetoid/cora") else { return };

@@ -355,6 +355,42 @@ pub(crate) fn adjacency_bytes(graph: &Graph) -> usize {
     size_of_val(graph.offsets()) + 2 * size_of_val(graph.targets())
 }
 
+/// The rows of some nodes. The caller reserves [`selected_bytes`].
+pub(crate) fn selected(features: &Features, nodes: &[u32]) -> Features {
+    match features {
+        Features::Sparse(rows) => {
+            let n_entries = nodes.iter().map(|&v| rows.row(v as usize).0.len()).sum();
+            let (mut offsets, mut columns, mut values) =
+                (vec![0], Vec::with_capacity(n_entries), Vec::with_capacity(n_entries));
+            for &v in nodes {
+                let row = rows.row(v as usize);
+                columns.extend_from_slice(row.0);
+                values.extend_from_slice(row.1);
+                offsets.push(columns.len());
+            }
+            Features::Sparse(SparseRows { n_columns: rows.n_columns, offsets, columns, values })
+        }
+        Features::Dense { columns, values } => {
+            let mut rows = Vec::with_capacity(nodes.len() * columns);
+            nodes.iter().for_each(|&v| rows.extend_from_slice(&values[v as usize * columns..][..*columns]));
+            Features::Dense { columns: *columns, values: rows }
+        }
+        Features::None => Features::None,
+    }
+}
+
+/// The bytes of [`selected`].
+pub(crate) fn selected_bytes(features: &Features, nodes: &[u32]) -> usize {
+    match features {
+        Features::Sparse(rows) => {
+            let n_entries: usize = nodes.iter().map(|&v| rows.row(v as usize).0.len()).sum();
+            (nodes.len() + 1) * size_of::<usize>() + 8 * n_entries
+        }
+        Features::Dense { columns, .. } => 4 * nodes.len() * columns,
+        Features::None => 0,
+    }
+}
+
 fn scaled_rows(features: &Features, length: impl Fn(&[f32]) -> f64) -> Features {
     let scale = |values: &mut [f32]| {
         let length = length(values);

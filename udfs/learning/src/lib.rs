@@ -26,6 +26,7 @@ mod options;
 pub mod program;
 pub mod random;
 mod registry;
+mod sample;
 mod saved;
 pub mod schedule;
 mod split;

@@ -121,6 +121,13 @@ pub struct TrainOptions {
     pub pooling: Pooling,
     /// The graphs of a step; all if none.
     pub batch: Option<u32>,
+    /// The training nodes of a step, which then runs on a sample of their neighbours; all, on the whole graph, if none.
+    #[serde(default)]
+    pub batch_nodes: Option<u32>,
+    /// With `batch_nodes`, the largest number of sampled neighbours of a node, for each number of edges from the step's
+    /// nodes; [`u32::MAX`] for all. Empty without.
+    #[serde(default)]
+    pub fanout: Vec<u32>,
     /// The model's own hyperparameters, every one of them.
     pub hyperparameters: BTreeMap<String, Value>,
     /// Whether each epoch's record carries test figures too (for curves; they never influence the run).
@@ -381,7 +388,8 @@ impl Job {
             Some(Value::Integer(value)) => Some(value),
             _ => None,
         };
-        let (embedding, batch) = (optional("embedding"), optional("batch"));
+        let (embedding, batch, batch_nodes) = (optional("embedding"), optional("batch"), optional("batch_nodes"));
+        let fanout = values.remove("fanout").unwrap_or(Value::Null);
         let select_by = match &self.select_by {
             None => task.selections()[0],
             Some(text) => {
@@ -399,7 +407,7 @@ impl Job {
         fn parse<T: FromStr<Err = OptionError> + Default>(text: &Option<String>) -> Result<T, OptionError> {
             text.as_deref().map_or(Ok(T::default()), str::parse)
         }
-        Ok(TrainOptions {
+        let mut options = TrainOptions {
             model: spec.name.into(),
             task,
             seed: self.seed.unwrap_or(0),
@@ -422,11 +430,15 @@ impl Job {
             decoder,
             pooling,
             batch: batch.map(|batch| batch as u32),
+            batch_nodes: batch_nodes.map(|nodes| nodes as u32),
+            fanout: Vec::new(),
             hyperparameters: values,
             test_each_epoch: false,
             every_figure: false,
             keep_embeddings: false,
-        })
+        };
+        options.fanout = resolve_fanout(spec, &options, &fanout)?;
+        Ok(options)
     }
 }
 
@@ -461,6 +473,11 @@ fn resolve_hyperparameters(
             }
             (Kind::OptionalPositive, Value::Real(x)) if *x > 0.0 && x.is_finite() => Value::Real(*x),
             (Kind::OptionalPositive, Value::Integer(x)) if *x > 0 => Value::Real(*x as f64),
+            (Kind::OptionalCounts { .. }, Value::Null) => Value::Null,
+            (Kind::OptionalCounts { min, max }, x) => match counts(x, min, max) {
+                Some(_) => x.clone(),
+                None => return Err(error()),
+            },
             (Kind::Choice { values, .. }, Value::Text(x)) if values.contains(&x.as_str()) => Value::Text(x.clone()),
             _ => return Err(error()),
         };
@@ -475,6 +492,41 @@ fn resolve_hyperparameters(
     }
 }
 
+/// A number, or several in a text such as `15,10`, each in its range.
+fn counts(value: &Value, min: u32, max: u32) -> Option<Vec<u32>> {
+    let text = match value {
+        Value::Real(x) if x.fract() == 0.0 => format!("{x:.0}"),
+        value => value.to_string(),
+    };
+    let count = |part: &str| part.trim().parse().ok().filter(|count| (min..=max).contains(count));
+    text.split(',').map(count).collect()
+}
+
+/// The most neighbours of a node for each number of edges from the nodes of a step.
+fn resolve_fanout(spec: &ModelSpec, options: &TrainOptions, given: &Value) -> Result<Vec<u32>, OptionError> {
+    let Some(batch) = options.batch_nodes else {
+        return match given {
+            Value::Null => Ok(Vec::new()),
+            given => Err(OptionError::invalid("fanout", given, "NULL without batch_nodes")),
+        };
+    };
+    let Some(reach) = spec.reach else {
+        let valid = format!("NULL: {} reads more than the neighbours of nodes, on the whole graph alone", spec.name);
+        return Err(OptionError::invalid("batch_nodes", batch, &valid));
+    };
+    let hops = reach(options)?;
+    // Its range has been checked.
+    match counts(given, 1, u32::MAX).as_deref() {
+        None => Ok(vec![u32::MAX; hops]),
+        Some(&[every]) => Ok(vec![every; hops]),
+        Some(fanout) if fanout.len() == hops => Ok(fanout.to_vec()),
+        Some(_) => {
+            let valid = format!("one number, or one for each of the {hops} hops that the outputs of {} see", spec.name);
+            Err(OptionError::invalid("fanout", given, &valid))
+        }
+    }
+}
+
 /// An option of another task would be ignored silently; its default says nothing and is let through.
 fn refuse_unread(spec: &ModelSpec, task: Task, values: &BTreeMap<String, Value>) -> Result<(), OptionError> {
     let read = |option: &str| match option {
@@ -482,6 +534,7 @@ fn refuse_unread(spec: &ModelSpec, task: Task, values: &BTreeMap<String, Value>)
         "embedding" => task != Task::NodeClassification,
         "decoder" => task == Task::LinkPrediction,
         "pooling" | "batch" => task.is_of_graphs(),
+        "batch_nodes" | "fanout" => task == Task::NodeClassification,
         _ => true,
     };
     for hyperparameter in spec.hyperparameters() {
@@ -602,6 +655,43 @@ mod tests {
         let none = Job { epochs: Some(0), load: Some("file".into()), ..Job::new("gcn") };
         assert_eq!(none.resolve().unwrap().epochs, 0);
         assert!(Job { load: None, ..none }.resolve().is_err());
+    }
+
+    #[test]
+    fn sampling_has_ranges_and_models_that_cannot_say_so() {
+        let job = |model: &str, options: &[(&str, Value)]| {
+            let hyperparameters = options.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+            Job { hyperparameters, ..Job::new(model) }.resolve()
+        };
+        let sampled =
+            |model: &str, fanout: Value| job(model, &[("batch_nodes", Value::Integer(64)), ("fanout", fanout)]);
+        let text = |value: &str| Value::Text(value.into());
+        let whole = Job::new("gcn").resolve().unwrap();
+        assert_eq!((whole.batch_nodes, whole.fanout), (None, vec![]));
+        assert_eq!(sampled("gcn", text("15,10")).unwrap().fanout, [15, 10]);
+        assert_eq!(sampled("gcn", text("15, 10")).unwrap().fanout, [15, 10]);
+        assert_eq!(sampled("gcn", Value::Integer(5)).unwrap().fanout, [5, 5]);
+        assert_eq!(sampled("appnp", Value::Real(5.0)).unwrap().fanout, [5; 10]);
+        assert_eq!(sampled("gat", Value::Null).unwrap().fanout, [u32::MAX; 2]);
+        assert!(sampled("mlp", Value::Null).unwrap().fanout.is_empty());
+        let error = |result: Result<TrainOptions, OptionError>| result.unwrap_err().to_string();
+        for wrong in
+            [text("15,0"), text("many"), text(""), Value::Integer(-1), Value::Real(1.5), Value::Integer(2_000_000)]
+        {
+            let error = error(sampled("gcn", wrong.clone()));
+            assert!(error.contains("integers in [1, 1000000]"), "{wrong:?}: {error}");
+        }
+        assert!(error(sampled("gcn", text("15,10,5"))).contains("each of the 2 hops that the outputs of gcn see"));
+        assert!(error(job("gcn", &[("fanout", Value::Integer(5))])).contains("NULL without batch_nodes"));
+        assert!(error(job("gcn", &[("batch_nodes", Value::Integer(0))])).contains("[1, 4294967295], or NULL"));
+        for model in ["h2gcn", "linkx", "glognn", "label_propagation"] {
+            assert!(error(sampled(model, Value::Null)).contains(&format!("NULL: {model} reads more")), "{model}");
+        }
+        let structure = [("batch_nodes", Value::Integer(9)), ("structure_info", Value::Integer(1))];
+        assert!(error(job("acm_gcn", &structure)).contains("0 where neighbours are sampled"));
+        let hyperparameters = [("batch_nodes".to_string(), Value::Integer(9))].into();
+        let links = Job { task: Some("link_prediction".into()), hyperparameters, ..Job::new("gcn") };
+        assert!(error(links.resolve()).contains("does not read"));
     }
 
     #[test]

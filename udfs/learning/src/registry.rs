@@ -4,7 +4,7 @@ use crate::models::{
     Build, acm_gcn, appnp, bernnet, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage, h2gcn,
     label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, sgc, tag, unimp,
 };
-use crate::options::{OptionError, Value};
+use crate::options::{OptionError, TrainOptions, Value};
 
 /// A model: what it is, where it comes from and what can be set.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,28 @@ pub struct ModelSpec {
     pub(crate) defaults: Defaults,
     /// What this model has beside them.
     pub(crate) own: &'static [Hyperparameter],
+    /// Over how many edges an output sees; none where it sees more than that, or has parameters for each node.
+    pub(crate) reach: Option<Reach>,
     /// Makes the model for a problem.
     pub(crate) build: Build,
+}
+
+/// The number of edges over which an output of a model sees, from its options.
+pub(crate) type Reach = fn(&TrainOptions) -> Result<usize, OptionError>;
+
+/// The reaches that several models have.
+pub(crate) mod reach {
+    use super::Reach;
+
+    /// A node sees itself alone.
+    pub(crate) const LOCAL: Option<Reach> = Some(|_| Ok(0));
+    /// An edge a layer.
+    pub(crate) const A_LAYER: Option<Reach> = Some(|options| Ok(options.layers));
+    /// The hyperparameter `hops`.
+    pub(crate) const HOPS: Option<Reach> = Some(|options| Ok(options.integer("hops")? as usize));
+    /// As many in each layer.
+    pub(crate) const HOPS_A_LAYER: Option<Reach> =
+        Some(|options| Ok(options.layers * options.integer("hops")? as usize));
 }
 
 /// A model's defaults for the options that all models share.
@@ -85,6 +105,13 @@ pub enum Kind {
     },
     /// A positive real number, or NULL if none is given.
     OptionalPositive,
+    /// Several whole numbers, or NULL if none are given: the text `15,10`.
+    OptionalCounts {
+        /// The smallest value of each.
+        min: u32,
+        /// The largest value of each.
+        max: u32,
+    },
     /// One of several names.
     Choice {
         /// The value if none is given.
@@ -106,15 +133,16 @@ impl Hyperparameter {
             Kind::Integer { default, .. } => Value::Integer(default),
             Kind::Real { default, .. } => Value::Real(default),
             Kind::Choice { default, .. } => Value::Text(default.into()),
-            Kind::OptionalInteger { .. } | Kind::OptionalPositive => Value::Null,
+            Kind::OptionalInteger { .. } | Kind::OptionalPositive | Kind::OptionalCounts { .. } => Value::Null,
         }
     }
 
-    /// `integer`, `real` or `text`.
+    /// `integer`, `real`, `integer[]` or `text`.
     pub fn type_name(&self) -> &'static str {
         match self.kind {
             Kind::Integer { .. } | Kind::OptionalInteger { .. } => "integer",
             Kind::Real { .. } | Kind::OptionalPositive => "real",
+            Kind::OptionalCounts { .. } => "integer[]",
             Kind::Choice { .. } => "text",
         }
     }
@@ -132,13 +160,14 @@ impl Hyperparameter {
             Kind::Real { min, max, .. } => format!("a number in [{min}, {max})"),
             Kind::OptionalInteger { min, max } => format!("an integer in [{min}, {max}], or NULL"),
             Kind::OptionalPositive => "a number above 0, or NULL".into(),
+            Kind::OptionalCounts { min, max } => format!("integers in [{min}, {max}], such as 15 or [15, 10], or NULL"),
             Kind::Choice { values, .. } => values.join(", "),
         }
     }
 }
 
 /// What every model has with the same default: the training options, then those of single tasks.
-const SHARED: [Hyperparameter; 8] = [
+const SHARED: [Hyperparameter; 10] = [
     Hyperparameter {
         name: "schedule",
         kind: Kind::Choice { default: "constant", values: &["constant", "cosine"] },
@@ -178,6 +207,18 @@ const SHARED: [Hyperparameter; 8] = [
         name: "batch",
         kind: Kind::OptionalInteger { min: 1, max: u32::MAX as i64 },
         description: "graphs of a step in graph tasks; NULL is all",
+    },
+    Hyperparameter {
+        name: "batch_nodes",
+        kind: Kind::OptionalInteger { min: 1, max: u32::MAX as i64 },
+        description: "training nodes of a step in node classification, on a sample of their neighbours; NULL is all, on the \
+                      whole graph",
+    },
+    Hyperparameter {
+        name: "fanout",
+        kind: Kind::OptionalCounts { min: 1, max: 1_000_000 },
+        description: "with batch_nodes, most neighbours that a node of a step hears: one number, or one for each hop from \
+                      the step's nodes; NULL is all",
     },
 ];
 

@@ -11,7 +11,8 @@ use crate::features::{self, Features};
 use crate::graph_set::{GraphSet, Targets};
 use crate::links::LinkSplit;
 use crate::metrics::Metrics;
-use crate::models::{Axis, BuildError, Layout, Pass, Problem};
+use crate::models::sampled::Sampled;
+use crate::models::{Axis, BuildError, Layout, Messages, Model, Pass, Problem};
 use crate::optimizer::Optimizer;
 use crate::options::{OptionError, SelectBy, Task, TrainOptions};
 use crate::random::{Stream, key};
@@ -235,12 +236,16 @@ pub fn train(
 /// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
 /// any number of threads. Parameters start as drawn from the seed, or as `start` holds them.
 ///
-/// An epoch is one step on all training items (in graph tasks a step for each batch), then the validation figures. The
+/// An epoch is one step on all training items (a step for each batch in graph tasks, and for each
+/// [`TrainOptions::batch_nodes`] training nodes where they are given), then the validation figures. The
 /// selected epoch has the best figure of `options.select_by`, among equals the lowest validation loss, then the earliest.
 /// `observe` sees every epoch as it ends.
 ///
 /// Time a step: O(layers * (edges * hidden + nodes * hidden^2) + entries of the features * hidden). Memory:
-/// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated.
+/// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated. With
+/// [`TrainOptions::batch_nodes`] the nodes and edges are those of a step's sample, and nodes * outputs come on top; figures
+/// are computed on whole neighbourhoods, in as many pieces as keep within the largest sample: nodes in several of them are
+/// computed again.
 ///
 /// # Errors
 /// See [`TrainError`]; the monitor is asked before every block of rows.
@@ -282,7 +287,7 @@ pub(crate) fn run_items(
     match items {
         Items::Nodes(data, split) => {
             let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
-            let mut objective = NodeObjective::new(data, split, options.class_weights, &mut reservation)?;
+            let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
             Loop { options, start, pruned, clock, monitor, observe }.run(
                 &data.graph,
                 input,
@@ -343,8 +348,11 @@ impl Loop<'_> {
         let known: Arc<[(u32, u32)]> = objective.known().into();
         reservation.grow(8 * known.len())?;
         let n_outputs = objective.n_outputs();
-        let problem = Problem { graph: Arc::clone(graph), features: input, n_outputs, known, options };
-        let mut model = (registry::model(&options.model)?.build)(&problem, &mut reservation)?;
+        let problem = Problem { graph: Messages::from(graph), features: input, n_outputs, known, options };
+        let mut model: Box<dyn Model + '_> = match options.batch_nodes {
+            None => (registry::model(&options.model)?.build)(&problem, &mut reservation)?,
+            Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
+        };
         // The parameters of the model, then those of the task.
         let of_model = model.layout().stored();
         let stored = of_model + objective.head().stored();
@@ -362,26 +370,35 @@ impl Loop<'_> {
         let mut optimizer = Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored);
         let schedule = Schedule { warmup: options.warmup, epochs: options.epochs, decay: options.schedule };
 
-        let mut scopes = Vec::new();
-        for nodes in objective.batches() {
-            scopes.push(model.scope(&nodes, true, pruned, &mut reservation)?);
-        }
+        // Batches that are drawn anew take the place of those before.
+        let (mut scopes, mut of_scopes, mut largest_scopes) = (Vec::new(), None, 0);
         let watched: &[Part] = if options.test_each_epoch { &[Part::Val, Part::Test] } else { &[Part::Val] };
         let watch_scope = model.scope(&objective.nodes(watched), false, pruned, &mut reservation)?;
         let wanted = if options.every_figure { Wanted::All } else { Wanted::Selecting(options.select_by) };
-        let n_items: usize = (0..scopes.len()).map(|batch| objective.batch_items(batch)).sum();
 
         let (mut best_epoch, mut improved, mut best) = (0, 0, None::<(f64, f64)>);
-        let mut epochs_run = 0;
+        let (mut epochs_run, mut steps) = (0, 0u32);
         monitor.expect(u64::from(options.epochs));
         for epoch in 1..=options.epochs {
             let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
-            let pass = Pass::Train { epoch };
             let mut train_loss = 0.0;
-            objective.begin(epoch);
+            if objective.begin(epoch) {
+                scopes.clear();
+                drop(of_scopes.take());
+                let mut reservation = Reservation::new(monitor, 0)?;
+                for nodes in objective.batches() {
+                    scopes.push(model.scope(&nodes, true, pruned, &mut reservation)?);
+                }
+                largest_scopes = largest_scopes.max(reservation.bytes());
+                of_scopes = Some(reservation);
+            }
+            let n_items: usize = (0..scopes.len()).map(|batch| objective.batch_items(batch)).sum();
             optimizer.set_factor(schedule.factor(epoch));
             for batch in order_of(scopes.len(), options.seed, epoch) {
                 monitor.check()?;
+                steps = steps.wrapping_add(1);
+                // Steps on samples number their rows from 0: each has masks of its own.
+                let pass = Pass::Train { epoch: if options.batch_nodes.is_some() { steps } else { epoch } };
                 let scope = &scopes[batch];
                 let (of_nodes, head) = parameters.split_at(of_model);
                 let (d_model, d_head) = gradient.split_at_mut(of_model);
@@ -476,7 +493,7 @@ impl Loop<'_> {
             parameters: model.layout().parameters() + objective.head().parameters(),
             train_seconds,
             test_seconds: clock.elapsed().as_secs_f64(),
-            peak_memory: reservation.bytes(),
+            peak_memory: reservation.bytes() + largest_scopes + model.peak(),
             device: "cpu",
             logits: predictions,
             embeddings,

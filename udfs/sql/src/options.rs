@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use arrow::array::Array;
 use datafusion::common::{Result, ScalarValue};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,11 @@ impl OptionValue {
                     ScalarValue::Float64(Some(value)) => Self::Number(value),
                     _ => return None,
                 }
+            }
+            ScalarValue::List(list) if list.len() == 1 => {
+                let values = list.value(0);
+                let value = |at| Self::from_scalar(&ScalarValue::try_from_array(&values, at).ok()?);
+                Self::List((0..values.len()).map(value).collect::<Option<_>>()?)
             }
             _ => return None,
         })

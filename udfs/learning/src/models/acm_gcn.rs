@@ -7,6 +7,7 @@ use bonnet_graph::Reservation;
 use super::{BuildError, Initial, Model, Operator, Problem};
 use crate::features;
 use crate::kernels::elementwise::Activation;
+use crate::options::OptionError;
 use crate::program::{Builder, Slot, Source};
 use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
 
@@ -31,6 +32,11 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "1: the rows of the adjacency matrix are a fourth channel of every layer",
         },
     ],
+    // The rows of the adjacency matrix are those of all nodes.
+    reach: Some(|options| match options.integer("structure_info")? {
+        0 => Ok(options.layers),
+        info => Err(OptionError::invalid("structure_info", info, "0 where neighbours are sampled")),
+    }),
     build: |problem, reservation| build(problem, reservation),
 };
 
@@ -49,8 +55,9 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let structure = match options.integer("structure_info")? {
         0 => None,
         _ => {
-            reservation.grow(features::adjacency_bytes(&problem.graph))?;
-            Some(Arc::new(features::adjacency(&problem.graph)))
+            let whole = problem.graph.whole()?;
+            reservation.grow(features::adjacency_bytes(whole))?;
+            Some(Arc::new(features::adjacency(whole)))
         }
     };
     let mut b = Builder::new(problem, reservation);

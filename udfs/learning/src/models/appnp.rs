@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem};
 use crate::program::Builder;
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, up_to};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -28,6 +28,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "number of propagations",
         },
     ],
+    reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -7,7 +7,7 @@ use bonnet_graph::Reservation;
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::program::Builder;
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,6 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Integer { default: 10, min: 1, max: 20 },
         description: "degree of the filter",
     }],
+    reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 

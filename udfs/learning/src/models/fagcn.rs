@@ -8,7 +8,7 @@ use super::{BuildError, Initial, Model, Operator, Problem};
 use crate::kernels::edge::Gate;
 use crate::program::Builder;
 use crate::program::layers::gated_sum::Gates;
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the paper's 32 hidden units, two layers.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Real { default: 0.3, min: 0.0, max: f64::INFINITY },
         description: "weight of the first representation in every layer",
     }],
+    reach: reach::A_LAYER,
     build: |problem, reservation| build(problem, reservation),
 };
 
@@ -46,7 +47,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         let target = b.linear(h, format!("{layer}.target"), 1);
         let source = b.linear(h, format!("{layer}.source"), 1);
         let gates = Gates { gate: Gate::Tanh, dropout: p, loss: None };
-        let norm = |i, j| (1.0 / ((graph.degree(i) * graph.degree(j)) as f64).sqrt()) as f32;
+        let norm = |i, j| (graph.scale(i) / ((graph.degree(i) * graph.degree(j)) as f64).sqrt()) as f32;
         let sum = b.gated_sum(&edges, norm, gates, [target, source, h])?;
         h = b.sum(&[(first, epsilon), (sum, 1.0)]);
     }

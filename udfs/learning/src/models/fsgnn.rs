@@ -8,7 +8,7 @@ use super::{Axis, BuildError, Initial, Model, Operator, Problem, exactly};
 use crate::kernels::elementwise::Activation;
 use crate::program::Builder;
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the 3-hop configuration with all features; rates and decay of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -30,6 +30,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "powers with and without loops, with loops alone (homophily), without loops alone (heterophily)",
         },
     ],
+    reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -11,7 +11,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::padded;
 use crate::kernels::rows::block_rows;
-use crate::registry::{Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the defaults are those of the paper for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -51,6 +51,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "slope of the leaky rectifier of the scores below 0",
         },
     ],
+    reach: reach::A_LAYER,
     build: |problem, reservation| Ok(Box::new(Gat::new(problem, reservation)?)),
 };
 

@@ -8,7 +8,7 @@ use super::{BuildError, Model, Operator, Problem};
 use crate::kernels::edge::Gate;
 use crate::program::layers::gated_sum::{GateLoss, Gates};
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the width and the factor of the re-evaluation by Luan et al. 2024 (App. A.1).
 pub const SPEC: ModelSpec = ModelSpec {
@@ -26,6 +26,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         description: "factor of the gates' loss: the cross-entropy, over the edges between training nodes, of whether the \
                       two have one class",
     }],
+    reach: reach::A_LAYER,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -10,7 +10,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
-use crate::registry::{COMMON, ModelSpec};
+use crate::registry::{COMMON, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -21,6 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Kipf and Welling 2017, Semi-supervised classification with graph convolutional networks",
     defaults: COMMON,
     own: &[],
+    reach: reach::A_LAYER,
     build: |problem, reservation| Ok(Box::new(Gcn::new(problem, reservation)?)),
 };
 

@@ -7,7 +7,7 @@ use bonnet_graph::Reservation;
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         description: "normalisation inside each perceptron; the paper's is by batch, which would make an output depend on \
                       which others are computed",
     }],
+    reach: reach::A_LAYER,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -49,6 +49,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "number of hops whose weights are learnt",
         },
     ],
+    reach: None,
     build: |problem, reservation| build(problem, reservation),
 };
 
@@ -67,8 +68,9 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     }
     let orders = options.integer("orders")? as usize;
     let operator = Arc::new(Operator::symmetric(graph, reservation)?);
-    reservation.grow(features::adjacency_bytes(graph))?;
-    let adjacency = Arc::new(features::adjacency(graph));
+    let whole = graph.whole()?;
+    reservation.grow(features::adjacency_bytes(whole))?;
+    let adjacency = Arc::new(features::adjacency(whole));
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, _| Initial::linear(inputs));
     let x = b.input(options.dropout)?;

@@ -7,7 +7,7 @@ use bonnet_graph::Reservation;
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::program::Builder;
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, up_to};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -29,6 +29,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "number of propagations",
         },
     ],
+    reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 

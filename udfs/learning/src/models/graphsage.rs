@@ -10,7 +10,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -25,6 +25,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Choice { default: "mean", values: &["mean"] },
         description: "how the neighbours' representations are joined",
     }],
+    reach: reach::A_LAYER,
     build: |problem, reservation| Ok(Box::new(GraphSage::new(problem, reservation)?)),
 };
 

@@ -19,6 +19,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Zhu, Yan, Zhao, Heimann, Akoglu and Koutra 2020, Beyond homophily in graph neural networks: current limitations and effective designs",
     defaults: COMMON,
     own: &[],
+    reach: None,
     build: |problem, reservation| build(problem, reservation),
 };
 
@@ -35,7 +36,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         return Err(OptionError::invalid("layers", options.layers, &valid).into());
     }
     let one = Arc::new(Operator::symmetric_without_loops(&problem.graph, reservation)?);
-    let two = Arc::new(second_ring(&problem.graph, reservation)?);
+    let two = Arc::new(second_ring(problem.graph.whole()?, reservation)?);
     let mut b = Builder::new(problem, reservation);
     let x = b.input(options.dropout)?;
     let r = b.linear(x, "embed.weight", options.hidden);

@@ -30,6 +30,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "number of edges over which labels travel in a round",
         },
     ],
+    reach: None,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Integer { default: 1, min: 1, max: 8 },
         description: "number of layers of the perceptrons of the adjacency and of the features",
     }],
+    reach: None,
     build: |problem, reservation| build(problem, reservation),
 };
 
@@ -32,7 +33,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     let options = problem.options;
     let layers = options.integer("input_layers")? as usize;
-    let adjacency = adjacency(&problem.graph, reservation)?;
+    let adjacency = adjacency(problem.graph.whole()?, reservation)?;
     let mut b = Builder::new(problem, reservation);
     let (a, x) = (b.features(Arc::new(adjacency), 0.0)?, b.input(0.0)?);
     let h_a = perceptron(&mut b, "adjacency", a.into(), layers, options.hidden, options.dropout);

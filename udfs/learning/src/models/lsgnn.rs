@@ -9,7 +9,7 @@ use crate::features;
 use crate::kernels::edge::Similarity;
 use crate::kernels::elementwise::Activation;
 use crate::program::{Builder, Slot};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -42,6 +42,8 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "how alike the features of two neighbours are: Euclidean distance, or cosine",
         },
     ],
+    // Similarities are those of neighbours, whatever the hops.
+    reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 

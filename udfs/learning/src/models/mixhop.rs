@@ -7,7 +7,7 @@ use bonnet_graph::Reservation;
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,6 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Integer { default: 2, min: 0, max: 16 },
         description: "largest power of the adjacency; the powers from 0 on are mixed",
     }],
+    reach: reach::HOPS_A_LAYER,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -9,7 +9,7 @@ use super::{Axis, BuildError, Initial, Layout, Model, Pass, Problem, Scope, Site
 use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
-use crate::registry::{COMMON, ModelSpec};
+use crate::registry::{COMMON, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,6 +20,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Rumelhart, Hinton and Williams 1986, Learning representations by back-propagating errors",
     defaults: COMMON,
     own: &[],
+    reach: reach::LOCAL,
     build: |problem, reservation| Ok(Box::new(Mlp::new(problem, reservation)?)),
 };
 

@@ -4,7 +4,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Problem, exactly};
 use crate::program::Builder;
-use crate::registry::{COMMON, Defaults, ModelSpec};
+use crate::registry::{COMMON, Defaults, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -15,6 +15,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Cox 1958, The regression analysis of binary sequences; MLP-1 of Luan et al. 2024",
     defaults: Defaults { layers: 1, ..COMMON },
     own: &[],
+    reach: reach::LOCAL,
     build: |problem, reservation| build(problem, reservation),
 };
 

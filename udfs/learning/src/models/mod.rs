@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::features::Features;
 use crate::options::{OptionError, TrainOptions};
@@ -29,24 +29,27 @@ pub mod label_propagation;
 pub mod layout;
 pub mod linkx;
 pub mod lsgnn;
+pub mod messages;
 pub mod mixhop;
 pub mod mlp;
 pub mod mlp1;
 pub mod pcnet;
 pub mod rings;
+pub(crate) mod sampled;
 pub mod scope;
 pub mod sgc;
 pub mod tag;
 pub mod unimp;
 
 pub use layout::{Axis, Block, Initial, Layout};
+pub use messages::Messages;
 pub use scope::{Operator, Scope};
 
 /// What a model is built for.
 #[derive(Debug, Clone)]
 pub struct Problem<'a> {
-    /// The graph that carries messages.
-    pub graph: Arc<Graph>,
+    /// The edges that carry messages.
+    pub graph: Messages,
     /// The input of the first layer; never [`Features::None`].
     pub features: Arc<Features>,
     /// The number of outputs of a node.
@@ -77,9 +80,9 @@ pub type Build = fn(&Problem<'_>, &mut Reservation<'_>) -> Result<Box<dyn Model>
 pub enum Pass {
     /// Without dropout.
     Evaluate,
-    /// With the dropout masks of an epoch.
+    /// With the dropout masks, and the sampled neighbours, of an epoch.
     Train {
-        /// The epoch, counted from 1.
+        /// The epoch, counted from 1; the step where neighbours are sampled for each.
         epoch: u32,
     },
 }
@@ -126,6 +129,11 @@ pub trait Model: Send {
 
     /// The input of the last layer in the last forward pass, with its columns; none where that is the features.
     fn embedding(&self) -> Option<(&[f32], Axis)>;
+
+    /// The most bytes that a pass held beside the reservation with which the model was built.
+    fn peak(&self) -> usize {
+        0
+    }
 }
 
 /// Where dropout is applied, for the keys of its masks.

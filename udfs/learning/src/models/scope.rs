@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Graph, Reservation, Stopped};
+use bonnet_graph::{Reservation, Stopped};
 
+use super::Messages;
 use crate::features::{Features, SparseRows};
 use crate::kernels::{Csr, RowSet, attention};
 use crate::program::Prepared;
@@ -24,7 +25,8 @@ pub struct Scope {
     pub(crate) prepared: Vec<Prepared>,
 }
 
-/// A sparse matrix over the nodes.
+/// A sparse matrix over the nodes. Where neighbours were sampled, sums over them are scaled to estimate those over all,
+/// without bias; degrees are the graph's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
     offsets: Vec<usize>,
@@ -39,51 +41,52 @@ pub struct Operator {
 
 impl Operator {
     /// The renormalised adjacency of Kipf and Welling (2017): `D^-1/2 (A + I) D^-1/2`, D with loops. O(n + m).
-    pub fn symmetric(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn symmetric(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         let root = |v: u32| 1.0 / ((graph.degree(v) + 1) as f64).sqrt();
         let mut operator = Self::loops(graph, 8, reservation)?;
-        operator.symmetric = true;
+        operator.symmetric = graph.is_symmetric();
         operator.values = (0..graph.n_nodes() as u32)
-            .flat_map(|i| operator.row(i).iter().map(move |&j| (root(i) * root(j)) as f32))
+            .flat_map(|i| operator.row(i).iter().map(move |&j| (scale(graph, i, j) * (root(i) * root(j))) as f32))
             .collect();
         Ok(operator)
     }
 
     /// The adjacency with loops under another power of the degrees: `D^-eta (A + I) D^-eta`, D with loops. O(n + m).
-    pub fn powered(graph: &Graph, eta: f64, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn powered(graph: &Messages, eta: f64, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         let mut operator = Self::loops(graph, 8, reservation)?;
         let power = |v: u32| ((graph.degree(v) + 1) as f64).powf(-eta);
         let mut values = Vec::with_capacity(operator.n_entries());
         for i in 0..graph.n_nodes() as u32 {
-            values.extend(operator.row(i).iter().map(|&j| (power(i) * power(j)) as f32));
+            values.extend(operator.row(i).iter().map(|&j| (scale(graph, i, j) * (power(i) * power(j))) as f32));
         }
-        (operator.values, operator.symmetric) = (values, true);
+        (operator.values, operator.symmetric) = (values, graph.is_symmetric());
         Ok(operator)
     }
 
     /// The normalised adjacency without loops: `D^-1/2 A D^-1/2`; 0 for a node without neighbours. O(n + m).
-    pub fn symmetric_without_loops(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn symmetric_without_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         let root = |v: u32| 1.0 / (graph.degree(v) as f64).sqrt();
         Self::neighbors(graph, |i, j| (root(i) * root(j)) as f32, reservation)
     }
 
     /// The neighbours without values: its entries are edges, which keep their numbers in the transpose. O(n + m).
-    pub fn edges(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn edges(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         reservation.grow(Self::bytes(graph.n_nodes(), graph.targets().len(), 4))?;
         Ok(Self::from_rows(graph.offsets().to_vec(), graph.targets().to_vec(), Vec::new(), false))
     }
 
     /// The mean over the neighbours and the node itself: `(D + I)^-1 (A + I)`. O(n + m).
-    pub fn mean_with_loops(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn mean_with_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         let mut operator = Self::loops(graph, 8, reservation)?;
+        let mean = |v: u32| 1.0 / (graph.degree(v) + 1) as f32;
         operator.values = (0..graph.n_nodes() as u32)
-            .flat_map(|v| std::iter::repeat_n(1.0 / (graph.degree(v) + 1) as f32, graph.degree(v) + 1))
+            .flat_map(|v| operator.row(v).iter().map(move |&u| scale(graph, v, u) as f32 * mean(v)))
             .collect();
         Ok(operator)
     }
 
     /// The adjacency itself: the sum over the neighbours. O(n + m).
-    pub fn sum(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn sum(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         Self::neighbors(graph, |_, _| 1.0, reservation)
     }
 
@@ -93,7 +96,7 @@ impl Operator {
     }
 
     fn neighbors(
-        graph: &Graph,
+        graph: &Messages,
         value: impl Fn(u32, u32) -> f32,
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, Stopped> {
@@ -101,34 +104,26 @@ impl Operator {
         reservation.grow(Self::bytes(n, arcs, 8))?;
         let mut values = Vec::with_capacity(arcs);
         for v in 0..n as u32 {
-            values.extend(graph.neighbors(v).iter().map(|&u| value(v, u)));
+            let scale = graph.scale(v) as f32;
+            values.extend(graph.neighbors(v).iter().map(|&u| scale * value(v, u)));
         }
         let (offsets, columns) = (graph.offsets().to_vec(), graph.targets().to_vec());
-        Ok(Self::from_rows(offsets, columns, values, true))
+        Ok(Self::from_rows(offsets, columns, values, graph.is_symmetric()))
     }
 
     /// The mean over the neighbours, `D^-1 A`; 0 for a node without any. O(n + m).
-    pub fn mean(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let (n, arcs) = (graph.n_nodes(), graph.targets().len());
-        reservation.grow(Self::bytes(n, arcs, 8))?;
-        let values = (0..n as u32)
-            .flat_map(|v| std::iter::repeat_n(1.0 / graph.degree(v).max(1) as f32, graph.degree(v)))
-            .collect();
-        Ok(Self {
-            offsets: graph.offsets().to_vec(),
-            columns: graph.targets().to_vec(),
-            values,
-            edges: Vec::new(),
-            symmetric: false,
-        })
+    pub fn mean(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+        let mut operator = Self::neighbors(graph, |v, _| 1.0 / graph.degree(v).max(1) as f32, reservation)?;
+        operator.symmetric = false;
+        Ok(operator)
     }
 
     /// The neighbours and the node itself, without values. O(n + m).
-    pub fn attention(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    pub fn attention(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         Self::loops(graph, 4, reservation)
     }
 
-    fn loops(graph: &Graph, entry: usize, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
+    fn loops(graph: &Messages, entry: usize, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         let n = graph.n_nodes();
         reservation.grow(Self::bytes(n, graph.targets().len() + n, entry))?;
         let mut columns = Vec::with_capacity(graph.targets().len() + n);
@@ -288,6 +283,11 @@ impl Operator {
     }
 }
 
+/// What an entry of a matrix with loops is multiplied by: a node hears itself whatever was sampled.
+fn scale(graph: &Messages, i: u32, j: u32) -> f64 {
+    if i == j { 1.0 } else { graph.scale(i) }
+}
+
 impl Scope {
     /// The scope of `layers` layers that send no messages: every layer computes the targets.
     pub fn local(
@@ -377,12 +377,12 @@ fn transposed_input(
 
 #[cfg(test)]
 mod tests {
-    use bonnet_graph::Unmonitored;
+    use bonnet_graph::{Graph, Unmonitored};
 
     use super::*;
 
-    fn path() -> Graph {
-        Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3)])
+    fn path() -> Messages {
+        Messages::Whole(Arc::new(Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3)])))
     }
 
     #[test]

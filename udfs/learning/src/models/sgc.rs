@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem, exactly};
 use crate::program::Builder;
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,6 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Integer { default: 2, min: 1, max: 64 },
         description: "number of propagations",
     }],
+    reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem};
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -21,6 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         kind: Kind::Integer { default: 3, min: 0, max: 16 },
         description: "largest power of the adjacency",
     }],
+    reach: reach::HOPS_A_LAYER,
     build: |problem, reservation| build(problem, reservation),
 };
 

@@ -8,7 +8,7 @@ use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::kernels::edge::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the paper's setting for ogbn-arxiv.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -31,6 +31,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             description: "probability that an attention coefficient is dropped in training",
         },
     ],
+    reach: reach::A_LAYER,
     build: |problem, reservation| build(problem, reservation),
 };
 

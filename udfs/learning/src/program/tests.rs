@@ -10,7 +10,7 @@ use super::layers::pool::Pool;
 use super::*;
 use crate::kernels::edge::{Gate, Similarity};
 use crate::kernels::low_rank::Ridge;
-use crate::models::{BuildError, Initial, Operator, Problem};
+use crate::models::{BuildError, Initial, Messages, Operator, Problem};
 use crate::random::Stream;
 use crate::{Features, Job, SparseRows, TrainOptions};
 
@@ -44,14 +44,14 @@ type Write = fn(&mut Builder<'_, '_, '_>, Slot, Slot, &Arc<Operator>) -> Result<
 /// A program that reads two slots with parameters behind them.
 fn program(host: &Host, write: Write) -> Program {
     let problem = Problem {
-        graph: Arc::clone(&host.graph),
+        graph: Messages::from(&host.graph),
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
         known: Arc::new([]),
         options: &host.options,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
-    let operator = Arc::new(Operator::mean(&host.graph, &mut reservation).unwrap());
+    let operator = Arc::new(Operator::mean(&Messages::from(&host.graph), &mut reservation).unwrap());
     let mut b = Builder::new(&problem, &mut reservation);
     let x = b.input(0.2).unwrap();
     let first = b.affine(x, "first", WIDTH);
@@ -154,8 +154,8 @@ fn programs() -> Vec<(&'static str, Write)> {
 }
 
 fn edges(b: &mut Builder<'_, '_, '_>) -> Result<Arc<Operator>, BuildError> {
-    let graph = Arc::clone(&b.problem().graph);
-    Ok(Arc::new(Operator::edges(&graph, b.reservation())?))
+    let graph = &b.problem().graph;
+    Ok(Arc::new(Operator::edges(graph, b.reservation())?))
 }
 
 fn pooled(b: &mut Builder<'_, '_, '_>, x: Slot, y: Slot, pool: Pool) -> Result<Slot, BuildError> {

@@ -16,6 +16,8 @@ enum Type {
     Text,
     Integer,
     Number,
+    /// Whole numbers: a list, one of them, or a text such as `15,10`.
+    Integers,
     /// A number or a text: a hyperparameter whose models do not agree.
     Any,
 }
@@ -56,6 +58,7 @@ fn hyperparameters() -> BTreeMap<&'static str, Type> {
             Kind::Integer { .. } | Kind::OptionalInteger { .. } | Kind::Real { .. } | Kind::OptionalPositive => {
                 Type::Number
             }
+            Kind::OptionalCounts { .. } => Type::Integers,
             Kind::Choice { .. } => Type::Text,
         };
         types.entry(hyperparameter.name).and_modify(|known| *known = if *known == kind { kind } else { Type::Any });
@@ -102,6 +105,7 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             (kind, value),
             (_, OptionValue::Null)
                 | (Type::Any, _)
+                | (Type::Integers, OptionValue::Integer(_) | OptionValue::Text(_) | OptionValue::List(_))
                 | (Type::Text, OptionValue::Text(_))
                 | (Type::Integer | Type::Number, OptionValue::Integer(_))
                 | (Type::Number, OptionValue::Number(_))
@@ -127,6 +131,10 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             Type::Text => text,
             Type::Integer => field.data_type().is_integer(),
             Type::Number => field.data_type().is_numeric(),
+            Type::Integers => match field.data_type() {
+                DataType::List(item) => item.data_type().is_integer(),
+                of_one => text || of_one.is_integer(),
+            },
             Type::Any => text || field.data_type().is_numeric(),
         };
         if !fits {
@@ -147,6 +155,7 @@ fn words(kind: Type) -> &'static str {
         Type::Text => "a text",
         Type::Integer => "a whole number",
         Type::Number => "a number",
+        Type::Integers => "whole numbers, such as [15, 10]",
         Type::Any => "a number or a text",
     }
 }
@@ -232,6 +241,9 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
             OptionValue::Integer(value) => Value::Integer(value),
             OptionValue::Number(value) => Value::Real(value),
             OptionValue::Text(value) => Value::Text(value),
+            OptionValue::List(values) => {
+                Value::Text(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+            }
             _ => continue,
         };
         job.hyperparameters.insert(name.to_owned(), value);

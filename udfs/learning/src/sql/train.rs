@@ -29,12 +29,14 @@ pub fn train() -> Function {
             "Trains a model on a graph for every row of jobs. Columns that mean something: graph, model, task \
              (node_classification, link_prediction; graph_classification and graph_regression over a collection of \
              graphs), seed, split or split_scheme, epochs, patience, select_by, lr, weight_decay, optimizer, schedule, \
-             warmup, clip, class_weights, hidden, layers, dropout, features, normalize, save, load, and the \
+             warmup, clip, class_weights, batch_nodes, fanout, hidden, layers, dropout, features, normalize, save, load, and the \
              hyperparameters that bonnet.models lists; every other column is carried through. NULL is the model's \
              default. An option is a column that is the same for every job. Without split and split_scheme a job takes \
              the publisher's split 0, else random:60/20/20; edges are split random:85/5/10, messages go along training \
              edges only, and as many pairs without an edge are fixed for validation and test and drawn anew each epoch \
-             for training. A split beside a drawn split_scheme seeds the draw (else the job's seed does). save names a \
+             for training. batch_nodes trains on so many nodes a step, each epoch in a new order, and on a sample of their \
+             neighbours, drawn anew each step, at most fanout of a node (one number, or a list with one for each hop): for \
+             graphs whose representations do not fit; figures and outputs are those of the whole graph all the same. A split beside a drawn split_scheme seeds the draw (else the job's seed does). save names a \
              folder for the parameters, load a file of them to start from. A job that fails is a row with its status and \
              stops no other. The same job gives the same row in every column but the seconds, the \
              memory, started_at and host_threads, whatever the thread count.",

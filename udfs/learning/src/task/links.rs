@@ -100,8 +100,10 @@ impl Objective for LinkObjective<'_> {
         nodes
     }
 
-    fn begin(&mut self, epoch: u32) {
+    fn begin(&mut self, epoch: u32) -> bool {
         self.free.draw(&mut self.pairs[self.split.train.len()..], self.options.seed, epoch);
+        // Their nodes may be any: the step reads all.
+        epoch == 1
     }
 
     fn train(&mut self, _batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {

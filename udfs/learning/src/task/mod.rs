@@ -29,7 +29,7 @@ pub(crate) trait Objective {
     /// The task's own parameters; they follow those of the model in the flat vectors.
     fn head(&self) -> &Layout;
 
-    /// The nodes whose outputs the steps of an epoch read, in ascending order; one entry a step.
+    /// The nodes whose outputs the steps of an epoch read, in ascending order; one entry a step. After [`Objective::begin`].
     fn batches(&self) -> Vec<Vec<u32>>;
 
     /// The number of items of a step, by which its loss counts in the epoch's.
@@ -38,8 +38,10 @@ pub(crate) trait Objective {
     /// The nodes whose outputs the figures of some parts read, in ascending order.
     fn nodes(&self, parts: &[Part]) -> Vec<u32>;
 
-    /// Draws what is new in an epoch.
-    fn begin(&mut self, _epoch: u32) {}
+    /// Draws what is new in an epoch, from 1; says whether the batches are others than before.
+    fn begin(&mut self, epoch: u32) -> bool {
+        epoch == 1
+    }
 
     /// The mean training loss of a step, and its gradients.
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped>;

@@ -8,7 +8,8 @@ use crate::kernels::loss::{nll_gradient, weighted_nll_gradient};
 use crate::kernels::{RowSet, padded};
 use crate::metrics::{ItemScores, Metrics};
 use crate::models::{Axis, Layout, Model, zeros};
-use crate::options::ClassWeights;
+use crate::options::{ClassWeights, TrainOptions};
+use crate::random::{Stream, key};
 use crate::split::{Part, Split};
 use crate::train::Matrix;
 
@@ -19,7 +20,9 @@ pub(crate) struct NodeObjective<'a> {
     /// `u32::MAX` where there is none; never read there.
     labels: Vec<u32>,
     weights: Vec<f32>,
-    train: RowSet,
+    options: &'a TrainOptions,
+    /// The training nodes of each step.
+    batches: Vec<RowSet>,
     val: RowSet,
     /// Where the validation loss leaves a gradient that nobody reads.
     scratch: Vec<f32>,
@@ -30,23 +33,35 @@ impl<'a> NodeObjective<'a> {
     pub fn new(
         data: &'a GraphData,
         split: &'a Split,
-        weights: ClassWeights,
+        options: &'a TrainOptions,
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, Stopped> {
         let n = data.graph.n_nodes();
-        reservation.grow(4 * n + RowSet::bytes(split.train.len()) + RowSet::bytes(split.val.len()))?;
+        let steps = split.train.len().div_ceil(step_nodes(split, options));
+        // The batches, and the nodes in the order in which they are cut.
+        let batches = 4 * split.train.len() + steps * RowSet::bytes(0) + 4 * split.train.len();
+        reservation.grow(4 * n + batches + RowSet::bytes(split.val.len()))?;
         let labels: Vec<u32> = data.labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect();
         Ok(Self {
             data,
             split,
             head: Layout::default(),
-            weights: class_weights(weights, &labels, &split.train, data.n_classes),
+            weights: class_weights(options.class_weights, &labels, &split.train, data.n_classes),
             labels,
-            train: RowSet::new(n, split.train.clone()),
+            options,
+            batches: Vec::new(),
             val: RowSet::new(n, split.val.clone()),
             scratch: zeros(reservation, n * padded(data.n_classes))?,
         })
     }
+}
+
+/// Tells the draw of the batches from other uses of the seed.
+const BATCHES: u64 = 12;
+
+/// The training nodes of a step.
+fn step_nodes(split: &Split, options: &TrainOptions) -> usize {
+    options.batch_nodes.map_or(split.train.len(), |nodes| nodes as usize).max(1)
 }
 
 /// The weight of each class; empty for none. Classes without training item have no weight and need none.
@@ -78,11 +93,29 @@ impl Objective for NodeObjective<'_> {
     }
 
     fn batches(&self) -> Vec<Vec<u32>> {
-        vec![self.split.train.clone()]
+        self.batches.iter().map(|batch| batch.rows().to_vec()).collect()
     }
 
-    fn batch_items(&self, _batch: usize) -> usize {
-        self.split.train.len()
+    fn batch_items(&self, batch: usize) -> usize {
+        self.batches[batch].len()
+    }
+
+    /// Which nodes share a step is drawn anew each epoch.
+    fn begin(&mut self, epoch: u32) -> bool {
+        let (n, size) = (self.data.graph.n_nodes(), step_nodes(self.split, self.options));
+        let mut order = self.split.train.clone();
+        let several = size < order.len();
+        if several {
+            Stream::new(key(&[self.options.seed, BATCHES, u64::from(epoch)])).shuffle(&mut order);
+        }
+        if several || epoch == 1 {
+            let batch = |nodes: &mut [u32]| {
+                nodes.sort_unstable();
+                RowSet::new(n, nodes.to_vec())
+            };
+            self.batches = order.chunks_mut(size).map(batch).collect();
+        }
+        several || epoch == 1
     }
 
     fn nodes(&self, parts: &[Part]) -> Vec<u32> {
@@ -91,10 +124,19 @@ impl Objective for NodeObjective<'_> {
         nodes
     }
 
-    fn train(&mut self, _batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
+    fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
         let (classes, stride) = (self.data.n_classes, padded(self.data.n_classes));
         let (logits, labels) = (step.outputs.nodes, &self.labels);
-        weighted_nll_gradient(&self.train, logits, stride, classes, labels, &self.weights, step.d_nodes, monitor)
+        weighted_nll_gradient(
+            &self.batches[batch],
+            logits,
+            stride,
+            classes,
+            labels,
+            &self.weights,
+            step.d_nodes,
+            monitor,
+        )
     }
 
     fn score(

@@ -49,36 +49,40 @@ fn directional_finite_differences_agree_block_by_block() {
     let train = split(&data).train;
     for job in jobs() {
         let job = with_layers(&job, 3).unwrap_or(job);
-        let mut bench = Bench::new(&data, &job.resolve().unwrap(), &train);
-        let parameters = parameters(&bench);
-        let (_, gradient) = bench.gradient(&parameters);
-        let blocks = bench.model.layout().blocks().to_vec();
-        for (number, block) in blocks.iter().enumerate() {
-            let mut stream = Stream::new(number as u64);
-            let mut direction = vec![0f64; parameters.len()];
-            // Along the gradient plus noise: a slope that is not lost in the rounding of the loss.
-            let norm = block.positions().map(|at| f64::from(gradient[at]).powi(2)).sum::<f64>().sqrt();
-            let count = (block.rows.len() * block.columns.len()) as f64;
-            for at in block.positions() {
-                direction[at] = f64::from(gradient[at]) / norm + 0.3 * stream.normal() / count.sqrt();
-            }
-            let slope: f64 = direction.iter().zip(&gradient).map(|(d, g)| d * f64::from(*g)).sum();
-            let mut at = |h: f64| {
-                let moved: Vec<f32> =
-                    parameters.iter().zip(&direction).map(|(p, d)| (f64::from(*p) + h * d) as f32).collect();
-                bench.loss(&moved)
-            };
-            let error = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4]
-                .into_iter()
-                .map(|h| (((at(h) - at(-h)) / (2.0 * h) - slope) / slope).abs())
-                .fold(f64::INFINITY, f64::min);
-            // What moves many rows at once meets many kinks.
-            let kinks = ["source", "target"].iter().any(|name| block.name.ends_with(name));
-            let tolerance = if kinks || ["gin", "linkx"].contains(&job.model.as_str()) { 2e-2 } else { 5e-3 };
-            // A slope near 0 is lost in the rounding of the loss.
-            let fits = error < tolerance || error * slope.abs() < 1e-6;
-            assert!(fits, "{} {}: relative error {error:.1e} of {slope:.1e}", job.model, block.name);
+        check_directions(&mut Bench::new(&data, &job.resolve().unwrap(), &train), &job.model);
+    }
+}
+
+/// The gradient of every block against finite differences of the loss.
+pub(super) fn check_directions(bench: &mut Bench, model: &str) {
+    let parameters = parameters(bench);
+    let (_, gradient) = bench.gradient(&parameters);
+    let blocks = bench.model.layout().blocks().to_vec();
+    for (number, block) in blocks.iter().enumerate() {
+        let mut stream = Stream::new(number as u64);
+        let mut direction = vec![0f64; parameters.len()];
+        // Along the gradient plus noise: a slope that is not lost in the rounding of the loss.
+        let norm = block.positions().map(|at| f64::from(gradient[at]).powi(2)).sum::<f64>().sqrt();
+        let count = (block.rows.len() * block.columns.len()) as f64;
+        for at in block.positions() {
+            direction[at] = f64::from(gradient[at]) / norm + 0.3 * stream.normal() / count.sqrt();
         }
+        let slope: f64 = direction.iter().zip(&gradient).map(|(d, g)| d * f64::from(*g)).sum();
+        let mut at = |h: f64| {
+            let moved: Vec<f32> =
+                parameters.iter().zip(&direction).map(|(p, d)| (f64::from(*p) + h * d) as f32).collect();
+            bench.loss(&moved)
+        };
+        let error = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4]
+            .into_iter()
+            .map(|h| (((at(h) - at(-h)) / (2.0 * h) - slope) / slope).abs())
+            .fold(f64::INFINITY, f64::min);
+        // What moves many rows at once meets many kinks.
+        let kinks = ["source", "target"].iter().any(|name| block.name.ends_with(name));
+        let tolerance = if kinks || ["gin", "linkx"].contains(&model) { 2e-2 } else { 5e-3 };
+        // A slope near 0 is lost in the rounding of the loss.
+        let fits = error < tolerance || error * slope.abs() < 1e-6;
+        assert!(fits, "{model} {}: relative error {error:.1e} of {slope:.1e}", block.name);
     }
 }
 

@@ -114,7 +114,7 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
     // The initial outputs of the model, and the pairs of the first epoch.
     let graph = Arc::new(Graph::from_edges(150, &split.train));
     let problem = Problem {
-        graph: Arc::clone(&graph),
+        graph: Messages::from(&graph),
         features: Arc::clone(&data.features),
         n_outputs: 12,
         known: Arc::new([]),

@@ -10,6 +10,7 @@ mod objectives;
 mod programs;
 mod published;
 mod reference;
+mod sampled;
 mod steps;
 mod training;
 
@@ -21,7 +22,7 @@ use crate::features::{Features, SparseRows};
 use crate::kernels::RowSet;
 use crate::kernels::loss::nll_gradient;
 use crate::kernels::padded;
-use crate::models::{Model, Pass, Problem, Scope};
+use crate::models::{Messages, Model, Pass, Problem, Scope};
 use crate::random::{Stream, key};
 use crate::{GraphData, Job, Split, SplitScheme, TrainOptions, Value, model};
 
@@ -47,7 +48,7 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
     let options = job.resolve().unwrap();
     let features = Arc::clone(&data.features);
     let known = Arc::new([]);
-    let problem = Problem { graph: Arc::clone(&data.graph), features, n_outputs: 3, known, options: &options };
+    let problem = Problem { graph: Messages::from(&data.graph), features, n_outputs: 3, known, options: &options };
     let built = (model(&job.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap());
     built.is_ok().then_some(job)
 }
@@ -123,9 +124,14 @@ struct Bench {
 
 impl Bench {
     fn new(data: &GraphData, options: &TrainOptions, train: &[u32]) -> Self {
+        Self::with_messages(data, Messages::from(&data.graph), options, train)
+    }
+
+    /// Messages along other edges than those of the graph.
+    fn with_messages(data: &GraphData, graph: Messages, options: &TrainOptions, train: &[u32]) -> Self {
         let features = Arc::clone(&data.features);
         let known = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
-        let problem = Problem { graph: Arc::clone(&data.graph), features, n_outputs: data.n_classes, known, options };
+        let problem = Problem { graph, features, n_outputs: data.n_classes, known, options };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();

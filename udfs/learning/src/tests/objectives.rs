@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::models::zeros;
-use crate::options::ClassWeights;
 use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Step};
 use crate::{GraphSet, LinkSplit, Shares, Targets};
 
@@ -10,20 +9,20 @@ use crate::{GraphSet, LinkSplit, Shares, Targets};
 fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &TrainOptions, task: &mut dyn Objective) {
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let problem = Problem {
-        graph: Arc::clone(graph),
+        graph: Messages::from(graph),
         features: Arc::clone(features),
         n_outputs: task.n_outputs(),
         known: task.known().into(),
         options,
     };
     let mut net = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
+    task.begin(1);
     let of_model = net.layout().stored();
     let stored = of_model + task.head().stored();
     let mut parameters = net.layout().initialise(5);
     parameters.extend(task.head().initialise(6));
     let batch = task.batches().len() - 1;
     let scope = net.scope(&task.batches()[batch], true, true, &mut reservation).unwrap();
-    task.begin(1);
     let pass = Pass::Train { epoch: 1 };
     let mut evaluate = |parameters: &[f32]| {
         let mut gradient = zeros(&mut reservation, stored).unwrap();
@@ -100,7 +99,7 @@ fn the_gradient_of_every_task_agrees_with_finite_differences() {
         let data = planted(200, true);
         let nodes = options("node_classification", &[("class_weights", Value::Text("balanced".into()))]);
         let parts = split(&data);
-        let mut task = NodeObjective::new(&data, &parts, ClassWeights::Balanced, &mut reservation).unwrap();
+        let mut task = NodeObjective::new(&data, &parts, &nodes, &mut reservation).unwrap();
         check(&format!("{name}, nodes"), &data.graph, &data.features, &nodes, &mut task);
 
         for decoder in ["inner_product", "distance"] {

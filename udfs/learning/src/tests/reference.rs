@@ -176,7 +176,7 @@ fn the_sparse_operation_has_the_gradient_of_a_dense_product() -> Result<()> {
 fn the_attention_operation_has_the_gradient_of_its_composition() -> Result<()> {
     let data = planted(40, true);
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
-    let operator = Arc::new(Operator::attention(&data.graph, &mut reservation).unwrap());
+    let operator = Arc::new(Operator::attention(&Messages::from(&data.graph), &mut reservation).unwrap());
     let (heads, dim, slope) = (2, 8, 0.2);
     let drop = Dropout::new(0.4, 77);
     let operation = EdgeAttention::new(operator, Shape { heads, dim, slope: slope as f32 }, drop)?;

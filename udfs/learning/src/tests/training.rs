@@ -155,14 +155,14 @@ fn many_jobs_in_one_pool_end_and_agree_with_one_after_the_other() {
 }
 
 /// A host with a budget of bytes and of checks.
-struct Host {
-    bytes: AtomicUsize,
+pub(super) struct Host {
+    pub bytes: AtomicUsize,
     limit: usize,
     checks: AtomicUsize,
 }
 
 impl Host {
-    fn new(limit: usize, checks: usize) -> Self {
+    pub fn new(limit: usize, checks: usize) -> Self {
         Self { bytes: AtomicUsize::new(0), limit, checks: AtomicUsize::new(checks) }
     }
 }
