@@ -1,7 +1,7 @@
-"""Heterophily along paper-author-paper by SciPy's sparse product: metapath_scipy.py PAPERS AUTHORS ROWS
+"""Heterophily along paper-author-paper by SciPy's sparse product: metapath_scipy.py PAPERS ROWS FIRST LEVELS
 
-The rows are those of compare.py's tables: row i joins paper i % PAPERS to the author that a multiplicative hash of i gives,
-the label of a paper is another such hash. Prints pairs, adjusted heterophily, and seconds of the product and the counting.
+The rows are those of compare.py's tables: row i joins paper i % PAPERS to one of the first FIRST x 2^level authors, level and
+author by multiplicative hashes of i; the label of a paper is another such hash. Prints pairs, adjusted heterophily, and seconds of the product and the counting.
 """
 
 import json
@@ -13,11 +13,12 @@ import scipy.sparse as sparse
 
 
 def main():
-    papers, authors, rows = map(int, sys.argv[1:4])
+    papers, rows, first, levels = map(int, sys.argv[1:5])
     i = np.arange(rows, dtype=np.int64)
-    paper, author = i % papers, i * 2654435761 % 4294967296 % authors
+    level = i * 2246822519 % 4294967296 // (2**32 // levels)
+    paper, author = i % papers, i * 2654435761 % 4294967296 % np.minimum(papers, first << level)
     label = np.arange(papers, dtype=np.int64) * 40503 % 65536 % 5
-    matrix = sparse.csr_matrix((np.ones(rows, dtype=np.float32), (paper, author)), shape=(papers, authors))
+    matrix = sparse.csr_matrix((np.ones(rows, dtype=np.float32), (paper, author)), shape=(papers, papers))
     start, busy = time.perf_counter(), time.process_time()
     product = matrix @ matrix.T
     source = np.repeat(np.arange(papers), np.diff(product.indptr))

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, BooleanArray, UInt32Array, new_empty_array};
 use arrow::compute::take;
-use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use rayon::prelude::*;
