@@ -6,7 +6,7 @@ BONNET is the command to be timed; without it, `cargo build --release` makes one
 (default ../shared/data beside this repository). Nothing is installed: a row whose peer or data is missing is skipped, and
 the reason printed below the table. The peers need numpy (midpoint, edge_curvature, descriptors), GraphRicciCurvature
 (edge_curvature), gudhi (filtrations, topology, enumeration), networkx and scikit-learn (descriptors, filtrations), scipy and
-duckdb (ranking, homophily), torch and torch_geometric (training).
+duckdb (ranking, homophily, lasting), torch and torch_geometric (training).
 
 Everything of ours goes through SQL. A query's time is what `\\timing` says of it: parsing, planning, reading the attached
 files, the kernel and the rows, in a session that has run the query before. Training is the column train_seconds of `train`
@@ -65,10 +65,11 @@ class Bonnet:
     def __init__(self, command):
         self.command = command
 
-    def run(self, statements, threads=None, output="csv"):
+    def run(self, statements, threads=None, output="csv", database=None):
         """Runs statements in one process: its output, milliseconds of each timed statement, and of the processor."""
         script = "\n".join(s if s.startswith("\\") else s + ";" for s in statements) + "\n"
         arguments = [self.command, "--format", output, *(["--threads", str(threads)] if threads else [])]
+        arguments += [database] if database else []
         before = processor_ms()
         done = subprocess.run(arguments, input=script, capture_output=True, text=True)
         if done.returncode != 0:
@@ -76,10 +77,10 @@ class Bonnet:
         wall = [float(ms) for ms in re.findall(r"^Time: ([0-9.]+) ms", done.stderr, re.M)]
         return done.stdout, wall, processor_ms() - before
 
-    def query(self, preparation, query, times):
+    def query(self, preparation, query, times, database=None):
         """The median of the milliseconds of a query, run once before and then `times` times, and its processor time."""
-        _, _, idle = self.run(preparation)
-        _, wall, busy = self.run([*preparation, query, "\\timing on", *[query] * times])
+        _, _, idle = self.run(preparation, database=database)
+        _, wall, busy = self.run([*preparation, query, "\\timing on", *[query] * times], database=database)
         if len(wall) != times:
             sys.exit(f"expected {times} timings of {query}, found {len(wall)}")
         return statistics.median(wall), (busy - idle) / (times + 1)
@@ -116,7 +117,7 @@ class Table:
             print(f"| {name} | skipped | | | | {target} |", flush=True)
             return
         cells = [name, *(f"{duration(side[0])} [{duration(side[1])}]" if side else "" for side in (ours, theirs))]
-        cells += [f"{t / o:,.0f}x" for o, t in zip(ours, theirs)] or ["", ""]
+        cells += [f"{t / o:,.0f}x" if t > 10 * o else f"{t / o:.2g}x" for o, t in zip(ours, theirs)] or ["", ""]
         print("| " + " | ".join([*cells, target]) + " |", flush=True)
 
 
@@ -659,7 +660,68 @@ def ranking(bonnet, table, repeats):
 
 
 
+# A row of results, by `value`.
+RESULT = (
+    "'karate' AS graph, 'gcn' AS model, value AS seed, value % 10 AS split, 64 AS hidden, 0.01 AS lr, 'ok' AS status,"
+    " (value % 997) / 997.0 AS val_accuracy, (value % 991) / 991.0 AS test_accuracy, value % 200 AS best_epoch,"
+    " 1.5 AS train_seconds, value * 10 AS peak_memory"
+)
+
+
+def lasting(bonnet, table, repeats):
+    """A million result rows in 1,000 statements, each a transaction: ours into a Delta table, flushed to the disk before
+    the statement ends. DuckDB's own file flushes its log at each commit; a Parquet file a batch, flushed, is the least
+    that any table of Parquet files with transactions has to write. Both run the same SELECT; planning and running it is
+    in the time of both. Of a table read: our Delta table against one Parquet file of the same rows, both by us."""
+    batches = range(1000)
+    rows = lambda batch: f"SELECT {RESULT} FROM generate_series({batch} * 1000, {batch} * 1000 + 999) AS t(value)"
+    theirs = f"SELECT {RESULT} FROM range({{batch}} * 1000, {{batch}} * 1000 + 1000) AS t(value)"
+    query = "SELECT count(*), sum(test_accuracy), max(seed) FROM"
+
+    def ours(folder):
+        database = str(pathlib.Path(folder, "lab.bonnet"))
+        made = [f"CREATE TABLE results AS {rows(0)} LIMIT 0"]
+        _, _, idle = bonnet.run(made, database=database + "-idle")
+        script = [*made, "\\timing on", *(f"INSERT INTO results {rows(batch)}" for batch in batches)]
+        _, wall, busy = bonnet.run(script, database=database)
+        return database, (sum(wall), busy - idle)
+
+    def inserted(mode):
+        def measure():
+            require_modules("duckdb")
+            pairs = []
+            for _ in range(repeats):
+                with tempfile.TemporaryDirectory() as folder:
+                    _, own = ours(folder)
+                    found = peer("insert_duckdb.py", folder, mode, theirs)
+                    if found["rows"] != 1_000_000:
+                        sys.exit(f"the peer has {found['rows']} rows")
+                    pairs.append((own, (1e3 * found["seconds"], 1e3 * found["processor_seconds"])))
+            return zip(*pairs)
+
+        return measure
+
+    name = "10^6 result rows in 1,000 INSERTs"
+    table.row(f"{name}; DuckDB, its own file", "1x", inserted("database"))
+    table.row(f"{name}; DuckDB, a Parquet file each", "1x", inserted("parquet"))
+
+    def read():
+        require_modules("duckdb")
+        with tempfile.TemporaryDirectory() as folder:
+            database, _ = ours(folder)
+            file = pathlib.Path(folder, "results.parquet")
+            bonnet.run([f"COPY results TO '{file}'", "OPTIMIZE results"], database=database)
+            pairs = []
+            for _ in range(repeats):
+                own = bonnet.query([], f"{query} results", 20, database=database)
+                pairs.append((own, bonnet.query([], f"{query} '{file}'", 20)))
+            return zip(*pairs)
+
+    table.row("reading them after OPTIMIZE; one Parquet file, by us", "1/1.2x", read)
+
+
 SUBJECTS = {
+    "lasting": lasting,
     "midpoint": midpoint,
     "scale": scale,
     "edge_curvature": edge_curvature,

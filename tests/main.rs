@@ -9,6 +9,7 @@ mod homophily;
 #[cfg(feature = "delta")]
 mod lasting;
 mod learning;
+mod limits;
 mod manifold_types;
 mod memory;
 mod once;

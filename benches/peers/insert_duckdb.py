@@ -4,7 +4,7 @@ SELECT gives the rows of one batch, `{batch}` stands for its number; it is run o
 transaction of its own. MODE says where they go:
 
     database  a table of DuckDB's own file: INSERT, and the commit that follows it (its log, flushed to the disk)
-    appender  the same from rows that are in memory, as an Arrow table (what is said of an INSERT of registered batches)
+    arrow     the same from rows that are in memory, as Arrow tables
     parquet   a Parquet file for each batch, by COPY, flushed to the disk as a commit would: no other guarantee
 
 Then reads the rows: a sum over two columns, in seconds, run once before. Prints both, and the number of rows.
@@ -33,12 +33,12 @@ def main():
     statement = [select.replace("{batch}", str(batch)) for batch in range(BATCHES)]
     if mode != "parquet":
         connection.execute(f"CREATE TABLE results AS {statement[0]} LIMIT 0")
-    batches = [connection.execute(text).fetch_arrow_table() for text in statement] if mode == "appender" else []
+    batches = [connection.execute(text).to_arrow_table() for text in statement] if mode == "arrow" else []
     start, busy = time.perf_counter(), time.process_time()
     for number, text in enumerate(statement):
         if mode == "database":
             connection.execute(f"INSERT INTO results {text}")
-        elif mode == "appender":
+        elif mode == "arrow":
             rows = batches[number]
             connection.execute("INSERT INTO results SELECT * FROM rows")
         else:

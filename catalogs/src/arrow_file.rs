@@ -14,18 +14,22 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 /// The most bytes that a compressed one can stand for: a block of Zstandard that repeats one byte.
 const MOST_PER_BYTE: u64 = 1 << 15;
 
-/// Checks the lengths in a file, or in a stream that is kept as a file: each part lies within it, and a batch holds at most
-/// `most` bytes once it is unpacked. Reads the heads of the batches.
+/// A batch may have so many rows whatever it holds: columns of NULLs hold nothing.
+const FEW_ROWS: u64 = 1 << 20;
+
+/// Checks the lengths in a file, or in a stream that is kept as a file: each part lies within it, and its batches can hold
+/// their rows. Reads the heads of the batches. Gives the most bytes that one of them holds once it is unpacked.
 ///
 /// # Errors
 /// Says where the first length is that cannot be.
-pub(crate) fn check(path: &Path, most: Option<u64>) -> Result<()> {
+pub(crate) fn check(path: &Path) -> Result<u64> {
     let checked = File::open(path).map_err(|error| error.to_string()).and_then(|file| {
         let length = file.metadata().map_err(|error| error.to_string())?.len();
-        Checked { file, length, most }.check()
+        let mut checked = Checked { file, length, largest: 0 };
+        checked.check().map(|()| checked.largest)
     });
     match checked {
-        Ok(()) => Ok(()),
+        Ok(largest) => Ok(largest),
         Err(what) => plan_err!("'{}' is damaged: {what}", path.display()),
     }
 }
@@ -33,7 +37,7 @@ pub(crate) fn check(path: &Path, most: Option<u64>) -> Result<()> {
 struct Checked {
     file: File,
     length: u64,
-    most: Option<u64>,
+    largest: u64,
 }
 
 impl Checked {
@@ -76,7 +80,8 @@ impl Checked {
             return Err("it does not end with ARROW1: it is cut short".to_owned());
         }
         let length = i32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]);
-        let length = u64::try_from(length).ok().filter(|length| *length <= end).ok_or("its footer has no such length")?;
+        let length =
+            u64::try_from(length).ok().filter(|length| *length <= end).ok_or("its footer has no such length")?;
         let footer = self.bytes(end - length, length)?;
         let footer = root_as_footer(&footer).map_err(|error| format!("its footer: {error}"))?;
         let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
@@ -120,7 +125,9 @@ impl Checked {
             return Err(format!("a part of {body} bytes at byte {start} reaches beyond its end at {}", self.length));
         }
         match message.header_type() {
-            MessageHeader::RecordBatch => message.header_as_record_batch().map_or(Ok(()), |it| self.batch(it, start, body)),
+            MessageHeader::RecordBatch => {
+                message.header_as_record_batch().map_or(Ok(()), |it| self.batch(it, start, body))
+            }
             MessageHeader::DictionaryBatch => {
                 let batch = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
                 batch.map_or(Ok(()), |it| self.batch(it, start, body))
@@ -145,16 +152,21 @@ impl Checked {
                 // -1 stands for bytes as they are.
                 unpacked = u64::try_from(says).unwrap_or(length);
                 if unpacked > length.saturating_mul(MOST_PER_BYTE) {
-                    return Err(format!("a buffer of {length} bytes at byte {} says that it holds {unpacked}", start + at));
+                    return Err(format!(
+                        "a buffer of {length} bytes at byte {} says that it holds {unpacked}",
+                        start + at
+                    ));
                 }
             }
             total = total.saturating_add(unpacked);
         }
-        match self.most {
-            Some(most) if total > most => {
-                Err(format!("or the memory limit is too low: the batch at byte {start} holds {total} bytes, the limit is {most}"))
-            }
-            _ => Ok(()),
+        self.largest = self.largest.max(total);
+        // A value takes a bit at the least.
+        let most = total.saturating_mul(8).max(FEW_ROWS);
+        let rows = batch.nodes().into_iter().flatten().map(|node| node.length());
+        match rows.chain([batch.length()]).find(|rows| u64::try_from(*rows).map_or(true, |rows| rows > most)) {
+            Some(rows) => Err(format!("the batch at byte {start} says that it has {rows} rows in {total} bytes")),
+            None => Ok(()),
         }
     }
 }
@@ -188,18 +200,18 @@ mod tests {
         [file(IpcWriteOptions::default()), file(packed), stream.into_inner().unwrap()]
     }
 
-    fn checked(bytes: &[u8], most: Option<u64>) -> Result<()> {
+    fn checked(bytes: &[u8]) -> Result<u64> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        check(file.path(), most)
+        check(file.path())
     }
 
     #[test]
     fn whole_files_and_streams_pass() {
         for bytes in files() {
-            checked(&bytes, Some(1 << 20)).unwrap();
-            let error = checked(&bytes, Some(1000)).unwrap_err().to_string();
-            assert!(error.contains("memory limit is too low"), "{error}");
+            // 5,000 integers, as many offsets, and the texts.
+            let most = checked(&bytes).unwrap();
+            assert!((40_000 + 20_000 + 40_000..120_000).contains(&most), "{most}");
         }
     }
 
@@ -207,14 +219,14 @@ mod tests {
     fn lengths_that_cannot_be_are_found() {
         let [plain, packed, stream] = files();
         for bytes in [&plain, &packed, &stream] {
-            let error = checked(&bytes[..bytes.len() / 2], None).unwrap_err().to_string();
+            let error = checked(&bytes[..bytes.len() / 2]).unwrap_err().to_string();
             assert!(error.contains("is damaged"), "{error}");
         }
         // The length of the unpacked bytes stands before the frame's own mark.
         let frame = packed.windows(4).position(|bytes| bytes == [0x04, 0x22, 0x4d, 0x18]).unwrap();
         let mut damaged = packed;
         damaged[frame - 8..frame].copy_from_slice(&i64::MAX.to_le_bytes());
-        let error = checked(&damaged, None).unwrap_err().to_string();
+        let error = checked(&damaged).unwrap_err().to_string();
         assert!(error.contains("says that it holds 9223372036854775807"), "{error}");
     }
 }

@@ -17,10 +17,9 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::execution::context::SessionState;
-use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::functions::core::expr_fn::nullif;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
-use datafusion::object_store::ObjectMeta;
 use futures::TryStreamExt;
 
 use crate::arrow_file;
@@ -124,20 +123,25 @@ async fn listing(
     Ok(Arc::new(ListingTable::try_new(config)?))
 }
 
-/// Checks Arrow files before their reader does what they say.
+/// Checks Arrow files before their reader does what they say, and that there is memory for their largest batch.
 async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionState) -> Result<()> {
     let environment = state.runtime_env();
-    let most = match environment.memory_pool.memory_limit() {
-        MemoryLimit::Finite(most) => Some(most as u64),
-        _ => None,
-    };
     let store = environment.object_store(url)?;
     let files: Vec<_> = url.list_all_files(state, store.as_ref(), &ending.text).await?.try_collect().await?;
     let check = move || {
-        let path = |file: &ObjectMeta| PathBuf::from(format!("/{}", file.location));
-        files.iter().try_for_each(|file| arrow_file::check(&path(file), most))
+        let mut largest = 0;
+        for file in files {
+            let path = PathBuf::from(format!("/{}", file.location));
+            // A name with other signs is written in another way there.
+            if path.exists() {
+                largest = largest.max(arrow_file::check(&path)?);
+            }
+        }
+        Ok::<_, DataFusionError>(largest)
     };
-    SpawnedTask::spawn_blocking(check).join().await.map_err(|error| DataFusionError::Execution(error.to_string()))?
+    let largest = SpawnedTask::spawn_blocking(check).join().await;
+    let largest = largest.map_err(|error| DataFusionError::Execution(error.to_string()))??;
+    MemoryConsumer::new(format!("batch of '{url}'")).register(&environment.memory_pool).try_grow(largest as usize)
 }
 
 /// A table of texts, in which `\N` is NULL and each column has the type that it has without the marks.

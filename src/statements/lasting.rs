@@ -41,10 +41,12 @@ mod with {
     use datafusion::catalog::{CatalogProvider, SchemaProvider};
     use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
     use datafusion::common::{ResolvedTableReference, TableReference};
-    use datafusion::datasource::{MemTable, TableType, provider_as_source};
+    use datafusion::datasource::{MemTable, TableType, provider_as_source, source_as_provider};
     use datafusion::execution::SessionState;
     use datafusion::logical_expr::dml::InsertOp;
-    use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan, LogicalPlanBuilder, WriteOp};
+    use datafusion::logical_expr::{
+        CreateMemoryTable, DdlStatement, LogicalPlan, LogicalPlanBuilder, TableSource, WriteOp,
+    };
     use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
     use datafusion::prelude::DataFrame;
     use datafusion::sql::sqlparser::ast::Query;
@@ -303,6 +305,46 @@ mod with {
         Ok(replaced.data)
     }
 
+    /// The plan on the tables as they are now, which was made before.
+    pub(in crate::statements) async fn renewed(plan: LogicalPlan) -> Result<LogicalPlan> {
+        let mut tables: Vec<(Arc<dyn TableSource>, Arc<dyn TableSource>)> = Vec::new();
+        let mut sources: Vec<Arc<dyn TableSource>> = Vec::new();
+        plan.apply_with_subqueries(|plan| {
+            match plan {
+                LogicalPlan::TableScan(scan) => sources.push(Arc::clone(&scan.source)),
+                LogicalPlan::Dml(dml) => sources.push(Arc::clone(&dml.target)),
+                _ => {}
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        for source in sources {
+            let Ok(provider) = source_as_provider(&source) else { continue };
+            if let Some(table) = provider.downcast_ref::<LastingTable>()
+                && !tables.iter().any(|(before, _)| Arc::ptr_eq(before, &source))
+            {
+                tables.push((source, provider_as_source(Arc::new(table.renewed().await?))));
+            }
+        }
+        let now = |source: &mut Arc<dyn TableSource>| {
+            let found = tables.iter().find(|(before, _)| Arc::ptr_eq(before, source));
+            found.map(|(_, now)| *source = Arc::clone(now)).is_some()
+        };
+        let renewed = plan.transform_up_with_subqueries(|plan| {
+            Ok(match plan {
+                LogicalPlan::TableScan(mut scan) => {
+                    let changed = now(&mut scan.source);
+                    Transformed::new_transformed(LogicalPlan::TableScan(scan), changed)
+                }
+                LogicalPlan::Dml(mut dml) => {
+                    let changed = now(&mut dml.target);
+                    Transformed::new_transformed(LogicalPlan::Dml(dml), changed)
+                }
+                other => Transformed::no(other),
+            })
+        })?;
+        Ok(renewed.data)
+    }
+
     /// `INSERT INTO ... SELECT ... FROM train(...)` into a database: `None` for any other statement.
     pub(in crate::statements) async fn insert_runs(
         session: &Session,
@@ -441,6 +483,10 @@ mod without {
         _: &str,
     ) -> Result<Option<Answer>> {
         Ok(None)
+    }
+
+    pub(in crate::statements) async fn renewed(plan: LogicalPlan) -> Result<LogicalPlan> {
+        Ok(plan)
     }
 
     pub(in crate::statements) async fn insert_runs(

@@ -10,7 +10,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, TableReference};
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
-use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan, WriteOp};
+use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan, Statement as PlanStatement, WriteOp};
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
@@ -34,8 +34,33 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
     let statement = prepared(session, statement).await?;
     let view = view_query(&statement);
     let plan = planned(&state, statement).await?;
+    if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
+        return execute(session, plan).await;
+    }
+    run_plan(session, state, plan, view.as_ref(), tag, names).await
+}
+
+/// Runs a prepared statement as if it were typed now: on the tables as they are, and in our way where it changes rows.
+async fn execute(session: &Session, plan: LogicalPlan) -> Result<Answer> {
+    let plan = session.context.execute_logical_plan(plan).await?.into_unoptimized_plan();
+    let plan = lasting::renewed(plan).await?;
+    let tag = match &plan {
+        LogicalPlan::Dml(dml) => dml.op.to_string().split(' ').next().unwrap_or_default().to_uppercase(),
+        _ => String::new(),
+    };
+    run_plan(session, session.state(), plan, None, tag, None).await
+}
+
+async fn run_plan(
+    session: &Session,
+    state: SessionState,
+    plan: LogicalPlan,
+    view: Option<&Query>,
+    tag: String,
+    names: Option<ColumnNames>,
+) -> Result<Answer> {
     refuse_drop(&state, &plan)?;
-    if let Some(done) = lasting::run(session, &state, &plan, view.as_ref(), &tag).await? {
+    if let Some(done) = lasting::run(session, &state, &plan, view, &tag).await? {
         return Ok(done);
     }
     if let Some(done) = lasting::insert_runs(session, &state, &plan).await? {
@@ -53,7 +78,7 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         }
         LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) => {
             let frame = session.context.execute_logical_plan(plan).await?;
-            // SHOW and EXECUTE answer rows; the rest answers nothing.
+            // SHOW answers rows; the rest answers nothing.
             let rows = frame.execute_stream().await?;
             if rows.schema().fields().is_empty() {
                 session.apply_settings()?;

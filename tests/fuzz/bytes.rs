@@ -3,20 +3,8 @@
 use super::Random;
 
 /// Lengths, counts and offsets that readers trip over.
-const COUNTS: [u64; 12] = [
-    0,
-    1,
-    0x7f,
-    0xff,
-    0x7fff,
-    0xffff,
-    0x7fff_ffff,
-    0x8000_0000,
-    0xffff_ffff,
-    0x1_0000_0000,
-    i64::MAX as u64,
-    u64::MAX,
-];
+const COUNTS: [u64; 12] =
+    [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1_0000_0000, i64::MAX as u64, u64::MAX];
 
 /// What stands where a number is expected.
 const NUMBERS: [&str; 18] = [
@@ -44,7 +32,11 @@ const NUMBERS: [&str; 18] = [
 pub(super) fn damage(bytes: &mut Vec<u8>, random: &mut Random, other: &[u8]) {
     for _ in 0..1 + random.below(3) {
         let text = std::str::from_utf8(&bytes[..bytes.len().min(4096)]).is_ok();
-        if text && !bytes.is_empty() && !random.one_in(3) { text_once(bytes, random) } else { once(bytes, random, other) }
+        if text && !bytes.is_empty() && !random.one_in(3) {
+            text_once(bytes, random)
+        } else {
+            once(bytes, random, other)
+        }
     }
 }
 

@@ -93,10 +93,7 @@ const MADE: [(&str, &[(&str, &str)]); 4] = [
     ),
     (
         "tables",
-        &[
-            ("nodes.csv", "node,label,x\n1,a,0.5\n2,b,\n3,a,1e3\n"),
-            ("edges.csv", "src,dst,weight\n1,2,1\n2,3,0.5\n"),
-        ],
+        &[("nodes.csv", "node,label,x\n1,a,0.5\n2,b,\n3,a,1e3\n"), ("edges.csv", "src,dst,weight\n1,2,1\n2,3,0.5\n")],
     ),
 ];
 
@@ -282,7 +279,8 @@ fn sqlite(folder: &Path) -> Option<Set> {
         println!("skipped: python3 is absent, so there is no file of SQLite's");
         return None;
     }
-    let statements = ["ATTACH '{}/notes.db' AS notes", "SELECT * FROM notes.papers", "SELECT max(id) FROM notes.papers"];
+    let statements =
+        ["ATTACH '{}/notes.db' AS notes", "SELECT * FROM notes.papers", "SELECT max(id) FROM notes.papers"];
     Some(Set::of("sqlite", folder, How::Sql(statements.map(str::to_owned).to_vec())))
 }
 

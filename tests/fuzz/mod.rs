@@ -100,7 +100,8 @@ fn watch(kind: &str) {
             std::thread::sleep(Duration::from_millis(20));
         };
         let at = std::fs::read_to_string(&at).unwrap_or_default();
-        let case = at.split_whitespace().next().and_then(|case| case.parse::<u64>().ok()).filter(|case| *case != BEFORE);
+        let case =
+            at.split_whitespace().next().and_then(|case| case.parse::<u64>().ok()).filter(|case| *case != BEFORE);
         let log = std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
         let Some(how) = ended else {
             let done = log.lines().find_map(|line| line.strip_prefix(COUNTS)).expect("a worker says what it did");

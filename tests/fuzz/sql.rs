@@ -18,11 +18,52 @@ const MOST: usize = 40;
 
 /// What stands in the place of another token.
 const ODD: [&str; 46] = [
-    "NULL", "''", "'x'", "'NaN'", "'inf'", "'ü'", "-1", "0", "1", "2", "1.5", "-0.0", "1e308", "-1e308", "1e-320", "255",
-    "2147483648", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "true", "false", "[]", "[NULL]",
-    "[[0, 1, 2], [0, 1, 3]]", "[[]]", "[1, NULL, 2]", "{'a': 1}", "MAP {1: 0.5}", "'NaN'::DOUBLE", "'inf'::DOUBLE",
-    "NULL::BIGINT", "NULL::TEXT", "(SELECT 1 WHERE false)", "(SELECT NULL)", "DATE '2026-01-31'", "INTERVAL '1 day'",
-    "X'00ff'", "*", "(", ")", ",", "=>", "::", "$1", "\"\"",
+    "NULL",
+    "''",
+    "'x'",
+    "'NaN'",
+    "'inf'",
+    "'ü'",
+    "-1",
+    "0",
+    "1",
+    "2",
+    "1.5",
+    "-0.0",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "255",
+    "2147483648",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551616",
+    "true",
+    "false",
+    "[]",
+    "[NULL]",
+    "[[0, 1, 2], [0, 1, 3]]",
+    "[[]]",
+    "[1, NULL, 2]",
+    "{'a': 1}",
+    "MAP {1: 0.5}",
+    "'NaN'::DOUBLE",
+    "'inf'::DOUBLE",
+    "NULL::BIGINT",
+    "NULL::TEXT",
+    "(SELECT 1 WHERE false)",
+    "(SELECT NULL)",
+    "DATE '2026-01-31'",
+    "INTERVAL '1 day'",
+    "X'00ff'",
+    "*",
+    "(",
+    ")",
+    ",",
+    "=>",
+    "::",
+    "$1",
+    "\"\"",
 ];
 
 /// Relations that hold little, nothing, or the wrong thing.
@@ -105,7 +146,9 @@ pub(super) fn cases() -> Box<dyn FnMut(&mut Random, &Step)> {
         let (_, script) = &scripts[random.below(scripts.len())];
         let mut run = 0;
         for statement in script {
-            let makes = ["CREATE", "ATTACH", "INSERT", "USE", "PREPARE"].iter().any(|verb| statement.trim_start().starts_with(verb));
+            let makes = ["CREATE", "ATTACH", "INSERT", "USE", "PREPARE"]
+                .iter()
+                .any(|verb| statement.trim_start().starts_with(verb));
             if makes && !random.one_in(8) {
                 execute(step, &db, statement);
             } else if random.one_in(script.len() / MOST + 2) {
@@ -202,7 +245,8 @@ fn damage(statement: &mut Vec<String>, random: &mut Random, other: &str) {
             10 => statement[at] = format!(" {} ", RELATIONS[random.below(RELATIONS.len())]),
             _ => {
                 // As deep as a stack.
-                let (open, close) = *random.pick(&[&("(", ")"), &("[", "]"), &("NOT ", ""), &("-", ""), &("CASE WHEN ", "")]);
+                let (open, close) =
+                    *random.pick(&[&("(", ")"), &("[", "]"), &("NOT ", ""), &("-", ""), &("CASE WHEN ", "")]);
                 let depth = if random.one_in(3) { 3000 } else { 12 };
                 let token = &statement[at];
                 statement[at] = format!(" {}{token}{} ", open.repeat(depth), close.repeat(depth));
@@ -216,7 +260,8 @@ fn value(random: &mut Random, functions: &[Function], depth: usize) -> String {
     match random.below(8) {
         0..=3 => COLUMNS[random.below(COLUMNS.len())].to_owned(),
         4 if depth > 0 => {
-            let scalars: Vec<&Function> = functions.iter().filter(|it| matches!(it.kind(), Kind::Scalar | Kind::Aggregate)).collect();
+            let scalars: Vec<&Function> =
+                functions.iter().filter(|it| matches!(it.kind(), Kind::Scalar | Kind::Aggregate)).collect();
             expression(random.pick(&scalars), random, functions, depth - 1)
         }
         _ => ODD[random.below(ODD.len() - 8)].to_owned(),

@@ -490,3 +490,40 @@ fn every_run_says_what_it_takes_to_redo_it() {
     );
     assert_ne!(again, hashes[0]);
 }
+
+#[test]
+fn prepared_statements_run_on_the_tables_as_they_are() {
+    let lab = Lab::new();
+    let db = lab.open();
+    db.run("CREATE TABLE t AS SELECT value AS a, value % 2 = 0 AS even FROM generate_series(1, 4)");
+    db.run("CREATE VIEW v AS SELECT sum(a) AS total FROM t");
+    db.run("PREPARE above AS SELECT count(*) FROM t WHERE a > $1");
+    db.run("PREPARE total AS SELECT * FROM v");
+    db.run("PREPARE add AS INSERT INTO t SELECT $1::BIGINT, $1::BIGINT % 2 = 0");
+    db.run("PREPARE take AS DELETE FROM t WHERE a = $1");
+    db.run("PREPARE raise AS UPDATE t SET a = a + 10 WHERE a = $1");
+    assert_eq!(db.value("EXECUTE above(2)"), "2");
+    for a in [5, 6] {
+        db.run(&format!("EXECUTE add({a})"));
+    }
+    assert_eq!(db.value("EXECUTE above(2)"), "4");
+    assert_eq!(db.value("EXECUTE total"), "21");
+    // A condition that is never true takes nothing, here either.
+    db.run("EXECUTE take(NULL)");
+    db.run("EXECUTE take(77)");
+    assert_eq!(db.value("EXECUTE above(0)"), "6");
+    db.run("EXECUTE take(1)");
+    db.run("EXECUTE raise(2)");
+    assert_eq!(db.rows("SELECT a FROM t ORDER BY a"), [["3"], ["4"], ["5"], ["6"], ["12"]]);
+    // Another session's rows are seen, too; its prepared statements are not.
+    lab.open().run("INSERT INTO t VALUES (100, true)");
+    assert_eq!(db.value("EXECUTE above(50)"), "1");
+    lab.open().refuses("EXECUTE above(50)", &["above"]);
+    db.run("CREATE OR REPLACE TABLE t AS SELECT 'x' AS a, true AS even");
+    db.refuses("EXECUTE above(1)", &["t has other columns", "PREPARE it again"]);
+    db.run("DROP VIEW v");
+    db.run("DROP TABLE t");
+    db.refuses("EXECUTE above(1)", &["t was dropped", "PREPARE it again"]);
+    db.run("DEALLOCATE above");
+    db.refuses("EXECUTE above(1)", &["above"]);
+}

@@ -361,12 +361,7 @@ impl LastingSchema {
     /// # Errors
     /// If its files cannot be read.
     pub async fn delta_table(&self, table: &str) -> Result<Option<LastingTable>> {
-        match self.entry(table)? {
-            Some(Entry::Table { folder, defaults }) => {
-                LastingTable::of(&self.database, self.full_name(table), folder, &defaults).await.map(Some)
-            }
-            _ => Ok(None),
-        }
+        LastingTable::of(&self.database, self.full_name(table), self.path(table)?).await
     }
 }
 
@@ -400,9 +395,9 @@ impl SchemaProvider for LastingSchema {
             return Ok(Some(table));
         }
         match self.entry(name)? {
-            Some(Entry::Table { folder, defaults }) => {
-                let table = LastingTable::of(&self.database, self.full_name(name), folder, &defaults).await?;
-                Ok(Some(Arc::new(table)))
+            Some(Entry::Table { .. }) => {
+                let table = LastingTable::of(&self.database, self.full_name(name), self.path(name)?).await?;
+                Ok(table.map(|table| Arc::new(table) as _))
             }
             Some(Entry::View { sql, schema }) => {
                 Ok(Some(Arc::new(StoredView { name: self.full_name(name), query: sql, schema })))

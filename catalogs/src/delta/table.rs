@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +23,7 @@ use futures::{FutureExt, StreamExt};
 
 use super::change::{self, Change};
 use super::database::{Database, Seen};
+use super::entry::{self, Entry};
 use super::store::{self, Appender};
 use super::versions::Version;
 use crate::change::ChangeExec;
@@ -41,8 +43,8 @@ pub struct LastingTable {
 /// Who may change a table.
 #[derive(Clone)]
 enum Access {
-    /// The database whose table this is, and the folder in it.
-    Database(Arc<Database>, String),
+    /// The database whose table this is, the folder in it, and the table's entry in the catalog.
+    Database(Arc<Database>, String, PathBuf),
     /// Nobody, for this reason.
     Read(&'static str),
 }
@@ -76,14 +78,24 @@ impl LastingTable {
     }
 
     /// A table of a database as it is now.
-    pub(super) async fn of(
-        database: &Arc<Database>,
-        name: String,
-        folder: String,
-        defaults: &[(String, String)],
-    ) -> Result<Self> {
+    pub(super) async fn of(database: &Arc<Database>, name: String, entry: PathBuf) -> Result<Option<Self>> {
+        let Some(Entry::Table { folder, defaults }) = entry::read(&entry)? else { return Ok(None) };
         let seen = database.seen(&folder, &name).await?;
-        Self::new(name, seen, parsed(defaults)?, Access::Database(Arc::clone(database), folder))
+        Self::new(name, seen, parsed(&defaults)?, Access::Database(Arc::clone(database), folder, entry)).map(Some)
+    }
+
+    /// The table as it is now, for a plan that was made before: a version of the past stays what it is.
+    ///
+    /// # Errors
+    /// If the table was dropped, or has other columns.
+    pub async fn renewed(&self) -> Result<Self> {
+        let Access::Database(database, _, entry) = &self.access else { return Ok(self.clone()) };
+        let name = &self.name;
+        match Self::of(database, name.clone(), entry.clone()).await? {
+            Some(table) if table.schema() == self.schema() => Ok(table),
+            Some(_) => exec_err!("{name} has other columns than when the statement was prepared: PREPARE it again"),
+            None => exec_err!("{name} was dropped after the statement was prepared: PREPARE it again"),
+        }
     }
 
     /// Somebody else's Delta table, in this folder, for reading.
@@ -110,7 +122,7 @@ impl LastingTable {
     /// The table with its files.
     pub(super) async fn delta(&self) -> Result<DeltaTable> {
         match &self.access {
-            Access::Database(database, folder) => database.with_files(folder, &self.name, self.seen.clone()).await,
+            Access::Database(database, folder, _) => database.with_files(folder, &self.name, self.seen.clone()).await,
             Access::Read(_) => Ok(self.seen.table.clone()),
         }
     }
@@ -136,7 +148,7 @@ impl LastingTable {
     pub(super) fn writable(&self) -> Result<()> {
         match &self.access {
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.name),
-            Access::Database(database, _) => database.writable()?,
+            Access::Database(database, ..) => database.writable()?,
         }
         let metadata = self.seen.table.snapshot().map_err(|error| store::failed(&self.name, error))?.metadata().clone();
         let foreign = |key: &&String| key.starts_with("delta.constraints.") || *key == "delta.columnMapping.mode";
@@ -152,7 +164,7 @@ impl LastingTable {
     /// The table as it is now, for a statement that was planned before.
     pub(super) async fn now(&self) -> Result<DeltaTable> {
         match &self.access {
-            Access::Database(database, folder) => database.table(folder, &self.name).await,
+            Access::Database(database, folder, _) => database.table(folder, &self.name).await,
             Access::Read(_) => Ok(self.seen.table.clone()),
         }
     }
@@ -323,7 +335,7 @@ impl Sink {
             return Ok(0);
         }
         match &self.table.access {
-            Access::Database(database, folder) => database.append(folder, &self.table.name, added).await?,
+            Access::Database(database, folder, _) => database.append(folder, &self.table.name, added).await?,
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.table.name),
         };
         Ok(rows)

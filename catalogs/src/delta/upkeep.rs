@@ -9,8 +9,8 @@ use datafusion::execution::SessionState;
 use deltalake::delta_datafusion::planner::DeltaPlanner;
 use deltalake::operations::vacuum::VacuumMode;
 
-use super::{log, store};
 use super::table::LastingTable;
+use super::{log, store};
 
 /// What OPTIMIZE did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

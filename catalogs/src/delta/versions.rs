@@ -58,11 +58,12 @@ pub(super) async fn load(table: &DeltaTable, name: &str, version: &Version) -> R
         Version::Number(number) => *number,
         Version::Time(time) => {
             let commits = commits(table).await?;
-            let before = commits.iter().find(|(_, info)| info.timestamp.is_some_and(|at| at * 1000 <= *time));
+            let before =
+                commits.iter().find(|(_, info)| info.timestamp.is_some_and(|at| at.saturating_mul(1000) <= *time));
             match (before, commits.last()) {
                 (Some((version, _)), _) => *version,
                 (None, Some((version, info))) => {
-                    let first = Version::Time(info.timestamp.unwrap_or_default() * 1000);
+                    let first = Version::Time(info.timestamp.unwrap_or_default().saturating_mul(1000));
                     return exec_err!("{name} did not exist then: its version {version} is from {}", first.time());
                 }
                 (None, None) => return exec_err!("{name} has no history"),
@@ -176,7 +177,7 @@ impl LazyRows for HistoryScan {
             Arc::new(
                 commits
                     .iter()
-                    .map(|(_, info)| info.timestamp.map(|milliseconds| milliseconds * 1000))
+                    .map(|(_, info)| info.timestamp.map(|milliseconds| milliseconds.saturating_mul(1000)))
                     .collect::<TimestampMicrosecondArray>()
                     .with_timezone("UTC"),
             ),

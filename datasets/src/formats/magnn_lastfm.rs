@@ -89,7 +89,9 @@ impl LastFm {
             let (Some(x), Some(y)) = (end(), end()) else { return Err(fault()) };
             // Every node has a line, so there are fewer of them than bytes; a part of a set is read, too.
             if let Some(node) = [x, y].into_iter().find(|node| *node as usize > most) {
-                let what = format!("node {node}, but there cannot be more than {most} in files of this size: the number is damaged");
+                let what = format!(
+                    "node {node}, but there cannot be more than {most} in files of this size: the number is damaged"
+                );
                 return Err(Error::line(&file, number, what));
             }
             let weight = fields.next().map(|text| text.parse::<f64>().map_err(|_| fault())).transpose()?;

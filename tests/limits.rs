@@ -1,0 +1,217 @@
+//! What a statement may take: memory, and time. The command runs as a process of its own, which is measured from outside.
+#![cfg(target_os = "linux")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use bonnetdb::EngineOptions;
+
+use super::Db;
+
+/// A statement that is told to stop does so within a second; the rest is for a loaded machine and an unoptimised build.
+const BOUND: Duration = Duration::from_secs(6);
+
+/// Statements that would go on for hours, each in the work of which it is to be stopped: `{}` stands for a folder.
+const ENDLESS: [(&str, &str); 5] = [
+    (
+        "train",
+        "SELECT * FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'gat', 'mlp']) AS model, 100000000 AS epochs),
+             features => 'identity')",
+    ),
+    (
+        "midpoint_curvature",
+        "SELECT avg(curvature) FROM midpoint_curvature((SELECT * FROM barabasi_albert(2000000, 8)))",
+    ),
+    ("enumerate_surfaces", "SELECT count(*) FROM enumerate_surfaces(14)"),
+    (
+        "a join",
+        "SELECT count(*) FROM generate_series(1, 3000000) AS a(x) JOIN generate_series(1, 3000000) AS b(y) ON x % 7 = y % 7",
+    ),
+    ("a scan", "SELECT sum(a.x + b.x) FROM '{}/rows.parquet' a JOIN '{}/rows.parquet' b ON a.x <> b.x"),
+];
+
+/// A folder with a file to be scanned.
+fn files() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = "COPY (SELECT value AS x FROM generate_series(1, 300000)) TO '{}/rows.parquet'";
+    Db::new().run(&sql.replace("{}", folder.path().to_str().unwrap()));
+    folder
+}
+
+/// The command at work, and the lines that it writes.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bonnet"));
+        command.args(["--quiet", "--format", "csv", "--threads", "2"]).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (sender, lines) = channel();
+        let both: [Box<dyn Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for output in both {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    let _ = sender.send(line);
+                }
+            });
+        }
+        Self { child, lines }
+    }
+}
+
+/// The engine's limit in the test below.
+const LIMIT: u64 = 256 << 20;
+
+/// Statements whose graphs and rows take more.
+const LARGE: [&str; 8] = [
+    "CREATE GRAPH big AS barabasi_albert(8000000, 8)",
+    "SELECT avg(curvature) FROM midpoint_curvature((SELECT * FROM barabasi_albert(8000000, 8)))",
+    "SELECT max(size) FROM connected_components((SELECT value AS src, value + 1 AS dst FROM generate_series(1, 40000000)))",
+    "SELECT count(*) FROM forman_ricci((SELECT value AS src, value * 7919 % 30000001 AS dst FROM generate_series(1, 30000000)))",
+    "CREATE TABLE rows AS SELECT value, value * 2 AS twice FROM generate_series(1, 40000000)",
+    "SELECT count(DISTINCT a.value || 'x') FROM generate_series(1, 40000000) AS a(value)",
+    "CREATE GRAPH big AS complete(100000)",
+    "SELECT * FROM effective_resistance((SELECT * FROM complete(9000)))",
+];
+
+/// The limit is what statements may hold together, on top of what the idle process holds; a quarter more is for what no
+/// statement accounts for: plans, threads' stacks, what the allocator keeps. A process of its own runs them, so that no
+/// other test counts; it is this program, with the system's allocator, where the command has another.
+#[test]
+fn graphs_beyond_the_memory_limit_are_errors_within_it() {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["limits::measured", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("BONNET_MEASURED", "1")
+        .env("MALLOC_ARENA_MAX", "2")
+        .output()
+        .unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    println!("{said}");
+    assert!(child.status.success(), "{}: {said}", child.status);
+}
+
+#[test]
+#[ignore = "started by the test before it"]
+fn measured() {
+    if std::env::var_os("BONNET_MEASURED").is_none() {
+        return;
+    }
+    let options = EngineOptions { threads: Some(2), memory_limit: Some(LIMIT as usize), ..EngineOptions::default() };
+    let db = Db::with(options);
+    db.run("ATTACH 'builtin:karate' AS karate");
+    let lives = || assert_eq!(db.value("SELECT max(size) FROM connected_components(karate.edges)"), "34");
+    lives();
+    let idle = status("VmRSS:");
+    for sql in LARGE {
+        let error = db.error(sql).to_lowercase();
+        let peak = status("VmHWM:").saturating_sub(idle);
+        println!("{} MiB above the idle {} MiB after {sql}", peak >> 20, idle >> 20);
+        assert!(error.contains("memory") || error.contains("resources exhausted"), "{sql}\nsays: {error}");
+        assert!(peak <= LIMIT + LIMIT / 4, "{sql}\nholds {} MiB above the idle process", peak >> 20);
+        // The session lives, and has its memory back.
+        assert_eq!(db.session.context().runtime_env().memory_pool.reserved(), 0, "{sql}");
+        lives();
+    }
+}
+
+/// A line of this process's status, in bytes.
+fn status(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+#[test]
+fn a_timeout_ends_whatever_runs() {
+    let folder = files();
+    let db = Db::with_karate();
+    for (what, sql) in ENDLESS {
+        let sql = sql.replace("{}", folder.path().to_str().unwrap());
+        db.run("SET bonnet.statement_timeout = '1500ms'");
+        let start = Instant::now();
+        db.refuses(&sql, &["the statement ran past bonnet.statement_timeout"]);
+        let late = start.elapsed().saturating_sub(Duration::from_millis(1500));
+        println!("{what} ends {late:?} after its time");
+        assert!(late < BOUND, "{what} ends {late:?} after its time");
+        db.run("RESET bonnet.statement_timeout");
+        let ended = Instant::now();
+        while db.session.context().runtime_env().memory_pool.reserved() > 0 {
+            assert!(ended.elapsed() < BOUND, "{what} still holds memory after {BOUND:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_ends_whatever_runs() {
+    let folder = files();
+    for (what, sql) in ENDLESS {
+        let sql = sql.replace("{}", folder.path().to_str().unwrap());
+        let mut running =
+            Running::start(&["-c", "ATTACH 'builtin:karate' AS karate", "-c", "\\echo started", "-c", &sql]);
+        assert_eq!(running.lines.recv_timeout(BOUND * 10).as_deref(), Ok("started"));
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(running.child.try_wait().unwrap().is_none(), "{what} is done too early");
+        let late = interrupt(&mut running);
+        println!("{what} ends {late:?} after Ctrl-C");
+    }
+}
+
+/// Sends Ctrl-C and gives how long the process goes on.
+fn interrupt(running: &mut Running) -> Duration {
+    let status = Command::new("kill").args(["-INT", &running.child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+    let start = Instant::now();
+    loop {
+        if let Some(status) = running.child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(130));
+            return start.elapsed();
+        }
+        if start.elapsed() > BOUND {
+            running.child.kill().unwrap();
+            panic!("the command outlives its Ctrl-C by {BOUND:?}");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+#[cfg(feature = "delta")]
+fn ctrl_c_in_the_middle_of_training_keeps_the_finished_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = folder.path().join("lab.bonnet");
+    let open = || Db::with(EngineOptions { threads: Some(1), database: Some(lab.clone()), ..EngineOptions::default() });
+    open().run("CREATE TABLE results (seed BIGINT, status TEXT)");
+    let sql =
+        "INSERT INTO results SELECT seed, status FROM train((SELECT 'karate' AS graph, 'gcn' AS model, value AS seed
+                   FROM generate_series(0, 1000000)), epochs => 20, features => 'identity')";
+    let mut running = Running::start(&[lab.to_str().unwrap(), "-c", "ATTACH 'builtin:karate' AS karate", "-c", sql]);
+    let (start, db) = (Instant::now(), open());
+    let count = || db.value("SELECT count(*) FROM results").parse::<u64>().unwrap();
+    while count() < 3 {
+        assert!(start.elapsed() < BOUND * 10 && running.child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    interrupt(&mut running);
+    let kept = count();
+    let said: Vec<String> = running.lines.iter().collect();
+    let expected = format!("the {kept} runs that were finished before are kept in results");
+    assert!(said.iter().any(|line| line.contains(&expected)), "{kept} rows are there; said: {said:?}");
+    assert_eq!(db.rows("SELECT min(status), count(DISTINCT seed) = count(*) FROM results"), [["ok", "true"]]);
+    // The same statement with an anti-join goes on.
+    let more =
+        "SELECT j.* FROM (SELECT 'karate' AS graph, 'gcn' AS model, value AS seed FROM generate_series(0, 9)) AS j
+                    LEFT ANTI JOIN results r ON j.seed = r.seed";
+    db.run(&format!(
+        "INSERT INTO results SELECT seed, status FROM train(({more}), epochs => 2, features => 'identity')"
+    ));
+    assert_eq!(db.value("SELECT count(DISTINCT seed) FROM results WHERE seed < 10"), "10");
+}
