@@ -10,7 +10,7 @@ duckdb (ranking, homophily, lasting), torch and torch_geometric (training).
 
 Everything of ours goes through SQL. A query's time is what `\\timing` says of it: parsing, planning, reading the attached
 files, the kernel and the rows, in a session that has run the query before. Training is the column train_seconds of `train`
-over its epochs: preparation, steps, and the validation figures of every epoch. All nodes that are not trained on are one
+over its epochs: preparation, steps, and the validation figures of every epoch. The nodes of all parts but the first are one
 part, which both sides watch in every epoch. The peer reads the same graph, exported by a query.
 
 Medians over the repeats, in each of which ours and the peer run one after the other; in brackets the processor time of
@@ -210,7 +210,7 @@ GRAPHS = {
     "170,000 nodes, 1.2 M edges, 128 features, 40 classes": (made, 0.05, 1, False, ["8x"] * 5),
 }
 
-# One part that is watched in every epoch, made of all nodes that are not trained on.
+# One part that is watched in every epoch, made of the published validation and test nodes.
 WATCHED = [
     "CREATE SCHEMA watched",
     "CREATE VIEW watched.nodes AS SELECT * FROM given.nodes",

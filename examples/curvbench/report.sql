@@ -41,4 +41,5 @@ WHERE o.task = 'link_prediction' AND o.seeds = 5 ORDER BY o.dataset, o.label;
 \echo
 \echo Runs that failed.
 \echo
-SELECT task, dataset, scheme, model, configuration, seed, status, error FROM curvbench_runs WHERE status <> 'ok' ORDER BY ALL;
+SELECT task, dataset, scheme, model, configuration, seed, status, error FROM curvbench_runs
+WHERE status <> 'ok' ORDER BY task, dataset, scheme, model, configuration, seed;

@@ -120,4 +120,5 @@ GROUP BY p.name ORDER BY p.name;
 \echo
 \echo Runs that failed.
 \echo
-SELECT name AS graph, model, configuration, split, status, error FROM table_runs WHERE status <> 'ok' ORDER BY ALL;
+SELECT name AS graph, model, configuration, split, status, error FROM table_runs WHERE status <> 'ok'
+ORDER BY name, model, configuration, split;
