@@ -21,7 +21,7 @@ JOIN (VALUES ('mlp', 'MLP'), ('gcn', 'GCN'), ('gat', 'GAT'), ('graphsage', 'Grap
 WHERE r.status = 'ok' GROUP BY r.task, r.dataset, r.scheme, m.label, r.configuration;
 
 \echo
-\echo Table 3: node classification, accuracy.
+\echo Table 3: node classification, accuracy
 \echo
 SELECT o.dataset, o.label AS model, o.scheme AS split, p.mean || ' ± ' || p.std AS paper,
        o.mean::DECIMAL(5, 2) || ' ± ' || o.deviation::DECIMAL(5, 2) AS ours,
@@ -30,7 +30,7 @@ FROM curvbench_ours o JOIN curvbench_printed p ON p.task = o.task AND p.dataset 
 WHERE o.task = 'node_classification' AND o.seeds = 5 ORDER BY o.dataset, o.label, o.scheme DESC;
 
 \echo
-\echo Table 4: link prediction, AUC.
+\echo Table 4: link prediction, AUC
 \echo
 SELECT o.dataset, o.label AS model, o.scheme AS split, p.mean || ' ± ' || p.std AS paper,
        o.mean::DECIMAL(5, 2) || ' ± ' || o.deviation::DECIMAL(5, 2) AS ours,
