@@ -108,7 +108,9 @@ impl Optimizer {
         let [l2, shrink, step, root] = self.next_step();
         match self.kind {
             // The first step takes the gradient itself, as PyTorch does: the moments start at 0.
-            OptimizerKind::Sgd => simd::run(SgdStep { parameters, gradient, first: &mut self.first, lr: step, decay: l2 }),
+            OptimizerKind::Sgd => {
+                simd::run(SgdStep { parameters, gradient, first: &mut self.first, lr: step, decay: l2 })
+            }
             _ => {
                 let (first, second) = (&mut self.first, &mut self.second);
                 simd::run(AdamStep { parameters, gradient, first, second, l2, shrink, step, root });

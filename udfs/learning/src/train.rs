@@ -7,7 +7,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{DataError, GraphData};
-use crate::device::{Device, DeviceError, DeviceEngine};
+use crate::device::{Device, DeviceEngine, DeviceError};
 use crate::engine::{CpuEngine, Engine, Setup, Watched};
 use crate::features::{self, Features};
 use crate::graph_set::{GraphSet, Targets};
@@ -334,12 +334,22 @@ pub(crate) fn run_items(
             }
             let input = prepare(&graph, &data.features, options, &mut reservation)?;
             let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-            Loop { device, options, start, pruned, clock, monitor, observe }.run(&graph, input, &mut objective, reservation)
+            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+                &graph,
+                input,
+                &mut objective,
+                reservation,
+            )
         }
         Items::Graphs(set, split) => {
             let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
             let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-            Loop { device, options, start, pruned, clock, monitor, observe }.run(&set.graph, input, &mut objective, reservation)
+            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+                &set.graph,
+                input,
+                &mut objective,
+                reservation,
+            )
         }
     }
 }
@@ -379,7 +389,14 @@ impl Loop<'_> {
         let known: Arc<[(u32, u32)]> = objective.known().into();
         reservation.grow(8 * known.len())?;
         let n_outputs = objective.n_outputs();
-        let on_device = |device| Problem { graph: Arc::clone(graph), features: Arc::clone(&input), n_outputs, known: Arc::clone(&known), options, device };
+        let on_device = |device| Problem {
+            graph: Arc::clone(graph),
+            features: Arc::clone(&input),
+            n_outputs,
+            known: Arc::clone(&known),
+            options,
+            device,
+        };
         let build = registry::model(&options.model)?.build;
         let setup = |layout: &Layout, objective: &dyn Objective| -> Result<Setup<'_>, TrainError> {
             // The parameters of the model, then those of the task.
@@ -426,8 +443,7 @@ impl Loop<'_> {
         for epoch in 1..=options.epochs {
             let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
             objective.begin(epoch);
-            let Watched { train_loss, val_loss, val, test } =
-                engine.epoch(objective, epoch, schedule.factor(epoch))?;
+            let Watched { train_loss, val_loss, val, test } = engine.epoch(objective, epoch, schedule.factor(epoch))?;
             let mut record = EpochRecord { epoch, train_loss, val_loss, val, test, selected: false };
             epochs_run = epoch;
             match record.val_loss {

@@ -2,7 +2,7 @@
 
 use bonnet_graph::Reservation;
 
-use super::{Arg, Buffer, Device, DeviceError, Launch, Tape, THREADS, WARPS, args};
+use super::{Arg, Buffer, Device, DeviceError, Launch, THREADS, Tape, WARPS, args};
 use crate::engine::{Engine, Finished, Setup, Watched, order_of};
 use crate::kernels::padded;
 use crate::metrics::Metrics;
@@ -114,8 +114,12 @@ impl<'a> DeviceEngine<'a> {
             for (place, &part) in setup.watched().iter().enumerate() {
                 let (sum, hits) = (results.after::<f64>(1 + 2 * place), results.after::<f64>(2 + 2 * place));
                 let part = task.split.part(part);
-                Loss { program, task, labels, weights: &[], gradient: None }
-                    .lower(&mut on, part, (sum, Some(hits)), &mut watch)?;
+                Loss { program, task, labels, weights: &[], gradient: None }.lower(
+                    &mut on,
+                    part,
+                    (sum, Some(hits)),
+                    &mut watch,
+                )?;
             }
             loss = Some(DeviceLoss { val: task.split.val.len(), test: task.split.test.len() });
         }
@@ -362,19 +366,8 @@ impl Loss<'_> {
         let losses = on.memory.room::<f64>(n)?;
         let hit = if hits.is_some() { Some(on.memory.room::<f64>(n)?) } else { None };
         let (logits, stride) = (on.output(self.program), padded(self.task.classes));
-        let args = args![
-            list,
-            n,
-            logits,
-            stride,
-            self.task.classes,
-            self.labels,
-            weights,
-            total,
-            self.gradient,
-            losses,
-            hit,
-        ];
+        let args =
+            args![list, n, logits, stride, self.task.classes, self.labels, weights, total, self.gradient, losses, hit,];
         launches.push(Launch { kernel: "nll", blocks: n.div_ceil(WARPS) as u32, args });
         let mut sum = |from: Buffer, scale: f64, to: Buffer| {
             launches.push(Launch { kernel: "sum_doubles", blocks: 1, args: args![from, n, scale, to] });

@@ -218,7 +218,7 @@ template <class... A, void (*F)(A...)> struct Caller<F> {
 #define KERNEL(name) {#name, Caller<name>::fits, Caller<name>::body}
 
 const Kernel KERNELS[] = {
-    KERNEL(spmm), KERNEL(segment_max), KERNEL(segment_max_gradient), KERNEL(edge_dots), KERNEL(edge_pair_scores),
+    KERNEL(spmm), KERNEL(spmm_heavy), KERNEL(segment_max), KERNEL(segment_max_gradient), KERNEL(edge_dots), KERNEL(edge_pair_scores),
     KERNEL(edge_through_gate), KERNEL(edge_scale), KERNEL(edge_softmax), KERNEL(edge_softmax_gradient), KERNEL(edge_sums),
     KERNEL(head_dots), KERNEL(head_scale), KERNEL(gemm), KERNEL(gemm_tn), KERNEL(column_sums), KERNEL(dot_partials),
     KERNEL(sum_partials), KERNEL(fill), KERNEL(copy), KERNEL(clear_rows), KERNEL(clear_padding), KERNEL(gate_rows),

@@ -1,7 +1,6 @@
 //! The kernels on the host: `host.cpp`, compiled once a test run where there is a C++ compiler.
 
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,10 +41,13 @@ fn load() -> Result<Library, String> {
 
 #[cfg(unix)]
 fn load() -> Result<Library, String> {
-    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/device/host.cpp");
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let target = folder.path().join("kernels.so");
+    let (source, target) = (folder.path().join("host.cpp"), folder.path().join("kernels.so"));
+    // The texts travel with the tests, which may run elsewhere.
+    for (name, text) in [("host.cpp", include_str!("host.cpp")), ("kernels.cu", include_str!("kernels.cu"))] {
+        std::fs::write(folder.path().join(name), text).map_err(|error| error.to_string())?;
+    }
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-U_FORTIFY_SOURCE", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"])
         // Checks of jumps know nothing of several stacks.

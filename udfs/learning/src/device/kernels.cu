@@ -147,36 +147,74 @@ static __device__ __forceinline__ float finish(float x, const Finish& f, u32 key
 
 #define FINISH const float *bias, u32 activation, float slope, const Drop *drop
 
-// Sparse times dense, by warp, for every sum along the entries of rows: messages, features times weights and their
-// gradients, attention. Entry e of row r has the weight `values[n * heads + column / dim]`, n its number (`edges[e]`, or e
-// where that is null; 1 without values), times the mask of element (r, c), or (c, r) if `by_column`:
+// Sparse times dense, for every sum along the entries of rows: messages, features times weights and their gradients,
+// attention. Entry e of row r has the weight `values[n * heads + column / dim]`, n its number (`edges[e]`, or e where that is
+// null; 1 without values), times the mask of element (r, c), or (c, r) if `by_column`:
 //     out[r] = finish(scale * sum over the entries (r, c) of weight * x[c] + factor * base[r]), or added to out[r].
 // A row of x is read by as few lanes as it has groups of four columns; the other lanes read other entries.
-extern "C" __global__ void spmm(const u32* rows, u32 n_rows, const u32* offsets, const u32* columns, const u32* edges,
-                                const float* values, u32 heads, u32 dim, const Drop* mask, u32 by_column, const float* x,
-                                u32 x_stride, u32 width, float scale, const float* base, u32 base_stride, float factor,
-                                u32 add, FINISH, float* out, u32 out_stride) {
+
+struct Weights {
+    const u32* columns;
+    const u32* edges;
+    const float* values;
+    u32 heads;
+    const Drop* mask;
+    bool by_column;
+    u32 row;
+    u32 row_key;
+};
+
+static __device__ __forceinline__ float weight_of(const Weights& w, u32 e, u32 c, u32 head) {
+    float weight = w.values ? w.values[(u64)(w.edges ? w.edges[e] : e) * w.heads + head] : 1.0f;
+    if (w.mask) weight *= w.by_column ? factor_of(w.mask, drop_row(w.mask, c), w.row) : factor_of(w.mask, w.row_key, c);
+    return weight;
+}
+
+// Adds every `step`th entry from `e` on, four in flight at a time and in order.
+static __device__ __forceinline__ void gather(const Weights& w, u32 e, u32 end, u32 step, u32 head, const float* x,
+                                              u32 x_stride, u32 column, bool fast, float* sum) {
+    for (; end > e && end - e > 3 * step; e += 4 * step) {
+        float weight[4];
+        float4 v[4];
+        for (u32 k = 0; k < 4; k++) {
+            u32 c = w.columns[e + k * step];
+            weight[k] = weight_of(w, e + k * step, c, head);
+            v[k] = load4(x + (u64)c * x_stride + column, fast);
+        }
+        for (u32 k = 0; k < 4; k++) {
+            sum[0] += weight[k] * v[k].x, sum[1] += weight[k] * v[k].y;
+            sum[2] += weight[k] * v[k].z, sum[3] += weight[k] * v[k].w;
+        }
+    }
+    for (; e < end; e += step) {
+        u32 c = w.columns[e];
+        float weight = weight_of(w, e, c, head);
+        float4 v = load4(x + (u64)c * x_stride + column, fast);
+        sum[0] += weight * v.x, sum[1] += weight * v.y, sum[2] += weight * v.z, sum[3] += weight * v.w;
+    }
+}
+
+#define GATHER                                                                                                              \
+    const u32 *offsets, const u32 *columns, const u32 *edges, const float *values, u32 heads, u32 dim, const Drop *mask,    \
+        u32 by_column, const float *x, u32 x_stride, u32 width, float scale, const float *base, u32 base_stride,            \
+        float factor, u32 add, FINISH, float *out, u32 out_stride
+
+// By warp, but for rows of more than `most` entries.
+extern "C" __global__ void spmm(const u32* rows, u32 n_rows, u32 most, GATHER) {
     u32 i = warp();
     if (i >= n_rows) return;
     u32 row = row_at(rows, i), begin = offsets[row], end = offsets[row + 1];
+    if (end - begin > most) return;
     u32 quads = width / 4, lanes = lanes_for(quads), group = lane() / lanes, groups = LANES / lanes, at = lane() % lanes;
     bool fast = aligned(x, x_stride);
-    u32 row_key = mask && !by_column ? drop_row(mask, row) : 0;
+    Weights w = {columns, edges, values, heads, mask, by_column != 0, row, mask && !by_column ? drop_row(mask, row) : 0};
     Finish f = {bias, activation, slope, drop};
     u32 key = drop ? drop_row(drop, row) : 0;
     for (u32 first = 0; first < quads; first += lanes) {
-        u32 column = 4 * (first + at), head = column / dim;
+        u32 column = 4 * (first + at);
         bool real = column < width;
         float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        if (real) {
-            for (u32 e = begin + group; e < end; e += groups) {
-                u32 c = columns[e];
-                float w = values ? values[(u64)(edges ? edges[e] : e) * heads + head] : 1.0f;
-                if (mask) w *= by_column ? factor_of(mask, drop_row(mask, c), row) : factor_of(mask, row_key, c);
-                float4 v = load4(x + (u64)c * x_stride + column, fast);
-                sum[0] += w * v.x, sum[1] += w * v.y, sum[2] += w * v.z, sum[3] += w * v.w;
-            }
-        }
+        if (real) gather(w, begin + group, end, groups, column / dim, x, x_stride, column, fast, sum);
         for (u32 k = 0; k < 4; k++) sum[k] = across_groups(sum[k], lanes);
         if (real && group == 0) {
             float* to = out + (u64)row * out_stride + column;
@@ -187,6 +225,58 @@ extern "C" __global__ void spmm(const u32* rows, u32 n_rows, const u32* offsets,
                 to[k] = finish(y, f, key, column + k);
             }
         }
+    }
+}
+
+// Whether a row is in an ascending list.
+static __device__ __forceinline__ bool is_listed(const u32* rows, u32 n, u32 row) {
+    u32 low = 0, high = n;
+    while (low < high) {
+        u32 middle = (low + high) / 2;
+        if (rows[middle] < row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < n && rows[low] == row;
+}
+
+// The rows that spmm leaves out, a block each: `heavy` lists them, whether they are among `rows` or not. The warps take every
+// eighth part of the entries; their sums are added in order.
+extern "C" __global__ void spmm_heavy(const u32* rows, u32 n_rows, const u32* heavy, GATHER) {
+    __shared__ float parts[WARPS][4 * LANES];
+    u32 row = heavy[blockIdx.x];
+    if (rows && !is_listed(rows, n_rows, row)) return;
+    u32 begin = offsets[row], end = offsets[row + 1];
+    u32 quads = width / 4, lanes = lanes_for(quads), group = lane() / lanes, groups = LANES / lanes, at = lane() % lanes;
+    u32 own = threadIdx.x / LANES;
+    bool fast = aligned(x, x_stride);
+    Weights w = {columns, edges, values, heads, mask, by_column != 0, row, mask && !by_column ? drop_row(mask, row) : 0};
+    Finish f = {bias, activation, slope, drop};
+    u32 key = drop ? drop_row(drop, row) : 0;
+    for (u32 first = 0; first < quads; first += lanes) {
+        u32 column = 4 * (first + at);
+        bool real = column < width;
+        float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        u32 start = begin + own * groups + group;
+        if (real) gather(w, start, end, WARPS * groups, column / dim, x, x_stride, column, fast, sum);
+        for (u32 k = 0; k < 4; k++) sum[k] = across_groups(sum[k], lanes);
+        if (group == 0)
+            for (u32 k = 0; k < 4; k++) parts[own][4 * at + k] = sum[k];
+        __syncthreads();
+        u32 c = threadIdx.x;
+        if (c < 4 * lanes && 4 * first + c < width) {
+            float total = 0.0f;
+            for (u32 other = 0; other < WARPS; other++) total += parts[other][c];
+            float y = scale * total;
+            c += 4 * first;
+            float* to = out + (u64)row * out_stride + c;
+            if (base) y += factor * base[(u64)row * base_stride + c];
+            if (add) y += *to;
+            *to = finish(y, f, key, c);
+        }
+        __syncthreads();
     }
 }
 
@@ -956,9 +1046,12 @@ extern "C" __global__ void nll(const u32* rows, u32 n_rows, const float* logits,
 // out[0] = scale * the sum of n numbers, in an order that depends on n alone. One block.
 extern "C" __global__ void sum_doubles(const double* x, u32 n, double scale, double* out) {
     __shared__ double parts[WARPS];
-    double sum = 0.0;
-    for (u32 i = threadIdx.x; i < n; i += THREADS) sum += x[i];
-    sum = warp_sum(sum);
+    // Four sums side by side: their terms are read at the same time.
+    double part[4] = {0.0, 0.0, 0.0, 0.0};
+    for (u64 i = threadIdx.x; i < n; i += 4 * THREADS)
+        for (u32 k = 0; k < 4; k++)
+            if (i + k * THREADS < n) part[k] += x[i + k * THREADS];
+    double sum = warp_sum((part[0] + part[1]) + (part[2] + part[3]));
     if (lane() == 0) parts[threadIdx.x / LANES] = sum;
     __syncthreads();
     if (threadIdx.x == 0) {

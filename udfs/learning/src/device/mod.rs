@@ -19,13 +19,15 @@ mod engine;
 #[cfg(test)]
 mod host;
 mod memory;
+mod place;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use engine::DeviceEngine;
+pub use memory::{Buffer, Memory, Plain};
+pub use place::Place;
 #[cfg(test)]
 pub(crate) use tests::devices;
-pub use memory::{Buffer, Memory, Plain};
 
 /// The threads of a block.
 pub const THREADS: usize = 256;
@@ -35,6 +37,7 @@ pub const WARPS: usize = 8;
 /// Every kernel of `kernels.cu`.
 pub const KERNELS: &[&str] = &[
     "spmm",
+    "spmm_heavy",
     "segment_max",
     "segment_max_gradient",
     "edge_dots",

@@ -44,11 +44,7 @@ fn the_kernels_of_the_text_are_those_that_are_known() {
 }
 
 /// A run, with its epochs.
-fn run(
-    device: Option<&dyn Device>,
-    items: Items<'_>,
-    job: &Job,
-) -> Result<(Outcome, Vec<EpochRecord>), TrainError> {
+fn run(device: Option<&dyn Device>, items: Items<'_>, job: &Job) -> Result<(Outcome, Vec<EpochRecord>), TrainError> {
     let options = crate::TrainOptions { keep_embeddings: true, test_each_epoch: true, ..job.resolve().unwrap() };
     let mut records = Vec::new();
     let mut observe = |record: &EpochRecord| records.push(record.clone());
@@ -106,7 +102,7 @@ fn every_model_trains_on_a_device_as_on_the_cpu() {
         for job in jobs() {
             for sparse in [true, false] {
                 let data = planted(60, sparse);
-                let job = Job { epochs: Some(6), ..job.clone() };
+                let job = Job { epochs: Some(4), ..job.clone() };
                 let word = agree(&*device, Items::Nodes(&data, &split(&data)), &job);
                 let expected = if ON_THE_CPU.contains(&job.model.as_str()) { "cpu" } else { device.name() };
                 assert_eq!(word, expected, "{}", job.model);
@@ -179,7 +175,8 @@ fn a_run_on_a_device_is_the_same_run_again() {
         for model in ["gat", "gcn", "unimp"] {
             let job = Job { epochs: Some(5), ..Job::new(model) };
             let items = Items::Nodes(&data, &parts);
-            let (first, second) = (run(Some(&*device), items, &job).unwrap(), run(Some(&*device), items, &job).unwrap());
+            let (first, second) =
+                (run(Some(&*device), items, &job).unwrap(), run(Some(&*device), items, &job).unwrap());
             assert!(first == second, "{model}");
         }
     }
@@ -250,10 +247,7 @@ fn the_largest_of_a_segment_and_its_gradient_are_those_of_the_cpu() {
         let forward = args![rows, set.len(), starts, columns, x, width, values, sources];
         let backward = args![None, n, back, targets, sources, g, width, true, gradient];
         let launch = |kernel, rows: usize, args| Launch { kernel, blocks: rows.div_ceil(WARPS) as u32, args };
-        let launches = vec![
-            launch("segment_max", set.len(), forward),
-            launch("segment_max_gradient", n, backward),
-        ];
+        let launches = vec![launch("segment_max", set.len(), forward), launch("segment_max_gradient", n, backward)];
         device.run(&mut Tape::new(launches)).unwrap();
         let (mut got, mut got_which, mut got_d) = (vec![0f32; n * width], vec![0u32; n * width], vec![0f32; n * width]);
         memory.read(values, &mut got).unwrap();

@@ -32,6 +32,9 @@ impl Rows {
     }
 }
 
+/// The entries of a row that a warp takes; rows of more get a block. Few in tests, whose graphs are small.
+const HEAVY: usize = if cfg!(test) { 3 } else { 256 };
+
 /// A sparse matrix on a device.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries {
@@ -43,6 +46,8 @@ pub struct Entries {
     pub values: Option<Buffer>,
     /// Their numbers in the matrix that this is the transpose of, or none where they count from 0.
     pub edges: Option<Buffer>,
+    /// The rows of more than [`HEAVY`] entries, and their number.
+    heavy: Option<(Buffer, usize)>,
 }
 
 /// Features on a device.
@@ -211,7 +216,8 @@ impl<'d> OnDevice<'d> {
     pub fn write_masks(&self, program: &Program, epoch: u32) -> Result<(), DeviceError> {
         let record = |mask: &Mask| {
             let pass = Pass::Train { epoch };
-            dropout(mask.p, program.seed, pass, mask.number, mask.site).map_or([0, 0, 0, 1f32.to_bits()], |d| d.record())
+            dropout(mask.p, program.seed, pass, mask.number, mask.site)
+                .map_or([0, 0, 0, 1f32.to_bits()], |d| d.record())
         };
         let words: Vec<u32> = self.held.masks.iter().flat_map(record).collect();
         self.memory.write(self.masks, &words)
@@ -455,7 +461,11 @@ impl<'a, 'd> Lower<'a, 'd> {
     /// What is applied to each row of sums.
     pub fn finish(&mut self) -> Tailing {
         let tail = self.this().tail;
-        Tailing { bias: tail.bias.map(|bias| self.block(bias)), activation: tail.activation, mask: self.mask(tail.dropout) }
+        Tailing {
+            bias: tail.bias.map(|bias| self.block(bias)),
+            activation: tail.activation,
+            mask: self.mask(tail.dropout),
+        }
     }
 
     /// Room of `len` numbers that other layers use too, for what is read before the layer's last launch.
@@ -606,7 +616,7 @@ impl<'a, 'd> Lower<'a, 'd> {
         let (activation, slope) = code(tail.activation);
         let (base, base_stride, factor) =
             base.map_or((None, 0, 0.0), |(base, stride, factor)| (Some(base), stride, factor));
-        let args = args![
+        let common = args![
             entries.offsets,
             entries.columns,
             entries.edges,
@@ -630,7 +640,14 @@ impl<'a, 'd> Lower<'a, 'd> {
             out.0,
             out.1,
         ];
+        let mut args = args![HEAVY];
+        args.extend(common.iter().copied());
         self.by_warp("spmm", rows, args);
+        if let Some((heavy, len)) = entries.heavy {
+            let mut args = args![heavy];
+            args.extend(common);
+            self.over("spmm_heavy", rows, len, args);
+        }
     }
 
     /// `out = tail(a w)`, or added, on some rows: `a` has `k` columns, `w` is `k x n`, or the transpose of an `n x k` matrix.
@@ -647,8 +664,7 @@ impl<'a, 'd> Lower<'a, 'd> {
     ) {
         const TILE: (usize, usize) = (128, 64);
         let (activation, slope) = code(tail.activation);
-        let args =
-            args![a, k, mask, w, n, transposed, sink.add, tail.bias, activation, slope, tail.mask, sink.buffer];
+        let args = args![a, k, mask, w, n, transposed, sink.add, tail.bias, activation, slope, tail.mask, sink.buffer];
         self.over("gemm", rows, rows.len.div_ceil(TILE.0) * n.div_ceil(TILE.1), args);
     }
 
@@ -721,8 +737,7 @@ impl<'a, 'd> Lower<'a, 'd> {
         sink: Sink,
     ) {
         let (activation, slope) = code(tail.activation);
-        let args =
-            args![width, x, coefficient, factor, sink.add, tail.bias, activation, slope, tail.mask, sink.buffer];
+        let args = args![width, x, coefficient, factor, sink.add, tail.bias, activation, slope, tail.mask, sink.buffer];
         self.by_element("add_rows", rows, width, args);
     }
 
@@ -747,12 +762,9 @@ fn chunks(rows: usize, least: usize, most: usize) -> (usize, usize) {
     (per_chunk, rows.div_ceil(per_chunk).max(1))
 }
 
-fn hold(
-    memory: &mut Memory<'_>,
-    offsets: &[usize],
-    columns: &[u32],
-    values: &[f32],
-) -> Result<Entries, DeviceError> {
+fn hold(memory: &mut Memory<'_>, offsets: &[usize], columns: &[u32], values: &[f32]) -> Result<Entries, DeviceError> {
+    let lengths = offsets.windows(2).enumerate();
+    let heavy: Vec<u32> = lengths.filter(|(_, row)| row[1] - row[0] > HEAVY).map(|(row, _)| row as u32).collect();
     let too_many = |_| DeviceError::Failed(format!("{} entries: a GPU takes fewer than 2^32", columns.len()));
     let offsets: Vec<u32> = offsets.iter().map(|&at| u32::try_from(at)).collect::<Result<_, _>>().map_err(too_many)?;
     Ok(Entries {
@@ -760,6 +772,7 @@ fn hold(
         columns: memory.hold(columns)?,
         values: if values.is_empty() { None } else { Some(memory.hold(values)?) },
         edges: None,
+        heavy: if heavy.is_empty() { None } else { Some((memory.hold(&heavy)?, heavy.len())) },
     })
 }
 

@@ -460,7 +460,10 @@ fn compare(here: &Program, scope: &Scope, outputs: &[f32], what: &str) {
         for c in 0..stride {
             let at = row as usize * stride + c;
             let (expected, got) = (here.outputs()[at], outputs[at]);
-            assert!((expected - got).abs() <= 1e-5 * (1.0 + expected.abs()), "{what}: {got} for {expected} in row {row}, {c}");
+            assert!(
+                (expected - got).abs() <= 1e-5 * (1.0 + expected.abs()),
+                "{what}: {got} for {expected} in row {row}, {c}"
+            );
         }
     }
 }

@@ -47,7 +47,8 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
     let options = job.resolve().unwrap();
     let features = Arc::clone(&data.features);
     let known = Arc::new([]);
-    let problem = Problem { graph: Arc::clone(&data.graph), features, n_outputs: 3, known, options: &options, device: false };
+    let problem =
+        Problem { graph: Arc::clone(&data.graph), features, n_outputs: 3, known, options: &options, device: false };
     let built = (model(&job.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap());
     built.is_ok().then_some(job)
 }
@@ -125,7 +126,14 @@ impl Bench {
     fn new(data: &GraphData, options: &TrainOptions, train: &[u32]) -> Self {
         let features = Arc::clone(&data.features);
         let known = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
-        let problem = Problem { graph: Arc::clone(&data.graph), features, n_outputs: data.n_classes, known, options, device: false };
+        let problem = Problem {
+            graph: Arc::clone(&data.graph),
+            features,
+            n_outputs: data.n_classes,
+            known,
+            options,
+            device: false,
+        };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();

@@ -2,8 +2,8 @@
 
 use super::super::{Entries, Gather, Lower, Sink, code};
 use crate::device::{Buffer, DeviceError, args};
-use crate::kernels::elementwise::Activation;
 use crate::kernels::edge::Gate;
+use crate::kernels::elementwise::Activation;
 
 /// The coefficients before dropout and after it, which a layer holds.
 pub(super) const ALPHA: usize = 0;
