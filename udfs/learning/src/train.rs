@@ -411,8 +411,9 @@ impl Loop<'_> {
             Ok(Setup { options, pruned, monitor, parameters })
         };
         let mut engine: Option<Box<dyn Engine + '_>> = None;
+        let mut reserved_for_device = None;
         if let Some(device) = device {
-            // What is reserved for a model that turns out to have no kernels is given back.
+            // Apart, so that a model that turns out to have no kernels gives it back.
             let mut tried = Reservation::new(monitor, 0)?;
             let model = build(&on_device(true), &mut tried)?;
             if model.program().is_some() {
@@ -420,7 +421,7 @@ impl Loop<'_> {
                 match DeviceEngine::new(device, model, n, objective, setup, &mut tried) {
                     Ok(made) => {
                         engine = Some(Box::new(made));
-                        reservation.grow(tried.bytes())?;
+                        reserved_for_device = Some(tried);
                     }
                     Err(DeviceError::Unsupported(_)) => {}
                     Err(error) => return Err(error.into()),
@@ -500,7 +501,9 @@ impl Loop<'_> {
             parameters: parameters + objective.head().parameters(),
             train_seconds,
             test_seconds: clock.elapsed().as_secs_f64(),
-            peak_memory: reservation.bytes() + last.device_bytes,
+            peak_memory: reservation.bytes()
+                + reserved_for_device.map_or(0, |reserved| reserved.bytes())
+                + last.device_bytes,
             device,
             logits: predictions,
             embeddings,

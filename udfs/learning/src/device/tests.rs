@@ -205,6 +205,41 @@ fn a_device_without_room_is_a_status_and_the_next_run_goes_on() {
     }
 }
 
+#[cfg(feature = "cuda")]
+#[test]
+fn a_gpu_without_room_says_so_and_the_next_run_goes_on() {
+    let gpu = match cuda::Gpu::first() {
+        Ok(gpu) => gpu,
+        Err(why) => return eprintln!("skipped on a GPU: {why}"),
+    };
+    let (queue, data) = (gpu.queue().unwrap(), planted(60, true));
+    let error = queue.allocate(1 << 50).unwrap_err();
+    assert!(matches!(&error, DeviceError::OutOfMemory(text) if text.contains("free")), "{error}");
+    let parts = split(&data);
+    agree(&queue, Items::Nodes(&data, &parts), &Job { epochs: Some(3), ..Job::new("gcn") });
+}
+
+#[test]
+fn runs_at_once_are_the_runs_alone() {
+    let data = planted(60, true);
+    let parts = split(&data);
+    let of = |device: &dyn Device, seed: u64| {
+        let job = Job { epochs: Some(5), seed: Some(seed), ..Job::new("gcn") };
+        run(Some(device), Items::Nodes(&data, &parts), &job).unwrap()
+    };
+    let alone: Vec<_> = devices().iter().map(|device| [of(&**device, 1), of(&**device, 2)]).collect();
+    let (of, alone) = (&of, &alone);
+    std::thread::scope(|scope| {
+        for seed in [1, 2, 1, 2] {
+            scope.spawn(move || {
+                for (device, alone) in devices().iter().zip(alone) {
+                    assert!(of(&**device, seed) == alone[seed as usize - 1], "seed {seed} on {}", device.name());
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn a_run_that_diverges_on_a_device_says_so() {
     for device in devices() {
