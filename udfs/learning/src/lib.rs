@@ -10,11 +10,15 @@
 //! that are composed under candle's autograd. Everything is deterministic: the same job gives the same bits for any
 //! number of threads.
 //!
+//! On a GPU the same programs of layers run as the kernels of [`device`].
+//!
 //! Parallelism is that of the rayon pool in which the caller runs: jobs may be tasks of one pool and their kernels
 //! tasks of the same pool.
 
 pub mod candle_ops;
 mod data;
+pub mod device;
+mod engine;
 mod features;
 mod graph_set;
 pub mod kernels;
@@ -42,7 +46,7 @@ pub use options::{ClassWeights, Decoder, Job, OptionError, Pooling, SelectBy, TA
 pub use registry::{Hyperparameter, Kind, ModelSpec, model, models};
 pub use saved::{SaveError, Saved, file_name};
 pub use split::{Part, Shares, Split, SplitError, SplitScheme};
-pub use train::{EpochRecord, Items, Matrix, Outcome, Status, TrainError, train, train_items};
+pub use train::{EpochRecord, Items, Matrix, Outcome, Status, TrainError, train, train_items, train_items_on};
 
 #[cfg(feature = "sql")]
 mod sql;

@@ -84,32 +84,36 @@ impl Optimizer {
         self.factor = factor;
     }
 
-    /// One step along a gradient. O(n), one pass; a parameter whose value and gradients are 0 stays 0.
-    pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
+    /// Counts a step, and gives what a kernel needs of it: the L2 factor, the factor of the weights, the rate, and the factor
+    /// of the root of the second moment.
+    pub(crate) fn next_step(&mut self) -> [f32; 4] {
         self.steps = self.steps.saturating_add(1);
         let (lr, decay) = (self.lr * self.factor, self.weight_decay);
+        let correction1 = 1.0 - BETA1.powi(self.steps);
+        let correction2 = 1.0 - BETA2.powi(self.steps);
         match self.kind {
-            OptimizerKind::Sgd => {
-                // The first step takes the gradient itself, as PyTorch does: the moments start at 0.
-                simd::run(SgdStep { parameters, gradient, first: &mut self.first, lr: lr as f32, decay: decay as f32 });
-            }
+            OptimizerKind::Sgd => [decay as f32, 1.0, lr as f32, 1.0],
             kind => {
-                let correction1 = 1.0 - BETA1.powi(self.steps);
-                let correction2 = 1.0 - BETA2.powi(self.steps);
                 let (l2, shrink) = match kind {
                     OptimizerKind::AdamW => (0.0, 1.0 - lr * decay),
                     _ => (decay, 1.0),
                 };
-                simd::run(AdamStep {
-                    parameters,
-                    gradient,
-                    first: &mut self.first,
-                    second: &mut self.second,
-                    l2: l2 as f32,
-                    shrink: shrink as f32,
-                    step: (lr / correction1) as f32,
-                    root: (1.0 / correction2.sqrt()) as f32,
-                });
+                [l2 as f32, shrink as f32, (lr / correction1) as f32, (1.0 / correction2.sqrt()) as f32]
+            }
+        }
+    }
+
+    /// One step along a gradient. O(n), one pass; a parameter whose value and gradients are 0 stays 0.
+    pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
+        let [l2, shrink, step, root] = self.next_step();
+        match self.kind {
+            // The first step takes the gradient itself, as PyTorch does: the moments start at 0.
+            OptimizerKind::Sgd => {
+                simd::run(SgdStep { parameters, gradient, first: &mut self.first, lr: step, decay: l2 })
+            }
+            _ => {
+                let (first, second) = (&mut self.first, &mut self.second);
+                simd::run(AdamStep { parameters, gradient, first, second, l2, shrink, step, root });
             }
         }
     }

@@ -99,6 +99,11 @@ impl Dropout {
         })
     }
 
+    /// Threshold, keys and the bits of the scale: what a kernel on a device is given.
+    pub(crate) fn record(&self) -> [u32; 4] {
+        [self.threshold, self.row_key, self.column_key, self.scale.to_bits()]
+    }
+
     /// The key of a row, for [`Dropout::keeps`].
     #[inline(always)]
     pub fn row(&self, row: u32) -> u32 {

@@ -7,20 +7,21 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{DataError, GraphData};
+use crate::device::{Device, DeviceEngine, DeviceError};
+use crate::engine::{CpuEngine, Engine, Setup, Watched};
 use crate::features::{self, Features};
 use crate::graph_set::{GraphSet, Targets};
 use crate::links::LinkSplit;
 use crate::metrics::Metrics;
 use crate::models::sampled::Sampled;
-use crate::models::{Axis, BuildError, Layout, Messages, Model, Pass, Problem};
-use crate::optimizer::Optimizer;
+use crate::models::{Axis, BuildError, Layout, Messages, Model, Problem};
 use crate::options::{OptionError, SelectBy, Task, TrainOptions};
-use crate::random::{Stream, key};
+use crate::random::key;
 use crate::registry;
 use crate::saved::{SaveError, Saved};
-use crate::schedule::{Schedule, clip_global_norm};
+use crate::schedule::Schedule;
 use crate::split::{Part, Split};
-use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Step, Wanted};
+use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Wanted};
 
 /// How a run ended: the column `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,6 +102,9 @@ pub enum TrainError {
     /// The host granted no memory.
     #[error("{0}")]
     OutOfMemory(String),
+    /// The device failed.
+    #[error("the device failed: {0}")]
+    Device(String),
     /// The host wants no answer any more.
     #[error("the query was cancelled")]
     Cancelled,
@@ -123,6 +127,16 @@ impl From<Stopped> for TrainError {
         match stopped {
             Stopped::Cancelled => Self::Cancelled,
             Stopped::OutOfMemory(text) => Self::OutOfMemory(text),
+        }
+    }
+}
+
+impl From<DeviceError> for TrainError {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::OutOfMemory(text) => Self::OutOfMemory(text),
+            DeviceError::Stopped(stopped) => stopped.into(),
+            error => Self::Device(error.to_string()),
         }
     }
 }
@@ -193,9 +207,9 @@ pub struct Outcome {
     pub train_seconds: f64,
     /// Seconds of the final pass over all nodes and its figures.
     pub test_seconds: f64,
-    /// The bytes that the run reserved.
+    /// The bytes that the run reserved, and those that it held on a device.
     pub peak_memory: usize,
-    /// Where it ran: `cpu`.
+    /// Where it ran: `cpu` or `cuda`.
     pub device: &'static str,
     /// The outputs of the selected epoch, a row an item: for every node, or every graph, the logits of the classes; for
     /// every pair of [`LinkSplit::pairs`] its logit; for every graph of a regression its value.
@@ -256,7 +270,27 @@ pub fn train_items(
     monitor: &dyn Monitor,
     observe: &mut dyn FnMut(&EpochRecord),
 ) -> Result<Outcome, TrainError> {
-    run_items(items, start, options, true, monitor, observe)
+    run_items(None, items, start, options, true, monitor, observe)
+}
+
+/// [`train_items`] on a device. A model with a layer that has no kernels there runs on the CPU instead, as
+/// [`Outcome::device`] says. The same arguments give the same outcome on the same device, and what is drawn from the seed
+/// (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there.
+///
+/// Node classification leaves the device for a few numbers an epoch, unless another figure than the accuracy or the loss is
+/// wanted; the losses of other tasks are computed on the host, which reads the outputs and writes their gradient.
+///
+/// # Errors
+/// See [`TrainError`]; no room left on the device is [`TrainError::OutOfMemory`].
+pub fn train_items_on(
+    device: &dyn Device,
+    items: Items<'_>,
+    start: Option<&Saved>,
+    options: &TrainOptions,
+    monitor: &dyn Monitor,
+    observe: &mut dyn FnMut(&EpochRecord),
+) -> Result<Outcome, TrainError> {
+    run_items(Some(device), items, start, options, true, monitor, observe)
 }
 
 /// [`train`], with index structures restricted or not.
@@ -269,11 +303,12 @@ pub(crate) fn run(
     monitor: &dyn Monitor,
     observe: &mut dyn FnMut(&EpochRecord),
 ) -> Result<Outcome, TrainError> {
-    run_items(Items::Nodes(data, split), None, options, pruned, monitor, observe)
+    run_items(None, Items::Nodes(data, split), None, options, pruned, monitor, observe)
 }
 
 /// [`train_items`], with index structures restricted to what the outputs depend on or not: the outcome is the same.
 pub(crate) fn run_items(
+    device: Option<&dyn Device>,
     items: Items<'_>,
     start: Option<&Saved>,
     options: &TrainOptions,
@@ -288,7 +323,7 @@ pub(crate) fn run_items(
         Items::Nodes(data, split) => {
             let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
             let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-            Loop { options, start, pruned, clock, monitor, observe }.run(
+            Loop { device, options, start, pruned, clock, monitor, observe }.run(
                 &data.graph,
                 input,
                 &mut objective,
@@ -304,12 +339,22 @@ pub(crate) fn run_items(
             }
             let input = prepare(&graph, &data.features, options, &mut reservation)?;
             let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-            Loop { options, start, pruned, clock, monitor, observe }.run(&graph, input, &mut objective, reservation)
+            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+                &graph,
+                input,
+                &mut objective,
+                reservation,
+            )
         }
         Items::Graphs(set, split) => {
             let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
             let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-            Loop { options, start, pruned, clock, monitor, observe }.run(&set.graph, input, &mut objective, reservation)
+            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+                &set.graph,
+                input,
+                &mut objective,
+                reservation,
+            )
         }
     }
 }
@@ -327,6 +372,7 @@ fn prepare(
 }
 
 struct Loop<'a> {
+    device: Option<&'a dyn Device>,
     options: &'a TrainOptions,
     start: Option<&'a Saved>,
     pruned: bool,
@@ -343,100 +389,76 @@ impl Loop<'_> {
         objective: &mut dyn Objective,
         mut reservation: Reservation<'_>,
     ) -> Result<Outcome, TrainError> {
-        let Self { options, start, pruned, clock, monitor, observe } = self;
+        let Self { device, options, start, pruned, clock, monitor, observe } = self;
         let n = graph.n_nodes();
         let known: Arc<[(u32, u32)]> = objective.known().into();
         reservation.grow(8 * known.len())?;
         let n_outputs = objective.n_outputs();
-        let problem = Problem { graph: Messages::from(graph), features: input, n_outputs, known, options };
-        let mut model: Box<dyn Model + '_> = match options.batch_nodes {
-            None => (registry::model(&options.model)?.build)(&problem, &mut reservation)?,
-            Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
+        let on_device = |device| Problem {
+            graph: Messages::from(graph),
+            features: Arc::clone(&input),
+            n_outputs,
+            known: Arc::clone(&known),
+            options,
+            device,
         };
-        // The parameters of the model, then those of the task.
-        let of_model = model.layout().stored();
-        let stored = of_model + objective.head().stored();
-        reservation.grow(3 * 4 * stored + Optimizer::bytes(stored))?;
-        let mut parameters = match start {
-            Some(saved) => saved.parameters(&options.model, &[model.layout(), objective.head()])?,
+        let build = registry::model(&options.model)?.build;
+        let setup = |layout: &Layout, objective: &dyn Objective| -> Result<Setup<'_>, TrainError> {
+            // The parameters of the model, then those of the task.
+            let parameters = match start {
+                Some(saved) => saved.parameters(&options.model, &[layout, objective.head()])?,
+                None => {
+                    let mut parameters = layout.initialise(options.seed);
+                    parameters.extend(objective.head().initialise(key(&[options.seed, HEAD])));
+                    parameters
+                }
+            };
+            Ok(Setup { options, pruned, monitor, parameters })
+        };
+        let mut engine: Option<Box<dyn Engine + '_>> = None;
+        let mut reserved_for_device = None;
+        // Steps on samples are the processor's.
+        if let Some(device) = device.filter(|_| options.batch_nodes.is_none()) {
+            // Apart, so that a model that turns out to have no kernels gives it back.
+            let mut tried = Reservation::new(monitor, 0)?;
+            let model = build(&on_device(true), &mut tried)?;
+            if model.program().is_some() {
+                // The batches of the first epoch are those of all.
+                objective.begin(1);
+                let setup = setup(model.layout(), objective)?;
+                match DeviceEngine::new(device, model, n, objective, setup, &mut tried) {
+                    Ok(made) => {
+                        engine = Some(Box::new(made));
+                        reserved_for_device = Some(tried);
+                    }
+                    Err(DeviceError::Unsupported(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        let mut engine = match engine {
+            Some(engine) => engine,
             None => {
-                let mut parameters = model.layout().initialise(options.seed);
-                parameters.extend(objective.head().initialise(key(&[options.seed, HEAD])));
-                parameters
+                let problem = on_device(false);
+                let model: Box<dyn Model + '_> = match options.batch_nodes {
+                    None => build(&problem, &mut reservation)?,
+                    Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
+                };
+                let setup = setup(model.layout(), objective)?;
+                Box::new(CpuEngine::new(model, n, objective, setup, &mut reservation)?)
             }
         };
-        let mut best_parameters = parameters.clone();
-        let mut gradient = vec![0f32; stored];
-        let mut optimizer = Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored);
         let schedule = Schedule { warmup: options.warmup, epochs: options.epochs, decay: options.schedule };
 
-        // Batches that are drawn anew take the place of those before.
-        let (mut scopes, mut of_scopes, mut largest_scopes) = (Vec::new(), None, 0);
-        let watched: &[Part] = if options.test_each_epoch { &[Part::Val, Part::Test] } else { &[Part::Val] };
-        let watch_scope = model.scope(&objective.nodes(watched), false, pruned, &mut reservation)?;
-        let wanted = if options.every_figure { Wanted::All } else { Wanted::Selecting(options.select_by) };
-
         let (mut best_epoch, mut improved, mut best) = (0, 0, None::<(f64, f64)>);
-        let (mut epochs_run, mut steps) = (0, 0u32);
+        let mut epochs_run = 0;
         monitor.expect(u64::from(options.epochs));
         for epoch in 1..=options.epochs {
             let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
-            let mut train_loss = 0.0;
-            if objective.begin(epoch) {
-                scopes.clear();
-                drop(of_scopes.take());
-                let mut reservation = Reservation::new(monitor, 0)?;
-                for nodes in objective.batches() {
-                    scopes.push(model.scope(&nodes, true, pruned, &mut reservation)?);
-                }
-                largest_scopes = largest_scopes.max(reservation.bytes());
-                of_scopes = Some(reservation);
-            }
-            let n_items: usize = (0..scopes.len()).map(|batch| objective.batch_items(batch)).sum();
-            optimizer.set_factor(schedule.factor(epoch));
-            for batch in order_of(scopes.len(), options.seed, epoch) {
-                monitor.check()?;
-                steps = steps.wrapping_add(1);
-                // Steps on samples number their rows from 0: each has masks of its own.
-                let pass = Pass::Train { epoch: if options.batch_nodes.is_some() { steps } else { epoch } };
-                let scope = &scopes[batch];
-                let (of_nodes, head) = parameters.split_at(of_model);
-                let (d_model, d_head) = gradient.split_at_mut(of_model);
-                model.forward(scope, of_nodes, pass, monitor)?;
-                let (outputs, d_nodes) = model.outputs_and_gradient();
-                if !pruned {
-                    d_nodes.fill(0.0);
-                }
-                let step = Step { outputs: Outputs { nodes: outputs, head }, d_nodes, d_head };
-                let loss = objective.train(batch, step, monitor)? + model.penalty();
-                if !loss.is_finite() {
-                    return Err(diverged("training", loss));
-                }
-                train_loss += loss * (objective.batch_items(batch) as f64 / n_items as f64);
-                model.backward(scope, of_nodes, pass, d_model, monitor)?;
-                if let Some(limit) = options.clip {
-                    clip_global_norm(&mut gradient, limit);
-                }
-                optimizer.step(&mut parameters, &gradient);
-            }
-
-            let mut record = EpochRecord {
-                epoch,
-                train_loss,
-                val_loss: None,
-                val: Metrics::default(),
-                test: Metrics::default(),
-                selected: false,
-            };
-            if !watch_scope.targets().is_empty() {
-                let (of_nodes, head) = parameters.split_at(of_model);
-                model.forward(&watch_scope, of_nodes, Pass::Evaluate, monitor)?;
-                let outputs = Outputs { nodes: model.outputs(), head };
-                (record.val_loss, record.val) = objective.score(Part::Val, outputs, wanted, monitor)?;
-                if options.test_each_epoch {
-                    record.test = objective.score(Part::Test, outputs, wanted, monitor)?.1;
-                }
-            }
+            let fresh = objective.begin(epoch);
+            let Watched { train_loss, val_loss, val, test } =
+                engine.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
+            let mut record = EpochRecord { epoch, train_loss, val_loss, val, test, selected: false };
             epochs_run = epoch;
             match record.val_loss {
                 None => (best_epoch, record.selected) = (epoch, true),
@@ -454,7 +476,7 @@ impl Loop<'_> {
                 }
             }
             if record.selected {
-                best_parameters.copy_from_slice(&parameters);
+                engine.keep()?;
             }
             observe(&record);
             monitor.advance(1);
@@ -466,35 +488,34 @@ impl Loop<'_> {
         let train_seconds = clock.elapsed().as_secs_f64();
 
         let clock = Instant::now();
-        let all: Vec<u32> = (0..n as u32).collect();
-        let scope = model.scope(&all, false, true, &mut reservation)?;
-        let (of_nodes, head) = best_parameters.split_at(of_model);
-        model.forward(&scope, of_nodes, Pass::Evaluate, monitor)?;
+        let (device, parameters) = (engine.device(), engine.parameters());
+        let last = engine.finish(&mut reservation)?;
         // What is handed out: the outputs, at most one row a node and its embedding.
         reservation.grow(4 * n * n_outputs)?;
-        let outputs = Outputs { nodes: model.outputs(), head };
+        let (of_model, head) = last.parameters.split_at(last.layout.stored());
+        let outputs = Outputs { nodes: last.outputs, head };
         let (_, val) = objective.score(Part::Val, outputs, Wanted::All, monitor)?;
         let (_, test) = objective.score(Part::Test, outputs, Wanted::All, monitor)?;
         let predictions = objective.predictions(outputs, monitor)?;
         let embeddings = match options.keep_embeddings {
             true => {
-                reservation.grow(4 * n * model.embedding().map_or(n_outputs, |(_, columns)| columns.len()))?;
-                objective.embeddings(model.as_ref(), monitor)?
+                reservation.grow(4 * n * last.embedding.map_or(n_outputs, |(_, columns)| columns.len()))?;
+                objective.embeddings(last.outputs, last.embedding, monitor)?
             }
             false => None,
         };
-        let mut weights = named(model.layout(), of_nodes);
+        let mut weights = named(last.layout, of_model);
         weights.extend(named(objective.head(), head));
         Ok(Outcome {
             best_epoch,
             epochs_run,
             val,
             test,
-            parameters: model.layout().parameters() + objective.head().parameters(),
+            parameters: parameters + objective.head().parameters(),
             train_seconds,
             test_seconds: clock.elapsed().as_secs_f64(),
-            peak_memory: reservation.bytes() + largest_scopes + model.peak(),
-            device: "cpu",
+            peak_memory: reservation.bytes() + reserved_for_device.map_or(0, |reserved| reserved.bytes()) + last.beside,
+            device,
             logits: predictions,
             embeddings,
             weights,
@@ -504,17 +525,6 @@ impl Loop<'_> {
 
 /// Tells the initial values of a task's parameters from those of the model.
 const HEAD: u64 = 9;
-/// Tells the order of the steps from other uses of the seed.
-const ORDER: u64 = 10;
-
-/// The order of the steps of an epoch.
-fn order_of(batches: usize, seed: u64, epoch: u32) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..batches).collect();
-    if batches > 1 {
-        Stream::new(key(&[seed, ORDER, u64::from(epoch)])).shuffle(&mut order);
-    }
-    order
-}
 
 /// The blocks of a layout without their padding.
 fn named(layout: &Layout, values: &[f32]) -> Vec<(String, Matrix)> {

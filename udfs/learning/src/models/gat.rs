@@ -8,9 +8,11 @@ use super::input::Input;
 use super::{Axis, BuildError, Initial, Layout, Model, Operator, Pass, Problem, Scope, Site, dropout, zeros};
 use crate::kernels::attention::{self, Attend, BackwardSources, MAX_HEADS, Shape};
 use crate::kernels::dense::{self, Then};
+use crate::kernels::edge;
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::padded;
 use crate::kernels::rows::block_rows;
+use crate::program::{Builder, Source};
 use crate::registry::{Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration: the defaults are those of the paper for Cora.
@@ -52,8 +54,48 @@ pub const SPEC: ModelSpec = ModelSpec {
         },
     ],
     reach: reach::A_LAYER,
-    build: |problem, reservation| Ok(Box::new(Gat::new(problem, reservation)?)),
+    build: |problem, reservation| match problem.device {
+        true => program(problem, reservation),
+        false => Ok(Box::new(Gat::new(problem, reservation)?)),
+    },
 };
+
+/// The same equations and parameters as a program.
+fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+    let options = problem.options;
+    let gate = edge::Gate::Leaky(options.real("negative_slope")? as f32);
+    let attention_p = options.real("attention_dropout")?;
+    let (heads, output_heads) = (options.integer("heads")? as usize, options.integer("output_heads")? as usize);
+    let operator = Arc::new(Operator::attention(&problem.graph, reservation)?);
+    let mut b = Builder::new(problem, reservation);
+    let x = b.input(options.dropout)?;
+    let layer = |b: &mut Builder<'_, '_, '_>, x: Source, l: usize, heads: usize, width: usize| {
+        let (rows, columns) = (b.source_axis(x), Axis::padded(heads, width));
+        let weights = Initial::glorot(rows.len(), columns.len());
+        let weights = b.parameter(format!("{l}.weight"), rows, columns, weights);
+        let z = b.linear_with(x, weights);
+        let source = b.head_dots(z, format!("{l}.source"), heads, Initial::glorot(heads, width));
+        let target = b.head_dots(z, format!("{l}.target"), heads, Initial::glorot(heads, width));
+        let mask = b.attention_mask(l, attention_p);
+        b.pair_attention(&operator, [target, source, z], heads, gate, mask)
+    };
+    let mut x: Source = x.into();
+    let last = options.layers - 1;
+    for l in 0..last {
+        let z = layer(&mut b, x, l, heads, options.hidden)?;
+        let z = b.bias(z, format!("{l}.bias"));
+        let h = b.activation(z, Activation::Elu);
+        let h = b.dropout(h, options.dropout);
+        b.embedding(h);
+        x = h.into();
+    }
+    let mut z = layer(&mut b, x, last, output_heads, problem.n_outputs)?;
+    if output_heads > 1 {
+        z = b.mean_heads(z, output_heads, problem.n_outputs);
+    }
+    let z = b.bias(z, format!("{last}.bias"));
+    Ok(Box::new(b.finish(z)?))
+}
 
 /// `H_l = elu(heads side by side of sum_j alpha_ij W_l dropout(H_{l-1})_j + b_l)` over the neighbours and the node itself;
 /// the last layer averages its heads and has no elu. Weights and attention vectors start as Glorot and Bengio's (a

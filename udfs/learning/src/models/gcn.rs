@@ -10,6 +10,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
+use crate::program::{Builder, Source};
 use crate::registry::{COMMON, ModelSpec, reach};
 
 /// The registration.
@@ -22,8 +23,33 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: COMMON,
     own: &[],
     reach: reach::A_LAYER,
-    build: |problem, reservation| Ok(Box::new(Gcn::new(problem, reservation)?)),
+    build: |problem, reservation| match problem.device {
+        true => program(problem, reservation),
+        false => Ok(Box::new(Gcn::new(problem, reservation)?)),
+    },
 };
+
+/// The same equations and parameters as a program.
+fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+    let options = problem.options;
+    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let mut b = Builder::new(problem, reservation);
+    let mut x: Source = b.input(options.dropout)?.into();
+    for l in 1..options.layers {
+        let z = b.linear(x, format!("{}.weight", l - 1), options.hidden);
+        let z = b.propagate(&operator, z);
+        let h = b.bias(z, format!("{}.bias", l - 1));
+        let h = b.relu(h);
+        let h = b.dropout(h, options.dropout);
+        b.embedding(h);
+        x = h.into();
+    }
+    let last = options.layers - 1;
+    let z = b.linear(x, format!("{last}.weight"), problem.n_outputs);
+    let z = b.propagate(&operator, z);
+    let z = b.bias(z, format!("{last}.bias"));
+    Ok(Box::new(b.finish(z)?))
+}
 
 /// `H_l = relu(A dropout(H_{l-1}) W_l + b_l)` with the renormalised adjacency `A = D^-1/2 (A + I) D^-1/2`, the last layer
 /// without relu. Weights start as Glorot and Bengio's, biases at 0.

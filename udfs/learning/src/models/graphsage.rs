@@ -10,6 +10,7 @@ use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
+use crate::program::{Builder, Source};
 use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
 /// The registration.
@@ -26,8 +27,36 @@ pub const SPEC: ModelSpec = ModelSpec {
         description: "how the neighbours' representations are joined",
     }],
     reach: reach::A_LAYER,
-    build: |problem, reservation| Ok(Box::new(GraphSage::new(problem, reservation)?)),
+    build: |problem, reservation| match problem.device {
+        true => program(problem, reservation),
+        false => Ok(Box::new(GraphSage::new(problem, reservation)?)),
+    },
 };
+
+/// The same equations and parameters as a program.
+fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+    let (options, widths) = (problem.options, widths(problem));
+    let operator = Arc::new(Operator::mean(&problem.graph, reservation)?);
+    let mut b = Builder::new(problem, reservation);
+    let mut x: Source = b.input(options.dropout)?.into();
+    let layer = |b: &mut Builder<'_, '_, '_>, x: Source, l: usize| {
+        let (rows, width) = (widths[l], widths[l + 1].len());
+        let initial = Initial::linear(rows.len());
+        let weights = b.parameter(format!("{l}.weight"), rows, Axis::padded(2, width), initial.clone());
+        let z = b.linear_with(x, weights);
+        let z = b.propagate_beside(&operator, z, width);
+        b.bias_from(z, format!("{l}.bias"), initial)
+    };
+    for l in 1..options.layers {
+        let z = layer(&mut b, x, l - 1);
+        let h = b.relu(z);
+        let h = b.dropout(h, options.dropout);
+        b.embedding(h);
+        x = h.into();
+    }
+    let z = layer(&mut b, x, options.layers - 1);
+    Ok(Box::new(b.finish(z)?))
+}
 
 /// `H_l = relu(M H' V_l + H' U_l + b_l)` with `H' = dropout(H_{l-1})` and the mean over the neighbours `M = D^-1 A` (zero
 /// for a node without any), the last layer without relu; no normalisation of the rows of H. A layer's two matrices stand

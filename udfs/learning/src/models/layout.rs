@@ -53,6 +53,11 @@ impl Axis {
         self.groups * self.stored
     }
 
+    /// The stored and the real columns of a group.
+    pub(crate) fn group(self) -> (usize, usize) {
+        (self.stored, self.width)
+    }
+
     /// Where the real columns stand among the stored ones.
     pub fn positions(self) -> impl Iterator<Item = usize> {
         (0..self.groups).flat_map(move |group| (0..self.width).map(move |c| group * self.stored + c))

@@ -9,6 +9,7 @@ use super::{Axis, BuildError, Initial, Layout, Model, Pass, Problem, Scope, Site
 use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
+use crate::program::Builder;
 use crate::registry::{COMMON, ModelSpec, reach};
 
 /// The registration.
@@ -21,8 +22,20 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: COMMON,
     own: &[],
     reach: reach::LOCAL,
-    build: |problem, reservation| Ok(Box::new(Mlp::new(problem, reservation)?)),
+    build: |problem, reservation| match problem.device {
+        true => program(problem, reservation),
+        false => Ok(Box::new(Mlp::new(problem, reservation)?)),
+    },
 };
+
+/// The same equations and parameters as a program.
+fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+    let options = problem.options;
+    let mut b = Builder::new(problem, reservation);
+    let x = b.input(options.dropout)?;
+    let z = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
+    Ok(Box::new(b.finish(z)?))
+}
 
 /// `H_l = relu(dropout(H_{l-1}) W_l + b_l)`, the last layer without relu. Weights start as Glorot and Bengio's, biases at 0.
 struct Mlp {

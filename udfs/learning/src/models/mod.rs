@@ -1,7 +1,8 @@
 //! The models: one file each, an explicit forward and backward pass on preallocated buffers.
 //!
 //! To add a model: a file with a `SPEC` and its equations as a [`crate::program`], and its line in [`crate::models()`].
-//! The first four are written out by hand instead, as types that implement [`Model`] with passes fused further.
+//! The first four are written out by hand instead, as types that implement [`Model`] with passes fused further; for a
+//! device they are programs too.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::features::Features;
 use crate::options::{OptionError, TrainOptions};
+use crate::program::Program;
 use crate::random::{Dropout, key};
 
 pub mod acm_gcn;
@@ -59,6 +61,8 @@ pub struct Problem<'a> {
     pub known: Arc<[(u32, u32)]>,
     /// The options of the run.
     pub options: &'a TrainOptions,
+    /// Whether the passes are a device's: then a model is a [`crate::program::Program`], without buffers on the host.
+    pub device: bool,
 }
 
 /// Why a model was not built.
@@ -134,10 +138,15 @@ pub trait Model: Send {
     fn peak(&self) -> usize {
         0
     }
+
+    /// The model as a program of layers, which a device can run; none where it has passes of its own.
+    fn program(&self) -> Option<&Program> {
+        None
+    }
 }
 
 /// Where dropout is applied, for the keys of its masks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Site {
     /// The input of a layer.
     Input,

@@ -112,6 +112,7 @@ impl<'a> Sampled<'a> {
             n_outputs: self.n_outputs,
             known,
             options: self.options,
+            device: false,
         };
         let model = (self.spec.build)(&problem, &mut reservation)?;
         let places: Vec<u32> = rows.iter().map(|row| row.1).collect();

@@ -19,7 +19,7 @@ use super::{Features, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Sha
 use crate::features;
 use crate::kernels::elementwise::Activation;
 use crate::models::input::Input;
-use crate::models::{Axis, Initial, Layout, Operator, Problem, zeros};
+use crate::models::{Axis, Initial, Layout, Operator, Problem, Site, zeros};
 
 /// What a linear layer reads.
 #[derive(Debug, Clone, Copy)]
@@ -92,14 +92,21 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     /// # Errors
     /// If the host refuses the room for the dropped copy of dense features.
     pub fn features(&mut self, features: Arc<features::Features>, p: f64) -> Result<Features, Stopped> {
-        self.features.push(RefCell::new(Input::new(features, p > 0.0, self.reservation)?));
+        let on_host = !self.problem.device;
+        self.features.push(RefCell::new(Input::new(features, on_host && p > 0.0, self.reservation)?));
         Ok(Features { number: self.features.len() - 1, dropout: self.mask(p) })
     }
 
     /// A dropout of probability `p` with masks of its own; none for 0.
     pub fn mask(&mut self, p: f64) -> Option<Mask> {
         self.masks += 1;
-        (p > 0.0).then_some(Mask { p, number: self.masks - 1 })
+        (p > 0.0).then_some(Mask { p, number: self.masks - 1, site: Site::Input })
+    }
+
+    /// The mask of the attention coefficients of a layer, by its number, with probability `p`; none for 0.
+    pub fn attention_mask(&mut self, layer: usize, p: f64) -> Option<Mask> {
+        self.masks = self.masks.max(layer + 1);
+        (p > 0.0).then_some(Mask { p, number: layer, site: Site::Attention })
     }
 
     /// A matrix that stays as it is: `fill` writes its rows into zeros, with the stored columns of `axis`.
@@ -119,12 +126,12 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         Parameter(self.layout.push(name.into(), rows, columns, initial))
     }
 
-    /// Room of a layer's own, zeros.
+    /// Room that a layer's passes on the host need, zeros; none for a device.
     ///
     /// # Errors
     /// If the host refuses it.
     pub fn zeros(&mut self, len: usize) -> Result<Vec<f32>, Stopped> {
-        zeros(self.reservation, len)
+        zeros(self.reservation, if self.problem.device { 0 } else { len })
     }
 
     /// The reservation that every buffer grows.
@@ -232,8 +239,13 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
 
     /// Adds a new row of parameters, zeros at first.
     pub fn bias(&mut self, x: Slot, name: impl Into<String>) -> Slot {
+        self.bias_from(x, name, Initial::Zeros)
+    }
+
+    /// Adds a new row of parameters with other values at first.
+    pub fn bias_from(&mut self, x: Slot, name: impl Into<String>, initial: Initial) -> Slot {
         let columns = self.axis(x);
-        let bias = self.parameter(name, Axis::exact(1), columns, Initial::Zeros);
+        let bias = self.parameter(name, Axis::exact(1), columns, initial);
         self.tail(x, Tail { bias: Some(bias), ..Tail::NOTHING })
     }
 
@@ -381,9 +393,12 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         }
         let shared = self.layout.blocks().iter().zip(&uses).filter(|(_, uses)| **uses > 1);
         let shared = shared.map(|(block, _)| block.range().len()).max().unwrap_or(0);
+        let partials = self.zeros(scratch.partials.max(bias))?;
+        let (transposed, shared) = (self.zeros(scratch.transposed)?, self.zeros(shared)?);
         let (mut values, mut gradients) = (vec![Vec::new(); self.shapes.len()], Vec::new());
         gradients.resize_with(self.shapes.len(), RefCell::default);
-        for node in &self.nodes {
+        let on_host = !self.problem.device;
+        for node in self.nodes.iter().filter(|_| on_host) {
             let shape = &self.shapes[node.output.0];
             let len = shape.space.len() * shape.axis.stride();
             values[node.output.0] = zeros(self.reservation, len)?;
@@ -394,15 +409,16 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         for (slot, constant) in self.constants {
             values[slot.0] = constant;
         }
-        if gradients[output.0].get_mut().is_empty() {
+        if on_host && gradients[output.0].get_mut().is_empty() {
             gradients[output.0] = RefCell::new(zeros(self.reservation, values[output.0].len())?);
         }
         Ok(Program {
             written: vec![Cell::new(false); self.shapes.len()],
             touched: vec![false; self.layout.blocks().len()],
-            partials: zeros(self.reservation, scratch.partials.max(bias))?,
-            transposed: zeros(self.reservation, scratch.transposed)?,
-            shared: zeros(self.reservation, shared)?,
+            partials,
+            transposed,
+            shared,
+            masks: self.masks,
             layout: self.layout,
             shapes: self.shapes,
             nodes: self.nodes,

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use bonnet_graph::{Monitor, Stopped};
 
-use super::{Mask, Parameter, Prepare, Prepared, Shape, Slot, Space};
+use super::{Lower, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space};
+use crate::device::DeviceError;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::{Activation, Finish};
 use crate::models::input::Input;
-use crate::models::{Axis, Layout, Pass, Site, dropout};
+use crate::models::{Axis, Layout, Pass, dropout};
 use crate::random::Dropout;
 
 /// A step of a program: a function of slots and parameters with its gradient.
@@ -54,6 +55,22 @@ pub trait Layer: Send + Debug {
     /// From the gradient of the output, on its rows, to that of the inputs and the parameters. The gradient is that of the
     /// sums before the tail.
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped>;
+
+    /// Writes [`Layer::forward`] down for a device.
+    ///
+    /// # Errors
+    /// If there are no kernels for it, or the device has no room.
+    fn lower_forward(&self, _lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        Err(DeviceError::Unsupported(std::any::type_name::<Self>()))
+    }
+
+    /// Writes [`Layer::backward`] down for a device.
+    ///
+    /// # Errors
+    /// If there are no kernels for it, or the device has no room.
+    fn lower_backward(&self, _lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        Err(DeviceError::Unsupported(std::any::type_name::<Self>()))
+    }
 }
 
 /// Room that layers share, in numbers of `f32`.
@@ -220,7 +237,7 @@ impl<'a> Forward<'a> {
 
     /// The mask of this pass.
     pub fn mask(&self, mask: Option<Mask>) -> Option<Dropout> {
-        mask.and_then(|mask| dropout(mask.p, self.seed, self.pass, mask.number, Site::Input))
+        mask.and_then(|mask| dropout(mask.p, self.seed, self.pass, mask.number, mask.site))
     }
 
     /// What is applied to each row of sums.

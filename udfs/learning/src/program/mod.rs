@@ -28,7 +28,8 @@
 //! ```
 //!
 //! To add a layer that models lack: a type with [`Layer`] in a file of [`layers`], and a method that calls
-//! [`Builder::push`]. Sparse features stay sparse only in [`Builder::linear`]: propagate what comes out of it, not what
+//! [`Builder::push`]. On a device it runs once it writes itself down with [`Layer::lower_forward`] and
+//! [`Layer::lower_backward`]; until then its models stay on the CPU. Sparse features stay sparse only in [`Builder::linear`]: propagate what comes out of it, not what
 //! goes in, where the equations allow it (`P X W = P (X W)`).
 
 use std::cell::{Cell, RefCell};
@@ -38,17 +39,20 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
 use crate::models::input::Input;
-use crate::models::{Axis, Layout, Model, Pass, Scope};
+use crate::models::{Axis, Layout, Model, Pass, Scope, Site};
 
 mod builder;
 mod layer;
 pub mod layers;
+mod lower;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 pub use builder::{Builder, Source};
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
+pub use lower::{Entries, Gather, Lower, Matrix, Rows, Sink, Tailing};
+pub(crate) use lower::{OnDevice, Way, code};
 pub use plan::{Prepare, Prepared};
 
 /// A matrix of a program: its number.
@@ -72,6 +76,7 @@ pub struct Features {
 pub struct Mask {
     p: f64,
     number: usize,
+    site: Site,
 }
 
 /// What has as many rows as a slot.
@@ -142,6 +147,8 @@ pub struct Program {
     output: Slot,
     embedding: Option<Slot>,
     seed: u64,
+    /// The number of masks.
+    masks: usize,
     partials: Vec<f32>,
     transposed: Vec<f32>,
     /// Room for the gradient of a block of parameters that several layers read.
@@ -276,5 +283,9 @@ impl Model for Program {
     fn embedding(&self) -> Option<(&[f32], Axis)> {
         let slot = self.embedding?;
         Some((&self.values[slot.0], self.shapes[slot.0].axis))
+    }
+
+    fn program(&self) -> Option<&Program> {
+        Some(self)
     }
 }

@@ -43,12 +43,17 @@ type Write = fn(&mut Builder<'_, '_, '_>, Slot, Slot, &Arc<Operator>) -> Result<
 
 /// A program that reads two slots with parameters behind them.
 fn program(host: &Host, write: Write) -> Program {
+    program_for(host, write, false)
+}
+
+fn program_for(host: &Host, write: Write, device: bool) -> Program {
     let problem = Problem {
         graph: Messages::from(&host.graph),
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
         known: Arc::new([]),
         options: &host.options,
+        device,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let operator = Arc::new(Operator::mean(&Messages::from(&host.graph), &mut reservation).unwrap());
@@ -133,6 +138,28 @@ fn programs() -> Vec<(&'static str, Write)> {
             let sigmoid = Gates { gate: Gate::Sigmoid, dropout: 0.0, loss: None };
             let u = b.gated_sum(&edges, |_, _| 1.0, sigmoid, [s, s, z])?;
             Ok(b.sum(&[(z, 1.0), (u, -0.6), (x, 0.2)]))
+        }),
+        ("pair attention", |b, x, y, _| {
+            let edges = edges(b)?;
+            let both = b.concat(&[x, y]);
+            let t = b.head_dots(both, "t", 2, Initial::glorot(2, WIDTH));
+            let s = b.head_dots(both, "s", 2, Initial::glorot(2, WIDTH));
+            let mask = b.attention_mask(0, 0.3);
+            let z = b.pair_attention(&edges, [t, s, both], 2, Gate::Leaky(0.2), mask)?;
+            let z = b.mean_heads(z, 2, WIDTH);
+            let u = b.linear(z, "u", 1);
+            let u = b.pair_attention(&edges, [u, u, z], 1, Gate::Tanh, None)?;
+            Ok(b.sum(&[(z, 1.0), (u, 0.7), (y, 0.2)]))
+        }),
+        ("propagate beside", |b, x, y, p| {
+            let both = b.concat(&[x, y]);
+            let z = b.propagate_beside(p, both, WIDTH);
+            let z = b.bias_from(z, "beside.bias", Initial::Constant(0.1));
+            let z = b.relu(z);
+            let again = b.concat(&[y, z]);
+            let u = b.propagate_beside(p, again, WIDTH);
+            let v = b.propagate_beside(p, both, WIDTH);
+            Ok(b.sum(&[(z, 1.0), (u, 0.5), (v, -0.7)]))
         }),
         ("all pairs", |b, x, y, p| {
             let q = b.ridge(x, Ridge { c: 0.4, a: 2.0, scale: 1.5 })?;
@@ -361,4 +388,82 @@ fn pooling_takes_sum_mean_and_largest_of_each_graph() {
         }
     };
     [Pool::Sum, Pool::Mean, Pool::Max].into_iter().for_each(at);
+}
+
+/// The layers without kernels.
+const ON_THE_CPU: [&str; 2] = ["all pairs", "local similarity"];
+
+#[test]
+fn every_layer_computes_on_a_device_what_it_computes_here() {
+    for device in crate::device::devices() {
+        for (sparse, pruned) in [(true, true), (true, false), (false, true), (false, false)] {
+            let host = host(sparse);
+            for (name, write) in programs() {
+                let (mut here, there) = (program(&host, write), program_for(&host, write, true));
+                assert!(there.values.iter().all(Vec::is_empty), "{name} holds buffers on the host");
+                let (parameters, scope) = (initial(&here), scope_of(&here, pruned));
+                let mut on = OnDevice::new(&there, parameters.len(), &*device).unwrap();
+                let mut gradient = vec![f32::NAN; parameters.len()];
+                // A backward pass overwrites the gradient of the outputs.
+                loss(&mut here, &scope, &parameters, None);
+                let d_outputs = here.gradients[here.output.0].get_mut().clone();
+                loss(&mut here, &scope, &parameters, Some(&mut gradient));
+
+                let lowered = on.forward(&there, &scope, Way::Train).and_then(|forward| {
+                    Ok((forward, on.backward(&there, &scope)?, on.forward(&there, &scope, Way::Evaluate)?))
+                });
+                let (forward, backward, evaluate) = match lowered {
+                    Ok(lowered) => lowered,
+                    Err(error) => {
+                        assert!(ON_THE_CPU.contains(&name), "{name}: {error}");
+                        continue;
+                    }
+                };
+                assert!(!ON_THE_CPU.contains(&name));
+                on.memory.write(on.parameters, &parameters).unwrap();
+                on.write_masks(&there, 2).unwrap();
+                let mut tapes = [forward, backward, evaluate].map(crate::device::Tape::new);
+                // A tape is run again: nothing of the run before may be left in what it gives.
+                for _ in 0..3 {
+                    device.run(&mut tapes[0]).unwrap();
+                    let mut outputs = vec![0f32; there.output_len()];
+                    on.memory.read(on.output(&there), &mut outputs).unwrap();
+                    on.memory.write(on.output_gradient(&there).unwrap(), &d_outputs).unwrap();
+                    device.run(&mut tapes[1]).unwrap();
+                    let mut there_gradient = vec![f32::NAN; parameters.len()];
+                    on.memory.read(on.gradient, &mut there_gradient).unwrap();
+                    let what = format!("{name}, sparse {sparse}, pruned {pruned}, on {}", device.name());
+                    compare(&here, &scope, &outputs, &what);
+                    for block in there.layout().blocks() {
+                        let largest = block.range().map(|at| gradient[at].abs()).fold(0f32, f32::max);
+                        for at in block.range() {
+                            let (expected, got) = (gradient[at], there_gradient[at]);
+                            let close = (expected - got).abs() <= 2e-5 * largest.max(1.0);
+                            assert!(close, "{what}: {} at {at}: {got} for {expected}", block.name);
+                        }
+                    }
+                }
+                here.forward(&scope, &parameters, Pass::Evaluate, &Unmonitored).unwrap();
+                device.run(&mut tapes[2]).unwrap();
+                let mut outputs = vec![0f32; there.output_len()];
+                on.memory.read(on.output(&there), &mut outputs).unwrap();
+                compare(&here, &scope, &outputs, &format!("{name} in evaluation, on {}", device.name()));
+            }
+        }
+    }
+}
+
+/// The targets' outputs, padding included.
+fn compare(here: &Program, scope: &Scope, outputs: &[f32], what: &str) {
+    let stride = here.shapes[here.output.0].axis.stride();
+    for &row in scope.targets().rows() {
+        for c in 0..stride {
+            let at = row as usize * stride + c;
+            let (expected, got) = (here.outputs()[at], outputs[at]);
+            assert!(
+                (expected - got).abs() <= 1e-5 * (1.0 + expected.abs()),
+                "{what}: {got} for {expected} in row {row}, {c}"
+            );
+        }
+    }
 }

@@ -19,7 +19,8 @@ use super::graph::LoadedGraph;
 use super::items::{Loaded, OwnedItems, Unready};
 use super::jobs::{self, JobRow, Reads};
 use super::provenance::{self, Provenance};
-use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name, train_items};
+use crate::device::Place;
+use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name};
 
 /// A function over jobs: how it reads them and what it answers for a run.
 pub(super) trait Answer: Sync {
@@ -113,15 +114,14 @@ pub(super) fn bind(answer: &dyn Answer, call: &Call) -> Result<Binding> {
 
 /// Runs all jobs.
 pub(super) fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
-    if run.kernels().device == "cuda" {
-        return usage_error(
-            "bonnet.device is cuda, but this build trains on the CPU only: SET bonnet.device = 'cpu' (or auto)",
-        );
-    }
+    let place = match Place::of(&run.kernels().device) {
+        Ok(place) => place,
+        Err(why) => return usage_error(why),
+    };
     let batches = run.collect(0)?;
     let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
     jobs.iter_mut().filter_map(|job| job.options.as_mut().ok()).for_each(|options| answer.prepare(options));
-    let all = All { answer, call, run, batches };
+    let all = All { answer, call, run, batches, place };
     // What lies ahead is known before the first run starts: the time that is left can be told.
     let epochs = jobs.iter().filter_map(|job| job.options.as_ref().ok()).map(|options| u64::from(options.epochs));
     run.host().expect(epochs.sum());
@@ -224,6 +224,7 @@ struct All<'a> {
     call: &'a Call,
     run: &'a Run,
     batches: Vec<RecordBatch>,
+    place: Place,
 }
 
 /// The own columns of a job, and their memory until they are handed on.
@@ -239,7 +240,7 @@ impl All<'_> {
 
     /// Trains all jobs in the pool and emits the rows of each as its run ends.
     fn train(&self, graphs: &[(Loaded, &[&JobRow])]) -> Result<()> {
-        let (answer, call, host) = (self.answer, self.call, self.run.host());
+        let (answer, call, host, place) = (self.answer, self.call, self.run.host(), self.place);
         let (done, rows) = mpsc::channel::<(&JobRow, Rows<'_>)>();
         let pool = Arc::clone(&self.run.kernels().pool);
         std::thread::scope(|threads| {
@@ -250,7 +251,7 @@ impl All<'_> {
                         for &job in *jobs {
                             let done = done.clone();
                             tasks.spawn(move |_| {
-                                if let Some(rows) = one(answer, call, loaded, job, host) {
+                                if let Some(rows) = one(answer, call, loaded, job, place, host) {
                                     // Nobody listens once the query has ended.
                                     let _ = done.send((job, rows));
                                 }
@@ -283,13 +284,20 @@ impl All<'_> {
 }
 
 /// One run and its rows; `None` when the query has ended. A panic is a defect of ours and fails this job alone.
-fn one<'a>(answer: &dyn Answer, call: &Call, loaded: &Loaded, job: &JobRow, host: &'a Host) -> Option<Rows<'a>> {
+fn one<'a>(
+    answer: &dyn Answer,
+    call: &Call,
+    loaded: &Loaded,
+    job: &JobRow,
+    place: Place,
+    host: &'a Host,
+) -> Option<Rows<'a>> {
     host.check().ok()?;
     let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
     let monitor = Announced { host, left: AtomicU64::new(epochs) };
     let start = job.options.as_ref().map(|options| Provenance::now(loaded.content().of(options))).unwrap_or_default();
     let attempt = || -> std::result::Result<Option<Vec<ArrayRef>>, Failure> {
-        let Some(done) = train_one(loaded, job, start, &monitor)? else { return Ok(None) };
+        let Some(done) = train_one(loaded, job, place, start, &monitor)? else { return Ok(None) };
         answer.rows(&done, call).map(Some).map_err(Failure::error)
     };
     let columns = match std::panic::catch_unwind(AssertUnwindSafe(attempt)) {
@@ -314,6 +322,7 @@ fn one<'a>(answer: &dyn Answer, call: &Call, loaded: &Loaded, job: &JobRow, host
 fn train_one(
     loaded: &Loaded,
     job: &JobRow,
+    place: Place,
     start: Provenance,
     monitor: &dyn Monitor,
 ) -> std::result::Result<Option<Done>, Failure> {
@@ -351,7 +360,7 @@ fn train_one(
             epochs.push(record.clone());
         }
     };
-    let outcome = match train_items(items.as_items(), saved.as_ref(), options, monitor, &mut observe) {
+    let outcome = match place.train_items(items.as_items(), saved.as_ref(), options, monitor, &mut observe) {
         Ok(outcome) => outcome,
         Err(TrainError::Cancelled) => return Ok(None),
         Err(error) => {

@@ -3,7 +3,7 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::nodes::class_weights;
-use super::{Objective, Outputs, Step, Wanted};
+use super::{Embedding, Objective, Outputs, Step, Wanted};
 use crate::graph_set::{GraphSet, Targets};
 use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::{Finish, column_sums};
@@ -11,7 +11,7 @@ use crate::kernels::loss::{nll_gradient, weighted_nll_gradient};
 use crate::kernels::pooling::{pool, unpool};
 use crate::kernels::{RowSet, padded};
 use crate::metrics::{ItemScores, Metrics, mean_absolute_error, mean_squared_error};
-use crate::models::{Axis, Initial, Layout, Model, zeros};
+use crate::models::{Axis, Initial, Layout, zeros};
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
@@ -234,11 +234,16 @@ impl Objective for GraphObjective<'_> {
         Ok(Matrix::unpadded(&self.logits, all.len(), Axis::padded(1, self.n_outputs)))
     }
 
-    fn embeddings(&mut self, model: &dyn Model, monitor: &dyn Monitor) -> Result<Option<Matrix>, Stopped> {
+    fn embeddings(
+        &mut self,
+        outputs: &[f32],
+        _embedding: Option<Embedding<'_>>,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Matrix>, Stopped> {
         let all = RowSet::all(self.set.n_graphs());
         let (k, _) = self.widths();
         let (starts, pooled) = (&self.set.starts, &mut self.pooled);
-        pool(self.options.pooling, &all, starts, model.outputs(), k, pooled, monitor)?;
+        pool(self.options.pooling, &all, starts, outputs, k, pooled, monitor)?;
         Ok(Some(Matrix::unpadded(pooled, all.len(), Axis::padded(1, self.options.embedding))))
     }
 }

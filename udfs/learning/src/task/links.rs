@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use super::{Objective, Outputs, Step, Wanted};
+use super::{Embedding, Objective, Outputs, Step, Wanted};
 use crate::kernels::padded;
 use crate::kernels::pairs::{self, PairLoss};
 use crate::links::{LinkSplit, NonEdges};
 use crate::metrics::{Metrics, auc, average_precision};
-use crate::models::{Axis, Layout, Model};
+use crate::models::{Axis, Layout};
 use crate::options::{SelectBy, TrainOptions};
 use crate::split::Part;
 use crate::train::Matrix;
@@ -145,8 +145,13 @@ impl Objective for LinkObjective<'_> {
         Ok(Matrix { columns: 1, values: logits.iter().map(|&logit| logit as f32).collect() })
     }
 
-    fn embeddings(&mut self, model: &dyn Model, _monitor: &dyn Monitor) -> Result<Option<Matrix>, Stopped> {
+    fn embeddings(
+        &mut self,
+        outputs: &[f32],
+        _embedding: Option<Embedding<'_>>,
+        _monitor: &dyn Monitor,
+    ) -> Result<Option<Matrix>, Stopped> {
         let columns = Axis::padded(1, self.options.embedding);
-        Ok(Some(Matrix::unpadded(model.outputs(), self.graph.n_nodes(), columns)))
+        Ok(Some(Matrix::unpadded(outputs, self.graph.n_nodes(), columns)))
     }
 }

@@ -3,9 +3,9 @@
 use bonnet_graph::{Monitor, Stopped};
 
 use crate::metrics::Metrics;
-use crate::models::{Layout, Model};
+use crate::models::{Axis, Layout};
 use crate::options::SelectBy;
-use crate::split::Part;
+use crate::split::{Part, Split};
 use crate::train::Matrix;
 
 mod graphs;
@@ -59,7 +59,33 @@ pub(crate) trait Objective {
     fn predictions(&mut self, outputs: Outputs<'_>, monitor: &dyn Monitor) -> Result<Matrix, Stopped>;
 
     /// The vector of every node, or of every graph where the items are graphs; none where the model has none.
-    fn embeddings(&mut self, model: &dyn Model, monitor: &dyn Monitor) -> Result<Option<Matrix>, Stopped>;
+    fn embeddings(
+        &mut self,
+        outputs: &[f32],
+        embedding: Option<Embedding<'_>>,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Matrix>, Stopped>;
+
+    /// The task in numbers that a device can hold, if its loss has kernels there.
+    fn on_device(&self) -> Option<DeviceTask<'_>> {
+        None
+    }
+}
+
+/// The input of a model's last layer, with its columns.
+pub(crate) type Embedding<'a> = (&'a [f32], Axis);
+
+/// Classification of nodes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeviceTask<'a> {
+    /// The nodes of the parts.
+    pub split: &'a Split,
+    /// Of every node; not read where there is none.
+    pub labels: &'a [u32],
+    /// Of each class in the training loss; empty for none.
+    pub weights: &'a [f32],
+    /// The number of classes.
+    pub classes: usize,
 }
 
 /// What a forward pass gave, and the parameters of the task.

@@ -2,12 +2,12 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-use super::{Objective, Outputs, Step, Wanted};
+use super::{DeviceTask, Embedding, Objective, Outputs, Step, Wanted};
 use crate::data::GraphData;
 use crate::kernels::loss::{nll_gradient, weighted_nll_gradient};
 use crate::kernels::{RowSet, padded};
 use crate::metrics::{ItemScores, Metrics};
-use crate::models::{Axis, Layout, Model, zeros};
+use crate::models::{Axis, Layout, zeros};
 use crate::options::{ClassWeights, TrainOptions};
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
@@ -166,9 +166,19 @@ impl Objective for NodeObjective<'_> {
         Ok(Matrix::unpadded(outputs.nodes, self.data.graph.n_nodes(), Axis::padded(1, self.data.n_classes)))
     }
 
-    fn embeddings(&mut self, model: &dyn Model, _monitor: &dyn Monitor) -> Result<Option<Matrix>, Stopped> {
+    fn embeddings(
+        &mut self,
+        _outputs: &[f32],
+        embedding: Option<Embedding<'_>>,
+        _monitor: &dyn Monitor,
+    ) -> Result<Option<Matrix>, Stopped> {
         let n = self.data.graph.n_nodes();
-        Ok(model.embedding().map(|(values, columns)| Matrix::unpadded(values, n, columns)))
+        Ok(embedding.map(|(values, columns)| Matrix::unpadded(values, n, columns)))
+    }
+
+    fn on_device(&self) -> Option<DeviceTask<'_>> {
+        let (labels, weights, classes) = (&self.labels, &self.weights, self.data.n_classes);
+        Some(DeviceTask { split: self.split, labels, weights, classes })
     }
 }
 

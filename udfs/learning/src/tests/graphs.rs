@@ -13,7 +13,7 @@ fn run(set: &GraphSet, split: &Split, job: &Job) -> Outcome {
 }
 
 /// 90 graphs of 5 to 9 nodes: cycles, stars and complete graphs in turn; the targets are the kind or the mean degree.
-fn kinds(values: bool) -> GraphSet {
+pub(crate) fn kinds(values: bool) -> GraphSet {
     let (mut starts, mut edges) = (vec![0u32], Vec::new());
     let mut degrees = Vec::new();
     for g in 0..90u32 {
@@ -106,7 +106,7 @@ fn neither_threads_nor_pruning_nor_a_large_batch_change_a_bit() {
         assert!(outcomes[0] == outcomes[1] && outcomes[0] == outcomes[2]);
         let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
         let items = Items::Graphs(&set, &split);
-        let full = crate::train::run_items(items, None, &options, false, &Unmonitored, &mut |_| {}).unwrap();
+        let full = crate::train::run_items(None, items, None, &options, false, &Unmonitored, &mut |_| {}).unwrap();
         assert!(full.logits == outcomes[0].logits && full.weights == outcomes[0].weights);
         if batch.is_none() {
             job.hyperparameters.insert("batch".into(), Value::Integer(1000));

@@ -8,7 +8,7 @@ fn job(model: &str, decoder: &str) -> Job {
     Job { task: Some("link_prediction".into()), hyperparameters, epochs: Some(60), ..Job::new(model) }
 }
 
-fn links(data: &GraphData) -> LinkSplit {
+pub(crate) fn links(data: &GraphData) -> LinkSplit {
     LinkSplit::draw(&data.graph, Shares::new(85.0, 5.0, 10.0).unwrap(), 1, &Unmonitored).unwrap()
 }
 
@@ -119,6 +119,7 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
         n_outputs: 12,
         known: Arc::new([]),
         options: &options,
+        device: false,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let mut mlp = (model("mlp").unwrap().build)(&problem, &mut reservation).unwrap();

@@ -2,9 +2,9 @@
 
 mod degenerate;
 mod gradients;
-mod graphs;
+pub(crate) mod graphs;
 mod heterophily;
-mod links;
+pub(crate) mod links;
 pub(crate) mod literal;
 mod objectives;
 mod programs;
@@ -27,7 +27,7 @@ use crate::random::{Stream, key};
 use crate::{GraphData, Job, Split, SplitScheme, TrainOptions, Value, model};
 
 /// Every model, with hyperparameters that exercise padding and several heads.
-fn jobs() -> Vec<Job> {
+pub(crate) fn jobs() -> Vec<Job> {
     let mut jobs = fused_jobs();
     jobs.extend(program_jobs());
     jobs
@@ -48,7 +48,8 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
     let options = job.resolve().unwrap();
     let features = Arc::clone(&data.features);
     let known = Arc::new([]);
-    let problem = Problem { graph: Messages::from(&data.graph), features, n_outputs: 3, known, options: &options };
+    let problem =
+        Problem { graph: Messages::from(&data.graph), features, n_outputs: 3, known, options: &options, device: false };
     let built = (model(&job.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap());
     built.is_ok().then_some(job)
 }
@@ -72,7 +73,7 @@ fn fused_jobs() -> Vec<Job> {
 }
 
 /// Three classes (every seventh node unlabelled), edges mostly within a class, features that hint at it.
-fn planted(n: usize, sparse: bool) -> GraphData {
+pub(crate) fn planted(n: usize, sparse: bool) -> GraphData {
     let mut stream = Stream::new(key(&[n as u64]));
     let mut edges = Vec::new();
     for v in 0..n {
@@ -109,7 +110,7 @@ fn planted(n: usize, sparse: bool) -> GraphData {
     GraphData::new(Graph::from_edges(n, &edges), features, labels, 3).unwrap()
 }
 
-fn split(data: &GraphData) -> Split {
+pub(crate) fn split(data: &GraphData) -> Split {
     "random:60/20/20".parse::<SplitScheme>().unwrap().split(data, 1).unwrap()
 }
 
@@ -131,7 +132,7 @@ impl Bench {
     fn with_messages(data: &GraphData, graph: Messages, options: &TrainOptions, train: &[u32]) -> Self {
         let features = Arc::clone(&data.features);
         let known = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
-        let problem = Problem { graph, features, n_outputs: data.n_classes, known, options };
+        let problem = Problem { graph, features, n_outputs: data.n_classes, known, options, device: false };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();

@@ -14,6 +14,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         n_outputs: task.n_outputs(),
         known: task.known().into(),
         options,
+        device: false,
     };
     let mut net = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
     task.begin(1);

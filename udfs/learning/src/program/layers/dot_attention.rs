@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use bonnet_graph::Stopped;
 
-use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Slot};
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot};
+use super::device::{self, ALPHA};
 use super::store;
+use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, MAX_HEADS, Shape, Store};
 use crate::models::Operator;
@@ -116,6 +118,35 @@ impl Layer for DotAttention {
             let weights = if mask.is_some() { &self.dropped } else { &self.alpha };
             let (set, how) = (forward.input_rows(VALUE), store(&gradient));
             edge::sum_targets(set, outgoing, shape, weights, d_out, how, &mut gradient.values, monitor)?;
+        }
+        Ok(())
+    }
+
+    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let (rows, entries, Shape { heads, dim }) = (lower.rows(), lower.operator(&self.operator)?, self.shape);
+        let alpha = lower.own(ALPHA, self.operator.n_entries() * heads)?;
+        let (query, key) = (lower.input(QUERY), lower.input(KEY));
+        let args = args![entries.offsets, entries.columns, heads, dim, query, key, self.scale, alpha];
+        lower.by_warp("edge_dots", rows, args);
+        lower.by_warp("edge_softmax", rows, args![entries.offsets, heads, alpha]);
+        let mask = lower.mask(self.dropout);
+        device::attend(lower, entries, self.operator.n_entries(), heads, VALUE, mask)
+    }
+
+    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let Some(by_source) = lower.transposed()? else { return Ok(()) };
+        let (entries, Shape { heads, dim }) = (lower.operator(&self.operator)?, self.shape);
+        let mask = lower.mask(self.dropout);
+        let len = self.operator.n_entries();
+        let d = device::attend_gradient(lower, entries, by_source, len, (heads, dim), VALUE, self.scale, mask)?;
+        let (rows, width) = (lower.rows(), lower.width());
+        let gather = Gather { weights: Some(d), heads, ..Gather::plain(entries, lower.input(KEY), width, d) };
+        if let Some(Sink { buffer, add }) = lower.gradient(QUERY)? {
+            lower.gather(rows, Gather { add, out: (buffer, width), ..gather });
+        }
+        if let Some(Sink { buffer, add }) = lower.gradient_everywhere(KEY) {
+            let (rows, x) = (lower.input_rows(KEY), (lower.input(QUERY), width));
+            lower.gather(rows, Gather { entries: by_source, x, add, out: (buffer, width), ..gather });
         }
         Ok(())
     }

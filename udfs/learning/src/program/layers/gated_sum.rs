@@ -4,16 +4,22 @@ use std::sync::Arc;
 
 use bonnet_graph::Stopped;
 
-use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Slot};
-use super::store;
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot};
+use super::{device, store};
+use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
-use crate::models::{Operator, Pass};
+use crate::models::{Operator, Pass, zeros};
 
 /// The inputs of the layer.
 const TARGET: usize = 0;
 const SOURCE: usize = 1;
 const MESSAGE: usize = 2;
+
+/// What the layer holds on a device.
+const GATES: usize = 0;
+const WEIGHTS: usize = 1;
+const FACTORS: usize = 2;
 
 /// `out_i = sum_j dropout(gate(t_i + s_j)) f_ij x_j` over the entries of an operator, with constant factors `f`; zeros for a
 /// node without any. Optionally adds to the loss of training how badly the gates tell whether the two ends have one label.
@@ -77,7 +83,7 @@ impl Builder<'_, '_, '_> {
     ) -> Result<Slot, Stopped> {
         debug_assert_eq!(self.axis(target), self.axis(source));
         let len = operator.n_entries();
-        let mut factors = self.zeros(len)?;
+        let mut factors = zeros(self.reservation(), len)?;
         for (i, row) in operator.offsets().windows(2).enumerate() {
             for (out, &j) in factors[row[0]..row[1]].iter_mut().zip(operator.row(i as u32)) {
                 *out = factor(i as u32, j);
@@ -185,5 +191,40 @@ impl Layer for GatedSum {
 
     fn penalty(&self) -> f64 {
         self.labels.as_ref().map_or(0.0, |labels| labels.penalty)
+    }
+
+    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        if self.labels.is_some() {
+            return Err(DeviceError::Unsupported("of gates with a loss of their own"));
+        }
+        let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
+        let (gates, weights) = (lower.own(GATES, len)?, lower.own(WEIGHTS, len)?);
+        let factors = lower.own_filled(FACTORS, |memory| memory.hold(&self.factors))?;
+        device::pair_scores(lower, entries, 1, (TARGET, SOURCE), self.gate, gates);
+        let mask = lower.mask(self.dropout);
+        let args = args![entries.offsets, entries.columns, 1u32, factors, mask, gates, weights];
+        lower.by_warp("edge_scale", rows, args);
+        let plain = Gather::plain(entries, lower.input(MESSAGE), lower.width(), lower.output());
+        lower.gather(rows, Gather { weights: Some(weights), ..plain });
+        Ok(())
+    }
+
+    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let Some(by_source) = lower.transposed()? else { return Ok(()) };
+        let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
+        let (gates, weights, d) = (lower.own(GATES, len)?, lower.own(WEIGHTS, len)?, lower.scratch(0, len)?);
+        let factors = lower.own_filled(FACTORS, |memory| memory.hold(&self.factors))?;
+        let (width, d_out, message) = (lower.width(), lower.d_out(), lower.input(MESSAGE));
+        let dots = args![entries.offsets, entries.columns, 1u32, width, d_out, message, 1f32, d];
+        lower.by_warp("edge_dots", rows, dots);
+        let mask = lower.mask(self.dropout);
+        lower.by_warp("edge_scale", rows, args![entries.offsets, entries.columns, 1u32, factors, mask, d, d]);
+        device::pair_scores_gradient(lower, entries, by_source, 1, (TARGET, SOURCE), self.gate, gates, d)?;
+        if let Some(Sink { buffer, add }) = lower.gradient_everywhere(MESSAGE) {
+            let rows = lower.input_rows(MESSAGE);
+            let plain = Gather::plain(by_source, d_out, width, buffer);
+            lower.gather(rows, Gather { weights: Some(weights), add, ..plain });
+        }
+        Ok(())
     }
 }

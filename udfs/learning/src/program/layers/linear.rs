@@ -2,7 +2,10 @@
 
 use bonnet_graph::Stopped;
 
-use super::super::{Backward, Features, Forward, Layer, Prepare, Prepared, Scratch, Shapes};
+use super::super::{
+    Backward, Features, Forward, Gather, Layer, Lower, Matrix, Prepare, Prepared, Scratch, Shapes, Sink, Tailing,
+};
+use crate::device::DeviceError;
 use crate::kernels::dense::{self, Then};
 use crate::kernels::elementwise::Finish;
 
@@ -36,6 +39,22 @@ impl Layer for Linear {
         let (_, transposed) = pass.scratch();
         dense::transpose(f.parameter(0), k, n, transposed);
         dense::product(set, d_out, n, &transposed[..n * k], k, then, &mut d_x.values, f.monitor)
+    }
+
+    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let (rows, k, n, tail) = (lower.rows(), lower.input_axis(0).stride(), lower.width(), lower.finish());
+        let sink = Sink { buffer: lower.output(), add: false };
+        lower.product(rows, (lower.input(0), k), None, (lower.parameter(0), n), false, tail, sink);
+        Ok(())
+    }
+
+    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let (rows, k, n) = (lower.rows(), lower.input_axis(0).stride(), lower.width());
+        let (x, d_out, sink) = (lower.input(0), lower.d_out(), lower.parameter_gradient(0));
+        lower.outer(rows, (x, k), None, (d_out, n), sink)?;
+        let Some(sink) = lower.gradient(0)? else { return Ok(()) };
+        lower.product(rows, (d_out, n), None, (lower.parameter(0), k), true, Tailing::NOTHING, sink);
+        Ok(())
     }
 }
 
@@ -75,5 +94,36 @@ impl Layer for FeatureLinear {
         pass.parameter_gradient(0, |out, partials, _| {
             input.gradient(f.rows(), transposed, d_out, f.width(), mask, partials, out, f.monitor)
         })
+    }
+
+    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let (rows, width, tail, weights) = (lower.rows(), lower.width(), lower.finish(), lower.parameter(0));
+        let out = lower.output();
+        match lower.features(self.features)? {
+            (Matrix::Sparse(entries), mask) => {
+                let mask = mask.map(|mask| (mask, false));
+                lower.gather(rows, Gather { mask, tail, ..Gather::plain(entries, weights, width, out) });
+            }
+            (Matrix::Dense(x, columns), mask) => {
+                let sink = Sink { buffer: out, add: false };
+                lower.product(rows, (x, columns), mask, (weights, width), false, tail, sink);
+            }
+        }
+        Ok(())
+    }
+
+    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let (rows, width, d_out, sink) = (lower.rows(), lower.width(), lower.d_out(), lower.parameter_gradient(0));
+        match lower.features(self.features)? {
+            (Matrix::Sparse(_), mask) => {
+                let Some((entries, columns)) = lower.transposed_features()? else { return Ok(()) };
+                let mask = mask.map(|mask| (mask, true));
+                let rows = lower.all(columns);
+                let Sink { buffer, add } = sink;
+                lower.gather(rows, Gather { mask, add, ..Gather::plain(entries, d_out, width, buffer) });
+                Ok(())
+            }
+            (Matrix::Dense(x, columns), mask) => lower.outer(rows, (x, columns), mask, (d_out, width), sink),
+        }
     }
 }

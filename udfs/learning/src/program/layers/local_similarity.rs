@@ -8,7 +8,7 @@ use super::super::{Backward, Builder, Forward, Layer, Scratch, Shapes, Slot};
 use crate::features::Features;
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, Rows, ScalarMlp, Similarity, Store, Total};
-use crate::models::{Axis, Initial, Operator};
+use crate::models::{Axis, Initial, Operator, zeros};
 
 /// The parameters of the layer.
 const HIDDEN: usize = 0;
@@ -44,7 +44,7 @@ impl Builder<'_, '_, '_> {
         hidden: usize,
     ) -> Result<Slot, Stopped> {
         let n = operator.n_rows();
-        let mut x = self.zeros(operator.n_entries())?;
+        let mut x = zeros(self.reservation(), operator.n_entries())?;
         self.reservation().grow(n * (size_of::<f64>() + size_of::<u32>()))?;
         let rows = match &*self.problem().features {
             Features::Sparse(rows) => Rows::Sparse(rows.csr()),

@@ -2,18 +2,22 @@
 
 pub mod combine;
 pub mod concat;
+mod device;
 pub mod dot_attention;
 pub mod elementwise;
 pub mod gated_sum;
 pub mod hadamard;
+pub mod head_dots;
 pub mod linear;
 pub mod local_similarity;
 pub mod low_rank;
 pub mod mean_heads;
 pub mod mix;
 pub mod normalize;
+pub mod pair_attention;
 pub mod pool;
 pub mod propagate;
+pub mod propagate_beside;
 pub mod smooth;
 pub mod softmax;
 

@@ -1,0 +1,97 @@
+//! Messages of one half of the columns, added to the other half: two products side by side, of which one is sent.
+
+use std::sync::Arc;
+
+use bonnet_graph::Stopped;
+
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot};
+use crate::device::{DeviceError, args};
+use crate::kernels::RowSet;
+use crate::kernels::parallel::for_each_block;
+use crate::kernels::sparse::{Mask, Product};
+use crate::models::{Axis, Operator};
+
+/// `P x_1 + x_2` where the columns of x are `[x_1 | x_2]`.
+#[derive(Debug)]
+struct PropagateBeside {
+    operator: Arc<Operator>,
+}
+
+impl Builder<'_, '_, '_> {
+    /// `P x_1 + x_2` of a slot `[x_1 | x_2]` of two groups of `width` columns.
+    pub fn propagate_beside(&mut self, operator: &Arc<Operator>, x: Slot, width: usize) -> Slot {
+        debug_assert_eq!(self.axis(x), Axis::padded(2, width));
+        let space = self.space(x);
+        self.push(PropagateBeside { operator: Arc::clone(operator) }, &[x], &[], space, Axis::padded(1, width))
+    }
+}
+
+impl Layer for PropagateBeside {
+    fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
+        for &row in rows.rows() {
+            needed[row as usize] = true;
+            self.operator.row(row).iter().for_each(|&column| needed[column as usize] = true);
+        }
+    }
+
+    fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
+        prepare.transposed(0, &self.operator)
+    }
+
+    fn finishes(&self) -> bool {
+        true
+    }
+
+    fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
+        let (matrix, x, width, finish) = (self.operator.csr(), pass.input(0), pass.width(), pass.finish());
+        let product = Product { matrix, mask: Mask::None, x, stride: 2 * width, width, own: Some(width), finish };
+        product.run(pass.rows(), out, pass.monitor)
+    }
+
+    fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
+        let Prepared::Transposed(transposed) = pass.forward.prepared() else { return Ok(()) };
+        let (f, width) = (pass.forward, pass.forward.width());
+        let Some(mut d_x) = pass.gradient_everywhere(0) else { return Ok(()) };
+        let (matrix, add, outputs) = (transposed.csr(), d_x.add, f.rows().rows());
+        for_each_block(f.input_rows(0), &mut d_x.values, 2 * width, f.monitor, |rows, first, chunk| {
+            for &row in rows {
+                let (sent, own) = chunk[(row as usize - first) * 2 * width..][..2 * width].split_at_mut(width);
+                if !add {
+                    sent.fill(0.0);
+                    own.fill(0.0);
+                }
+                for e in matrix.offsets[row as usize]..matrix.offsets[row as usize + 1] {
+                    let d = &d_out[matrix.columns[e] as usize * width..][..width];
+                    sent.iter_mut().zip(d).for_each(|(out, d)| *out += matrix.values[e] * d);
+                }
+                if outputs.binary_search(&row).is_ok() {
+                    let d = &d_out[row as usize * width..][..width];
+                    own.iter_mut().zip(d).for_each(|(out, d)| *out += d);
+                }
+            }
+        })
+    }
+
+    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let (rows, width, tail, x) = (lower.rows(), lower.width(), lower.finish(), lower.input(0));
+        let entries = lower.operator(&self.operator)?;
+        let (x, base) = ((x, 2 * width), Some((x.after::<f32>(width), 2 * width, 1.0)));
+        lower.gather(rows, Gather { x, base, tail, ..Gather::plain(entries, x.0, width, lower.output()) });
+        Ok(())
+    }
+
+    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
+        let Some(entries) = lower.transposed()? else { return Ok(()) };
+        let (outputs, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
+        let Some(Sink { buffer, add }) = lower.gradient_everywhere(0) else { return Ok(()) };
+        let inputs = lower.input_rows(0);
+        if !add {
+            lower.by_element("clear_rows", inputs, 2 * width, args![2 * width, buffer]);
+        }
+        let args = args![width, d_out, width, 0u32, true, buffer, 2 * width, width];
+        lower.by_element("copy_columns", outputs, width, args);
+        let out = (buffer, 2 * width);
+        lower.gather(inputs, Gather { add: true, out, ..Gather::plain(entries, d_out, width, buffer) });
+        Ok(())
+    }
+}
