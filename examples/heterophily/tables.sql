@@ -96,7 +96,7 @@ WHERE s.value < searched
 CREATE OR REPLACE VIEW table_chosen AS
 SELECT name, model, configuration, val, tried FROM (
     SELECT name, model, configuration, avg(val_accuracy) AS val, count(*) OVER (PARTITION BY name, model) AS tried,
-           row_number() OVER (PARTITION BY name, model ORDER BY avg(val_accuracy) DESC, configuration) AS place
+           row_number() OVER (PARTITION BY name, model ORDER BY round(avg(val_accuracy), 9) DESC, configuration) AS place
     FROM table_runs JOIN table_graphs USING (name) WHERE split < searched AND status = 'ok'
     GROUP BY name, model, configuration)
 WHERE place = 1;
