@@ -1,7 +1,7 @@
 -- Tables 1 to 3 of Luan et al., Are heterophilic GNNs and homophily metrics really effective?, trained again: fourteen models
 -- with tuning and without it, on the graphs of the paper that are at hand.
 --
---     cargo run --release -- DATABASE -v data=DIR -f examples/heterophily/tables.sql            (half an hour of one core)
+--     cargo run --release -- DATABASE -v data=DIR -f examples/heterophily/tables.sql            (an hour or two of one core)
 --     cargo run --release -- DATABASE --quiet -f examples/heterophily/tables/report.sql         (the tables as Markdown)
 --
 -- DATABASE is the folder of a lasting database: what has been trained stays in its table table_runs, and only what is missing
