@@ -12,8 +12,14 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 
 /// The names of operators that answer more rows than they read.
-const GROWING: [&str; 6] =
-    ["HashJoinExec", "NestedLoopJoinExec", "CrossJoinExec", "SortMergeJoinExec", "PiecewiseMergeJoinExec", "UnnestExec"];
+const GROWING: [&str; 6] = [
+    "HashJoinExec",
+    "NestedLoopJoinExec",
+    "CrossJoinExec",
+    "SortMergeJoinExec",
+    "PiecewiseMergeJoinExec",
+    "UnnestExec",
+];
 
 /// Puts a node over every join that gives its thread back now and then.
 #[derive(Debug, Default)]
