@@ -18,6 +18,7 @@ mod session;
 mod settings;
 mod statements;
 mod system;
+mod yielding;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Result};

@@ -20,6 +20,7 @@ use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::settings::BonnetSettings;
+use crate::yielding::YieldingJoins;
 use crate::{Engine, Error, Result, names, panics, statements};
 
 /// What a statement answers.
@@ -76,7 +77,8 @@ impl Session {
             .with_type_planner(Arc::new(names::MapTypes))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
-            .with_optimizer_rule(Arc::new(PruneOutputs));
+            .with_optimizer_rule(Arc::new(PruneOutputs))
+            .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         builder.scalar_functions().get_or_insert_default().extend(registry.scalar_udfs());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());

@@ -24,7 +24,7 @@ const ENDLESS: [(&str, &str); 5] = [
         "midpoint_curvature",
         "SELECT avg(curvature) FROM midpoint_curvature((SELECT * FROM barabasi_albert(2000000, 8)))",
     ),
-    ("enumerate_surfaces", "SELECT count(*) FROM enumerate_surfaces(14)"),
+    ("enumerate_surfaces", "SELECT count(*) FROM enumerate_surfaces(12)"),
     (
         "a join",
         "SELECT count(*) FROM generate_series(1, 3000000) AS a(x) JOIN generate_series(1, 3000000) AS b(y) ON x % 7 = y % 7",
@@ -77,48 +77,56 @@ const LARGE: [&str; 8] = [
     "SELECT max(size) FROM connected_components((SELECT value AS src, value + 1 AS dst FROM generate_series(1, 40000000)))",
     "SELECT count(*) FROM forman_ricci((SELECT value AS src, value * 7919 % 30000001 AS dst FROM generate_series(1, 30000000)))",
     "CREATE TABLE rows AS SELECT value, value * 2 AS twice FROM generate_series(1, 40000000)",
-    "SELECT count(DISTINCT a.value || 'x') FROM generate_series(1, 40000000) AS a(value)",
+    "SELECT count(*) FROM generate_series(1, 40000000) AS a(x) JOIN generate_series(1, 40000000) AS b(y) ON x = y + 1",
     "CREATE GRAPH big AS complete(100000)",
     "SELECT * FROM effective_resistance((SELECT * FROM complete(9000)))",
 ];
 
-/// The limit is what statements may hold together, on top of what the idle process holds; a quarter more is for what no
-/// statement accounts for: plans, threads' stacks, what the allocator keeps. A process of its own runs them, so that no
-/// other test counts; it is this program, with the system's allocator, where the command has another.
+/// The limit is what a statement may hold on top of what the idle process holds; a quarter more is for what no statement
+/// accounts for: plans, threads' stacks, what the allocator keeps. Each runs in a process of its own, so that nothing else
+/// counts; it is this program, with the system's allocator, where the command has another.
 #[test]
 fn graphs_beyond_the_memory_limit_are_errors_within_it() {
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["limits::measured", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
-        .env("BONNET_MEASURED", "1")
-        .env("MALLOC_ARENA_MAX", "2")
-        .output()
-        .unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
-    println!("{said}");
-    assert!(child.status.success(), "{}: {said}", child.status);
+    for number in 0..LARGE.len() {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["limits::measured", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+            .env("BONNET_MEASURED", number.to_string())
+            .env("MALLOC_ARENA_MAX", "2")
+            .output()
+            .unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+        println!("{}", said.lines().find(|line| line.contains("MiB above")).unwrap_or_default());
+        assert!(child.status.success(), "{}: {said}", child.status);
+    }
 }
 
 #[test]
 #[ignore = "started by the test before it"]
 fn measured() {
-    if std::env::var_os("BONNET_MEASURED").is_none() {
-        return;
-    }
+    let Ok(number) = std::env::var("BONNET_MEASURED") else { return };
+    let sql = LARGE[number.parse::<usize>().unwrap()];
     let options = EngineOptions { threads: Some(2), memory_limit: Some(LIMIT as usize), ..EngineOptions::default() };
     let db = Db::with(options);
     db.run("ATTACH 'builtin:karate' AS karate");
     let lives = || assert_eq!(db.value("SELECT max(size) FROM connected_components(karate.edges)"), "34");
     lives();
     let idle = status("VmRSS:");
-    for sql in LARGE {
-        let error = db.error(sql).to_lowercase();
-        let peak = status("VmHWM:").saturating_sub(idle);
-        println!("{} MiB above the idle {} MiB after {sql}", peak >> 20, idle >> 20);
-        assert!(error.contains("memory") || error.contains("resources exhausted"), "{sql}\nsays: {error}");
-        assert!(peak <= LIMIT + LIMIT / 4, "{sql}\nholds {} MiB above the idle process", peak >> 20);
-        // The session lives, and has its memory back.
-        assert_eq!(db.session.context().runtime_env().memory_pool.reserved(), 0, "{sql}");
-        lives();
+    let error = db.error(sql).to_lowercase();
+    let peak = status("VmHWM:").saturating_sub(idle);
+    println!("\n{} MiB above the idle {} MiB: {sql}", peak >> 20, idle >> 20);
+    assert!(error.contains("memory") || error.contains("resources exhausted"), "{sql}\nsays: {error}");
+    assert!(peak <= LIMIT + LIMIT / 4, "{sql}\nholds {} MiB above the idle process", peak >> 20);
+    // The session lives, and has its memory back.
+    holds_nothing(&db, sql);
+    lives();
+}
+
+/// Waits until what a statement held is given back: its tasks end after it has answered.
+fn holds_nothing(db: &Db, what: &str) {
+    let ended = Instant::now();
+    while db.session.context().runtime_env().memory_pool.reserved() > 0 {
+        assert!(ended.elapsed() < BOUND, "{what} still holds memory after {BOUND:?}");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -142,11 +150,7 @@ fn a_timeout_ends_whatever_runs() {
         println!("{what} ends {late:?} after its time");
         assert!(late < BOUND, "{what} ends {late:?} after its time");
         db.run("RESET bonnet.statement_timeout");
-        let ended = Instant::now();
-        while db.session.context().runtime_env().memory_pool.reserved() > 0 {
-            assert!(ended.elapsed() < BOUND, "{what} still holds memory after {BOUND:?}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        holds_nothing(&db, what);
     }
 }
 
@@ -192,7 +196,7 @@ fn ctrl_c_in_the_middle_of_training_keeps_the_finished_runs() {
     open().run("CREATE TABLE results (seed BIGINT, status TEXT)");
     let sql =
         "INSERT INTO results SELECT seed, status FROM train((SELECT 'karate' AS graph, 'gcn' AS model, value AS seed
-                   FROM generate_series(0, 1000000)), epochs => 20, features => 'identity')";
+                   FROM generate_series(0, 5000)), epochs => 20, features => 'identity')";
     let mut running = Running::start(&[lab.to_str().unwrap(), "-c", "ATTACH 'builtin:karate' AS karate", "-c", sql]);
     let (start, db) = (Instant::now(), open());
     let count = || db.value("SELECT count(*) FROM results").parse::<u64>().unwrap();
@@ -203,8 +207,12 @@ fn ctrl_c_in_the_middle_of_training_keeps_the_finished_runs() {
     interrupt(&mut running);
     let kept = count();
     let said: Vec<String> = running.lines.iter().collect();
-    let expected = format!("the {kept} runs that were finished before are kept in results");
-    assert!(said.iter().any(|line| line.contains(&expected)), "{kept} rows are there; said: {said:?}");
+    // A run that is committed in the very moment is kept, but may not be counted any more.
+    let says = |kept: u64| {
+        let runs = if kept == 1 { "1 run that was".to_owned() } else { format!("{kept} runs that were") };
+        said.iter().any(|line| line.contains(&format!("the {runs} finished before are kept in results")))
+    };
+    assert!(says(kept) || says(kept - 1), "{kept} rows are there; said: {said:?}");
     assert_eq!(db.rows("SELECT min(status), count(DISTINCT seed) = count(*) FROM results"), [["ok", "true"]]);
     // The same statement with an anti-join goes on.
     let more =

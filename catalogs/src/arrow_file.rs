@@ -3,8 +3,10 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use arrow::ipc::reader::FileReader;
 use arrow::ipc::{Block, Message, MessageHeader, RecordBatch, root_as_footer, root_as_message};
 use datafusion::common::{Result, plan_err};
 
@@ -98,7 +100,10 @@ impl Checked {
             let start = at.checked_add(head).ok_or("its footer has a length beyond all")?;
             self.message(message, start, body)?;
         }
-        Ok(())
+        // What cannot be opened as a file is opened as a stream by DataFusion, and then "ARRO" is a length.
+        let file = self.file.try_clone().map_err(|error| error.to_string())?;
+        let opened = catch_unwind(AssertUnwindSafe(|| FileReader::try_new(file, None).map(drop)));
+        opened.map_err(|_| "its footer cannot be read".to_owned())?.map_err(|error| error.to_string())
     }
 
     /// The messages of a stream, one after the other.
@@ -224,6 +229,11 @@ mod tests {
         }
         // The length of the unpacked bytes stands before the frame's own mark.
         let frame = packed.windows(4).position(|bytes| bytes == [0x04, 0x22, 0x4d, 0x18]).unwrap();
+        // Without the list of its batches a file is none, and no stream either.
+        let mut damaged = plain.clone();
+        let end = damaged.len();
+        damaged[end - 30..end - 10].fill(0);
+        assert!(checked(&damaged).is_err());
         let mut damaged = packed;
         damaged[frame - 8..frame].copy_from_slice(&i64::MAX.to_le_bytes());
         let error = checked(&damaged).unwrap_err().to_string();
