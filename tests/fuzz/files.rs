@@ -6,7 +6,7 @@ use std::process::Command;
 use bonnet_datasets::{Opened, Options};
 use bonnetdb::EngineOptions;
 
-use super::{Random, Step, containers, published, wanted};
+use super::{Cases, Random, Step, containers, published, wanted};
 use crate::Db;
 
 /// What the engine of a case may hold.
@@ -285,7 +285,7 @@ fn sqlite(folder: &Path) -> Option<Set> {
 }
 
 /// The cases: each damages files of a set, and reads all that it then holds.
-pub(super) fn cases() -> Box<dyn FnMut(&mut Random, &Step)> {
+pub(super) fn cases() -> Cases {
     let sets = sets();
     let formats: Vec<&str> = bonnet_datasets::formats().iter().map(|format| format.name()).collect();
     // Whole, they are all read.

@@ -38,6 +38,9 @@ const COUNTS: &str = "cases to ";
 /// Findings after which a run stops.
 const MOST_FINDINGS: usize = 20;
 
+/// Runs one case after the other.
+type Cases = Box<dyn FnMut(&mut Random, &Step)>;
+
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is '{text}'; a whole number is expected")))
@@ -149,7 +152,7 @@ fn worker() {
     let (seed, first, seconds): (u64, u64, u64) =
         (seed.parse().unwrap(), first.parse().unwrap(), seconds.parse().unwrap());
     let start = Instant::now();
-    let mut cases: Box<dyn FnMut(&mut Random, &Step)> = match kind {
+    let mut cases = match kind {
         "files" => files::cases(),
         _ => sql::cases(),
     };

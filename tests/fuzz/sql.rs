@@ -7,7 +7,7 @@ use datafusion_sqllogictest::DFColumnType;
 use futures::StreamExt;
 use sqllogictest::{Record, parse_file};
 
-use super::{Random, Step, wanted};
+use super::{Cases, Random, Step, wanted};
 use crate::{Db, slt};
 
 /// What the engine of a case may hold, in bytes.
@@ -133,7 +133,7 @@ fn scripts(db: &Db) -> Vec<(String, Vec<String>)> {
     scripts
 }
 
-pub(super) fn cases() -> Box<dyn FnMut(&mut Random, &Step)> {
+pub(super) fn cases() -> Cases {
     let functions: Vec<Function> = Db::new().engine.registry().iter().map(|function| (**function).clone()).collect();
     let scripts = scripts(&Db::new());
     Box::new(move |random, step| {

@@ -57,7 +57,7 @@ impl fmt::Debug for LastingTable {
 
 fn scan_of(table: &DeltaTable, name: &str) -> Result<DeltaScanNext> {
     let snapshot = table.snapshot().map_err(|error| store::failed(name, error))?.snapshot().clone();
-    Ok(DeltaScanNext::new(snapshot, scan_config())?)
+    DeltaScanNext::new(snapshot, scan_config())
 }
 
 /// How our scans read a table: text as TEXT, whatever the session prefers, so that a table has one schema.

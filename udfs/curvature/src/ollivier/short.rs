@@ -180,11 +180,10 @@ impl<const W: usize> Short<W> {
     #[inline(always)]
     fn send_from(&mut self, row: usize) {
         let (row_word, row_bit) = (row / 64, row % 64);
-        let admitted = self.admitted[row];
         let before = self.supply[row];
         let mut left = before;
-        'all: for word in 0..W {
-            let mut both = admitted[word] & self.open[word];
+        'all: for (word, admitted) in self.admitted[row].into_iter().enumerate() {
+            let mut both = admitted & self.open[word];
             while both != 0 {
                 let bit = both.trailing_zeros() as usize % 64;
                 let demand = &mut self.demand[word][bit];

@@ -230,8 +230,7 @@ impl Landscapes {
         let start = elements.start;
         let (dims, ks) = (&self.rows.integers[0], &self.rows.integers[1]);
         let (xs, ys) = (&self.rows.numbers[0], &self.rows.numbers[1]);
-        let mut it = DimLandscape::default();
-        it.landscape = Landscape::with_capacity(elements.len());
+        let mut it = DimLandscape { dim: None, landscape: Landscape::with_capacity(elements.len()) };
         let (mut functions, mut before) = (0, f64::NEG_INFINITY);
         for i in elements.clone() {
             let fail = |why: &str| {
