@@ -6,7 +6,7 @@ use std::process::Command;
 use bonnet_datasets::{Opened, Options};
 use bonnetdb::EngineOptions;
 
-use super::{Cases, Random, Step, containers, published, wanted};
+use super::{Cases, Step, containers, published, wanted};
 use crate::Db;
 
 /// What the engine of a case may hold.
