@@ -3,8 +3,8 @@
 //! The curvature of i and j is 1 - W(i, j) / d(i, j): W is the cost of turning the measure of i into that of j where moving
 //! a unit of mass costs the number of hops. Masses are whole numbers and costs are small ones, so the transport is exact
 //! and comes down to a few maximum flows (`transport`): two on an edge with the uniform measure (`neighbors`; `short` where
-//! its ends have few neighbours, as most have), one for
-//! every step between the smallest and the largest cost otherwise (`reach`).
+//! its ends have few neighbours, as most have), one for every step between the smallest and the largest cost otherwise
+//! (`reach`).
 
 mod bits;
 mod measure;

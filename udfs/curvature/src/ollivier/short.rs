@@ -3,12 +3,10 @@
 //! What `transport` does for any transport, for masses of 32 bits and sets below 64 `W`. Which rows send to a column is a
 //! set, too, and how much each sends stands in a table that counts only where the sets say so.
 
+use super::transport::are_sparse;
+
 /// A set of rows or of columns: `e` is bit `e % 64` of word `e / 64`.
 pub(super) type Set<const W: usize> = [u64; W];
-
-/// How many rows are looked at to see whether rows are sparse, and what part of all columns a sparse row has at most.
-const SAMPLE: usize = 8;
-const SPARSE: usize = 6;
 
 /// A flow from rows that supply to columns that demand, over the pairs admitted. Tables over columns are laid out as sets
 /// are: by word, then by bit.
@@ -152,8 +150,7 @@ impl<const W: usize> Short<W> {
         let rows = self.rows();
         let size = |row: usize| self.admitted[row].iter().map(|word| word.count_ones()).sum::<u32>();
         let columns: u32 = self.columns.iter().map(|word| word.count_ones()).sum();
-        let sample: u32 = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1)).map(size).sum();
-        if sample as usize * SPARSE < rows.min(SAMPLE) * columns as usize {
+        if are_sparse(rows, columns as usize, size) {
             let mut order = std::mem::take(&mut self.order);
             order.clear();
             order.extend((0..rows).map(|row| size(row) << 16 | row as u32));

@@ -14,6 +14,13 @@ use super::bits;
 const SAMPLE: usize = 8;
 const SPARSE: usize = 6;
 
+/// Whether rows, of which `size` tells how many columns one has, have few of `columns`, as far as a sample shows.
+#[inline(always)]
+pub(super) fn are_sparse(rows: usize, columns: usize, size: impl Fn(usize) -> u32) -> bool {
+    let sample: u32 = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1)).map(size).sum();
+    sample as usize * SPARSE < rows.min(SAMPLE) * columns
+}
+
 /// The rows that send to a column, and how much. Most columns have one or two: they stay within the column's cache line.
 type Senders = SmallVec<[(u32, i64); 2]>;
 
@@ -149,10 +156,9 @@ impl Flow {
         // Rows with few columns first: those with many find another. Where all have many, any order will do.
         let rows = self.rows();
         let size = |row: usize| bits::len(&self.admitted[row * self.words..][..self.words]);
-        let sample: u32 = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1)).map(size).sum();
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        if sample as usize * SPARSE < rows.min(SAMPLE) * self.demand.len() {
+        if are_sparse(rows, self.demand.len(), size) {
             order.extend((0..rows).map(|row| (size(row), row as u32)));
             order.sort_unstable();
         } else {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::Stopped;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot};
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot};
+use super::attention::Coefficients;
 use super::device::{self, ALPHA};
-use super::store;
+use super::{needs_itself, needs_sources, store};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, MAX_HEADS, Shape, Store};
+use crate::kernels::edge::{self, MAX_HEADS, Shape};
 use crate::models::Operator;
 
 /// The inputs of the layer.
@@ -21,14 +22,8 @@ const VALUE: usize = 2;
 /// an operator; zeros for a node without any.
 #[derive(Debug)]
 struct DotAttention {
-    operator: Arc<Operator>,
-    shape: Shape,
+    coefficients: Coefficients,
     scale: f32,
-    dropout: Option<Mask>,
-    /// The coefficients before dropout and after it, `heads` an edge.
-    alpha: Vec<f32>,
-    dropped: Vec<f32>,
-    d_scores: Vec<f32>,
 }
 
 impl Builder<'_, '_, '_> {
@@ -47,15 +42,10 @@ impl Builder<'_, '_, '_> {
     ) -> Result<Slot, Stopped> {
         let axis = self.axis(value);
         debug_assert!((1..=MAX_HEADS).contains(&heads) && self.axis(query) == axis && self.axis(key) == axis);
-        let len = operator.n_entries() * heads;
+        let dropout = self.mask(p);
         let layer = DotAttention {
-            operator: Arc::clone(operator),
-            shape: Shape { heads, dim: axis.stride() / heads },
+            coefficients: Coefficients::new(self, operator, heads, axis, dropout)?,
             scale: (1.0 / (axis.len() as f64 / heads as f64).sqrt()) as f32,
-            dropout: self.mask(p),
-            alpha: self.zeros(len)?,
-            dropped: self.zeros(if p > 0.0 { len } else { 0 })?,
-            d_scores: self.zeros(len)?,
         };
         let space = self.space(value);
         Ok(self.push(layer, &[query, key, value], &[], space, axis))
@@ -64,48 +54,31 @@ impl Builder<'_, '_, '_> {
 
 impl Layer for DotAttention {
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
-        for &row in rows.rows() {
-            match input {
-                QUERY => needed[row as usize] = true,
-                _ => self.operator.row(row).iter().for_each(|&source| needed[source as usize] = true),
-            }
+        match input {
+            QUERY => needs_itself(rows, needed),
+            _ => needs_sources(&self.coefficients.operator, rows, needed),
         }
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
-        prepare.transposed(VALUE, &self.operator)
+        prepare.transposed(VALUE, &self.coefficients.operator)
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (set, edges, shape, monitor) = (pass.rows(), self.operator.incoming(), self.shape, pass.monitor);
-        let alpha = &mut self.alpha;
-        edge::dots(set, edges, shape, pass.input(QUERY), pass.input(KEY), self.scale, alpha, monitor)?;
-        edge::softmax(set, edges, shape.heads, alpha, monitor)?;
-        let weights = match pass.mask(self.dropout) {
-            None => &self.alpha,
-            Some(mask) => {
-                self.dropped.copy_from_slice(&self.alpha);
-                edge::drop_edges(set, edges, shape.heads, mask, &mut self.dropped, monitor)?;
-                &self.dropped
-            }
-        };
-        edge::sum_sources(set, edges, shape, weights, pass.input(VALUE), Store::Replace, out, monitor)
+        let own = &mut self.coefficients;
+        let (edges, query, key) = (own.operator.incoming(), pass.input(QUERY), pass.input(KEY));
+        edge::dots(pass.rows(), edges, own.shape, query, key, self.scale, &mut own.alpha, pass.monitor)?;
+        own.attend(pass, VALUE, out)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let Prepared::Transposed(by_source) = pass.forward.prepared() else { return Ok(()) };
-        let (forward, shape) = (pass.forward, self.shape);
-        let (set, edges, outgoing, monitor) =
-            (forward.rows(), self.operator.incoming(), by_source.outgoing(), forward.monitor);
-        let (query, key, value) = (forward.input(QUERY), forward.input(KEY), forward.input(VALUE));
-        let mask = forward.mask(self.dropout);
-        let d = &mut self.d_scores;
+        let (forward, own) = (pass.forward, &mut self.coefficients);
         // With the factor of the scores, which the rest of the way is linear in.
-        edge::dots(set, edges, shape, d_out, value, self.scale, d, monitor)?;
-        if let Some(mask) = mask {
-            edge::drop_edges(set, edges, shape.heads, mask, d, monitor)?;
-        }
-        edge::softmax_gradient(set, edges, shape.heads, &self.alpha, d, monitor)?;
+        own.scores_gradient(&forward, VALUE, self.scale, d_out)?;
+        let (d, edges, shape) = (&own.d_scores, own.operator.incoming(), own.shape);
+        let (set, outgoing, monitor) = (forward.rows(), by_source.outgoing(), forward.monitor);
+        let (query, key) = (forward.input(QUERY), forward.input(KEY));
         if let Some(mut gradient) = pass.gradient(QUERY) {
             let how = store(&gradient);
             edge::sum_sources(set, edges, shape, d, key, how, &mut gradient.values, monitor)?;
@@ -114,30 +87,27 @@ impl Layer for DotAttention {
             let (set, how) = (forward.input_rows(KEY), store(&gradient));
             edge::sum_targets(set, outgoing, shape, d, query, how, &mut gradient.values, monitor)?;
         }
-        if let Some(mut gradient) = pass.gradient_everywhere(VALUE) {
-            let weights = if mask.is_some() { &self.dropped } else { &self.alpha };
-            let (set, how) = (forward.input_rows(VALUE), store(&gradient));
-            edge::sum_targets(set, outgoing, shape, weights, d_out, how, &mut gradient.values, monitor)?;
-        }
-        Ok(())
+        own.message_gradient(pass, outgoing, VALUE, d_out)
     }
 
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, entries, Shape { heads, dim }) = (lower.rows(), lower.operator(&self.operator)?, self.shape);
-        let alpha = lower.own(ALPHA, self.operator.n_entries() * heads)?;
+        let Coefficients { operator, shape: Shape { heads, dim }, dropout, .. } = &self.coefficients;
+        let (rows, entries, len) = (lower.rows(), lower.operator(operator)?, operator.n_entries());
+        let (heads, dim) = (*heads, *dim);
+        let alpha = lower.own(ALPHA, len * heads)?;
         let (query, key) = (lower.input(QUERY), lower.input(KEY));
         let args = args![entries.offsets, entries.columns, heads, dim, query, key, self.scale, alpha];
         lower.by_warp("edge_dots", rows, args);
         lower.by_warp("edge_softmax", rows, args![entries.offsets, heads, alpha]);
-        let mask = lower.mask(self.dropout);
-        device::attend(lower, entries, self.operator.n_entries(), heads, VALUE, mask)
+        let mask = lower.mask(*dropout);
+        device::attend(lower, entries, len, heads, VALUE, mask)
     }
 
     fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
         let Some(by_source) = lower.transposed()? else { return Ok(()) };
-        let (entries, Shape { heads, dim }) = (lower.operator(&self.operator)?, self.shape);
-        let mask = lower.mask(self.dropout);
-        let len = self.operator.n_entries();
+        let own = &self.coefficients;
+        let (entries, Shape { heads, dim }) = (lower.operator(&own.operator)?, own.shape);
+        let (mask, len) = (lower.mask(own.dropout), own.operator.n_entries());
         let d = device::attend_gradient(lower, entries, by_source, len, (heads, dim), VALUE, self.scale, mask)?;
         let (rows, width) = (lower.rows(), lower.width());
         let gather = Gather { weights: Some(d), heads, ..Gather::plain(entries, lower.input(KEY), width, d) };

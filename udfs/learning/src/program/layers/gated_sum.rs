@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 
 use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot};
-use super::{device, store};
+use super::{device, needs_itself, needs_sources, store};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
@@ -122,11 +122,9 @@ impl GatedSum {
 
 impl Layer for GatedSum {
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
-        for &row in rows.rows() {
-            match input {
-                TARGET => needed[row as usize] = true,
-                _ => self.operator.row(row).iter().for_each(|&source| needed[source as usize] = true),
-            }
+        match input {
+            TARGET => needs_itself(rows, needed),
+            _ => needs_sources(&self.operator, rows, needed),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The layers of programs, a file each.
 
+mod attention;
 pub mod combine;
 pub mod concat;
 mod device;
@@ -29,7 +30,7 @@ use crate::kernels::combine::weighted_sum;
 use crate::kernels::edge::Store;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::for_each_block;
-use crate::models::Axis;
+use crate::models::{Axis, Operator};
 
 /// Zeros in the padding of the rows of a set. O(rows * padding).
 pub(crate) fn clear_padding(set: &RowSet, axis: Axis, values: &mut [f32]) {
@@ -41,6 +42,17 @@ pub(crate) fn clear_padding(set: &RowSet, axis: Axis, values: &mut [f32]) {
         let row = &mut values[row as usize * stride..][..stride];
         padding.iter().for_each(|&at| row[at] = 0.0);
     }
+}
+
+/// A row of the output needs the same row of the input.
+pub(crate) fn needs_itself(rows: &RowSet, needed: &mut [bool]) {
+    rows.rows().iter().for_each(|&row| needed[row as usize] = true);
+}
+
+/// A row of the output needs the rows of the input that the operator's row has entries for.
+pub(crate) fn needs_sources(operator: &Operator, rows: &RowSet, needed: &mut [bool]) {
+    let sources = rows.rows().iter().flat_map(|&row| operator.row(row));
+    sources.for_each(|&source| needed[source as usize] = true);
 }
 
 /// Whether a gradient is written or added to.

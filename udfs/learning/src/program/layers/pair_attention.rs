@@ -5,11 +5,12 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 
 use super::super::{Backward, Builder, Forward, Layer, Lower, Mask, Prepare, Prepared, Slot};
+use super::attention::Coefficients;
 use super::device::{self, ALPHA};
-use super::store;
+use super::{needs_itself, needs_sources, store};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, Gate, MAX_HEADS, PairScores, Shape, Store, Total};
+use crate::kernels::edge::{self, Gate, MAX_HEADS, PairScores, Shape, Total};
 use crate::models::Operator;
 
 /// The inputs of the layer.
@@ -24,15 +25,10 @@ const SCORES: usize = 2;
 /// operator; zeros for a node without any.
 #[derive(Debug)]
 struct PairAttention {
-    operator: Arc<Operator>,
-    shape: Shape,
+    coefficients: Coefficients,
     gate: Gate,
-    dropout: Option<Mask>,
-    /// The scores, the coefficients before dropout and after it, and the gradient of the scores, `heads` an edge.
+    /// `heads` an edge.
     scores: Vec<f32>,
-    alpha: Vec<f32>,
-    dropped: Vec<f32>,
-    d_scores: Vec<f32>,
 }
 
 impl Builder<'_, '_, '_> {
@@ -52,16 +48,10 @@ impl Builder<'_, '_, '_> {
     ) -> Result<Slot, Stopped> {
         let (space, axis) = (self.space(message), self.axis(message));
         debug_assert!((1..=MAX_HEADS).contains(&heads) && self.axis(target) == self.axis(source));
-        let len = operator.n_entries() * heads;
         let layer = PairAttention {
-            operator: Arc::clone(operator),
-            shape: Shape { heads, dim: axis.stride() / heads },
+            coefficients: Coefficients::new(self, operator, heads, axis, dropout)?,
             gate,
-            dropout,
-            scores: self.zeros(len)?,
-            alpha: self.zeros(len)?,
-            dropped: self.zeros(if dropout.is_some() { len } else { 0 })?,
-            d_scores: self.zeros(len)?,
+            scores: self.zeros(operator.n_entries() * heads)?,
         };
         Ok(self.push(layer, &[target, source, message], &[], space, axis))
     }
@@ -69,50 +59,35 @@ impl Builder<'_, '_, '_> {
 
 impl Layer for PairAttention {
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
-        for &row in rows.rows() {
-            match input {
-                TARGET => needed[row as usize] = true,
-                _ => self.operator.row(row).iter().for_each(|&source| needed[source as usize] = true),
-            }
+        match input {
+            TARGET => needs_itself(rows, needed),
+            _ => needs_sources(&self.coefficients.operator, rows, needed),
         }
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
-        prepare.transposed(MESSAGE, &self.operator)
+        prepare.transposed(MESSAGE, &self.coefficients.operator)
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (set, edges, shape, monitor) = (pass.rows(), self.operator.incoming(), self.shape, pass.monitor);
+        let own = &mut self.coefficients;
         let stride = pass.input_axis(TARGET).stride();
         let (target, source) = (pass.input(TARGET), pass.input(SOURCE));
-        let scores = PairScores { heads: shape.heads, target, source, stride, gate: self.gate };
-        edge::pair_scores(set, edges, scores, &mut self.scores, monitor)?;
-        self.alpha.copy_from_slice(&self.scores);
-        edge::softmax(set, edges, shape.heads, &mut self.alpha, monitor)?;
-        let weights = match pass.mask(self.dropout) {
-            None => &self.alpha,
-            Some(mask) => {
-                self.dropped.copy_from_slice(&self.alpha);
-                edge::drop_edges(set, edges, shape.heads, mask, &mut self.dropped, monitor)?;
-                &self.dropped
-            }
-        };
-        edge::sum_sources(set, edges, shape, weights, pass.input(MESSAGE), Store::Replace, out, monitor)
+        let scores = PairScores { heads: own.shape.heads, target, source, stride, gate: self.gate };
+        edge::pair_scores(pass.rows(), own.operator.incoming(), scores, &mut self.scores, pass.monitor)?;
+        own.alpha.copy_from_slice(&self.scores);
+        own.attend(pass, MESSAGE, out)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let Prepared::Transposed(by_source) = pass.forward.prepared() else { return Ok(()) };
-        let (forward, shape) = (pass.forward, self.shape);
+        let (forward, own) = (pass.forward, &mut self.coefficients);
+        own.scores_gradient(&forward, MESSAGE, 1.0, d_out)?;
         let (set, edges, outgoing, monitor) =
-            (forward.rows(), self.operator.incoming(), by_source.outgoing(), forward.monitor);
-        let (heads, stride, mask) = (shape.heads, forward.input_axis(TARGET).stride(), forward.mask(self.dropout));
-        let d = &mut self.d_scores;
-        edge::dots(set, edges, shape, d_out, forward.input(MESSAGE), 1.0, d, monitor)?;
-        if let Some(mask) = mask {
-            edge::drop_edges(set, edges, heads, mask, d, monitor)?;
-        }
-        edge::softmax_gradient(set, edges, heads, &self.alpha, d, monitor)?;
-        edge::through_gate(set, edges, heads, self.gate, &self.scores, d, monitor)?;
+            (forward.rows(), own.operator.incoming(), by_source.outgoing(), forward.monitor);
+        let (heads, stride) = (own.shape.heads, forward.input_axis(TARGET).stride());
+        edge::through_gate(set, edges, heads, self.gate, &self.scores, &mut own.d_scores, monitor)?;
+        let d = &own.d_scores;
         if let Some(mut gradient) = pass.gradient(TARGET) {
             let (total, how) = (Total::Sum, store(&gradient));
             edge::sum_at_targets(set, edges, heads, d, total, how, &mut gradient.values, stride, monitor)?;
@@ -121,31 +96,28 @@ impl Layer for PairAttention {
             let (set, how) = (forward.input_rows(SOURCE), store(&gradient));
             edge::sum_at_sources(set, outgoing, heads, d, how, &mut gradient.values, stride, monitor)?;
         }
-        if let Some(mut gradient) = pass.gradient_everywhere(MESSAGE) {
-            let weights = if mask.is_some() { &self.dropped } else { &self.alpha };
-            let (set, how) = (forward.input_rows(MESSAGE), store(&gradient));
-            edge::sum_targets(set, outgoing, shape, weights, d_out, how, &mut gradient.values, monitor)?;
-        }
-        Ok(())
+        own.message_gradient(pass, outgoing, MESSAGE, d_out)
     }
 
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, entries, heads) = (lower.rows(), lower.operator(&self.operator)?, self.shape.heads);
-        let len = self.operator.n_entries();
+        let own = &self.coefficients;
+        let (rows, entries, heads) = (lower.rows(), lower.operator(&own.operator)?, own.shape.heads);
+        let len = own.operator.n_entries();
         let (scores, alpha) = (lower.own(SCORES, len * heads)?, lower.own(ALPHA, len * heads)?);
         device::pair_scores(lower, entries, heads, (TARGET, SOURCE), self.gate, scores);
         let nothing = args![entries.offsets, entries.columns, heads, None, None, scores, alpha];
         lower.by_warp("edge_scale", rows, nothing);
         lower.by_warp("edge_softmax", rows, args![entries.offsets, heads, alpha]);
-        let mask = lower.mask(self.dropout);
+        let mask = lower.mask(own.dropout);
         device::attend(lower, entries, len, heads, MESSAGE, mask)
     }
 
     fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
         let Some(by_source) = lower.transposed()? else { return Ok(()) };
+        let own = &self.coefficients;
         let (entries, Shape { heads, dim }, len) =
-            (lower.operator(&self.operator)?, self.shape, self.operator.n_entries());
-        let (scores, mask) = (lower.own(SCORES, len * heads)?, lower.mask(self.dropout));
+            (lower.operator(&own.operator)?, own.shape, own.operator.n_entries());
+        let (scores, mask) = (lower.own(SCORES, len * heads)?, lower.mask(own.dropout));
         let d = device::attend_gradient(lower, entries, by_source, len, (heads, dim), MESSAGE, 1.0, mask)?;
         device::pair_scores_gradient(lower, entries, by_source, heads, (TARGET, SOURCE), self.gate, scores, d)
     }

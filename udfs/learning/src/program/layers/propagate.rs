@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 
 use super::super::{Backward, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink};
-use super::add_rows;
+use super::{add_rows, needs_itself, needs_sources};
 use crate::device::DeviceError;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
@@ -25,12 +25,9 @@ pub struct Propagation {
 
 impl Layer for Propagation {
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
-        for &row in rows.rows() {
-            if input == 0 {
-                self.operator.row(row).iter().for_each(|&column| needed[column as usize] = true);
-            } else {
-                needed[row as usize] = true;
-            }
+        match input {
+            0 => needs_sources(&self.operator, rows, needed),
+            _ => needs_itself(rows, needed),
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 
 use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot};
+use super::{needs_itself, needs_sources};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::parallel::for_each_block;
@@ -28,10 +29,8 @@ impl Builder<'_, '_, '_> {
 
 impl Layer for PropagateBeside {
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
-        for &row in rows.rows() {
-            needed[row as usize] = true;
-            self.operator.row(row).iter().for_each(|&column| needed[column as usize] = true);
-        }
+        needs_itself(rows, needed);
+        needs_sources(&self.operator, rows, needed);
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
