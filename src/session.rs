@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatch;
 use bonnet_catalogs::{FileAwareCatalogList, MantraFormatFactory, ViewPlanner};
 use bonnet_sql::{
-    BonnetQueryPlanner, EdgeWindows, FunctionPlanner, KernelContext, Progress, ProgressReport, PruneOutputs, ShareRuns,
-    Statement, panic_text,
+    BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, KernelContext, Progress, ProgressReport, PruneOutputs,
+    ShareRuns, Statement, panic_text,
 };
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -78,6 +78,7 @@ impl Session {
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
             .with_optimizer_rule(Arc::new(PruneOutputs))
+            .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         builder.scalar_functions().get_or_insert_default().extend(registry.scalar_udfs());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());

@@ -42,32 +42,37 @@ FROM (VALUES
 -- 2. The search of App. A.1, cut: 2 of 3 learning rates, 3 of 10 weight decays, 2 of 5 dropouts; of the linear models, which are
 -- quick, all learning rates, and no decay too. A model's own hyperparameters take their first values with all of these, the
 -- others with dropout 0.5. What is NULL is the default of
--- bonnet.models: K = 10 (gprgnn, bernnet, appnp), 3 hops over all features (fsgnn), lambda = 30 (gbk_gnn).
+-- bonnet.models: messages weighed by D^-1/2 (A + I) D^-1/2, K = 10 (gprgnn, bernnet, appnp), 3 hops over all features
+-- (fsgnn), lambda = 30 (gbk_gnn).
 
 CREATE OR REPLACE VIEW table_own AS
 SELECT column1 AS model, column2 AS place, column3 AS own, column4 AS alpha, column5 AS epsilon, column6 AS variant,
-       column7 AS structure_info, column8 AS input_layers, column9 AS hops
+       column7 AS structure_info, column8 AS input_layers, column9 AS hops, column10 AS affinity
 FROM (VALUES
-    ('gcn',     1, '',                  NULL::DOUBLE, NULL::DOUBLE, NULL::TEXT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT),
-    ('mlp',     1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('sgc',     1, '1 hop',             NULL, NULL, NULL,    NULL, NULL, 1),
-    ('mlp1',    1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('h2gcn',   1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('gprgnn',  1, 'alpha 0.1',         0.1,  NULL, NULL,    NULL, NULL, NULL),
-    ('gprgnn',  2, 'alpha 0.9',         0.9,  NULL, NULL,    NULL, NULL, NULL),
-    ('bernnet', 1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('fagcn',   1, 'epsilon 0.3',       NULL, 0.3,  NULL,    NULL, NULL, NULL),
-    ('fagcn',   2, 'epsilon 0.5',       NULL, 0.5,  NULL,    NULL, NULL, NULL),
-    ('acm_gcn', 1, 'acm+',              NULL, NULL, 'acm+',  0,    NULL, NULL),
-    ('acm_gcn', 2, 'acm++',             NULL, NULL, 'acm++', 0,    NULL, NULL),
-    ('acm_gcn', 3, 'acm++, structure',  NULL, NULL, 'acm++', 1,    NULL, NULL),
-    ('linkx',   1, '1 layer',           NULL, NULL, NULL,    NULL, 1,    NULL),
-    ('linkx',   2, '2 layers',          NULL, NULL, NULL,    NULL, 2,    NULL),
-    ('glognn',  1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('gbk_gnn', 1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('fsgnn',   1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL),
-    ('appnp',   1, 'alpha 0.1',         0.1,  NULL, NULL,    NULL, NULL, NULL),
-    ('appnp',   2, 'alpha 0.5',         0.5,  NULL, NULL,    NULL, NULL, NULL));
+    ('gcn',     1, '',                  NULL::DOUBLE, NULL::DOUBLE, NULL::TEXT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::TEXT),
+    ('gcn',     2, 'random walk',       NULL, NULL, NULL,    NULL, NULL, NULL, 'random_walk'),
+    ('mlp',     1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('sgc',     1, '1 hop',             NULL, NULL, NULL,    NULL, NULL, 1, NULL),
+    ('sgc',     2, '1 hop, random walk', NULL, NULL, NULL,   NULL, NULL, 1, 'random_walk'),
+    ('mlp1',    1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('h2gcn',   1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('gprgnn',  1, 'alpha 0.1',         0.1,  NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('gprgnn',  2, 'alpha 0.9',         0.9,  NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('bernnet', 1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('fagcn',   1, 'epsilon 0.3',       NULL, 0.3,  NULL,    NULL, NULL, NULL, NULL),
+    ('fagcn',   2, 'epsilon 0.5',       NULL, 0.5,  NULL,    NULL, NULL, NULL, NULL),
+    ('acm_gcn', 1, 'acm+',              NULL, NULL, 'acm+',  0,    NULL, NULL, NULL),
+    ('acm_gcn', 2, 'acm++',             NULL, NULL, 'acm++', 0,    NULL, NULL, NULL),
+    ('acm_gcn', 3, 'acm++, structure',  NULL, NULL, 'acm++', 1,    NULL, NULL, NULL),
+    ('linkx',   1, '1 layer',           NULL, NULL, NULL,    NULL, 1,    NULL, NULL),
+    ('linkx',   2, '2 layers',          NULL, NULL, NULL,    NULL, 2,    NULL, NULL),
+    ('glognn',  1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('gbk_gnn', 1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('fsgnn',   1, '',                  NULL, NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('appnp',   1, 'alpha 0.1',         0.1,  NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('appnp',   2, 'alpha 0.5',         0.5,  NULL, NULL,    NULL, NULL, NULL, NULL),
+    ('appnp',   3, 'alpha 0.1, random walk', 0.1, NULL, NULL, NULL, NULL, NULL, 'random_walk'),
+    ('appnp',   4, 'alpha 0.5, random walk', 0.5, NULL, NULL, NULL, NULL, NULL, 'random_walk'));
 
 CREATE OR REPLACE VIEW table_configurations AS
 SELECT o.*, lr, weight_decay, dropout,

@@ -5,6 +5,7 @@ pub mod columns;
 mod copy;
 mod depth;
 pub mod dialect;
+mod duplicates;
 mod from_first;
 pub mod functions;
 pub mod parse;

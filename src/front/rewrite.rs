@@ -17,6 +17,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 use super::ast;
 use super::dialect::BonnetDialect;
+use super::duplicates::name_duplicates;
 use super::functions::{Functions, Kind, Parameter, ParameterKind};
 pub use super::pivot_values::{fill_pivot, pivot_values};
 use crate::{Error, Result};
@@ -65,6 +66,7 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         self.windows.push(select.named_window.clone());
+        name_duplicates(&mut select.projection);
         for (i, table) in select.from.iter().enumerate() {
             let lateral = table.joins.iter().map(|join| &join.relation).chain((i > 0).then_some(&table.relation));
             for factor in lateral {

@@ -6,7 +6,7 @@ SELECT name, model, configuration, untuned, split, status, error, val_accuracy, 
        train_seconds
 FROM train(
     (SELECT j.name, j.graph, j.model, j.configuration, j.untuned, j.split, j.split AS seed, j.scheme AS split_scheme, j.hidden,
-            j.lr, j.weight_decay, j.dropout, j.alpha, j.epsilon, j.variant, j.structure_info, j.input_layers, j.hops,
+            j.lr, j.weight_decay, j.dropout, j.alpha, j.epsilon, j.variant, j.structure_info, j.input_layers, j.hops, j.affinity,
             CASE WHEN j.name = 'Chameleon-filtered' THEN 'none' ELSE 'row' END AS normalize,
             CASE WHEN j.model IN ('sgc', 'mlp1') THEN 1000 ELSE 300 END AS epochs,
             CASE WHEN j.model IN ('sgc', 'mlp1') THEN 200 ELSE 50 END AS patience

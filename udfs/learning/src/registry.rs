@@ -64,6 +64,13 @@ pub(crate) struct Defaults {
 pub(crate) const COMMON: Defaults =
     Defaults { epochs: 200, lr: 0.01, weight_decay: 5e-4, optimizer: "adam", hidden: 64, layers: 2, dropout: 0.5 };
 
+/// What messages are weighed by (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
+pub(crate) const AFFINITY: Hyperparameter = Hyperparameter {
+    name: "affinity",
+    kind: Kind::Choice { default: "symmetric", values: &["symmetric", "random_walk"] },
+    description: "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
+};
+
 /// Something a user may set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hyperparameter {

@@ -51,6 +51,11 @@ pub trait AggregateFunction: Debug + Send + Sync {
         false
     }
 
+    /// Whether a state holds the rows themselves, so that the states of parts of a group are no smaller than the rows.
+    fn holds_rows(&self) -> bool {
+        false
+    }
+
     /// The values of many groups as one column, where that is quicker to make than a value for each; `None` where it is not.
     /// `states` are as [`AggregateFunction::state`] made them. Called in the kernel threads.
     fn values(&self, _states: &[Box<dyn AggregateState>], _monitor: &dyn Monitor) -> Option<Result<ArrayRef>> {
@@ -298,6 +303,11 @@ impl AggregateUDFImpl for Aggregate {
         let (options, columns) = self.arguments(&args)?;
         Ok(Box::new(Groups::new(self.common.function.name, Arc::clone(&self.body), columns, options)))
     }
+}
+
+/// Whether an aggregate is one of ours whose states hold the rows.
+pub(crate) fn holds_rows(function: &AggregateUDF) -> bool {
+    function.inner().downcast_ref::<Aggregate>().is_some_and(|aggregate| aggregate.body.holds_rows())
 }
 
 impl Aggregate {

@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Operator, Problem};
 use crate::program::Builder;
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
+use crate::registry::{AFFINITY, COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -27,16 +27,18 @@ pub const SPEC: ModelSpec = ModelSpec {
             kind: Kind::Integer { default: 10, min: 1, max: 64 },
             description: "number of propagations",
         },
+        AFFINITY,
     ],
     reach: reach::HOPS,
     build: |problem, reservation| build(problem, reservation),
 };
 
-/// `H = MLP(X)`; `Z_0 = H`, `Z_k = (1 - alpha) S Z_{k-1} + alpha H` with `S = D^-1/2 (A + I) D^-1/2`.
+/// `H = MLP(X)`; `Z_0 = H`, `Z_k = (1 - alpha) S Z_{k-1} + alpha H` with `S = D^-1/2 (A + I) D^-1/2`,
+/// or the affinity that is asked for.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     let options = problem.options;
     let alpha = options.real("alpha")?;
-    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let operator = Arc::new(Operator::affinity(problem, reservation)?);
     let mut b = Builder::new(problem, reservation);
     let x = b.input(options.dropout)?;
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);

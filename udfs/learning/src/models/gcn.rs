@@ -11,7 +11,7 @@ use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
 use crate::program::{Builder, Source};
-use crate::registry::{COMMON, ModelSpec, reach};
+use crate::registry::{AFFINITY, COMMON, ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -21,7 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: crate::options::TASKS,
     source: "Kipf and Welling 2017, Semi-supervised classification with graph convolutional networks",
     defaults: COMMON,
-    own: &[],
+    own: &[AFFINITY],
     reach: reach::A_LAYER,
     build: |problem, reservation| match problem.device {
         true => program(problem, reservation),
@@ -32,7 +32,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// The same equations and parameters as a program.
 fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     let options = problem.options;
-    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let operator = Arc::new(Operator::affinity(problem, reservation)?);
     let mut b = Builder::new(problem, reservation);
     let mut x: Source = b.input(options.dropout)?.into();
     for l in 1..options.layers {
@@ -51,8 +51,8 @@ fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<B
     Ok(Box::new(b.finish(z)?))
 }
 
-/// `H_l = relu(A dropout(H_{l-1}) W_l + b_l)` with the renormalised adjacency `A = D^-1/2 (A + I) D^-1/2`, the last layer
-/// without relu. Weights start as Glorot and Bengio's, biases at 0.
+/// `H_l = relu(A dropout(H_{l-1}) W_l + b_l)` with the renormalised adjacency `A = D^-1/2 (A + I) D^-1/2`, or the
+/// affinity that is asked for, the last layer without relu. Weights start as Glorot and Bengio's, biases at 0.
 struct Gcn {
     layout: Layout,
     widths: Vec<Axis>,
@@ -86,7 +86,7 @@ impl Gcn {
         let largest = strides[1..].windows(2).map(|w| w[0] * w[1]).max().unwrap_or(0);
         let partials = input.partials(blocks, strides[1]).max(blocks * largest.max(widest));
         Ok(Self {
-            operator: Arc::new(Operator::symmetric(&problem.graph, reservation)?),
+            operator: Arc::new(Operator::affinity(problem, reservation)?),
             hidden: strides[1..].iter().map(|s| zeros(reservation, n * s)).collect::<Result<_, _>>()?,
             messages: zeros(reservation, n * widest)?,
             gradient: zeros(reservation, n * widest)?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::Messages;
+use super::{BuildError, Messages, Problem};
 use crate::features::{Features, SparseRows};
 use crate::kernels::{Csr, RowSet, attention};
 use crate::program::Prepared;
@@ -49,6 +49,14 @@ impl Operator {
             .flat_map(|i| operator.row(i).iter().map(move |&j| (scale(graph, i, j) * (root(i) * root(j))) as f32))
             .collect();
         Ok(operator)
+    }
+
+    /// The adjacency with loops, normalised as the hyperparameter `affinity` says. O(n + m).
+    pub fn affinity(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        Ok(match problem.options.text("affinity")? {
+            "random_walk" => Self::mean_with_loops(&problem.graph, reservation)?,
+            _ => Self::symmetric(&problem.graph, reservation)?,
+        })
     }
 
     /// The adjacency with loops under another power of the degrees: `D^-eta (A + I) D^-eta`, D with loops. O(n + m).

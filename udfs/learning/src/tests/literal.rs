@@ -58,6 +58,11 @@ pub(crate) fn symmetric(m: &Matrix) -> Matrix {
     matrix(m.len(), m.len(), |r, c| root[r] * m[r][c] * root[c])
 }
 
+/// `D^-1 M` with the row sums D of M.
+pub(crate) fn random_walk(m: &Matrix) -> Matrix {
+    m.iter().map(|row| row.iter().map(|x| x / row.iter().sum::<f64>()).collect()).collect()
+}
+
 /// The features of a data set.
 pub(crate) fn features(data: &GraphData) -> Matrix {
     let n = data.graph().n_nodes();

@@ -1,6 +1,8 @@
 //! The models of [`crate::program`] against their equations, and what the equations imply.
 
-use super::literal::{Case, Matrix, adjacency, beside, check, map, matrix, plus, relu, shift, symmetric, times};
+use super::literal::{
+    Case, Matrix, adjacency, beside, check, map, matrix, plus, random_walk, relu, shift, symmetric, times,
+};
 use super::*;
 
 fn job(model: &str, own: &[(&str, Value)]) -> Job {
@@ -33,6 +35,27 @@ fn appnp_is_the_power_iteration_of_personalised_pagerank() {
             (0..4).fold(h.clone(), |z, _| plus(0.8, &times(&s, &z), 0.2, &h))
         });
     }
+}
+
+#[test]
+fn messages_are_weighed_by_the_affinity_that_is_asked_for() {
+    let walk = |model: &str| job(model, &[("affinity", Value::Text("random_walk".into()))]);
+    let p = |case: &Case| random_walk(&adjacency(case.data.graph(), true));
+    check(&walk("sgc"), |case| {
+        let x = times(&p(case), &times(&p(case), &case.x));
+        shift(&times(&x, case.parameter("0.weight")), case.parameter("0.bias"))
+    });
+    check(&walk("appnp"), |case| {
+        let h = case.perceptron(2);
+        (0..10).fold(h.clone(), |z, _| plus(0.9, &times(&p(case), &z), 0.1, &h))
+    });
+    check(&walk("gcn"), |case| {
+        let layer = |x: &Matrix, l: usize| {
+            let z = times(&p(case), &times(x, case.parameter(&format!("{l}.weight"))));
+            shift(&z, case.parameter(&format!("{l}.bias")))
+        };
+        layer(&relu(&layer(&case.x, 0)), 1)
+    });
 }
 
 #[test]

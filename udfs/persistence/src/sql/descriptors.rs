@@ -105,6 +105,10 @@ impl AggregateFunction for OfEdges {
         vector_type()
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Edges { name: self.name, kernel: self.kernel, ends: Ends::None }))
     }

@@ -138,6 +138,10 @@ impl AggregateFunction for ByEdges {
         diagram_type()
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn state(&self, given: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Rows::new(EDGES, 1, options(EDGES, given)?, diagram_by_edges)))
     }
@@ -153,6 +157,10 @@ struct ByVertices;
 impl AggregateFunction for ByVertices {
     fn data_type(&self) -> DataType {
         diagram_type()
+    }
+
+    fn holds_rows(&self) -> bool {
+        true
     }
 
     fn state(&self, given: &Options) -> Result<Box<dyn AggregateState>> {

@@ -206,6 +206,10 @@ impl AggregateFunction for Mean {
         landscape_type()
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Seen::default()))
     }

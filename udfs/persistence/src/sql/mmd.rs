@@ -52,6 +52,10 @@ impl AggregateFunction for Mmd {
         DataType::Float64
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn heavy(&self) -> bool {
         true
     }

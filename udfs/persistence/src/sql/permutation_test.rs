@@ -56,6 +56,10 @@ impl AggregateFunction for Test {
         DataType::Struct(fields())
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>> {
         let p = match options.get("p") {
             Some(OptionValue::Number(value)) => match Exponent::new(*value) {

@@ -117,6 +117,10 @@ impl<const N: usize> AggregateFunction for OfRows<N> {
         DataType::Float64
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Rows { statistic: self.statistic, rows: Vec::new() }))
     }

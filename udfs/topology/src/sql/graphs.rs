@@ -60,6 +60,10 @@ impl AggregateFunction for GraphBetti {
         list_of(DataType::Int64)
     }
 
+    fn holds_rows(&self) -> bool {
+        true
+    }
+
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Edges { name: "graph_betti", answer: betti, max_dimension: None, rows: Rows::default() }))
     }
@@ -75,6 +79,10 @@ impl AggregateFunction for CliqueComplex {
 
     fn data_type(&self) -> DataType {
         facets_type()
+    }
+
+    fn holds_rows(&self) -> bool {
+        true
     }
 
     fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>> {
