@@ -155,6 +155,7 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
     for sql in [format!("INSERT INTO t SELECT (a * 1e9)::BIGINT FROM ({many})"), format!("CREATE TABLE u AS {many}")] {
         let error = run(&sql);
         assert!(error.contains("disk is full") && error.contains("nothing"), "{sql}: {error}");
+        assert!(!error.contains("panicked") && error.lines().count() == 1, "{sql}: {error}");
     }
     let db = lab.open();
     assert_eq!(db.rows("SELECT count(*), sum(a) FROM t"), [["1000", "500500"]]);

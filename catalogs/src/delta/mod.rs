@@ -6,6 +6,7 @@ mod database;
 mod entry;
 mod log;
 mod names;
+mod plain;
 mod store;
 mod table;
 mod types;

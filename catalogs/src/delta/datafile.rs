@@ -1,0 +1,172 @@
+//! A new Parquet file of a table, with the statistics that the log keeps of it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Schema, SchemaRef};
+use chrono::{DateTime, Days, NaiveDate};
+use datafusion::common::ScalarValue;
+use deltalake::DeltaTableError;
+use deltalake::kernel::Add;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::properties::WriterProperties;
+use serde_json::{Map, Value};
+
+use super::names;
+
+/// Statistics are kept of the first columns, as other writers do.
+const INDEXED: usize = 32;
+
+/// A file that rows are written into. It goes away again unless it is finished.
+pub(super) struct DataFile {
+    path: PathBuf,
+    name: String,
+    schema: SchemaRef,
+    writer: Option<ArrowWriter<File>>,
+    finished: bool,
+}
+
+impl DataFile {
+    /// A new file in this folder, for rows of this schema.
+    pub(super) fn create(folder: &Path, schema: &SchemaRef) -> Result<Self, DeltaTableError> {
+        let name = format!("part-{}.snappy.parquet", names::unique());
+        let path = folder.join(&name);
+        let properties = WriterProperties::builder()
+            .set_created_by(format!("bonnetdb {}", env!("CARGO_PKG_VERSION")))
+            .set_compression(Compression::SNAPPY)
+            .build();
+        let file = File::create_new(&path)?;
+        let mut this = Self { path, name, schema: schema.clone(), writer: None, finished: false };
+        this.writer = Some(ArrowWriter::try_new(file, schema.clone(), Some(properties))?);
+        Ok(this)
+    }
+
+    fn writer(&mut self) -> Result<&mut ArrowWriter<File>, ParquetError> {
+        self.writer.as_mut().ok_or_else(|| ParquetError::General("the file is finished".to_owned()))
+    }
+
+    /// Adds rows; about how many bytes there are then.
+    pub(super) fn write(&mut self, rows: &RecordBatch) -> Result<u64, DeltaTableError> {
+        let writer = self.writer()?;
+        writer.write(rows)?;
+        Ok((writer.bytes_written() + writer.in_progress_size()) as u64)
+    }
+
+    /// Puts the file on the disk, and gives what a commit says of it.
+    pub(super) fn finish(mut self) -> Result<Add, DeltaTableError> {
+        let writer = self.writer()?;
+        let known = writer.finish()?;
+        let file = writer.inner();
+        file.sync_all()?;
+        let size = file.metadata()?.len();
+        let stats = statistics(&self.schema, &known)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.finished = true;
+        Ok(Add {
+            path: std::mem::take(&mut self.name),
+            partition_values: HashMap::new(),
+            size: i64::try_from(size).map_err(io::Error::other)?,
+            modification_time: i64::try_from(now.as_millis()).unwrap_or_default(),
+            data_change: true,
+            stats: Some(stats.to_string()),
+            ..Add::default()
+        })
+    }
+}
+
+impl Drop for DataFile {
+    fn drop(&mut self) {
+        if !self.finished {
+            // What cannot be removed now, VACUUM removes.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What the log says of a file: its rows, and of columns that are no lists and no structs the NULLs and the least and
+/// greatest values. (Delta Transaction Log Protocol, "Per-file Statistics".)
+fn statistics(schema: &Schema, known: &ParquetMetaData) -> Result<Value, ParquetError> {
+    let groups = known.row_groups();
+    let (mut least, mut greatest, mut nulls) = (Map::new(), Map::new(), Map::new());
+    for field in schema.fields().iter().take(INDEXED).filter(|field| !field.data_type().is_nested()) {
+        let name = field.name();
+        let converter = StatisticsConverter::try_new(name, schema, known.file_metadata().schema_descr())?;
+        if let Some(count) = converter.row_group_null_counts(groups)?.iter().sum::<Option<u64>>() {
+            nulls.insert(name.clone(), count.into());
+        }
+        if !is_ordered(field.data_type()) {
+            continue;
+        }
+        for (bounds, all, wanted) in [
+            (&mut least, converter.row_group_mins(groups)?, std::cmp::Ordering::Less),
+            (&mut greatest, converter.row_group_maxes(groups)?, std::cmp::Ordering::Greater),
+        ] {
+            let mut bound: Option<ScalarValue> = None;
+            for group in 0..all.len() {
+                let value = ScalarValue::try_from_array(&all, group)
+                    .map_err(|error| ParquetError::External(Box::new(error)))?;
+                // A group of NULLs has none.
+                let better = |bound: &ScalarValue| value.partial_cmp(bound) == Some(wanted);
+                if !value.is_null() && bound.as_ref().is_none_or(better) {
+                    bound = Some(value);
+                }
+            }
+            if let Some(bound) = bound.and_then(|bound| told(&bound)) {
+                bounds.insert(name.clone(), bound);
+            }
+        }
+    }
+    Ok(serde_json::json!({
+        "numRecords": known.file_metadata().num_rows(),
+        "minValues": least,
+        "maxValues": greatest,
+        "nullCount": nulls,
+    }))
+}
+
+/// Whether the log keeps bounds of this type.
+fn is_ordered(data_type: &DataType) -> bool {
+    use DataType as T;
+    matches!(
+        data_type,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::Float32 | T::Float64 | T::Utf8 | T::Date32 | T::Timestamp(..)
+    )
+}
+
+/// A bound as the log writes it; none where JSON has no such value. Times are cut off after the milliseconds, which
+/// readers know.
+fn told(bound: &ScalarValue) -> Option<Value> {
+    use ScalarValue as S;
+    Some(match bound {
+        S::Int8(Some(value)) => (*value).into(),
+        S::Int16(Some(value)) => (*value).into(),
+        S::Int32(Some(value)) => (*value).into(),
+        S::Int64(Some(value)) => (*value).into(),
+        S::Float32(Some(value)) => serde_json::Number::from_f64(f64::from(*value))?.into(),
+        S::Float64(Some(value)) => serde_json::Number::from_f64(*value)?.into(),
+        S::Utf8(Some(value)) => value.as_str().into(),
+        S::Date32(Some(days)) => {
+            let epoch = NaiveDate::from_ymd_opt(1970, 1, 1)?;
+            let distance = Days::new(u64::from(days.unsigned_abs()));
+            let day = if *days < 0 { epoch.checked_sub_days(distance) } else { epoch.checked_add_days(distance) };
+            day.filter(|day| (0..=9999).contains(&chrono::Datelike::year(day)))?.to_string().into()
+        }
+        S::TimestampMicrosecond(Some(time), zone) => {
+            let time = DateTime::from_timestamp_micros(*time)?;
+            if !(0..=9999).contains(&chrono::Datelike::year(&time)) {
+                return None;
+            }
+            let text = time.format("%Y-%m-%dT%H:%M:%S%.3f").to_string();
+            if zone.is_some() { text + "Z" } else { text }.into()
+        }
+        _ => return None,
+    })
+}
