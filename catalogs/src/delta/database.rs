@@ -19,15 +19,15 @@ use bonnet_datasets::Opened;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, exec_err, plan_err};
 use deltalake::DeltaTable;
-use deltalake::kernel::{Action, Add};
-use deltalake::protocol::checkpoints::create_checkpoint;
+use deltalake::kernel::Action;
 use serde::{Deserialize, Serialize};
 
+use super::datafile::Written;
 use super::entry::{self, Attachment, Entry};
 use super::log::{self, Since};
 use super::plain::PlainFiles;
 use super::store::Operation;
-use super::{names, store};
+use super::{checkpoint, names, store};
 use crate::attached::{GraphSchema, external};
 
 /// The file that says that a folder is a database.
@@ -239,22 +239,23 @@ impl Database {
     }
 
     /// Commits rows to the table in this folder; the version that has them.
-    pub(super) async fn append(&self, folder: &str, name: &str, added: Vec<Add>) -> Result<u64> {
-        let mut seen = self.seen(folder, name).await?;
+    pub(super) async fn append(&self, folder: &str, name: &str, written: Vec<Written>) -> Result<u64> {
+        let seen = self.seen(folder, name).await?;
+        let path = self.table_path(folder);
         if !store::appends_alone(&seen.table, name)? {
             let table = self.with_files(folder, name, seen).await?.table;
-            let added = added.into_iter().map(Action::Add).collect();
+            let added = store::synced(&path, written).await?.into_iter().map(Action::Add).collect();
             return store::commit(&table, name, added, Operation::Append).await;
         }
-        let version = store::append(&self.table_path(folder), name, seen.version, added).await?;
+        let version = store::append(&path, name, seen.version, written).await?;
         if let Some(known) = lock(&self.seen).get_mut(folder) {
             known.version = known.version.max(version);
         }
         if store::wants_checkpoint(&seen.table, version) {
-            seen.version = version;
             // The rows are committed: a checkpoint that cannot be written only makes reading slower.
-            if let Ok(seen) = self.with_files(folder, name, seen).await {
-                let _ = create_checkpoint(&seen.table, None).await;
+            let extended = store::blocking(move || checkpoint::extend(&path, version)).await;
+            if !extended.unwrap_or(false) {
+                let _ = store::checkpoint(&self.table_path(folder), version).await;
             }
         }
         Ok(version)

@@ -60,17 +60,16 @@ impl DataFile {
         Ok((writer.bytes_written() + writer.in_progress_size()) as u64)
     }
 
-    /// Puts the file on the disk, and gives what a commit says of it.
-    pub(super) fn finish(mut self) -> Result<Add, DeltaTableError> {
+    /// Writes the end of the file.
+    pub(super) fn finish(mut self) -> Result<Written, DeltaTableError> {
         let writer = self.writer()?;
         let known = writer.finish()?;
-        let file = writer.inner();
-        file.sync_all()?;
+        let file = writer.inner().try_clone()?;
         let size = file.metadata()?.len();
         let stats = statistics(&self.schema, &known)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.finished = true;
-        Ok(Add {
+        let add = Add {
             path: std::mem::take(&mut self.name),
             partition_values: HashMap::new(),
             size: i64::try_from(size).map_err(io::Error::other)?,
@@ -78,8 +77,15 @@ impl DataFile {
             data_change: true,
             stats: Some(stats.to_string()),
             ..Add::default()
-        })
+        };
+        Ok(Written { add, file })
     }
+}
+
+/// A data file that is written, but perhaps not yet on the disk, and what a commit says of it.
+pub(super) struct Written {
+    pub(super) add: Add,
+    pub(super) file: File,
 }
 
 impl Drop for DataFile {

@@ -2,7 +2,9 @@
 
 mod catalog;
 mod change;
+mod checkpoint;
 mod database;
+mod datafile;
 mod entry;
 mod log;
 mod names;

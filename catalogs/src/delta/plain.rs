@@ -21,7 +21,7 @@ use datafusion::datasource::table_schema::TableSchema;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::physical_optimizer::pruning::PruningPredicate;
+use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use deltalake::kernel::EagerSnapshot;
@@ -114,7 +114,7 @@ impl PlainFiles {
         let columns = DFSchema::try_from(Arc::clone(&self.schema)).ok()?;
         // A condition that says nothing of least and greatest values leaves all files; the rows are filtered above.
         let condition = session.create_physical_expr(condition, &columns).ok()?;
-        let condition = PruningPredicate::try_new(condition, Arc::clone(&self.schema)).ok()?;
+        let condition = PruningPredicateBuilder::new().with_file_schema(Arc::clone(&self.schema)).build(condition)?;
         let statistics = self.files.iter().filter_map(|file| file.statistics.clone()).collect();
         let kept = condition.prune(&PrunableStatistics::new(statistics, Arc::clone(&self.schema))).ok()?;
         if kept.iter().all(|kept| *kept) {
