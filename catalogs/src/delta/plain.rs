@@ -5,6 +5,7 @@
 //! side, columns and pages that a query does not need left out. The log keeps statistics of each file (Delta Transaction
 //! Log Protocol, "Per-file Statistics"), so that files without rows of a condition are not opened, and counts need no scan.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, SchemaRef};
@@ -59,7 +60,7 @@ impl PlainFiles {
             }
             let location = path.split('/').fold(root.clone(), |folder, part| folder.join(part));
             let size = u64::try_from(view.size()).ok()?;
-            let known = view.stats().and_then(|text| serde_json::from_str::<Known>(&text).ok()).unwrap_or_default();
+            let known = Known::of(view.stats());
             tight &= known.is_tight();
             let meta = ObjectMeta {
                 location,
@@ -124,6 +125,22 @@ impl PlainFiles {
     }
 }
 
+/// The columns of real numbers of which a file keeps no greatest value, though it has values: they may hold NaN.
+pub(super) fn with_nan(table: &DeltaTable, schema: &SchemaRef) -> BTreeSet<String> {
+    let real = |data_type: &DataType| matches!(data_type, DataType::Float32 | DataType::Float64);
+    let reals = schema.fields().iter().filter(|field| real(field.data_type())).map(|field| field.name());
+    let Ok(snapshot) = table.snapshot() else { return reals.cloned().collect() };
+    let files: Vec<Known> = snapshot.snapshot().log_data().iter().map(|view| Known::of(view.stats())).collect();
+    let unknown = |column: &&String| {
+        files.iter().any(|file| {
+            let nulls = file.null_count.get(*column).and_then(Value::as_u64);
+            let values = nulls.is_none() || nulls != file.num_records.map(|rows| rows as u64);
+            values && !file.max_values.contains_key(*column)
+        })
+    };
+    reals.filter(unknown).cloned().collect()
+}
+
 fn rows_are_those_of_files(snapshot: &EagerSnapshot) -> bool {
     let protocol = snapshot.protocol();
     let known = match protocol.reader_features() {
@@ -168,6 +185,10 @@ struct Known {
 }
 
 impl Known {
+    fn of(stats: Option<String>) -> Self {
+        stats.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
     fn is_tight(&self) -> bool {
         self.tight_bounds != Some(false)
     }

@@ -22,7 +22,7 @@ use deltalake::table::config::TablePropertiesExt;
 use deltalake::{DeltaResult, DeltaTable, DeltaTableBuilder, DeltaTableError};
 use serde_json::Value;
 
-use super::datafile::{DataFile, Written};
+use super::datafile::{self, DataFile, Written};
 use super::log::{self, Prepared, Since};
 use super::types;
 
@@ -276,9 +276,16 @@ impl Appender {
         written: &mut Vec<Written>,
         batch: &RecordBatch,
     ) -> DeltaResult<()> {
+        let mut with_nan = datafile::with_nan(batch);
         let mut file = match open.take() {
-            Some(file) => file,
-            None => DataFile::create(folder, batch.schema_ref())?,
+            Some(file) if with_nan.is_subset(&file.with_nan) => file,
+            before => {
+                if let Some(file) = before {
+                    with_nan.extend(file.with_nan.iter().cloned());
+                    written.push(file.finish()?);
+                }
+                DataFile::create(folder, batch.schema_ref(), with_nan)?
+            }
         };
         if file.write(batch)? < FILE_SIZE.get() {
             *open = Some(file);
