@@ -104,10 +104,10 @@ fn every_committed_row_survives_a_kill_at_any_moment() {
     assert_eq!(folders, used.len());
 }
 
-/// `BONNET_INSERTS=1000` for the long form.
+/// `BONNET_INSERTS` is how many each inserts (default 1000).
 #[test]
 fn two_processes_insert_into_one_table() {
-    let inserts = std::env::var("BONNET_INSERTS").ok().and_then(|inserts| inserts.parse().ok()).unwrap_or(150_u64);
+    let inserts = std::env::var("BONNET_INSERTS").ok().and_then(|inserts| inserts.parse().ok()).unwrap_or(1000_u64);
     let lab = Lab::new();
     lab.open().run("CREATE TABLE log (who BIGINT, step BIGINT)");
     let script = |who: u64| {

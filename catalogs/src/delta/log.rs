@@ -106,25 +106,30 @@ pub(super) fn since(folder: &Path, version: u64) -> io::Result<Since> {
     })
 }
 
-/// A commit that is on the disk, but not yet under its number.
+/// A commit that is written, but not yet under its number.
 pub(super) struct Prepared {
     log: PathBuf,
     path: PathBuf,
+    file: File,
 }
 
 impl Prepared {
-    /// Puts the bytes of a commit on the disk.
+    /// Writes the bytes of a commit.
     pub(super) fn new(folder: &Path, bytes: &[u8]) -> io::Result<Self> {
         let log = log(folder);
         let path = unfinished(&log);
-        let mut file = File::create_new(&path)?;
-        let this = Self { log, path };
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        let file = File::create_new(&path)?;
+        let mut this = Self { log, path, file };
+        this.file.write_all(bytes)?;
         Ok(this)
     }
 
-    /// Makes it the commit of a version; `false` where there is one already.
+    /// Puts it on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Makes it the commit of a version, once it is on the disk; `false` where there is one already.
     pub(super) fn put(&self, version: u64) -> io::Result<bool> {
         // A second name can be given only where there is none: of two writers one is first.
         match std::fs::hard_link(&self.path, self.log.join(format!("{version:020}.json"))) {
@@ -162,7 +167,9 @@ mod tests {
     const ROWS: &[u8] = b"{\"commitInfo\":{}}\n{\"add\":{\"path\":\"metaData\"}}\n";
 
     fn put(folder: &Path, version: u64, bytes: &[u8]) -> io::Result<bool> {
-        Prepared::new(folder, bytes)?.put(version)
+        let prepared = Prepared::new(folder, bytes)?;
+        prepared.sync()?;
+        prepared.put(version)
     }
 
     fn table() -> tempfile::TempDir {

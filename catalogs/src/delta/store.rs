@@ -150,12 +150,13 @@ pub(super) async fn append(folder: &Path, name: &str, seen: u64, written: Vec<Wr
     let bytes = data.get_bytes().map_err(|error| failed(name, error.into()))?;
     let place = folder.to_owned();
     let committed = blocking(move || {
-        // The commit goes to the disk together with the files that it names, and under its number after them.
-        let prepared = std::thread::scope(|scope| {
-            let synced = scope.spawn(|| sync_files(&place, &files));
-            let prepared = Prepared::new(&place, &bytes);
-            synced.join().map_err(|_| io::Error::other("a thread failed"))??;
-            prepared
+        // The commit goes to the disk together with the files that it names, so that one flush of the disk serves them
+        // all, and under its number after them.
+        let prepared = Prepared::new(&place, &bytes)?;
+        std::thread::scope(|scope| {
+            let files = scope.spawn(|| sync_files(&place, &files));
+            prepared.sync()?;
+            files.join().map_err(|_| io::Error::other("a thread failed"))?
         })?;
         let mut last = seen;
         for _ in 0..RETRIES {
