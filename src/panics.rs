@@ -10,7 +10,7 @@ use std::sync::{Mutex, Once, PoisonError};
 pub(crate) const THREAD: &str = "query";
 
 /// Packages whose panics are faults of a file, by how the folders of their sources begin.
-const READERS: [&str; 13] = [
+const READERS: [&str; 12] = [
     "arrow-",
     "parquet-",
     "lz4_flex-",
@@ -23,7 +23,6 @@ const READERS: [&str; 13] = [
     "buoyant_kernel",
     "delta_kernel",
     "rusqlite-",
-    "apache-avro-",
 ];
 
 /// The last panics that were not shown: any number of statements may run at once.

@@ -1,10 +1,9 @@
 //! A session: one user's settings and current schema, and the way of a statement through the engine.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use bonnet_catalogs::{FileAwareCatalogList, MantraFormatFactory, ViewPlanner};
+use bonnet_catalogs::{FileAwareCatalogList, Finished, MantraFormatFactory, ViewPlanner};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, KernelContext, Progress, ProgressReport, PruneOutputs,
     ShareRuns, Statement, panic_text,
@@ -41,8 +40,9 @@ pub struct Session {
 }
 
 /// Where the finished runs of a statement are kept, and how many there are.
+#[derive(Clone)]
 pub(crate) struct Keeping {
-    pub(crate) rows: Arc<AtomicU64>,
+    pub(crate) rows: Arc<Finished>,
     pub(crate) table: String,
 }
 
@@ -117,14 +117,14 @@ impl Session {
             Ok(panic) => Error::statement(panics::told(panic_text(&*panic))),
             Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;
-        let answer = answer.map_err(|error| match self.kept() {
-            Some(kept) => Error::statement(format!("{error}; {kept}")),
-            None => error,
-        })?;
-        Ok(match answer {
-            Answer::Rows(rows) => Answer::Rows(pump(&self.engine, rows, deadline, scope)),
-            done => done,
-        })
+        match answer {
+            Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),
+            Ok(done) => Ok(done),
+            Err(error) => Err(match self.kept().await {
+                Some(kept) => Error::statement(format!("{error}; {kept}")),
+                None => error,
+            }),
+        }
     }
 
     /// Runs exactly one statement and answers its rows; none where it answers no rows.
@@ -153,11 +153,11 @@ impl Session {
     }
 
     /// What a statement that did not end well has kept nevertheless: runs of `train` that were finished, in the table
-    /// into which it put them.
-    pub fn kept(&self) -> Option<String> {
-        let keeping = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
-        let Keeping { rows, table } = keeping.as_ref()?;
-        let rows = rows.load(Ordering::Relaxed);
+    /// into which it put them. From then on it keeps no more.
+    pub async fn kept(&self) -> Option<String> {
+        let keeping = self.keeping.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Keeping { rows, table } = keeping?;
+        let rows = rows.close().await;
         let runs = if rows == 1 { "1 run that was".to_owned() } else { format!("{rows} runs that were") };
         Some(format!("the {runs} finished before are kept in {table}"))
     }

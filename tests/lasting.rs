@@ -3,6 +3,7 @@
 mod attached;
 mod crash;
 mod peers;
+mod reading;
 mod statements;
 mod travel;
 

@@ -6,6 +6,7 @@ transaction of its own. MODE says where they go:
     database  a table of DuckDB's own file: INSERT, and the commit that follows it (its log, flushed to the disk)
     arrow     the same from rows that are in memory, as Arrow tables
     parquet   a Parquet file for each batch, by COPY, flushed to the disk as a commit would: no other guarantee
+    lake      the same, and after it the file's name as a row of a table of DuckDB's own file: Parquet with transactions
 
 Then reads the rows: a sum over two columns, in seconds, run once before. Prints both, and the number of rows.
 """
@@ -29,9 +30,12 @@ def flushed(path):
 
 def main():
     folder, mode, select = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    files = mode in ("parquet", "lake")
     connection = duckdb.connect(str(folder / "results.duckdb") if mode != "parquet" else ":memory:")
     statement = [select.replace("{batch}", str(batch)) for batch in range(BATCHES)]
-    if mode != "parquet":
+    if mode == "lake":
+        connection.execute("CREATE TABLE files (name TEXT)")
+    if not files:
         connection.execute(f"CREATE TABLE results AS {statement[0]} LIMIT 0")
     batches = [connection.execute(text).to_arrow_table() for text in statement] if mode == "arrow" else []
     start, busy = time.perf_counter(), time.process_time()
@@ -45,8 +49,10 @@ def main():
             file = folder / f"part-{number}.parquet"
             connection.execute(f"COPY ({text}) TO '{file}' (FORMAT parquet)")
             flushed(file)
+            if mode == "lake":
+                connection.execute("INSERT INTO files VALUES (?)", [str(file)])
     seconds, processor = time.perf_counter() - start, time.process_time() - busy
-    source = "results" if mode != "parquet" else f"read_parquet('{folder}/part-*.parquet')"
+    source = "results" if not files else f"read_parquet('{folder}/part-*.parquet')"
     query = f"SELECT count(*), sum(test_accuracy), max(seed) FROM {source}"
     found = connection.execute(query).fetchone()
     start = time.perf_counter()

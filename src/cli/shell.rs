@@ -183,7 +183,9 @@ impl Shell {
             }
             Ok::<_, Failure>(None)
         });
-        if let (Err(Failure::Interrupted), Some(kept)) = (&done, self.session.kept()) {
+        if let Err(Failure::Interrupted) = done
+            && let Some(kept) = self.runtime.block_on(self.session.kept())
+        {
             complain(&format!("Stopped; {kept}."));
         }
         let done = done?;

@@ -29,14 +29,13 @@ impl Remembered {
 #[cfg(feature = "delta")]
 mod with {
     use std::sync::Arc;
-    use std::sync::atomic::AtomicU64;
     use std::time::Duration;
 
     use arrow::array::RecordBatch;
-    use bonnet_catalogs::FileAwareSchema;
     use bonnet_catalogs::delta::{
         Attachment, Database, GraphFacts, LastingCatalog, LastingSchema, LastingTable, NewTable,
     };
+    use bonnet_catalogs::{FileAwareSchema, Finished};
     use bonnet_sql::RelationNode;
     use datafusion::catalog::{CatalogProvider, SchemaProvider};
     use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -274,7 +273,7 @@ mod with {
     /// Runs a plan over `train` and commits its rows as runs finish.
     async fn keep_runs(session: &Session, table: &LastingTable, plan: LogicalPlan, name: &str) -> Result<u64> {
         let Some(train) = runs(&plan).cloned() else { return Ok(0) };
-        let kept = Arc::new(AtomicU64::new(0));
+        let kept = Arc::new(Finished::default());
         let finished = sql::frame(session, train).execute_stream().await?;
         // Projections and filters gather rows until a batch is full: each run goes through them by itself.
         let (state, rows_schema) = (session.state(), Arc::new(plan.schema().as_arrow().clone()));

@@ -88,7 +88,7 @@ async fn run_plan(
         }
         LogicalPlan::Dml(_) | LogicalPlan::Copy(_) => {
             let plan = into_one_file(plan);
-            let batches = frame(session, plan).collect().await?;
+            let batches: Vec<RecordBatch> = stream(state, &plan).await?.try_collect().await?;
             Ok(Answer::Done(format!("{} {}", tag.split(' ').next().unwrap_or_default(), counted(&batches))))
         }
         plan => Ok(Answer::Rows(named(stream(state, &plan).await?, names))),

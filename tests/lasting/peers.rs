@@ -5,7 +5,7 @@ use std::process::Command;
 use super::Lab;
 
 /// The Python with the packages that read Delta tables: `BONNET_PYTHON`, else the one on the path.
-fn python() -> Option<String> {
+pub(super) fn python() -> Option<String> {
     let python = std::env::var("BONNET_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has = Command::new(&python).args(["-c", "import deltalake, duckdb, pyarrow"]).output();
     if has.is_ok_and(|output| output.status.success()) {

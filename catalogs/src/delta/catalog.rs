@@ -112,7 +112,7 @@ impl LastingCatalog {
             for rows in rows {
                 files.write(rows).await?;
             }
-            let added = files.take().await?;
+            let added = store::synced(&building.path(), files.take().await?).await?;
             store::create(&building.path(), &name, &columns, added).await?;
             built.push((table, building));
         }
@@ -299,7 +299,7 @@ impl LastingSchema {
             }
         }
         let count = files.rows;
-        let added = files.take().await?;
+        let added = store::synced(&building.path(), files.take().await?).await?;
         store::create(&building.path(), &name, &columns, added).await?;
         self.put(table, &Entry::Table { folder: building.folder.clone(), defaults }, replace)?;
         building.keep();

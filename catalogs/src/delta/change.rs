@@ -125,8 +125,10 @@ pub(super) async fn run(
         let plan = rewritten(scan(&snapshot, scan_config(), paths)?, condition.as_ref(), change)?;
         let schema = table.schema();
         let partitions = snapshot.metadata().partition_columns().to_vec();
-        let mut files = Appender::new(&store::folder(&now)?, name, &schema, &partitions)?;
-        let added = write(state, plan, &mut files, context).await?;
+        let folder = store::folder(&now)?;
+        let mut files = Appender::new(&folder, name, &schema, &partitions)?;
+        write(state, plan, &mut files, context).await?;
+        let added = store::synced(&folder, files.take().await?).await?;
         actions.extend(added.into_iter().map(Action::Add));
     }
     actions.extend(removed.into_iter().map(Action::Remove));
@@ -209,17 +211,12 @@ async fn count_all(
 }
 
 /// Writes the rows of a plan, partition after partition.
-async fn write(
-    state: &SessionState,
-    plan: LogicalPlan,
-    files: &mut Appender,
-    context: Arc<TaskContext>,
-) -> Result<Vec<deltalake::kernel::Add>> {
+async fn write(state: &SessionState, plan: LogicalPlan, files: &mut Appender, context: Arc<TaskContext>) -> Result<()> {
     let plan = state.create_physical_plan(&plan).await?;
     for mut rows in execute_stream_partitioned(plan, context)? {
         while let Some(batch) = rows.next().await.transpose()? {
             files.write(&batch).await?;
         }
     }
-    files.take().await
+    Ok(())
 }

@@ -13,20 +13,21 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use bonnet_datasets::Opened;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, exec_err, plan_err};
 use deltalake::DeltaTable;
-use deltalake::kernel::{Action, Add};
-use deltalake::protocol::checkpoints::create_checkpoint;
+use deltalake::kernel::Action;
 use serde::{Deserialize, Serialize};
 
+use super::datafile::Written;
 use super::entry::{self, Attachment, Entry};
 use super::log::{self, Since};
+use super::plain::PlainFiles;
 use super::store::Operation;
-use super::{names, store};
+use super::{checkpoint, names, store};
 use crate::attached::{GraphSchema, external};
 
 /// The file that says that a folder is a database.
@@ -63,6 +64,21 @@ pub struct Database {
 pub(super) struct Seen {
     pub(super) table: DeltaTable,
     pub(super) version: u64,
+    /// The files of `table`, once somebody has read it.
+    pub(super) plain: Arc<OnceLock<Option<PlainFiles>>>,
+}
+
+impl Seen {
+    /// A table with the files of its version.
+    pub(super) fn new(table: DeltaTable) -> Self {
+        let version = table.version().unwrap_or_default();
+        Self { table, version, plain: Arc::default() }
+    }
+
+    /// Whether the files of the version are known.
+    pub(super) fn has_files(&self) -> bool {
+        self.table.version() == Some(self.version)
+    }
 }
 
 impl Database {
@@ -188,59 +204,58 @@ impl Database {
     /// The table in this folder as it is now, with its files.
     pub(super) async fn table(&self, folder: &str, name: &str) -> Result<DeltaTable> {
         let seen = self.seen(folder, name).await?;
-        self.with_files(folder, name, seen).await
+        Ok(self.with_files(folder, name, seen).await?.table)
     }
 
     /// The table at the version at which it was seen, with its files.
-    pub(super) async fn with_files(&self, folder: &str, name: &str, seen: Seen) -> Result<DeltaTable> {
-        let Seen { mut table, version } = seen;
-        if table.version() == Some(version) {
-            return Ok(table);
+    pub(super) async fn with_files(&self, folder: &str, name: &str, mut seen: Seen) -> Result<Seen> {
+        if seen.has_files() {
+            return Ok(seen);
         }
         // Another statement may have read more files meanwhile.
-        let known = lock(&self.seen).get(folder).map(|known| known.table.clone());
+        let known = lock(&self.seen).get(folder).cloned();
         if let Some(known) = known
-            && known.version() <= Some(version)
-            && known.version() > table.version()
+            && known.table.version() <= Some(seen.version)
+            && known.table.version() > seen.table.version()
         {
-            table = known;
+            seen = Seen { version: seen.version, ..known };
         }
-        if table.version() != Some(version) {
-            table.update_incremental(Some(version)).await.map_err(|error| store::failed(name, error))?;
-            self.remember(folder, table.clone());
+        if seen.has_files() {
+            return Ok(seen);
         }
-        Ok(table)
+        seen.table.update_incremental(Some(seen.version)).await.map_err(|error| store::failed(name, error))?;
+        Ok(self.remember(folder, seen.table))
     }
 
     /// Keeps what is known of a table, unless more is.
     fn remember(&self, folder: &str, table: DeltaTable) -> Seen {
-        let version = table.version().unwrap_or_default();
+        let seen = Seen::new(table);
         let mut known = lock(&self.seen);
-        let kept = known.entry(folder.to_owned()).or_insert_with(|| Seen { table: table.clone(), version });
-        if kept.table.version() < Some(version) {
-            kept.table = table.clone();
+        let kept = known.entry(folder.to_owned()).or_insert_with(|| seen.clone());
+        if kept.table.version() < seen.table.version() {
+            *kept = Seen { version: kept.version.max(seen.version), ..seen.clone() };
         }
-        kept.version = kept.version.max(version);
-        Seen { table, version }
+        seen
     }
 
     /// Commits rows to the table in this folder; the version that has them.
-    pub(super) async fn append(&self, folder: &str, name: &str, added: Vec<Add>) -> Result<u64> {
-        let mut seen = self.seen(folder, name).await?;
+    pub(super) async fn append(&self, folder: &str, name: &str, written: Vec<Written>) -> Result<u64> {
+        let seen = self.seen(folder, name).await?;
+        let path = self.table_path(folder);
         if !store::appends_alone(&seen.table, name)? {
-            let table = self.with_files(folder, name, seen).await?;
-            let added = added.into_iter().map(Action::Add).collect();
+            let table = self.with_files(folder, name, seen).await?.table;
+            let added = store::synced(&path, written).await?.into_iter().map(Action::Add).collect();
             return store::commit(&table, name, added, Operation::Append).await;
         }
-        let version = store::append(&self.table_path(folder), name, seen.version, added).await?;
+        let version = store::append(&path, name, seen.version, written).await?;
         if let Some(known) = lock(&self.seen).get_mut(folder) {
             known.version = known.version.max(version);
         }
         if store::wants_checkpoint(&seen.table, version) {
-            seen.version = version;
             // The rows are committed: a checkpoint that cannot be written only makes reading slower.
-            if let Ok(table) = self.with_files(folder, name, seen).await {
-                let _ = create_checkpoint(&table, None).await;
+            let extended = store::blocking(move || checkpoint::extend(&path, version)).await;
+            if !extended.unwrap_or(false) {
+                let _ = store::checkpoint(&self.table_path(folder), version).await;
             }
         }
         Ok(version)

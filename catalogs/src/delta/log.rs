@@ -38,17 +38,46 @@ struct Line {
     protocol: Option<IgnoredAny>,
 }
 
+/// The last checkpoint, as far as its name says it.
 #[derive(Deserialize)]
-struct LastCheckpoint {
-    version: u64,
+#[serde(rename_all = "camelCase")]
+pub(super) struct LastCheckpoint {
+    pub(super) version: u64,
+    parts: Option<IgnoredAny>,
+    v2_checkpoint: Option<IgnoredAny>,
 }
 
-fn log(folder: &Path) -> PathBuf {
+impl LastCheckpoint {
+    /// Whether it is one file that is named after its version.
+    pub(super) fn is_classic(&self) -> bool {
+        self.parts.is_none() && self.v2_checkpoint.is_none()
+    }
+}
+
+pub(super) fn log(folder: &Path) -> PathBuf {
     folder.join("_delta_log")
 }
 
-fn commit(folder: &Path, version: u64) -> PathBuf {
+pub(super) fn commit(folder: &Path, version: u64) -> PathBuf {
     log(folder).join(format!("{version:020}.json"))
+}
+
+/// The lines of a commit, each an action.
+pub(super) fn lines(commit: &[u8]) -> impl Iterator<Item = &[u8]> {
+    commit.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+}
+
+/// The last checkpoint of the table in this folder, if there is one.
+pub(super) fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
+    match std::fs::read(log(folder).join("_last_checkpoint")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => Ok(Some(serde_json::from_slice(&text?)?)),
+    }
+}
+
+/// A path in a table's log under which a file can be written that is not yet there for others.
+pub(super) fn unfinished(log: &Path) -> PathBuf {
+    log.join(format!("{UNFINISHED}{}", names::unique()))
 }
 
 /// What has been committed to the table in this folder since this version. Reads the commits since then, and whether
@@ -60,7 +89,7 @@ pub(super) fn since(folder: &Path, version: u64) -> io::Result<Since> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             text => text?,
         };
-        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+        for line in lines(&text) {
             match serde_json::from_slice(line) {
                 Ok(Line { meta_data: None, protocol: None }) => {}
                 // What is damaged is told by the reader of the whole.
@@ -70,35 +99,51 @@ pub(super) fn since(folder: &Path, version: u64) -> io::Result<Since> {
         last += 1;
     }
     // Other programs remove old commits, but none that is not in a checkpoint.
-    let checkpoint = match std::fs::read(log(folder).join("_last_checkpoint")) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        text => Some(text?),
-    };
-    let checkpoint = checkpoint.map(|text| serde_json::from_slice::<LastCheckpoint>(&text).map(|it| it.version));
-    Ok(match checkpoint {
-        Some(Ok(checkpoint)) if checkpoint > last => Since::More,
-        Some(Err(_)) => Since::More,
-        _ => Since::Rows(last),
+    Ok(match last_checkpoint(folder) {
+        Ok(Some(checkpoint)) if checkpoint.version > last => Since::More,
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Since::More,
+        found => found.map(|_| Since::Rows(last))?,
     })
 }
 
-/// Makes these bytes the commit of a version, on the disk; `false` where there is one already.
-pub(super) fn put(folder: &Path, version: u64, bytes: &[u8]) -> io::Result<bool> {
-    let log = log(folder);
-    let unfinished = log.join(format!("{UNFINISHED}{}", names::unique()));
-    let put = || {
-        let mut file = File::create_new(&unfinished)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
+/// A commit that is written, but not yet under its number.
+pub(super) struct Prepared {
+    log: PathBuf,
+    path: PathBuf,
+    file: File,
+}
+
+impl Prepared {
+    /// Writes the bytes of a commit.
+    pub(super) fn new(folder: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let log = log(folder);
+        let path = unfinished(&log);
+        let file = File::create_new(&path)?;
+        let mut this = Self { log, path, file };
+        this.file.write_all(bytes)?;
+        Ok(this)
+    }
+
+    /// Puts it on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Makes it the commit of a version, once it is on the disk; `false` where there is one already.
+    pub(super) fn put(&self, version: u64) -> io::Result<bool> {
         // A second name can be given only where there is none: of two writers one is first.
-        match std::fs::hard_link(&unfinished, commit(folder, version)) {
+        match std::fs::hard_link(&self.path, self.log.join(format!("{version:020}.json"))) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            linked => linked.and_then(|()| entry::sync_folder(&log)).map(|()| true),
+            linked => linked.and_then(|()| entry::sync_folder(&self.log)).map(|()| true),
         }
-    };
-    let done = put();
-    let _ = std::fs::remove_file(&unfinished);
-    done
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // What cannot be removed now, VACUUM removes.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// Removes what processes that were killed left of their commits.
@@ -120,6 +165,12 @@ mod tests {
     use super::*;
 
     const ROWS: &[u8] = b"{\"commitInfo\":{}}\n{\"add\":{\"path\":\"metaData\"}}\n";
+
+    fn put(folder: &Path, version: u64, bytes: &[u8]) -> io::Result<bool> {
+        let prepared = Prepared::new(folder, bytes)?;
+        prepared.sync()?;
+        prepared.put(version)
+    }
 
     fn table() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();

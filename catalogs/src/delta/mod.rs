@@ -2,10 +2,13 @@
 
 mod catalog;
 mod change;
+mod checkpoint;
 mod database;
+mod datafile;
 mod entry;
 mod log;
 mod names;
+mod plain;
 mod store;
 mod table;
 mod types;

@@ -16,12 +16,14 @@ use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitData, CommitProperties, TableReference, TransactionError};
 use deltalake::kernel::{Action, Add, StructType};
 use deltalake::operations::get_num_idx_cols_and_stats_columns;
+use deltalake::protocol::checkpoints::create_checkpoint;
 use deltalake::protocol::{DeltaOperation, SaveMode};
 use deltalake::table::config::TablePropertiesExt;
-use deltalake::{DeltaTable, DeltaTableBuilder, DeltaTableError};
+use deltalake::{DeltaResult, DeltaTable, DeltaTableBuilder, DeltaTableError};
 use serde_json::Value;
 
-use super::log::{self, Since};
+use super::datafile::{self, DataFile, Written};
+use super::log::{self, Prepared, Since};
 use super::types;
 
 /// How often a commit is tried again after another process was faster. Every try checks that the two do not conflict.
@@ -53,7 +55,6 @@ fn builder(folder: &Path) -> Result<DeltaTableBuilder> {
 /// [`types::storable`] has made.
 pub(super) async fn create(folder: &Path, name: &str, schema: &Schema, added: Vec<Add>) -> Result<DeltaTable> {
     let columns: StructType = schema.try_into_kernel().map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
-    sync(folder, &added).await?;
     let table = builder(folder)?.build().map_err(|error| failed(name, error))?;
     let made = table
         .create()
@@ -88,11 +89,6 @@ pub(super) enum Operation {
 /// not conflict is tried again on top of theirs.
 pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>, operation: Operation) -> Result<u64> {
     let folder = folder(table)?;
-    let added = actions.iter().filter_map(|action| match action {
-        Action::Add(add) => Some(add.clone()),
-        _ => None,
-    });
-    sync(&folder, &added.collect::<Vec<_>>()).await?;
     // A predicate would be parsed again where commits meet, by a parser that does not know our functions.
     let (operation, predicate) = match operation {
         Operation::Append => {
@@ -135,19 +131,36 @@ pub(super) fn wants_checkpoint(table: &DeltaTable, version: u64) -> bool {
     interval.is_ok_and(|interval| (version + 1).is_multiple_of(interval))
 }
 
+/// Sums up the log of the table in this folder at a version, from all of it.
+pub(super) async fn checkpoint(folder: &Path, version: u64) -> Result<()> {
+    let name = folder.display().to_string();
+    let table = builder(folder)?.with_version(version).load().await;
+    let table = table.map_err(|error| failed(&name, error))?;
+    create_checkpoint(&table, None).await.map_err(|error| failed(&name, error))
+}
+
 /// Commits files with new rows to the table in this folder, which was last seen at a version: after whatever other
 /// processes commit at the same time, unless that changes more than rows.
-pub(super) async fn append(folder: &Path, name: &str, seen: u64, added: Vec<Add>) -> Result<u64> {
-    sync(folder, &added).await?;
+pub(super) async fn append(folder: &Path, name: &str, seen: u64, written: Vec<Written>) -> Result<u64> {
     let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
     let metadata = HashMap::from([("bonnetdb".to_owned(), Value::from(env!("CARGO_PKG_VERSION")))]);
-    let data = CommitData::new(added.into_iter().map(Action::Add).collect(), operation, metadata, Vec::new());
+    let (added, files): (Vec<Action>, Vec<File>) =
+        written.into_iter().map(|Written { add, file }| (Action::Add(add), file)).unzip();
+    let data = CommitData::new(added, operation, metadata, Vec::new());
     let bytes = data.get_bytes().map_err(|error| failed(name, error.into()))?;
     let place = folder.to_owned();
     let committed = blocking(move || {
+        // The commit goes to the disk together with the files that it names, so that one flush of the disk serves them
+        // all, and under its number after them.
+        let prepared = Prepared::new(&place, &bytes)?;
+        std::thread::scope(|scope| {
+            let files = scope.spawn(|| sync_files(&place, &files));
+            prepared.sync()?;
+            files.join().map_err(|_| io::Error::other("a thread failed"))?
+        })?;
         let mut last = seen;
         for _ in 0..RETRIES {
-            if log::put(&place, last + 1, &bytes)? {
+            if prepared.put(last + 1)? {
                 return Ok(Some(last + 1));
             }
             match log::since(&place, last)? {
@@ -180,9 +193,17 @@ pub(super) fn folder(table: &DeltaTable) -> Result<PathBuf> {
 }
 
 /// Puts data files on the disk, before a commit names them.
-async fn sync(folder: &Path, added: &[Add]) -> Result<()> {
-    let files: Vec<PathBuf> = added.iter().map(|add| folder.join(&add.path)).collect();
-    blocking(move || files.iter().try_for_each(|file| File::open(file)?.sync_all())).await
+fn sync_files(folder: &Path, files: &[File]) -> io::Result<()> {
+    files.iter().try_for_each(File::sync_all)?;
+    super::entry::sync_folder(folder)
+}
+
+/// Puts data files on the disk; what a commit says of them.
+pub(super) async fn synced(folder: &Path, written: Vec<Written>) -> Result<Vec<Add>> {
+    let (added, files): (Vec<Add>, Vec<File>) = written.into_iter().map(|it| (it.add, it.file)).unzip();
+    let folder = folder.to_owned();
+    blocking(move || sync_files(&folder, &files)).await?;
+    Ok(added)
 }
 
 /// Puts a commit on the disk.
@@ -203,24 +224,37 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Resul
 
 /// Writes rows into new files of a table, which belong to it once they are committed.
 pub(super) struct Appender {
-    store: Arc<dyn deltalake::ObjectStore>,
-    config: WriterConfig,
+    folder: PathBuf,
     schema: SchemaRef,
-    writer: Option<DeltaWriter>,
+    writer: Writer,
+    written: Vec<Written>,
     name: String,
     /// The rows of the files that are not yet taken.
     pub(super) rows: u64,
 }
 
+enum Writer {
+    /// One file after the other, each in the table's folder.
+    Plain(Option<DataFile>),
+    /// Files by the values of columns, as another program wants them.
+    Parts(Box<DeltaWriter>, WriterConfig, Arc<dyn deltalake::ObjectStore>),
+}
+
 impl Appender {
     /// A writer for a folder, which need not hold a table yet; rows are cast to this schema.
     pub(super) fn new(folder: &Path, name: &str, schema: &SchemaRef, partitions: &[String]) -> Result<Self> {
-        let table = builder(folder)?.build().map_err(|error| failed(name, error))?;
-        let (indexed, columns) = get_num_idx_cols_and_stats_columns(None, HashMap::new());
-        let config =
-            WriterConfig::new(Arc::clone(schema), partitions.to_vec(), None, Some(FILE_SIZE), None, indexed, columns);
-        let (store, schema) = (table.object_store(), Arc::clone(schema));
-        Ok(Self { store, config, schema, writer: None, name: name.to_owned(), rows: 0 })
+        let writer = if partitions.is_empty() {
+            Writer::Plain(None)
+        } else {
+            let table = builder(folder)?.build().map_err(|error| failed(name, error))?;
+            let (indexed, columns) = get_num_idx_cols_and_stats_columns(None, HashMap::new());
+            let (schema, parts) = (Arc::clone(schema), partitions.to_vec());
+            let config = WriterConfig::new(schema, parts, None, Some(FILE_SIZE), None, indexed, columns);
+            let store = table.object_store();
+            Writer::Parts(Box::new(DeltaWriter::new(Arc::clone(&store), config.clone())), config, store)
+        };
+        let (folder, schema, written) = (folder.to_owned(), Arc::clone(schema), Vec::new());
+        Ok(Self { folder, schema, writer, written, name: name.to_owned(), rows: 0 })
     }
 
     pub(super) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -228,19 +262,58 @@ impl Appender {
             return Ok(());
         }
         let batch = types::stored(batch, &self.schema)?;
-        let writer = self.writer.get_or_insert_with(|| DeltaWriter::new(self.store.clone(), self.config.clone()));
-        writer.write(&batch).await.map_err(|error| failed(&self.name, error))?;
+        let done = match &mut self.writer {
+            Writer::Plain(file) => Self::write_plain(file, &self.folder, &mut self.written, &batch),
+            Writer::Parts(writer, ..) => writer.write(&batch).await,
+        };
+        done.map_err(|error| failed(&self.name, error))?;
         self.rows += batch.num_rows() as u64;
         Ok(())
     }
 
-    /// Closes the files and gives what a commit names; none where no rows came.
-    pub(super) async fn take(&mut self) -> Result<Vec<Add>> {
-        self.rows = 0;
-        match self.writer.take() {
-            Some(writer) => writer.close().await.map_err(|error| failed(&self.name, error)),
-            None => Ok(Vec::new()),
+    fn write_plain(
+        open: &mut Option<DataFile>,
+        folder: &Path,
+        written: &mut Vec<Written>,
+        batch: &RecordBatch,
+    ) -> DeltaResult<()> {
+        let mut with_nan = datafile::with_nan(batch);
+        let mut file = match open.take() {
+            Some(file) if with_nan.is_subset(&file.with_nan) => file,
+            before => {
+                if let Some(file) = before {
+                    with_nan.extend(file.with_nan.iter().cloned());
+                    written.push(file.finish()?);
+                }
+                DataFile::create(folder, batch.schema_ref(), with_nan)?
+            }
+        };
+        if file.write(batch)? < FILE_SIZE.get() {
+            *open = Some(file);
+        } else {
+            written.push(file.finish()?);
         }
+        Ok(())
+    }
+
+    /// Closes the files, which are not yet on the disk; none where no rows came.
+    pub(super) async fn take(&mut self) -> Result<Vec<Written>> {
+        self.rows = 0;
+        let done = match &mut self.writer {
+            Writer::Plain(file) => file.take().map(DataFile::finish).into_iter().collect(),
+            Writer::Parts(writer, config, store) => {
+                let next = DeltaWriter::new(Arc::clone(store), config.clone());
+                let added = std::mem::replace(&mut **writer, next).close().await;
+                added.and_then(|added| {
+                    let open = |add: Add| Ok(Written { file: File::open(self.folder.join(&add.path))?, add });
+                    added.into_iter().map(open).collect()
+                })
+            }
+        };
+        let mut written = std::mem::take(&mut self.written);
+        let last: Vec<Written> = done.map_err(|error| failed(&self.name, error))?;
+        written.extend(last);
+        Ok(written)
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -24,9 +23,11 @@ use futures::{FutureExt, StreamExt};
 use super::change::{self, Change};
 use super::database::{Database, Seen};
 use super::entry::{self, Entry};
+use super::plain::PlainFiles;
 use super::store::{self, Appender};
 use super::versions::Version;
 use crate::change::ChangeExec;
+use crate::finished::Finished;
 
 /// A Delta table at one version.
 #[derive(Clone)]
@@ -73,8 +74,7 @@ impl LastingTable {
 
     /// The same of a table with its files.
     fn of_files(name: String, table: DeltaTable, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
-        let version = table.version().unwrap_or_default();
-        Self::new(name, Seen { table, version }, defaults, access)
+        Self::new(name, Seen::new(table), defaults, access)
     }
 
     /// A table of a database as it is now.
@@ -121,9 +121,13 @@ impl LastingTable {
 
     /// The table with its files.
     pub(super) async fn delta(&self) -> Result<DeltaTable> {
+        Ok(self.with_files().await?.table)
+    }
+
+    async fn with_files(&self) -> Result<Seen> {
         match &self.access {
             Access::Database(database, folder, _) => database.with_files(folder, &self.name, self.seen.clone()).await,
-            Access::Read(_) => Ok(self.seen.table.clone()),
+            Access::Read(_) => Ok(self.seen.clone()),
         }
     }
 
@@ -202,7 +206,12 @@ impl TableProvider for LastingTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        self.scan.supports_filters_pushdown(filters)
+        // A condition that the files alone do not answer is looked at again above them: they may be read in two ways.
+        let mut supported = self.scan.supports_filters_pushdown(filters)?;
+        for supported in supported.iter_mut().filter(|it| **it == TableProviderFilterPushDown::Exact) {
+            *supported = TableProviderFilterPushDown::Inexact;
+        }
+        Ok(supported)
     }
 
     async fn scan(
@@ -212,10 +221,14 @@ impl TableProvider for LastingTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if self.seen.table.version() == Some(self.seen.version) {
+        let seen = self.with_files().await?;
+        if let Some(plain) = seen.plain.get_or_init(|| PlainFiles::of(&seen.table, &self.schema())) {
+            return plain.scan(state, projection, filters, limit).await;
+        }
+        if self.seen.has_files() {
             return self.scan.scan(state, projection, filters, limit).await;
         }
-        scan_of(&self.delta().await?, &self.name)?.scan(state, projection, filters, limit).await
+        scan_of(&seen.table, &self.name)?.scan(state, projection, filters, limit).await
     }
 
     async fn insert_into(
@@ -256,7 +269,7 @@ impl LastingTable {
     ///
     /// # Errors
     /// If the rows fail or cannot be written; those that `kept` has counted stay.
-    pub async fn keep_runs(&self, rows: SendableRecordBatchStream, kept: &Arc<AtomicU64>) -> Result<u64> {
+    pub async fn keep_runs(&self, rows: SendableRecordBatchStream, kept: &Arc<Finished>) -> Result<u64> {
         self.writable()?;
         let sink = Sink { table: self.clone(), schema: self.schema(), each: Some(Arc::clone(kept)) };
         sink.write(rows).await
@@ -279,7 +292,7 @@ struct Sink {
     table: LastingTable,
     schema: SchemaRef,
     /// Where the rows of each batch are counted once they are committed; `None` for one commit at the end.
-    each: Option<Arc<AtomicU64>>,
+    each: Option<Arc<Finished>>,
 }
 
 impl fmt::Debug for Sink {
@@ -319,10 +332,8 @@ impl Sink {
         let mut rows = 0;
         while let Some(batch) = data.next().await.transpose()? {
             files.write(&batch).await?;
-            if let Some(each) = &self.each {
-                let kept = self.commit(files).await?;
-                each.fetch_add(kept, Ordering::Relaxed);
-                rows += kept;
+            if self.each.is_some() {
+                rows += self.commit(files).await?;
             }
         }
         Ok(rows + self.commit(files).await?)
@@ -334,10 +345,15 @@ impl Sink {
         if added.is_empty() {
             return Ok(0);
         }
-        match &self.table.access {
-            Access::Database(database, folder, _) => database.append(folder, &self.table.name, added).await?,
+        let (database, folder) = match &self.table.access {
+            Access::Database(database, folder, _) => (Arc::clone(database), folder.clone()),
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.table.name),
         };
-        Ok(rows)
+        let name = self.table.name.clone();
+        let commit = async move { database.append(&folder, &name, added).await.map(|_| rows) };
+        match &self.each {
+            Some(each) => each.add(commit).await,
+            None => commit.await,
+        }
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, exec_datafusion_err};
 use datafusion::execution::SessionState;
 use deltalake::delta_datafusion::planner::DeltaPlanner;
 use deltalake::operations::vacuum::VacuumMode;
 
 use super::table::LastingTable;
-use super::{log, store};
+use super::{datafile, log, plain, store};
 
 /// What OPTIMIZE did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +37,14 @@ impl LastingTable {
     pub async fn optimize(&self, state: &SessionState) -> Result<Optimized> {
         self.writable()?;
         let table = self.now().await?;
+        let with_nan = plain::with_nan(&table, &self.schema());
         // Delta plans nodes of its own.
         let state = datafusion::execution::session_state::SessionStateBuilder::new_from_existing(state.clone())
             .with_query_planner(DeltaPlanner::new())
             .build();
         let (_, metrics) = table
             .optimize()
+            .with_writer_properties(datafile::properties(&with_nan))
             .with_session_state(Arc::new(state))
             .await
             .map_err(|error| store::failed(self.name(), error))?;
