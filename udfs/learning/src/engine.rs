@@ -194,11 +194,12 @@ impl Engine for CpuEngine<'_> {
             let (of_nodes, head) = self.setup.parameters.split_at(of_model);
             let (d_model, d_head) = self.gradient.split_at_mut(of_model);
             self.model.forward(scope, of_nodes, pass, monitor)?;
+            let given = self.model.given(pass);
             let (outputs, d_nodes) = self.model.outputs_and_gradient();
             if !self.setup.pruned {
                 d_nodes.fill(0.0);
             }
-            let step = Step { outputs: Outputs { nodes: outputs, head }, d_nodes, d_head };
+            let step = Step { outputs: Outputs { nodes: outputs, head }, given: &given, d_nodes, d_head };
             let loss = objective.train(batch, step, monitor)? + self.model.penalty();
             if !loss.is_finite() {
                 return Err(self.setup.diverged(epoch, loss));

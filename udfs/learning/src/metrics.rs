@@ -1,5 +1,6 @@
 //! Figures of predictions, each as scikit-learn defines it. `None` where a figure is not defined.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::loss::arg_max;
@@ -149,7 +150,12 @@ impl<'a> ItemScores<'a> {
     ) -> Self {
         // Items without a label never get into a split.
         let truth = items.iter().map(|&v| labels[v as usize].unwrap_or(u32::MAX)).collect();
-        let predicted = items.iter().map(|&v| arg_max(&outputs[v as usize * stride..][..n_classes])).collect();
+        let predicted = |&v: &u32| arg_max(&outputs[v as usize * stride..][..n_classes]);
+        let predicted = match items.len() {
+            // Too few for tasks to pay.
+            ..4096 => items.iter().map(predicted).collect(),
+            _ => items.par_iter().with_min_len(1024).map(predicted).collect(),
+        };
         Self { outputs, stride, n_classes, items, truth, predicted }
     }
 

@@ -73,7 +73,10 @@ impl<'a> DeviceEngine<'a> {
         setup: Setup<'a>,
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, DeviceError> {
-        let Some(program) = model.program() else { return Err(DeviceError::Unsupported("of a model of its own")) };
+        let Some(program) = model.program() else { return Err(DeviceError::Unsupported("a model of its own")) };
+        if let Some(what) = program.lacks() {
+            return Err(DeviceError::Unsupported(what));
+        }
         let (options, stored) = (setup.options, setup.parameters.len());
         reservation.grow(4 * stored)?;
         let mut on = OnDevice::new(program, stored, device)?;
@@ -159,12 +162,12 @@ impl<'a> DeviceEngine<'a> {
     }
 
     fn program(&self) -> Result<&Program, DeviceError> {
-        self.model.program().ok_or(DeviceError::Unsupported("of a model of its own"))
+        self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))
     }
 
     /// A step whose loss is the host's: it reads the outputs and writes their gradient.
     fn train_on_host(&mut self, objective: &mut dyn Objective, batch: usize) -> Result<f64, TrainError> {
-        let program = self.model.program().ok_or(DeviceError::Unsupported("of a model of its own"))?;
+        let program = self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))?;
         let (stored, host) = (program.stored(), &mut self.host);
         let memory = &self.on.memory;
         memory.read(self.on.output(program), &mut host.outputs)?;
@@ -174,7 +177,7 @@ impl<'a> DeviceEngine<'a> {
             memory.read(self.on.parameters.after::<f32>(stored), head)?;
         }
         let outputs = Outputs { nodes: &host.outputs, head };
-        let step = crate::task::Step { outputs, d_nodes: &mut host.d_outputs, d_head: &mut host.d_head };
+        let step = crate::task::Step { outputs, given: &[], d_nodes: &mut host.d_outputs, d_head: &mut host.d_head };
         let loss = objective.train(batch, step, self.setup.monitor)?;
         if let Some(gradient) = self.on.output_gradient(program) {
             memory.write(gradient, &host.d_outputs)?;
@@ -240,7 +243,7 @@ impl Engine for DeviceEngine<'_> {
                 }
             }
             None if !self.watch_is_empty => {
-                let program = self.model.program().ok_or(DeviceError::Unsupported("of a model of its own"))?;
+                let program = self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))?;
                 let (stored, host) = (program.stored(), &mut self.host);
                 self.on.memory.read(self.on.output(program), &mut host.outputs)?;
                 self.on.memory.read(self.on.parameters, &mut host.parameters)?;
@@ -259,7 +262,7 @@ impl Engine for DeviceEngine<'_> {
     fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<Finished<'_>, TrainError> {
         let all: Vec<u32> = (0..self.n_nodes as u32).collect();
         let scope = self.model.scope(&all, false, true, reservation)?;
-        let program = self.model.program().ok_or(DeviceError::Unsupported("of a model of its own"))?;
+        let program = self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))?;
         let stored = self.setup.parameters.len();
         let mut launches = copy(self.best, self.on.parameters, stored);
         launches.extend(self.on.forward(program, &scope, Way::Evaluate)?);

@@ -88,8 +88,8 @@ pub const KERNELS: &[&str] = &[
 /// Why a device did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
-    /// A layer without kernels: the run goes to the CPU.
-    #[error("the layer {0} has no kernels for a GPU")]
+    /// Something without kernels: the run goes to the CPU.
+    #[error("there are no kernels for {0} on a GPU")]
     Unsupported(&'static str),
     /// The device has no such room left.
     #[error("{0}")]

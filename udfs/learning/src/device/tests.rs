@@ -205,6 +205,18 @@ fn a_device_without_room_is_a_status_and_the_next_run_goes_on() {
     }
 }
 
+#[test]
+fn a_model_without_kernels_asks_a_device_for_no_room() {
+    let Some(full) = HostDevice::new(0) else { return };
+    let data = planted(40, true);
+    let parts = split(&data);
+    for model in ON_THE_CPU {
+        let job = Job { epochs: Some(2), ..Job::new(model) };
+        let (outcome, _) = run(Some(&full), Items::Nodes(&data, &parts), &job).unwrap();
+        assert_eq!((outcome.device, full.launches()), ("cpu", 0), "{model}");
+    }
+}
+
 #[cfg(feature = "cuda")]
 #[test]
 fn a_gpu_without_room_says_so_and_the_next_run_goes_on() {

@@ -1,13 +1,15 @@
-//! Dense products on row-major matrices, in register tiles. Every sum runs over its terms in order with one accumulator,
-//! so the result does not depend on how rows are grouped.
+//! Dense products on row-major matrices, in register tiles over blocks that stay in the caches. Every sum runs over its
+//! terms in order with one accumulator, so the result depends neither on how rows are grouped nor on the size of a tile.
+
+use std::borrow::Cow;
 
 use bonnet_graph::{Monitor, Stopped};
 
 use super::elementwise::{Finish, Gate};
 use super::parallel::{for_each_block, sum_blocks};
 use super::rows::RowSet;
-use super::simd::{self, Body, Lanes, Vectors, axpy};
-use super::sparse::{load, store};
+use super::simd::{self, Body, Lanes, Vectors};
+use crate::random::Dropout;
 
 /// What happens to a row of a product.
 #[derive(Debug, Clone, Copy)]
@@ -20,30 +22,80 @@ pub enum Then<'a> {
     Add,
 }
 
+/// The left side of a product: rows of so many stored columns, as they are or under a dropout mask, which is stored nowhere.
+#[derive(Debug, Clone, Copy)]
+pub struct Left<'a> {
+    /// Row by row.
+    pub values: &'a [f32],
+    /// The columns of a row.
+    pub columns: usize,
+    /// The mask of element (row, column).
+    pub dropout: Option<Dropout>,
+}
+
+impl<'a> Left<'a> {
+    /// Rows as they are.
+    pub fn new(values: &'a [f32], columns: usize) -> Self {
+        Self { values, columns, dropout: None }
+    }
+
+    /// Some columns of a row, from the first one of them.
+    #[inline(always)]
+    fn part(&self, row: u32, from: usize, columns: usize) -> &'a [f32] {
+        &self.values[row as usize * self.columns + from..][..columns]
+    }
+
+    /// The same under the mask.
+    #[inline(always)]
+    fn masked(&self, dropout: Dropout, row: u32, from: usize, out: &mut [f32]) {
+        let (key, part) = (dropout.row(row), self.part(row, from, out.len()));
+        for (c, (out, x)) in out.iter_mut().zip(part).enumerate() {
+            *out = x * dropout.factor(key, (from + c) as u32);
+        }
+    }
+}
+
+/// Rows that are multiplied at a time: they stay in the second cache.
+const ROWS: usize = 64;
+/// Terms of a sum that are added at a time: the weights of a panel stay in the first cache.
+const TERMS: usize = 256;
+/// Columns of a panel of the right side, whose rows stand one after the other; the last one may have 8.
+const PANEL: usize = 16;
+
 /// `out[r] = then(a[r] * w)` for the rows of a set: `a` has `k` columns, `w` is `k x n`, `n` a multiple of 8.
-/// O(rows * k * n).
-#[expect(clippy::too_many_arguments, reason = "the operands of a matrix product with their sizes")]
+/// O(rows * k * n); the weights are copied once, in panels.
 pub fn product(
     set: &RowSet,
-    a: &[f32],
-    k: usize,
+    a: Left<'_>,
     w: &[f32],
     n: usize,
     then: Then<'_>,
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let panels = panels(&w[..a.columns * n], n);
     for_each_block(set, out, n, monitor, |rows, first, chunk| {
-        simd::run(Rows { rows, first, a, k, w, n, then, out: chunk });
+        simd::run_wide(Rows { rows, first, a, panels: &panels, n, then, out: chunk });
     })
+}
+
+/// A matrix of `n` columns panel by panel.
+fn panels(w: &[f32], n: usize) -> Cow<'_, [f32]> {
+    if n <= PANEL {
+        return Cow::Borrowed(w);
+    }
+    let mut panels = Vec::with_capacity(w.len());
+    for at in (0..n).step_by(PANEL) {
+        w.chunks_exact(n).for_each(|row| panels.extend_from_slice(&row[at..n.min(at + PANEL)]));
+    }
+    Cow::Owned(panels)
 }
 
 struct Rows<'a> {
     rows: &'a [u32],
     first: usize,
-    a: &'a [f32],
-    k: usize,
-    w: &'a [f32],
+    a: Left<'a>,
+    panels: &'a [f32],
     n: usize,
     then: Then<'a>,
     out: &'a mut [f32],
@@ -54,103 +106,153 @@ impl Body for Rows<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { rows, first, a, k, w, n, then, out } = self;
-        let add = matches!(then, Then::Add);
-        let mut groups = rows.chunks_exact(4);
-        for group in &mut groups {
-            let group = [group[0], group[1], group[2], group[3]];
-            let mut at = 0;
-            while at < n {
-                at += if n - at >= 16 {
-                    tile::<V, 4, 2>(group, first, a, k, w, n, at, add, out)
-                } else {
-                    tile::<V, 4, 1>(group, first, a, k, w, n, at, add, out)
-                };
+        let Self { rows, first, a, panels, n, then, out } = self;
+        let k = a.columns;
+        let mut masked = vec![0.0; if a.dropout.is_some() { ROWS * TERMS.min(k) } else { 0 }];
+        for rows in rows.chunks(ROWS) {
+            // Without a term, too, sums are written.
+            for from in (0..k.max(1)).step_by(TERMS) {
+                let terms = TERMS.min(k - from);
+                if let Some(dropout) = a.dropout {
+                    for (i, &row) in rows.iter().enumerate() {
+                        a.masked(dropout, row, from, &mut masked[i * terms..][..terms]);
+                    }
+                }
+                let lines = Lines { a, from, terms, masked: &masked };
+                let add = from > 0 || matches!(then, Then::Add);
+                for at in (0..n).step_by(PANEL) {
+                    let width = PANEL.min(n - at);
+                    let panel = &panels[at * k + from * width..][..terms * width];
+                    let tiles = Tiles { lines, panel: panel.as_chunks().0, at, n, first, add };
+                    match width {
+                        PANEL => tiles.run::<V, 2>(rows, out),
+                        _ => tiles.run::<V, 1>(rows, out),
+                    }
+                }
             }
-        }
-        for &row in groups.remainder() {
-            let mut at = 0;
-            while at < n {
-                at += if n - at >= 16 {
-                    tile::<V, 1, 2>([row], first, a, k, w, n, at, add, out)
-                } else {
-                    tile::<V, 1, 1>([row], first, a, k, w, n, at, add, out)
-                };
-            }
-        }
-        for &row in rows {
-            let values = &mut out[(row as usize - first) * n..][..n];
-            match then {
-                Then::Finish(finish) => finish.row::<V>(row, values),
-                Then::Gate(gate) => gate.row::<V>(row, values),
-                Then::Add => {}
+            for &row in rows {
+                let values = &mut out[(row as usize - first) * n..][..n];
+                match then {
+                    Then::Finish(finish) => finish.row::<V>(row, values),
+                    Then::Gate(gate) => gate.row::<V>(row, values),
+                    Then::Add => {}
+                }
             }
         }
     }
 }
 
-/// `R` rows by `8 * L` columns; returns the number of columns.
-#[expect(clippy::too_many_arguments, reason = "the operands of a matrix product with their sizes")]
-#[inline(always)]
-fn tile<V: Vectors, const R: usize, const L: usize>(
-    rows: [u32; R],
-    first: usize,
-    a: &[f32],
-    k: usize,
-    w: &[f32],
-    n: usize,
+/// Some terms of the left side's rows.
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    a: Left<'a>,
+    from: usize,
+    terms: usize,
+    /// The rows at hand under the mask, if there is one.
+    masked: &'a [f32],
+}
+
+impl<'a> Lines<'a> {
+    /// A row, the `i`-th of those at hand.
+    #[inline(always)]
+    fn get(&self, i: usize, row: u32) -> &'a [f32] {
+        match self.a.dropout {
+            None => self.a.part(row, self.from, self.terms),
+            Some(_) => &self.masked[i * self.terms..][..self.terms],
+        }
+    }
+}
+
+/// Some columns of a product.
+struct Tiles<'a> {
+    lines: Lines<'a>,
+    /// The right side.
+    panel: &'a [Lanes],
+    /// The first of the columns, of so many.
     at: usize,
+    n: usize,
+    /// The number of the output's first row.
+    first: usize,
+    /// Whether the sums go on from what the output holds.
     add: bool,
-    out: &mut [f32],
-) -> usize {
-    let a_rows: [&[f32]; R] = rows.map(|row| &a[row as usize * k..][..k]);
-    let mut acc = [[[0.0f32; 8]; L]; R];
-    for (i, w_row) in w.chunks_exact(n).take(k).enumerate() {
-        let w_row = &w_row[at..at + 8 * L];
+}
+
+impl Tiles<'_> {
+    /// `8 * L` columns of some rows.
+    #[inline(always)]
+    fn run<V: Vectors, const L: usize>(&self, rows: &[u32], out: &mut [f32]) {
+        let mut at = 0;
+        while at < rows.len() {
+            at += match rows.len() - at {
+                8.. if V::MANY => self.tile::<V, 8, L>(rows, at, out),
+                4.. => self.tile::<V, 4, L>(rows, at, out),
+                _ => self.tile::<V, 1, L>(rows, at, out),
+            };
+        }
+    }
+
+    /// `R` of the rows; returns their number. Loops of constant length over registers, without a call: so that they stay
+    /// there.
+    #[inline(always)]
+    fn tile<V: Vectors, const R: usize, const L: usize>(&self, rows: &[u32], from: usize, out: &mut [f32]) -> usize {
+        let terms = self.lines.terms;
+        let (mut lines, mut places): ([&[f32]; R], [usize; R]) = ([&[]; R], [0; R]);
+        let mut acc = [[V::splat(0.0); L]; R];
         for r in 0..R {
-            let factor = a_rows[r][i];
-            for l in 0..L {
-                axpy::<V>(factor, &w_row[8 * l..8 * l + 8], &mut acc[r][l]);
+            let row = rows[from + r];
+            lines[r] = &self.lines.get(from + r, row)[..terms];
+            places[r] = (row as usize - self.first) * self.n + self.at;
+            if self.add {
+                let held = out[places[r]..][..8 * L].as_chunks().0;
+                for l in 0..L {
+                    acc[r][l] = V::load(&held[l]);
+                }
             }
         }
-    }
-    for r in 0..R {
-        let out = &mut out[(rows[r] as usize - first) * n + at..][..8 * L];
-        if add {
-            let held: [Lanes; L] = load(out);
+        for (i, weights) in (0..terms).zip(self.panel.chunks_exact(L)) {
+            let mut x = [V::splat(0.0); L];
             for l in 0..L {
-                axpy::<V>(1.0, &held[l], &mut acc[r][l]);
+                x[l] = V::load(&weights[l]);
+            }
+            for r in 0..R {
+                let factor = V::splat(lines[r][i]);
+                for l in 0..L {
+                    acc[r][l] = V::fma_eight(factor, x[l], acc[r][l]);
+                }
             }
         }
-        store(&acc[r], out);
+        for r in 0..R {
+            let sums = out[places[r]..][..8 * L].as_chunks_mut().0;
+            for l in 0..L {
+                V::store(acc[r][l], &mut sums[l]);
+            }
+        }
+        R
     }
-    8 * L
 }
 
 /// `out = sum over the rows of a set of a[r]' g[r]`, a `k x n` matrix: the gradient of the weights of [`product`].
 /// `partials` has room for `n_blocks * k * n`. O(rows * k * n).
-#[expect(clippy::too_many_arguments, reason = "the operands of a matrix product with their sizes")]
 pub fn transposed_product(
     set: &RowSet,
-    a: &[f32],
-    k: usize,
+    a: Left<'_>,
     g: &[f32],
     n: usize,
     partials: &mut [f32],
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
-    sum_blocks(set, k * n, partials, out, monitor, |rows, partial| {
-        simd::run(Outer { rows, a, k, g, n, partial });
+    sum_blocks(set, a.columns * n, partials, out, monitor, |rows, partial| {
+        simd::run_wide(Outer { rows, a, g, n, partial });
     })
 }
 
 struct Outer<'a> {
     rows: &'a [u32],
-    a: &'a [f32],
-    k: usize,
+    a: Left<'a>,
     g: &'a [f32],
     n: usize,
+    /// Zeros at first.
     partial: &'a mut [f32],
 }
 
@@ -159,50 +261,99 @@ impl Body for Outer<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { rows, a, k, g, n, partial } = self;
-        let mut from = 0;
-        while from < k {
-            let mut at = 0;
-            let wide = k - from >= 4;
-            while at < n {
-                at += match (wide, n - at >= 16) {
-                    (true, true) => outer_tile::<V, 4, 2>(rows, a, k, from, g, n, at, partial),
-                    (true, false) => outer_tile::<V, 4, 1>(rows, a, k, from, g, n, at, partial),
-                    (false, true) => outer_tile::<V, 1, 2>(rows, a, k, from, g, n, at, partial),
-                    (false, false) => outer_tile::<V, 1, 1>(rows, a, k, from, g, n, at, partial),
-                };
+        let Self { rows, a, g, n, partial } = self;
+        let k = a.columns;
+        // Both sides in panels: 8 columns of the left one, whose last panel may end with zeros.
+        let mut left: Vec<Lanes> = vec![[0.0; 8]; ROWS * TERMS.min(k).div_ceil(8)];
+        let mut right = [[0f32; 8]; ROWS * PANEL / 8];
+        let mut line = [0f32; TERMS];
+        for rows in rows.chunks(ROWS) {
+            for from in (0..k).step_by(TERMS) {
+                let terms = TERMS.min(k - from);
+                for (i, &row) in rows.iter().enumerate() {
+                    let line = match a.dropout {
+                        None => a.part(row, from, terms),
+                        Some(dropout) => {
+                            a.masked(dropout, row, from, &mut line[..terms]);
+                            &line[..terms]
+                        }
+                    };
+                    let (eights, rest) = line.as_chunks();
+                    for (panel, eight) in eights.iter().enumerate() {
+                        left[panel * ROWS + i] = *eight;
+                    }
+                    if !rest.is_empty() {
+                        let mut eight = [0.0; 8];
+                        eight[..rest.len()].copy_from_slice(rest);
+                        left[eights.len() * ROWS + i] = eight;
+                    }
+                }
+                for at in (0..n).step_by(PANEL) {
+                    let eights = PANEL.min(n - at) / 8;
+                    for (&row, right) in rows.iter().zip(right.chunks_exact_mut(eights)) {
+                        let g = g[row as usize * n + at..][..8 * eights].as_chunks().0;
+                        for l in 0..eights {
+                            right[l] = g[l];
+                        }
+                    }
+                    let right = &right[..rows.len() * eights];
+                    for (panel, column) in left.chunks_exact(ROWS).zip((from..from + terms).step_by(8)) {
+                        let panel = &panel[..rows.len()];
+                        let sums = &mut partial[column * n..n * (column + 8).min(k)];
+                        match (eights, V::MANY) {
+                            (2, true) => outer_tile::<V, 8, 2>(panel, 0, right, n, at, sums),
+                            (2, false) => {
+                                outer_tile::<V, 4, 2>(panel, 0, right, n, at, sums);
+                                outer_tile::<V, 4, 2>(panel, 4, right, n, at, sums);
+                            }
+                            (_, _) => outer_tile::<V, 8, 1>(panel, 0, right, n, at, sums),
+                        }
+                    }
+                }
             }
-            from += if wide { 4 } else { 1 };
         }
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the operands of a matrix product with their sizes")]
+/// `R` rows of sums, from row `from` of those at hand, by `8 * L` columns, go on. There may be fewer rows.
 #[inline(always)]
 fn outer_tile<V: Vectors, const R: usize, const L: usize>(
-    rows: &[u32],
-    a: &[f32],
-    k: usize,
+    left: &[Lanes],
     from: usize,
-    g: &[f32],
+    right: &[Lanes],
     n: usize,
     at: usize,
-    partial: &mut [f32],
-) -> usize {
-    let mut acc: [[Lanes; L]; R] = [[[0.0f32; 8]; L]; R];
-    for &row in rows {
-        let factors = &a[row as usize * k + from..][..R];
-        let g_row = &g[row as usize * n + at..][..8 * L];
-        for r in 0..R {
+    sums: &mut [f32],
+) {
+    let mut acc = [[V::splat(0.0); L]; R];
+    for r in 0..R {
+        if let Some(held) = sums.get((from + r) * n + at..(from + r) * n + at + 8 * L) {
+            let held = held.as_chunks().0;
             for l in 0..L {
-                axpy::<V>(factors[r], &g_row[8 * l..8 * l + 8], &mut acc[r][l]);
+                acc[r][l] = V::load(&held[l]);
+            }
+        }
+    }
+    for (factors, g) in left.iter().zip(right.chunks_exact(L)) {
+        let mut x = [V::splat(0.0); L];
+        for l in 0..L {
+            x[l] = V::load(&g[l]);
+        }
+        for r in 0..R {
+            let factor = V::splat(factors[from + r]);
+            for l in 0..L {
+                acc[r][l] = V::fma_eight(factor, x[l], acc[r][l]);
             }
         }
     }
     for r in 0..R {
-        store(&acc[r], &mut partial[(from + r) * n + at..][..8 * L]);
+        if let Some(sums) = sums.get_mut((from + r) * n + at..(from + r) * n + at + 8 * L) {
+            let sums = sums.as_chunks_mut().0;
+            for l in 0..L {
+                V::store(acc[r][l], &mut sums[l]);
+            }
+        }
     }
-    8 * L
 }
 
 /// The transpose of a `k x n` matrix.
@@ -218,69 +369,83 @@ pub fn transpose(w: &[f32], k: usize, n: usize, out: &mut [f32]) {
 mod tests {
     use bonnet_graph::Unmonitored;
 
-    use super::super::simd::{Fused, Plain};
+    use super::super::simd::{Fused, FusedMany, Plain};
     use super::*;
     use crate::random::{Stream, key};
 
+    /// Every tile and remainder: of rows, of terms (more than one part of them) and of columns.
     #[test]
-    fn products_of_every_tile_equal_the_literal_sums_with_and_without_vectors() {
+    fn products_equal_the_literal_sums_with_and_without_a_mask_for_every_instruction_set() {
         let rows = 270;
         let set = RowSet::new(rows, (0..rows as u32).filter(|row| row % 5 != 2).collect());
-        for (k, n) in [(1, 8), (3, 16), (7, 40), (64, 8), (66, 24)] {
-            let mut stream = Stream::new(key(&[k as u64, n as u64]));
-            let mut random = |len: usize| (0..len).map(|_| stream.normal() as f32).collect::<Vec<f32>>();
-            let (a, w, g) = (random(rows * k), random(k * n), random(rows * n));
-            let then = Then::Finish(Finish::NOTHING);
-            let mut out = vec![f32::NAN; rows * n];
-            product(&set, &a, k, &w, n, then, &mut out, &Unmonitored).unwrap();
-            let mut plain = out.clone();
-            Rows { rows: set.rows(), first: 0, a: &a, k, w: &w, n, then, out: &mut plain }.run::<Plain>();
-            for row in 0..rows {
-                for c in 0..n {
-                    let at = row * n + c;
-                    if row % 5 == 2 {
-                        assert!(out[at].is_nan(), "row {row} is not of the set");
-                        continue;
-                    }
-                    let expected: f64 = (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(w[i * n + c])).sum();
-                    for got in [out[at], plain[at]] {
-                        assert!((f64::from(got) - expected).abs() < 1e-4, "{k} x {n}: {got} for {expected}");
+        let sizes = [(1, 8), (3, 16), (7, 40), (64, 8), (66, 24), (300, 32)];
+        for (k, n) in sizes {
+            for dropout in [None, Dropout::new(0.4, 77)] {
+                let mut stream = Stream::new(key(&[k as u64, n as u64]));
+                let mut random = |len: usize| (0..len).map(|_| stream.normal() as f32).collect::<Vec<f32>>();
+                let (values, w, g) = (random(rows * k), random(k * n), random(rows * n));
+                let a = Left { values: &values, columns: k, dropout };
+                let masked = |row: usize, i: usize| {
+                    let factor = dropout.map_or(1.0, |dropout| dropout.factor(dropout.row(row as u32), i as u32));
+                    f64::from(factor) * f64::from(values[row * k + i])
+                };
+                let (then, nothing) = (Then::Finish(Finish::NOTHING), vec![f32::NAN; rows * n]);
+                let mut out = nothing.clone();
+                product(&set, a, &w, n, then, &mut out, &Unmonitored).unwrap();
+                let packed = panels(&w, n);
+                let of = |out| Rows { rows: set.rows(), first: 0, a, panels: &packed, n, then, out };
+                let (mut plain, mut fused, mut many) = (nothing.clone(), nothing.clone(), nothing);
+                of(&mut plain).run::<Plain>();
+                of(&mut fused).run::<Fused>();
+                of(&mut many).run::<FusedMany>();
+                for row in 0..rows {
+                    for c in 0..n {
+                        let at = row * n + c;
+                        if row % 5 == 2 {
+                            assert!(out[at].is_nan() && many[at].is_nan(), "row {row} is not of the set");
+                            continue;
+                        }
+                        let expected: f64 = (0..k).map(|i| masked(row, i) * f64::from(w[i * n + c])).sum();
+                        for got in [out[at], plain[at], fused[at]] {
+                            assert!((f64::from(got) - expected).abs() < 1e-4, "{k} x {n}: {got} for {expected}");
+                        }
+                        assert!(fused[at] == many[at], "{k} x {n}: the size of a tile shows");
                     }
                 }
-            }
 
-            let mut added = g.clone();
-            product(&set, &a, k, &w, n, Then::Add, &mut added, &Unmonitored).unwrap();
-            for (at, &row) in set.rows().iter().flat_map(|row| (0..n).map(move |c| (*row as usize * n + c, row))) {
-                assert!((added[at] - (out[at] + g[at])).abs() < 1e-5, "row {row}");
-            }
-
-            let (mut partials, mut sum) = (vec![0.0; set.n_blocks() * k * n], vec![f32::NAN; k * n]);
-            transposed_product(&set, &a, k, &g, n, &mut partials, &mut sum, &Unmonitored).unwrap();
-            let variant = |fused: bool| {
-                let mut partial = vec![0.0; k * n];
-                let body = Outer { rows: set.rows(), a: &a, k, g: &g, n, partial: &mut partial };
-                if fused {
-                    body.run::<Fused>()
-                } else {
-                    body.run::<Plain>()
+                let mut added = g.clone();
+                product(&set, a, &w, n, Then::Add, &mut added, &Unmonitored).unwrap();
+                for (at, &row) in set.rows().iter().flat_map(|row| (0..n).map(move |c| (*row as usize * n + c, row))) {
+                    assert!((added[at] - (out[at] + g[at])).abs() < 1e-4, "row {row}");
                 }
-                partial
-            };
-            let (fused, plain) = (variant(true), variant(false));
-            for i in 0..k {
-                for c in 0..n {
-                    let term = |row: &u32| {
-                        let row = *row as usize;
-                        f64::from(a[row * k + i]) * f64::from(g[row * n + c])
-                    };
-                    let expected: f64 = set.rows().iter().map(term).sum();
-                    for got in [sum[i * n + c], fused[i * n + c], plain[i * n + c]] {
-                        assert!((f64::from(got) - expected).abs() < 1e-3, "{k} x {n}: {got} for {expected}");
+
+                let (mut partials, mut sum) = (vec![0.0; set.n_blocks() * k * n], vec![f32::NAN; k * n]);
+                transposed_product(&set, a, &g, n, &mut partials, &mut sum, &Unmonitored).unwrap();
+                let (mut plain, mut fused, mut many) = (vec![0.0; k * n], vec![0.0; k * n], vec![0.0; k * n]);
+                let of = |partial| Outer { rows: set.rows(), a, g: &g, n, partial };
+                of(&mut plain).run::<Plain>();
+                of(&mut fused).run::<Fused>();
+                of(&mut many).run::<FusedMany>();
+                assert!(fused == many, "{k} x {n}: the size of a tile shows");
+                for i in 0..k {
+                    for c in 0..n {
+                        let term = |&row: &u32| masked(row as usize, i) * f64::from(g[row as usize * n + c]);
+                        let expected: f64 = set.rows().iter().map(term).sum();
+                        for got in [sum[i * n + c], fused[i * n + c], plain[i * n + c]] {
+                            assert!((f64::from(got) - expected).abs() < 1e-3, "{k} x {n}: {got} for {expected}");
+                        }
                     }
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_product_without_terms_is_zero() {
+        let (set, a) = (RowSet::all(3), Left::new(&[], 0));
+        let mut out = vec![f32::NAN; 24];
+        product(&set, a, &[], 8, Then::Finish(Finish::NOTHING), &mut out, &Unmonitored).unwrap();
+        assert_eq!(out, [0.0; 24]);
     }
 
     #[test]

@@ -215,36 +215,6 @@ pub fn column_sums(
     sum_blocks(set, width, partials, out, monitor, |rows, partial| simd::run(Sum(rows, x, partial)))
 }
 
-/// `out = dropout(x)` on the rows of a set; rows of `width` stored columns.
-pub fn drop_rows(
-    set: &RowSet,
-    x: &[f32],
-    width: usize,
-    dropout: Dropout,
-    out: &mut [f32],
-    monitor: &dyn Monitor,
-) -> Result<(), Stopped> {
-    struct Drop<'a>(&'a [u32], usize, &'a [f32], usize, Dropout, &'a mut [f32]);
-    impl Body for Drop<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn run<V: Vectors>(self) {
-            let Self(rows, first, x, width, dropout, out) = self;
-            for &row in rows {
-                let key = dropout.row(row);
-                let x = &x[row as usize * width..][..width];
-                let out = &mut out[(row as usize - first) * width..][..width];
-                for (c, (out, x)) in out.iter_mut().zip(x).enumerate() {
-                    *out = x * dropout.factor(key, c as u32);
-                }
-            }
-        }
-    }
-    for_each_block(set, out, width, monitor, |rows, first, chunk| {
-        simd::run(Drop(rows, first, x, width, dropout, chunk));
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use bonnet_graph::Unmonitored;

@@ -5,7 +5,7 @@ use bonnet_graph::{Monitor, Stopped};
 use super::exp::exp;
 use super::parallel::for_each_block_with;
 use super::rows::RowSet;
-use super::simd::{self, Body, Vectors};
+use super::simd::{self, Body, Lanes, Vectors};
 
 /// The mean negative log-likelihood of the labels of a set's rows, and its gradient by the logits in `gradient` (rows of
 /// the set only; padding columns get 0). Logits have `stride` columns, the first `n_classes` of them real; every row of
@@ -20,6 +20,37 @@ pub fn nll_gradient(
     monitor: &dyn Monitor,
 ) -> Result<f64, Stopped> {
     weighted_nll_gradient(set, logits, stride, n_classes, labels, &[], gradient, monitor)
+}
+
+/// The loss of [`nll_gradient`] alone.
+pub fn nll(
+    set: &RowSet,
+    logits: &[f32],
+    stride: usize,
+    n_classes: usize,
+    labels: &[u32],
+    monitor: &dyn Monitor,
+) -> Result<f64, Stopped> {
+    struct Sum<'a>(&'a [u32], &'a [f32], usize, usize, &'a [u32]);
+    impl Body for Sum<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn run<V: Vectors>(self) -> f64 {
+            let Self(rows, logits, stride, n_classes, labels) = self;
+            let mut sum = 0.0;
+            for &row in rows {
+                let logits = &logits[row as usize * stride..][..n_classes];
+                let max = largest(logits);
+                sum += loss(logits, max, powers::<V>(logits, max, |_, _| {}), labels[row as usize]);
+            }
+            sum
+        }
+    }
+    let (mut nothing, mut sums) = (vec![(); set.n_rows()], vec![0f64; set.n_blocks()]);
+    for_each_block_with(set, &mut nothing, 1, &mut sums, monitor, |rows, _, _, sum| {
+        *sum = simd::run(Sum(rows, logits, stride, n_classes, labels));
+    })?;
+    Ok(sums.iter().sum::<f64>() / set.len().max(1) as f64)
 }
 
 /// [`nll_gradient`] with a weight for each class: the weighted mean, divided by the sum of the weights of the set's rows,
@@ -66,37 +97,75 @@ impl Body for Rows<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) -> f64 {
         let Self { rows, first, logits, stride, n_classes, labels, weights, scale, gradient } = self;
-        let mut loss = 0f64;
+        let mut total = 0f64;
         for &row in rows {
             let logits = &logits[row as usize * stride..][..n_classes];
             let gradient = &mut gradient[(row as usize - first) * stride..][..stride];
-            let label = labels[row as usize] as usize;
-            let weight = weights.get(label).copied().unwrap_or(1.0);
+            let label = labels[row as usize];
+            let weight = weights.get(label as usize).copied().unwrap_or(1.0);
             let scale = scale * weight;
-            let max = logits.iter().fold(f32::NEG_INFINITY, |max, &z| if z > max { z } else { max });
-            gradient.fill(0.0);
-            for (g, &z) in gradient.iter_mut().zip(logits) {
-                *g = exp::<V>(z - max);
-            }
-            let sum: f32 = gradient[..n_classes].iter().sum();
-            loss += f64::from(weight) * (f64::from(sum).ln() - f64::from(logits[label] - max));
+            let max = largest(logits);
+            // Padding gets the powers of minus infinity: zeros.
+            let sum = powers::<V>(logits, max, |at, powers| gradient[at..at + 8].copy_from_slice(powers));
+            total += f64::from(weight) * loss(logits, max, sum, label);
             let factor = scale / sum;
-            gradient[..n_classes].iter_mut().for_each(|g| *g *= factor);
-            gradient[label] -= scale;
+            gradient.iter_mut().for_each(|g| *g *= factor);
+            gradient[label as usize] -= scale;
         }
-        loss
+        total
     }
+}
+
+/// The largest logit, NaN aside.
+#[inline(always)]
+fn largest(logits: &[f32]) -> f32 {
+    let (eights, rest) = logits.as_chunks::<8>();
+    let mut lanes: Lanes = [f32::NEG_INFINITY; 8];
+    for eight in eights {
+        for c in 0..8 {
+            lanes[c] = if eight[c] > lanes[c] { eight[c] } else { lanes[c] };
+        }
+    }
+    let mut max = f32::NEG_INFINITY;
+    for &z in lanes.iter().chain(rest) {
+        max = if z > max { z } else { max };
+    }
+    max
+}
+
+/// The sum of `e^(z - max)`. `keep` sees the powers with the number of the first, eight at a time, zeros after the last.
+#[inline(always)]
+fn powers<V: Vectors>(logits: &[f32], max: f32, mut keep: impl FnMut(usize, &Lanes)) -> f32 {
+    let mut sums: Lanes = [0.0; 8];
+    for at in (0..logits.len()).step_by(8) {
+        let mut powers = [f32::NEG_INFINITY; 8];
+        match logits[at..].first_chunk() {
+            Some(eight) => powers = *eight,
+            None => powers[..logits.len() - at].copy_from_slice(&logits[at..]),
+        }
+        for c in 0..8 {
+            powers[c] = exp::<V>(powers[c] - max);
+            sums[c] += powers[c];
+        }
+        keep(at, &powers);
+    }
+    let four = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
+    (four[0] + four[2]) + (four[1] + four[3])
+}
+
+/// The negative log-likelihood of a label, from the largest logit and the sum of the powers.
+#[inline(always)]
+fn loss(logits: &[f32], max: f32, sum: f32, label: u32) -> f64 {
+    f64::from(sum).ln() - f64::from(logits[label as usize] - max)
 }
 
 /// The class of the largest logit; among equals the first.
 pub fn arg_max(logits: &[f32]) -> u32 {
-    let mut best = 0;
-    for (class, z) in logits.iter().enumerate() {
-        if *z > logits[best] {
-            best = class;
-        }
+    if logits.first().is_none_or(|z| z.is_nan()) {
+        return 0;
     }
-    best as u32
+    let max = largest(logits);
+    logits.iter().position(|z| *z == max).unwrap_or(0) as u32
 }
 
 #[cfg(test)]
@@ -140,6 +209,9 @@ mod tests {
             }
         }
         assert!(gradient[3 * stride].is_nan(), "rows outside the set are left alone");
+        // Neither weights nor a gradient.
+        let plain = nll_gradient(&set, &logits, stride, classes, &labels, &mut gradient, &Unmonitored).unwrap();
+        assert!(nll(&set, &logits, stride, classes, &labels, &Unmonitored).unwrap() == plain);
         // Equal weights are no weights.
         let mut equal = vec![0f32; logits.len()];
         let weights = [3.0; 3];
@@ -147,5 +219,31 @@ mod tests {
         let mut plain = vec![0f32; logits.len()];
         nll_gradient(&set, &logits, stride, classes, &labels, &mut plain, &Unmonitored).unwrap();
         assert!(equal.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-7));
+    }
+
+    #[test]
+    fn many_classes_are_summed_and_compared_eight_at_a_time() {
+        let (stride, classes) = (24, 19);
+        let z: Vec<f32> = (0..stride).map(|c| if c < classes { ((c * 7) as f32).sin() * 3.0 } else { 50.0 }).collect();
+        let sum: f64 = z[..classes].iter().map(|&z| f64::from(z).exp()).sum();
+        let mut gradient = vec![f32::NAN; stride];
+        for label in [0, 8, 18] {
+            let loss = nll_gradient(&RowSet::all(1), &z, stride, classes, &[label], &mut gradient, &Unmonitored);
+            assert!((loss.unwrap() - (sum.ln() - f64::from(z[label as usize]))).abs() < 1e-6);
+            for (c, &g) in gradient.iter().enumerate() {
+                let expected = match c {
+                    c if c >= classes => 0.0,
+                    c => f64::from(z[c]).exp() / sum - f64::from(u8::from(c == label as usize)),
+                };
+                assert!((f64::from(g) - expected).abs() < 1e-6, "class {c}: {g} for {expected}");
+            }
+        }
+        let mut row = vec![-1.0f32; classes];
+        for class in (0..classes).rev() {
+            row[class] = 2.0;
+            assert_eq!(arg_max(&row), class as u32, "among equals the first");
+        }
+        assert_eq!((arg_max(&[]), arg_max(&[f32::NAN, 1.0]), arg_max(&[0.0, f32::NAN, 1.0])), (0, 0, 2));
+        assert_eq!(arg_max(&[f32::NEG_INFINITY; 3]), 0);
     }
 }

@@ -6,7 +6,7 @@
 
 use bonnet_graph::{Monitor, Stopped};
 
-use super::dense::transposed_product;
+use super::dense::{Left, transposed_product};
 use super::rows::RowSet;
 
 /// The inverse of a symmetric positive definite matrix, row-major, by its Cholesky factor, in `f64`; none if a pivot is not
@@ -70,7 +70,7 @@ impl Ridge {
         out: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
-        transposed_product(set, h, k, h, k, partials, out, monitor)?;
+        transposed_product(set, Left::new(h, k), h, k, partials, out, monitor)?;
         match self.inverse(k, out) {
             Some(inverse) => out.iter_mut().zip(inverse).for_each(|(out, x)| *out = (self.scale * x) as f32),
             None => out[..k * k].fill(f32::NAN),
@@ -160,7 +160,7 @@ mod tests {
         let (mut partials, mut small) = (vec![0.0; set.n_blocks() * 64], vec![0.0; 64]);
         ridge.forward(&set, h, 8, &mut partials, &mut small, &Unmonitored).unwrap();
         let mut out = vec![0.0; n * 8];
-        product(&set, h, 8, &small, 8, Then::Finish(Finish::NOTHING), &mut out, &Unmonitored).unwrap();
+        product(&set, Left::new(h, 8), &small, 8, Then::Finish(Finish::NOTHING), &mut out, &Unmonitored).unwrap();
         (small, out)
     }
 
@@ -206,7 +206,7 @@ mod tests {
         };
         let (small, _) = ridge(form, n, &h);
         let (mut partials, mut d_k, mut s) = (vec![0.0; 64], vec![0.0; 64], vec![0.0; 64]);
-        transposed_product(&set, &h, 8, &g, 8, &mut partials, &mut d_k, &Unmonitored).unwrap();
+        transposed_product(&set, Left::new(&h, 8), &g, 8, &mut partials, &mut d_k, &Unmonitored).unwrap();
         form.backward(8, &small, &d_k, &mut s);
         let wide: Vec<f64> = h.iter().map(|&x| f64::from(x)).collect();
         for at in 0..160 {

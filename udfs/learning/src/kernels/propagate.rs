@@ -2,11 +2,12 @@
 
 use bonnet_graph::{Monitor, Stopped};
 
+use super::combine::dot;
 use super::elementwise::Finish;
-use super::parallel::for_each_block;
+use super::parallel::{for_each_block, for_each_block_with};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use super::sparse::{Csr, load, store};
+use super::sparse::{Csr, gather, load, store};
 
 /// What the scaled sums are added to.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +94,71 @@ impl Body for Rows<'_> {
     }
 }
 
+/// A step along the powers of a matrix: `next[r] = sum over the entries (r, c) of value * power[c]`, which counts with a
+/// coefficient in a sum of all powers.
+#[derive(Debug, Clone, Copy)]
+pub struct Power<'a> {
+    /// The sparse matrix.
+    pub matrix: Csr<'a>,
+    /// The power before.
+    pub power: &'a [f32],
+    /// Stored columns of all matrices, a multiple of 8.
+    pub width: usize,
+    /// What the next one is multiplied by in the sum.
+    pub coefficient: f32,
+}
+
+impl Power<'_> {
+    /// Computes the rows of a set, and adds them to the sum; returns the scalar product of the next power with a matrix, if
+    /// there is one, over these rows. O(entries * width).
+    pub fn run(
+        self,
+        set: &RowSet,
+        with: Option<&[f32]>,
+        next: &mut [f32],
+        sum: &mut [f32],
+        monitor: &dyn Monitor,
+    ) -> Result<f32, Stopped> {
+        let mut extras: Vec<(&mut [f32], f64)> =
+            sum.chunks_mut((set.span() * self.width).max(1)).map(|chunk| (chunk, 0.0)).collect();
+        for_each_block_with(set, next, self.width, &mut extras, monitor, |rows, first, next, (sum, product)| {
+            *product = simd::run(Step { power: self, rows, first, with, next, sum });
+        })?;
+        Ok(extras.iter().map(|(_, product)| product).sum::<f64>() as f32)
+    }
+}
+
+struct Step<'a> {
+    power: Power<'a>,
+    rows: &'a [u32],
+    first: usize,
+    with: Option<&'a [f32]>,
+    next: &'a mut [f32],
+    sum: &'a mut [f32],
+}
+
+impl Body for Step<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> f64 {
+        let Self { power: Power { matrix, power, width, coefficient }, rows, first, with, next, sum } = self;
+        let mut product = 0f64;
+        for &row in rows {
+            let here = (row as usize - first) * width..(row as usize - first + 1) * width;
+            let (next, sum) = (&mut next[here.clone()], &mut sum[here]);
+            let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
+            next.fill(0.0);
+            gather::<V>(&matrix.columns[entries.clone()], &matrix.values[entries], power, width, next);
+            sum.iter_mut().zip(&*next).for_each(|(sum, x)| *sum = V::fma(coefficient, *x, *sum));
+            if let Some(with) = with {
+                product += f64::from(dot::<V>(next, &with[row as usize * width..][..width]));
+            }
+        }
+        product
+    }
+}
+
 /// `out += scale * sum of value * x[column]` on `8 * L` columns.
 #[inline(always)]
 fn add_tile<V: Vectors, const L: usize>(
@@ -170,6 +236,44 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_step_along_the_powers_adds_to_their_sum_and_multiplies_with_a_matrix() {
+        let (n, width) = (300, 24);
+        let mut stream = Stream::new(key(&[22]));
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for _ in 0..n {
+            columns.extend((0..n as u32).filter(|_| stream.uniform() < 0.03));
+            offsets.push(columns.len());
+        }
+        let values: Vec<f32> = columns.iter().map(|_| stream.normal() as f32).collect();
+        let mut random = || (0..n * width).map(|_| stream.normal() as f32).collect::<Vec<f32>>();
+        let (power, with, start) = (random(), random(), random());
+        let matrix = Csr { offsets: &offsets, columns: &columns, values: &values };
+        let set = RowSet::new(n, (0..n as u32).filter(|row| row % 4 != 1).collect());
+        let step = Power { matrix, power: &power, width, coefficient: -0.4 };
+        for with in [None, Some(&with[..])] {
+            let (mut next, mut sum) = (vec![f32::NAN; n * width], start.clone());
+            let got = step.run(&set, with, &mut next, &mut sum, &Unmonitored).unwrap();
+            let mut expected = 0.0;
+            for row in 0..n {
+                for c in 0..width {
+                    let at = row * width + c;
+                    if row % 4 == 1 {
+                        assert!(next[at].is_nan() && sum[at] == start[at], "row {row} is not of the set");
+                        continue;
+                    }
+                    let exact: f64 = (offsets[row]..offsets[row + 1])
+                        .map(|e| f64::from(values[e]) * f64::from(power[columns[e] as usize * width + c]))
+                        .sum();
+                    assert!((f64::from(next[at]) - exact).abs() < 1e-5);
+                    assert!((f64::from(sum[at]) - (f64::from(start[at]) - 0.4 * exact)).abs() < 1e-5);
+                    expected += with.map_or(0.0, |with| exact * f64::from(with[at]));
+                }
+            }
+            assert!((f64::from(got) - expected).abs() < 1e-3 * expected.abs().max(1.0), "{got} for {expected}");
         }
     }
 }

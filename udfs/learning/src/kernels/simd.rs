@@ -6,23 +6,128 @@
 
 /// An instruction set.
 pub trait Vectors: Copy {
+    /// Whether there are 32 registers of eight numbers, not 16: room for tiles of twice the size.
+    const MANY: bool = false;
+
+    /// Eight numbers in a register, for kernels that are bound by arithmetic: what the compiler makes of arrays there hangs
+    /// on the day.
+    type Eight: Copy;
+
+    /// The same number eight times.
+    fn splat(x: f32) -> Self::Eight;
+
+    /// Reads eight numbers.
+    fn load(x: &Lanes) -> Self::Eight;
+
+    /// Writes eight numbers.
+    fn store(x: Self::Eight, to: &mut Lanes);
+
+    /// `a * b + c` lane by lane, rounded as [`Vectors::fma`].
+    fn fma_eight(a: Self::Eight, b: Self::Eight, c: Self::Eight) -> Self::Eight;
+
     /// `a * b + c`, fused where the machine can.
     fn fma(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// Fused multiply-add is an instruction.
+/// Fused multiply-add is an instruction. Its methods are called where the machine was asked alone.
 #[derive(Debug, Clone, Copy)]
-pub struct Fused;
+pub(crate) struct Fused;
+
+/// Fused multiply-add is an instruction, and there are twice as many registers. As [`Fused`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FusedMany;
 
 /// Fused multiply-add would be a function call: multiply, then add.
 #[derive(Debug, Clone, Copy)]
 pub struct Plain;
+
+/// Registers as arrays.
+macro_rules! arrays {
+    () => {
+        type Eight = Lanes;
+
+        #[inline(always)]
+        fn splat(x: f32) -> Lanes {
+            [x; 8]
+        }
+
+        #[inline(always)]
+        fn load(x: &Lanes) -> Lanes {
+            *x
+        }
+
+        #[inline(always)]
+        fn store(x: Lanes, to: &mut Lanes) {
+            *to = x;
+        }
+
+        #[inline(always)]
+        fn fma_eight(a: Lanes, b: Lanes, mut c: Lanes) -> Lanes {
+            for lane in 0..8 {
+                c[lane] = Self::fma(a[lane], b[lane], c[lane]);
+            }
+            c
+        }
+    };
+}
+
+/// Registers of AVX.
+#[cfg(target_arch = "x86_64")]
+macro_rules! registers {
+    () => {
+        type Eight = std::arch::x86_64::__m256;
+
+        #[inline(always)]
+        fn splat(x: f32) -> Self::Eight {
+            // SAFETY: the machine was asked.
+            unsafe { std::arch::x86_64::_mm256_set1_ps(x) }
+        }
+
+        #[inline(always)]
+        fn load(x: &Lanes) -> Self::Eight {
+            // SAFETY: the machine was asked, and there are eight numbers.
+            unsafe { std::arch::x86_64::_mm256_loadu_ps(x.as_ptr()) }
+        }
+
+        #[inline(always)]
+        fn store(x: Self::Eight, to: &mut Lanes) {
+            // SAFETY: the machine was asked, and there is room for eight numbers.
+            unsafe { std::arch::x86_64::_mm256_storeu_ps(to.as_mut_ptr(), x) }
+        }
+
+        #[inline(always)]
+        fn fma_eight(a: Self::Eight, b: Self::Eight, c: Self::Eight) -> Self::Eight {
+            // SAFETY: the machine was asked.
+            unsafe { std::arch::x86_64::_mm256_fmadd_ps(a, b, c) }
+        }
+    };
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+macro_rules! registers {
+    () => {
+        arrays!();
+    };
+}
 
 impl Vectors for Fused {
     #[inline(always)]
     fn fma(a: f32, b: f32, c: f32) -> f32 {
         a.mul_add(b, c)
     }
+
+    registers!();
+}
+
+impl Vectors for FusedMany {
+    const MANY: bool = true;
+
+    #[inline(always)]
+    fn fma(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+
+    registers!();
 }
 
 impl Vectors for Plain {
@@ -30,6 +135,8 @@ impl Vectors for Plain {
     fn fma(a: f32, b: f32, c: f32) -> f32 {
         a * b + c
     }
+
+    arrays!();
 }
 
 /// A kernel with its arguments. `run` must be `#[inline(always)]`, and so must everything it calls: that is what compiles
@@ -83,7 +190,7 @@ fn avx2<B: Body>(body: B) -> B::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
 fn avx512<B: Body>(body: B) -> B::Output {
-    body.run::<Fused>()
+    body.run::<FusedMany>()
 }
 
 /// Eight lanes.

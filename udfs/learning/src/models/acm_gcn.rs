@@ -62,8 +62,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     };
     let mut b = Builder::new(problem, reservation);
     b.initial(|_, outputs| Initial::linear(outputs));
-    let x = b.input(p)?;
-    let structure = structure.map(|adjacency| b.features(adjacency, 0.0)).transpose()?;
+    let x = b.input(p);
+    let structure = structure.map(|adjacency| b.features(adjacency, 0.0));
     let mut h = Source::from(x);
     let residual = if variant.ends_with("++") && options.layers > 1 {
         b.initial(|inputs, _| Initial::linear(inputs));

@@ -35,7 +35,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let hops = options.integer("hops")? as usize;
     let operator = Arc::new(Operator::symmetric_without_loops(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(options.dropout)?;
+    let x = b.input(options.dropout);
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
     let mut powers = vec![b.dropout(h, options.dropout)];
     for k in 0..hops {

@@ -36,7 +36,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let edges = Arc::new(Operator::edges(graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, outputs| Initial::Uniform((12.0 / (inputs + outputs).max(1) as f64).sqrt()));
-    let x = b.input(p)?;
+    let x = b.input(p);
     let h = b.affine(x, "input", options.hidden);
     let h = b.relu(h);
     let first = b.dropout(h, p);

@@ -50,7 +50,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     }
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, _| Initial::linear(inputs));
-    let x = b.input(0.0)?;
+    let x = b.input(0.0);
     let mut parts = Vec::new();
     for (number, &(operator, power)) in inputs.iter().enumerate() {
         let mut h = b.linear(x, format!("{number}.weight"), options.hidden);

@@ -7,7 +7,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 use super::input::Input;
 use super::{Axis, BuildError, Initial, Layout, Model, Operator, Pass, Problem, Scope, Site, dropout, zeros};
 use crate::kernels::attention::{self, Attend, BackwardSources, MAX_HEADS, Shape};
-use crate::kernels::dense::{self, Then};
+use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::edge;
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::padded;
@@ -68,7 +68,7 @@ fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<B
     let (heads, output_heads) = (options.integer("heads")? as usize, options.integer("output_heads")? as usize);
     let operator = Arc::new(Operator::attention(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(options.dropout)?;
+    let x = b.input(options.dropout);
     let layer = |b: &mut Builder<'_, '_, '_>, x: Source, l: usize, heads: usize, width: usize| {
         let (rows, columns) = (b.source_axis(x), Axis::padded(heads, width));
         let weights = Initial::glorot(rows.len(), columns.len());
@@ -166,7 +166,7 @@ impl Gat {
             inputs.push(columns);
         }
         let operator = Arc::new(Operator::attention(&problem.graph, reservation)?);
-        let input = Input::new(Arc::clone(&problem.features), options.dropout > 0.0, reservation)?;
+        let input = Input::new(Arc::clone(&problem.features));
         let edges = operator.n_entries();
         let blocks = n.div_ceil(block_rows(n));
         let strides: Vec<usize> = heads.iter().map(|axis| axis.stride()).collect();
@@ -243,7 +243,7 @@ impl Model for Gat {
                 self.input.product(set, weights, width, mask, Finish::NOTHING, out, monitor)?;
             } else {
                 let (from, k) = (&b.hidden[l - 1], self.inputs[l].stride());
-                dense::product(set, from, k, weights, width, Then::Finish(Finish::NOTHING), out, monitor)?;
+                dense::product(set, Left::new(from, k), weights, width, Then::Finish(Finish::NOTHING), out, monitor)?;
             }
             attention::scores(set, shape, &b.transformed[l], source, target, &mut b.scores[l], monitor)?;
             let finish = match (last, shape.heads) {
@@ -354,7 +354,7 @@ impl Model for Gat {
                 );
             }
             let (from, k) = (&b.hidden[l - 1], self.inputs[l].stride());
-            dense::transposed_product(sources, from, k, d_x, width, &mut b.partials, d_weights, monitor)?;
+            dense::transposed_product(sources, Left::new(from, k), d_x, width, &mut b.partials, d_weights, monitor)?;
             dense::transpose(weights, k, width, &mut b.transposed);
             let gate = Gate {
                 output: from,
@@ -362,7 +362,15 @@ impl Model for Gat {
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let to = &mut b.gradient[..self.n * k];
-            dense::product(sources, d_x, width, &b.transposed[..width * k], k, Then::Gate(gate), to, monitor)?;
+            dense::product(
+                sources,
+                Left::new(d_x, width),
+                &b.transposed[..width * k],
+                k,
+                Then::Gate(gate),
+                to,
+                monitor,
+            )?;
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let loss =
         (weight > 0.0 && !problem.known.is_empty()).then(|| GateLoss { known: Arc::clone(&problem.known), weight });
     let form = Form { edges, mean, loss };
-    let mut h = Source::from(b.input(0.0)?);
+    let mut h = Source::from(b.input(0.0));
     for layer in 0..options.layers - 1 {
         let z = form.layer(&mut b, h, layer, options.hidden)?;
         let z = b.relu(z);

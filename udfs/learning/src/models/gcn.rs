@@ -6,7 +6,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::input::Input;
 use super::{Axis, BuildError, Initial, Layout, Model, Operator, Pass, Problem, Scope, Site, dropout, widths, zeros};
-use crate::kernels::dense::{self, Then};
+use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
@@ -34,7 +34,7 @@ fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<B
     let options = problem.options;
     let operator = Arc::new(Operator::affinity(problem, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let mut x: Source = b.input(options.dropout)?.into();
+    let mut x: Source = b.input(options.dropout).into();
     for l in 1..options.layers {
         let z = b.linear(x, format!("{}.weight", l - 1), options.hidden);
         let z = b.propagate(&operator, z);
@@ -79,7 +79,7 @@ impl Gcn {
             layout.push(format!("{l}.weight"), rows, columns, Initial::glorot(rows.len(), columns.len()));
             layout.push(format!("{l}.bias"), Axis::exact(1), columns, Initial::Zeros);
         }
-        let input = Input::new(Arc::clone(&problem.features), options.dropout > 0.0, reservation)?;
+        let input = Input::new(Arc::clone(&problem.features));
         let strides: Vec<usize> = widths.iter().map(|axis| axis.stride()).collect();
         let widest = strides[1..].iter().copied().max().unwrap_or(0);
         let blocks = n.div_ceil(block_rows(n));
@@ -134,7 +134,7 @@ impl Model for Gcn {
             } else {
                 let (source, k) = (&self.hidden[l - 1], self.widths[l].stride());
                 let then = Then::Finish(Finish::NOTHING);
-                dense::product(&scope.rows[l], source, k, weights, width, then, messages, monitor)?;
+                dense::product(&scope.rows[l], Left::new(source, k), weights, width, then, messages, monitor)?;
             }
             let last = l + 1 == layers;
             let finish = Finish {
@@ -199,7 +199,15 @@ impl Model for Gcn {
                 );
             }
             let (set, source, k) = (&scope.rows[l], &self.hidden[l - 1], self.widths[l].stride());
-            dense::transposed_product(set, source, k, messages, width, &mut self.partials, d_weights, monitor)?;
+            dense::transposed_product(
+                set,
+                Left::new(source, k),
+                messages,
+                width,
+                &mut self.partials,
+                d_weights,
+                monitor,
+            )?;
             dense::transpose(&parameters[weights], k, width, &mut self.transposed);
             let gate = Gate {
                 output: source,
@@ -207,7 +215,15 @@ impl Model for Gcn {
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let to = &mut self.gradient[..self.n * k];
-            dense::product(set, messages, width, &self.transposed[..width * k], k, Then::Gate(gate), to, monitor)?;
+            dense::product(
+                set,
+                Left::new(messages, width),
+                &self.transposed[..width * k],
+                k,
+                Then::Gate(gate),
+                to,
+                monitor,
+            )?;
         }
         Ok(())
     }

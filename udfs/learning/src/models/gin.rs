@@ -35,7 +35,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let normalised = options.text("norm")? == "layer";
     let sum = Arc::new(Operator::sum(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let mut h = Source::from(b.input(options.dropout)?);
+    let mut h = Source::from(b.input(options.dropout));
     for l in 0..options.layers {
         let xw = b.linear(h, format!("{l}.0.weight"), options.hidden);
         let z = aggregate(&mut b, &sum, xw, &format!("{l}.eps"));

@@ -73,8 +73,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let adjacency = Arc::new(features::adjacency(whole));
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, _| Initial::linear(inputs));
-    let x = b.input(options.dropout)?;
-    let a = b.features(adjacency, 0.0)?;
+    let x = b.input(options.dropout);
+    let a = b.features(adjacency, 0.0);
     let h = b.affine(x, "features", options.hidden);
     let structure = b.affine(a, "adjacency", options.hidden);
     let h = b.sum(&[(h, 1.0 - alpha), (structure, alpha)]);

@@ -39,20 +39,26 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let (alpha, hops) = (options.real("alpha")?, options.integer("hops")? as usize);
     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(options.dropout)?;
+    let x = b.input(options.dropout);
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
     // The original drops entries of the predictions once more before they travel.
-    let mut powers = vec![b.dropout(h, options.dropout)];
-    for k in 0..hops {
-        powers.push(b.propagate(&operator, powers[k]));
-    }
-    let gamma = b.parameter("gamma", Axis::exact(1), Axis::exact(hops + 1), Initial::Values(pagerank(alpha, hops)));
-    let z = b.learned_sum(&powers, gamma, Weights::plain(Map::Identity));
+    let h = b.dropout(h, options.dropout);
+    let start = Initial::Values(pagerank(alpha, hops).into());
+    let gamma = b.parameter("gamma", Axis::exact(1), Axis::exact(hops + 1), start);
+    let z = if problem.device {
+        let mut powers = vec![h];
+        for k in 0..hops {
+            powers.push(b.propagate(&operator, powers[k]));
+        }
+        b.learned_sum(&powers, gamma, Weights::plain(Map::Identity))
+    } else {
+        b.learned_polynomial(&operator, h, gamma, hops)?
+    };
     Ok(Box::new(b.finish(z)?))
 }
 
 /// The weights of personalised PageRank cut off after `hops` steps: `alpha (1 - alpha)^k`, the last `(1 - alpha)^hops`.
-fn pagerank(alpha: f64, hops: usize) -> Arc<[f64]> {
+pub(super) fn pagerank(alpha: f64, hops: usize) -> Vec<f64> {
     let power = |k: usize| (1.0 - alpha).powi(k as i32);
     (0..=hops).map(|k| if k == hops { power(k) } else { alpha * power(k) }).collect()
 }

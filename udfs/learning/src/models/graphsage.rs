@@ -6,7 +6,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::input::Input;
 use super::{Axis, BuildError, Initial, Layout, Model, Operator, Pass, Problem, Scope, Site, dropout, widths, zeros};
-use crate::kernels::dense::{self, Then};
+use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::kernels::sparse::{Mask, Product};
@@ -38,7 +38,7 @@ fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<B
     let (options, widths) = (problem.options, widths(problem));
     let operator = Arc::new(Operator::mean(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let mut x: Source = b.input(options.dropout)?.into();
+    let mut x: Source = b.input(options.dropout).into();
     let layer = |b: &mut Builder<'_, '_, '_>, x: Source, l: usize| {
         let (rows, width) = (widths[l], widths[l + 1].len());
         let initial = Initial::linear(rows.len());
@@ -89,7 +89,7 @@ impl GraphSage {
             layout.push(format!("{l}.weight"), rows, both, initial.clone());
             layout.push(format!("{l}.bias"), Axis::exact(1), columns, initial);
         }
-        let input = Input::new(Arc::clone(&problem.features), options.dropout > 0.0, reservation)?;
+        let input = Input::new(Arc::clone(&problem.features));
         let strides: Vec<usize> = widths.iter().map(|axis| axis.stride()).collect();
         let widest = strides[1..].iter().copied().max().unwrap_or(0);
         let blocks = n.div_ceil(block_rows(n));
@@ -144,7 +144,7 @@ impl Model for GraphSage {
             } else {
                 let (source, k) = (&self.hidden[l - 1], self.widths[l].stride());
                 let then = Then::Finish(Finish::NOTHING);
-                dense::product(&scope.rows[l], source, k, weights, 2 * width, then, messages, monitor)?;
+                dense::product(&scope.rows[l], Left::new(source, k), weights, 2 * width, then, messages, monitor)?;
             }
             let last = l + 1 == layers;
             let finish = Finish {
@@ -207,7 +207,15 @@ impl Model for GraphSage {
             }
             let (set, source, k) = (&scope.rows[l], &self.hidden[l - 1], self.widths[l].stride());
             let width = 2 * width;
-            dense::transposed_product(set, source, k, messages, width, &mut self.partials, d_weights, monitor)?;
+            dense::transposed_product(
+                set,
+                Left::new(source, k),
+                messages,
+                width,
+                &mut self.partials,
+                d_weights,
+                monitor,
+            )?;
             dense::transpose(&parameters[weights], k, width, &mut self.transposed);
             let gate = Gate {
                 output: source,
@@ -215,7 +223,15 @@ impl Model for GraphSage {
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let to = &mut self.gradient[..self.n * k];
-            dense::product(set, messages, width, &self.transposed[..width * k], k, Then::Gate(gate), to, monitor)?;
+            dense::product(
+                set,
+                Left::new(messages, width),
+                &self.transposed[..width * k],
+                k,
+                Then::Gate(gate),
+                to,
+                monitor,
+            )?;
         }
         Ok(())
     }

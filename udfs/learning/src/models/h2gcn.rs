@@ -38,7 +38,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let one = Arc::new(Operator::symmetric_without_loops(&problem.graph, reservation)?);
     let two = Arc::new(second_ring(problem.graph.whole()?, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(options.dropout)?;
+    let x = b.input(options.dropout);
     let r = b.linear(x, "embed.weight", options.hidden);
     let r = b.relu(r);
     let mut rounds = vec![r];

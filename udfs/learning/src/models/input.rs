@@ -2,31 +2,25 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Stopped};
 
-use super::zeros;
 use crate::features::{Features, SparseRows};
 use crate::kernels::RowSet;
-use crate::kernels::dense::{self, Then};
-use crate::kernels::elementwise::{Finish, drop_rows};
+use crate::kernels::dense::{self, Left, Then};
+use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Product};
 use crate::random::Dropout;
 
-/// The features of a run, with room for their dropped copy where they are dense.
+/// The features of a run.
 #[derive(Debug)]
 pub struct Input {
     features: Arc<Features>,
-    dropped: Vec<f32>,
 }
 
 impl Input {
-    /// The input of a run; `dropout` says whether the run drops inputs at all.
-    pub fn new(features: Arc<Features>, dropout: bool, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let dropped = match &*features {
-            Features::Dense { values, .. } if dropout => zeros(reservation, values.len())?,
-            _ => Vec::new(),
-        };
-        Ok(Self { features, dropped })
+    /// The input of a run.
+    pub fn new(features: Arc<Features>) -> Self {
+        Self { features }
     }
 
     /// The features.
@@ -45,7 +39,7 @@ impl Input {
     /// `out = finish(dropout(X) W)` on the rows of a set, `width` stored columns.
     #[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
     pub fn product(
-        &mut self,
+        &self,
         set: &RowSet,
         weights: &[f32],
         width: usize,
@@ -61,22 +55,16 @@ impl Input {
                     .run(set, out, monitor)
             }
             Features::Dense { columns, values } => {
-                let x = match dropout {
-                    None => values,
-                    Some(dropout) => {
-                        drop_rows(set, values, *columns, dropout, &mut self.dropped, monitor)?;
-                        &self.dropped
-                    }
-                };
-                dense::product(set, x, *columns, weights, width, Then::Finish(finish), out, monitor)
+                let x = Left { values, columns: *columns, dropout };
+                dense::product(set, x, weights, width, Then::Finish(finish), out, monitor)
             }
             // Without features there is nothing to sum; a run never gets here.
             Features::None => Ok(()),
         }
     }
 
-    /// The gradient of the weights, `dropout(X)' G` over the rows of a set, after [`Input::product`] with the same set and
-    /// mask. Sparse features are needed transposed, restricted to these rows.
+    /// The gradient of the weights of [`Input::product`], `dropout(X)' G` over the rows of a set. Sparse features are needed
+    /// transposed, restricted to these rows.
     #[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
     pub fn gradient(
         &self,
@@ -100,8 +88,8 @@ impl Input {
                 )
             }
             (Features::Dense { columns, values }, _) => {
-                let x = if dropout.is_some() { &self.dropped } else { values };
-                dense::transposed_product(set, x, *columns, gradient, width, partials, out, monitor)
+                let x = Left { values, columns: *columns, dropout };
+                dense::transposed_product(set, x, gradient, width, partials, out, monitor)
             }
             _ => Ok(()),
         }

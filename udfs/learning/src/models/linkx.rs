@@ -35,7 +35,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let layers = options.integer("input_layers")? as usize;
     let adjacency = adjacency(problem.graph.whole()?, reservation)?;
     let mut b = Builder::new(problem, reservation);
-    let (a, x) = (b.features(Arc::new(adjacency), 0.0)?, b.input(0.0)?);
+    let (a, x) = (b.features(Arc::new(adjacency), 0.0), b.input(0.0));
     let h_a = perceptron(&mut b, "adjacency", a.into(), layers, options.hidden, options.dropout);
     let h_x = perceptron(&mut b, "features", x.into(), layers, options.hidden, options.dropout);
     let both = b.concat(&[h_a, h_x]);

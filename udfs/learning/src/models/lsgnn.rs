@@ -78,7 +78,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let units = b.product(z, logistic);
 
     b.initial(Initial::glorot);
-    let x = b.features(unit, 0.0)?;
+    let x = b.features(unit, 0.0);
     let raw = b.linear(x, "0.weight", options.hidden);
     let raw = reduced(&mut b, raw);
     let mut parts = vec![b.unit_rows(raw)];

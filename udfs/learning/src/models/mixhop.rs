@@ -33,7 +33,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let hops = options.integer("hops")? as usize;
     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let mut h = Source::from(b.input(options.dropout)?);
+    let mut h = Source::from(b.input(options.dropout));
     for l in 0..options.layers - 1 {
         let powers = powers(&mut b, &operator, h, l, hops, options.hidden);
         let z = b.concat(&powers);

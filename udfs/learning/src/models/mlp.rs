@@ -6,7 +6,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::input::Input;
 use super::{Axis, BuildError, Initial, Layout, Model, Pass, Problem, Scope, Site, dropout, widths, zeros};
-use crate::kernels::dense::{self, Then};
+use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
 use crate::program::Builder;
@@ -32,7 +32,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn program(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     let options = problem.options;
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(options.dropout)?;
+    let x = b.input(options.dropout);
     let z = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
     Ok(Box::new(b.finish(z)?))
 }
@@ -62,7 +62,7 @@ impl Mlp {
             layout.push(format!("{l}.weight"), rows, columns, Initial::glorot(rows.len(), columns.len()));
             layout.push(format!("{l}.bias"), Axis::exact(1), columns, Initial::Zeros);
         }
-        let input = Input::new(Arc::clone(&problem.features), options.dropout > 0.0, reservation)?;
+        let input = Input::new(Arc::clone(&problem.features));
         let strides: Vec<usize> = widths.iter().map(|axis| axis.stride()).collect();
         let widest = strides[1..].iter().copied().max().unwrap_or(0);
         let blocks = n.div_ceil(block_rows(n));
@@ -122,7 +122,15 @@ impl Model for Mlp {
                 }
                 Some(source) => {
                     let (set, k) = (&scope.rows[l + 1], self.widths[l].stride());
-                    dense::product(set, source, k, weights, width, Then::Finish(finish), &mut after[0], monitor)?;
+                    dense::product(
+                        set,
+                        Left::new(source, k),
+                        weights,
+                        width,
+                        Then::Finish(finish),
+                        &mut after[0],
+                        monitor,
+                    )?;
                 }
             }
         }
@@ -169,7 +177,7 @@ impl Model for Mlp {
             }
             let (source, k) = (&self.hidden[l - 1], self.widths[l].stride());
             let partials = &mut self.partials;
-            dense::transposed_product(set, source, k, &self.gradient, width, partials, d_weights, monitor)?;
+            dense::transposed_product(set, Left::new(source, k), &self.gradient, width, partials, d_weights, monitor)?;
             dense::transpose(&parameters[weights], k, width, &mut self.transposed);
             let gate = Gate {
                 output: source,
@@ -177,7 +185,15 @@ impl Model for Mlp {
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let (from, to) = (&self.gradient, &mut self.next_gradient[..self.n * k]);
-            dense::product(set, from, width, &self.transposed[..width * k], k, Then::Gate(gate), to, monitor)?;
+            dense::product(
+                set,
+                Left::new(from, width),
+                &self.transposed[..width * k],
+                k,
+                Then::Gate(gate),
+                to,
+                monitor,
+            )?;
             std::mem::swap(&mut self.gradient, &mut self.next_gradient);
         }
         Ok(())

@@ -23,7 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     exactly(1, problem)?;
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(problem.options.dropout)?;
+    let x = b.input(problem.options.dropout);
     let z = b.affine(x, "0", problem.n_outputs);
     Ok(Box::new(b.finish(z)?))
 }

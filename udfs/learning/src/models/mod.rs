@@ -125,6 +125,11 @@ pub trait Model: Send {
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped>;
 
+    /// The nodes whose classes a pass of training reads, ascending. Their own outputs may hold them: a loss leaves them out.
+    fn given(&self, _pass: Pass) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// What the model adds to the loss of the task in the last forward pass of training. Its gradient
     /// [`Model::backward`] adds by itself.
     fn penalty(&self) -> f64 {

@@ -62,7 +62,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let (heat, shift) = (options.real("heat")?, options.real("shift")?);
     let operator = Arc::new(Operator::powered(&problem.graph, options.real("eta")?, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(options.dropout)?;
+    let x = b.input(options.dropout);
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
     let mut powers = vec![b.dropout(h, options.dropout)];
     for n in 0..hops {

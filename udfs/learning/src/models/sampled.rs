@@ -229,6 +229,13 @@ impl Model for Sampled<'_> {
         part.model.backward(&part.scope, parameters, pass, gradient, monitor)
     }
 
+    fn given(&self, pass: Pass) -> Vec<u32> {
+        let Some(part) = &self.step else { return Vec::new() };
+        let given = part.model.given(pass);
+        let targets = part.targets.iter().filter(|(_, row)| given.binary_search(row).is_ok());
+        targets.map(|target| target.0).collect()
+    }
+
     fn penalty(&self) -> f64 {
         self.step.as_ref().map_or(0.0, |part| part.model.penalty())
     }

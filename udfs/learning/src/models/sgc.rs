@@ -34,7 +34,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     exactly(1, problem)?;
     let operator = Arc::new(Operator::affinity(problem, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let x = b.input(problem.options.dropout)?;
+    let x = b.input(problem.options.dropout);
     let mut z = b.linear(x, "0.weight", problem.n_outputs);
     for _ in 0..problem.options.integer("hops")? {
         z = b.propagate(&operator, z);

@@ -32,7 +32,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let hops = options.integer("hops")? as usize;
     let operator = Arc::new(Operator::symmetric_without_loops(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let mut h = Source::from(b.input(options.dropout)?);
+    let mut h = Source::from(b.input(options.dropout));
     for l in 0..options.layers {
         let last = l + 1 == options.layers;
         let width = if last { problem.n_outputs } else { options.hidden };

@@ -1,4 +1,4 @@
-//! The network of the unified message passing model (Shi et al. 2021, Eq. 3-7), without its label input.
+//! The unified message passing model, with masked labels as an input (Shi et al. 2021, Sec. 3).
 
 use std::sync::Arc;
 
@@ -7,6 +7,8 @@ use bonnet_graph::{Reservation, Stopped};
 use super::{Axis, BuildError, Initial, Model, Operator, Problem};
 use crate::kernels::edge::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
+use crate::options::{OptionError, Task};
+use crate::program::layers::given_labels::GivenLabels;
 use crate::program::{Builder, Slot, Source};
 use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
 
@@ -30,6 +32,12 @@ pub const SPEC: ModelSpec = ModelSpec {
             kind: Kind::Real { default: 0.0, min: 0.0, max: 1.0 },
             description: "probability that an attention coefficient is dropped in training",
         },
+        Hyperparameter {
+            name: "label_rate",
+            kind: Kind::Real { default: 0.0, min: 0.0, max: 1.0 },
+            description: "probability that a training node's class is an input in an epoch, which learns those of the others; \
+                          0 is no such input",
+        },
     ],
     reach: reach::A_LAYER,
     build: |problem, reservation| build(problem, reservation),
@@ -39,14 +47,25 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// `r = H W_r + b_r`, gate `beta = sigmoid(w' [m, r, m - r])`, `H <- relu(layer norm((1 - beta) m + beta r))`. The last layer
 /// averages its heads and ends with the gated sum. No loops: a node sees itself through the residual. Linear layers start
 /// as in PyTorch.
+///
+/// With a `label_rate` a learnt row of each class is added to the features, after their dropout, of the training nodes whose
+/// class is given (`H_0 = X + Y V`). In an epoch each is given with that probability, and the loss is that of the others, so
+/// that no output is asked for what it was told. Figures of other nodes are those with all training classes given.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     let options = problem.options;
     let (heads, attention_p) = (options.integer("heads")? as usize, options.real("attention_dropout")?);
     let edges = Arc::new(Operator::edges(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let form = Form { edges, heads, attention_p };
+    let labels = match options.real("label_rate")? {
+        0.0 => None,
+        rate if options.task != Task::NodeClassification => {
+            return Err(OptionError::invalid("label_rate", rate, "0 for this task: its nodes have no classes").into());
+        }
+        rate => Some(b.given_labels("labels.weight", rate)?),
+    };
+    let form = Form { edges, heads, attention_p, labels };
     b.initial(|inputs, _| Initial::linear(inputs));
-    let mut h = Source::from(b.input(options.dropout)?);
+    let mut h = Source::from(b.input(options.dropout));
     for layer in 0..options.layers - 1 {
         let z = form.layer(&mut b, h, layer, options.hidden, false)?;
         let z = b.layer_norm(z, &format!("{layer}.norm"));
@@ -64,6 +83,8 @@ struct Form {
     edges: Arc<Operator>,
     heads: usize,
     attention_p: f64,
+    /// What the first layer reads beside the features.
+    labels: Option<GivenLabels>,
 }
 
 impl Form {
@@ -79,10 +100,11 @@ impl Form {
         let grouped = Axis::padded(self.heads, width);
         let joined = if average { Axis::padded(1, width) } else { grouped };
         let name = |name: &str| format!("{layer}.{name}");
-        let query = affine(b, h, &name("query"), grouped);
-        let key = affine(b, h, &name("key"), grouped);
-        let value = affine(b, h, &name("value"), grouped);
-        let skip = affine(b, h, &name("skip"), joined);
+        let labels = self.labels.as_ref().filter(|_| layer == 0);
+        let query = affine(b, h, labels, &name("query"), grouped)?;
+        let key = affine(b, h, labels, &name("key"), grouped)?;
+        let value = affine(b, h, labels, &name("value"), grouped)?;
+        let skip = affine(b, h, labels, &name("skip"), joined)?;
         let mut message = b.dot_attention(&self.edges, [query, key, value], self.heads, self.attention_p)?;
         if average {
             message = b.mean_heads(message, self.heads, width);
@@ -97,11 +119,20 @@ impl Form {
     }
 }
 
-/// `X W + b` with grouped columns.
-fn affine(b: &mut Builder<'_, '_, '_>, x: Source, name: &str, columns: Axis) -> Slot {
+/// `X W + b` with grouped columns; with labels, `(X + Y V) W + b`.
+fn affine(
+    b: &mut Builder<'_, '_, '_>,
+    x: Source,
+    labels: Option<&GivenLabels>,
+    name: &str,
+    columns: Axis,
+) -> Result<Slot, Stopped> {
     let rows = b.source_axis(x);
     let initial = Initial::linear(rows.len());
     let weights = b.parameter(format!("{name}.weight"), rows, columns, initial);
-    let z = b.linear_with(x, weights);
-    b.bias(z, format!("{name}.bias"))
+    let mut z = b.linear_with(x, weights);
+    if let Some(labels) = labels {
+        z = b.add_labels(z, labels, weights)?;
+    }
+    Ok(b.bias(z, format!("{name}.bias")))
 }

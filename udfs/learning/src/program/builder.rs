@@ -51,10 +51,11 @@ pub struct Builder<'p, 'r, 'm> {
     initial: fn(usize, usize) -> Initial,
     shapes: Vec<Shape>,
     nodes: Vec<Node>,
-    features: Vec<RefCell<Input>>,
+    features: Vec<Input>,
     constants: Vec<(Slot, Vec<f32>)>,
     masks: usize,
     embedding: Option<Slot>,
+    given: Option<Mask>,
 }
 
 impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
@@ -71,6 +72,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             constants: Vec::new(),
             masks: 0,
             embedding: None,
+            given: None,
         }
     }
 
@@ -80,21 +82,14 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     }
 
     /// The node features of the problem; in training an entry is dropped with probability `p`.
-    ///
-    /// # Errors
-    /// If the host refuses the room for the dropped copy of dense features.
-    pub fn input(&mut self, p: f64) -> Result<Features, Stopped> {
+    pub fn input(&mut self, p: f64) -> Features {
         self.features(Arc::clone(&self.problem.features), p)
     }
 
     /// Other features of the nodes, such as their adjacency; in training an entry is dropped with probability `p`.
-    ///
-    /// # Errors
-    /// If the host refuses the room for the dropped copy of dense features.
-    pub fn features(&mut self, features: Arc<features::Features>, p: f64) -> Result<Features, Stopped> {
-        let on_host = !self.problem.device;
-        self.features.push(RefCell::new(Input::new(features, on_host && p > 0.0, self.reservation)?));
-        Ok(Features { number: self.features.len() - 1, dropout: self.mask(p) })
+    pub fn features(&mut self, features: Arc<features::Features>, p: f64) -> Features {
+        self.features.push(Input::new(features));
+        Features { number: self.features.len() - 1, dropout: self.mask(p) }
     }
 
     /// A dropout of probability `p` with masks of its own; none for 0.
@@ -232,7 +227,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     /// The columns of what a linear layer reads.
     pub fn source_axis(&self, source: Source) -> Axis {
         match source {
-            Source::Features(features) => Axis::exact(self.features[features.number].borrow().features().n_columns()),
+            Source::Features(features) => Axis::exact(self.features[features.number].features().n_columns()),
             Source::Slot(slot) => self.axis(slot),
         }
     }
@@ -366,6 +361,11 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.embedding = Some(x);
     }
 
+    /// Says that training reads the classes of known nodes, each where a mask keeps element (node, 0).
+    pub(super) fn gives(&mut self, mask: Option<Mask>) {
+        self.given = mask;
+    }
+
     /// Fuses what can be fused, reserves and allocates the buffers. The program's outputs are those of `output`.
     ///
     /// # Errors
@@ -427,6 +427,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             gradients,
             output,
             embedding: self.embedding,
+            given: self.given.map(|mask| (Arc::clone(&self.problem.known), mask)),
             seed: self.problem.options.seed,
         })
     }

@@ -56,12 +56,17 @@ pub trait Layer: Send + Debug {
     /// sums before the tail.
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped>;
 
+    /// What there are no kernels for, where a device cannot run the layer. Asked before anything is held there.
+    fn lacks(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Writes [`Layer::forward`] down for a device.
     ///
     /// # Errors
     /// If there are no kernels for it, or the device has no room.
     fn lower_forward(&self, _lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        Err(DeviceError::Unsupported(std::any::type_name::<Self>()))
+        Err(DeviceError::Unsupported(self.lacks().unwrap_or(std::any::type_name::<Self>())))
     }
 
     /// Writes [`Layer::backward`] down for a device.
@@ -69,7 +74,7 @@ pub trait Layer: Send + Debug {
     /// # Errors
     /// If there are no kernels for it, or the device has no room.
     fn lower_backward(&self, _lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        Err(DeviceError::Unsupported(std::any::type_name::<Self>()))
+        Err(DeviceError::Unsupported(self.lacks().unwrap_or(std::any::type_name::<Self>())))
     }
 }
 
@@ -90,7 +95,7 @@ pub struct Shapes<'a> {
     pub(super) output: Slot,
     pub(super) layout: &'a Layout,
     pub(super) shapes: &'a [Shape],
-    pub(super) features: &'a [RefCell<Input>],
+    pub(super) features: &'a [Input],
 }
 
 impl Shapes<'_> {
@@ -121,8 +126,8 @@ impl Shapes<'_> {
     }
 
     /// A matrix of features.
-    pub(crate) fn features(&self, features: super::Features) -> std::cell::Ref<'_, Input> {
-        self.features[features.number].borrow()
+    pub(crate) fn features(&self, features: super::Features) -> &Input {
+        &self.features[features.number]
     }
 }
 
@@ -172,7 +177,7 @@ pub struct Forward<'a> {
     pub(super) shapes: &'a [Shape],
     pub(super) values: &'a [Vec<f32>],
     pub(super) rows: &'a [Arc<RowSet>],
-    pub(super) features: &'a [RefCell<Input>],
+    pub(super) features: &'a [Input],
     pub(super) pass: Pass,
     pub(super) seed: u64,
     /// The host.
@@ -255,8 +260,8 @@ impl<'a> Forward<'a> {
     }
 
     /// A matrix of features.
-    pub(crate) fn features(&self, features: super::Features) -> RefMut<'a, Input> {
-        self.features[features.number].borrow_mut()
+    pub(crate) fn features(&self, features: super::Features) -> &'a Input {
+        &self.features[features.number]
     }
 }
 

@@ -427,7 +427,7 @@ impl<'a, 'd> Lower<'a, 'd> {
         if !sink.add && !Arc::ptr_eq(&self.scope.rows[slot.0], &self.scope.rows[self.this().output.0]) {
             let shape = &self.program.shapes[slot.0];
             if matches!(shape.space, Space::Edges(_)) {
-                return Err(DeviceError::Unsupported("of edges, pruned"));
+                return Err(DeviceError::Unsupported("pruned edges"));
             }
             let (rows, width) = (self.input_rows(input), shape.axis.stride());
             self.by_element("clear_rows", rows, width, args![width, sink.buffer]);
@@ -547,7 +547,7 @@ impl<'a, 'd> Lower<'a, 'd> {
         if let Some(matrix) = self.device.held.features.get(&features.number) {
             return Ok((*matrix, mask));
         }
-        let input = self.program.features[features.number].borrow();
+        let input = &self.program.features[features.number];
         let memory = &mut self.device.memory;
         let matrix = match input.features() {
             features::Features::Sparse(rows) => {
@@ -555,7 +555,7 @@ impl<'a, 'd> Lower<'a, 'd> {
                 Matrix::Sparse(hold(memory, csr.offsets, csr.columns, csr.values)?)
             }
             features::Features::Dense { columns, values } => Matrix::Dense(memory.hold(values)?, *columns),
-            features::Features::None => return Err(DeviceError::Unsupported("without features")),
+            features::Features::None => return Err(DeviceError::Unsupported("no features")),
         };
         self.device.held.features.insert(features.number, matrix);
         Ok((matrix, mask))
@@ -777,6 +777,11 @@ fn hold(memory: &mut Memory<'_>, offsets: &[usize], columns: &[u32], values: &[f
 }
 
 impl Program {
+    /// What the program has and a device has no kernels for.
+    pub(crate) fn lacks(&self) -> Option<&'static str> {
+        self.nodes.iter().find_map(|node| node.layer.lacks())
+    }
+
     /// The stored parameters.
     pub(crate) fn stored(&self) -> usize {
         self.layout.stored()

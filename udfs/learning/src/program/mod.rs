@@ -15,7 +15,7 @@
 //!     let options = problem.options;
 //!     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
 //!     let mut b = Builder::new(problem, reservation);
-//!     let x = b.input(options.dropout)?;
+//!     let x = b.input(options.dropout);
 //!     let h = b.linear(x, "0.weight", options.hidden);
 //!     let h = b.bias(h, "0.bias");
 //!     let h = b.relu(h);
@@ -34,12 +34,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::sync::Arc;
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
 use crate::models::input::Input;
-use crate::models::{Axis, Layout, Model, Pass, Scope, Site};
+use crate::models::{Axis, Layout, Model, Pass, Scope, Site, dropout};
 
 mod builder;
 mod layer;
@@ -53,7 +54,7 @@ pub use builder::{Builder, Source};
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
 pub use lower::{Entries, Gather, Lower, Matrix, Rows, Sink, Tailing};
 pub(crate) use lower::{OnDevice, Way, code};
-pub use plan::{Prepare, Prepared};
+pub use plan::{Hops, Prepare, Prepared};
 
 /// A matrix of a program: its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +139,7 @@ pub struct Program {
     layout: Layout,
     shapes: Vec<Shape>,
     nodes: Vec<Node>,
-    features: Vec<RefCell<Input>>,
+    features: Vec<Input>,
     values: Vec<Vec<f32>>,
     gradients: Vec<RefCell<Vec<f32>>>,
     /// In a backward pass: whether a slot's gradient holds something, and whether a block of parameters has been met.
@@ -146,6 +147,8 @@ pub struct Program {
     touched: Vec<bool>,
     output: Slot,
     embedding: Option<Slot>,
+    /// The nodes whose classes are an input, with their classes, and which of them training sees.
+    given: Option<(Arc<[(u32, u32)]>, Mask)>,
     seed: u64,
     /// The number of masks.
     masks: usize,
@@ -274,6 +277,12 @@ impl Model for Program {
             node.layer.backward(&mut backward, &d_out)?;
         }
         Ok(())
+    }
+
+    fn given(&self, pass: Pass) -> Vec<u32> {
+        let Some((known, mask)) = &self.given else { return Vec::new() };
+        let Some(given) = dropout(mask.p, self.seed, pass, mask.number, mask.site) else { return Vec::new() };
+        known.iter().map(|known| known.0).filter(|&node| given.keeps(given.row(node), 0)).collect()
     }
 
     fn penalty(&self) -> f64 {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
+use super::layers::{needs_itself, needs_sources};
 use super::{Features, Program, Slot};
 use crate::features::{self, SparseRows};
 use crate::kernels::RowSet;
 use crate::models::{Operator, Scope};
 
-/// What a layer keeps for the backward pass in a scope.
+/// What a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`].
 #[derive(Debug, Clone, Default)]
 pub enum Prepared {
     /// Nothing.
@@ -19,6 +20,17 @@ pub enum Prepared {
     Transposed(Arc<Operator>),
     /// Sparse features by column.
     Features(Arc<SparseRows>),
+    /// The rows of powers of an operator.
+    Hops(Arc<Hops>),
+}
+
+/// What a polynomial of an operator `P` takes.
+#[derive(Debug)]
+pub struct Hops {
+    /// The rows of the output, then those that one application more of `P` reads, and so on; each holds those before.
+    pub rows: Vec<Arc<RowSet>>,
+    /// In training, for each but the last: the rows of `P` in it, by source.
+    pub by_source: Vec<Arc<Operator>>,
 }
 
 /// Makes what layers keep for the backward pass; layers with the same operator and the same rows share it.
@@ -28,6 +40,7 @@ pub struct Prepare<'a, 'm> {
     inputs: &'a [Slot],
     rows: &'a [Arc<RowSet>],
     output: Slot,
+    train: bool,
     operators: &'a mut Vec<(Arc<Operator>, Arc<RowSet>, Arc<Operator>)>,
     features: &'a mut Vec<(usize, Arc<RowSet>, Arc<SparseRows>)>,
     reservation: &'a mut Reservation<'m>,
@@ -37,25 +50,61 @@ impl Prepare<'_, '_> {
     /// The rows of an operator that the output has, by source; entries keep their numbers if the operator has no values.
     /// Nothing where the input that it applies to needs no gradient.
     pub fn transposed(&mut self, input: usize, operator: &Arc<Operator>) -> Result<Prepared, Stopped> {
-        if !self.program.shapes[self.inputs[input].0].gradient {
+        if !self.train || !self.program.shapes[self.inputs[input].0].gradient {
             return Ok(Prepared::None);
         }
-        let rows = &self.rows[self.output.0];
+        let rows = Arc::clone(&self.rows[self.output.0]);
+        self.by_source(operator, &rows).map(Prepared::Transposed)
+    }
+
+    fn by_source(&mut self, operator: &Arc<Operator>, rows: &Arc<RowSet>) -> Result<Arc<Operator>, Stopped> {
         if rows.is_all() && operator.is_symmetric() {
-            return Ok(Prepared::Transposed(Arc::clone(operator)));
+            return Ok(Arc::clone(operator));
         }
         let same =
             |(o, r, _): &&(Arc<Operator>, Arc<RowSet>, Arc<Operator>)| Arc::ptr_eq(o, operator) && Arc::ptr_eq(r, rows);
         if let Some((_, _, transposed)) = self.operators.iter().find(same) {
-            return Ok(Prepared::Transposed(Arc::clone(transposed)));
+            return Ok(Arc::clone(transposed));
         }
         let transposed = Arc::new(operator.transposed_rows(rows, self.reservation)?);
         self.operators.push((Arc::clone(operator), Arc::clone(rows), Arc::clone(&transposed)));
-        Ok(Prepared::Transposed(transposed))
+        Ok(transposed)
+    }
+
+    /// The rows that the output's take through so many applications of an operator.
+    pub fn hops(&mut self, operator: &Arc<Operator>, degree: usize) -> Result<Prepared, Stopped> {
+        let mut rows = vec![Arc::clone(&self.rows[self.output.0])];
+        for hop in 0..degree {
+            let from = &rows[hop];
+            if from.is_all() {
+                rows.push(Arc::clone(from));
+                continue;
+            }
+            self.reservation.check()?;
+            let mut needed = vec![false; from.n_rows()];
+            needs_itself(from, &mut needed);
+            needs_sources(operator, from, &mut needed);
+            let next = marked(&needed);
+            if next == **from {
+                rows.push(Arc::clone(from));
+            } else {
+                self.reservation.grow(RowSet::bytes(next.len()))?;
+                rows.push(Arc::new(next));
+            }
+        }
+        let mut by_source = Vec::new();
+        let read = if self.train { &rows[..degree] } else { &[] };
+        for rows in read {
+            by_source.push(self.by_source(operator, rows)?);
+        }
+        Ok(Prepared::Hops(Arc::new(Hops { rows, by_source })))
     }
 
     /// The rows of sparse features that the output has, by column.
     pub(crate) fn features(&mut self, features: Features) -> Result<Prepared, Stopped> {
+        if !self.train {
+            return Ok(Prepared::None);
+        }
         let rows = &self.rows[self.output.0];
         let same = |(number, r, _): &&(usize, Arc<RowSet>, Arc<SparseRows>)| {
             *number == features.number && Arc::ptr_eq(r, rows)
@@ -63,7 +112,7 @@ impl Prepare<'_, '_> {
         if let Some((_, _, transposed)) = self.features.iter().find(same) {
             return Ok(Prepared::Features(Arc::clone(transposed)));
         }
-        let input = self.program.features[features.number].borrow();
+        let input = &self.program.features[features.number];
         let features::Features::Sparse(sparse) = input.features() else {
             return Ok(Prepared::None);
         };
@@ -86,13 +135,14 @@ pub(super) fn scope(
     let mut rows = row_sets(program, targets, pruned, reservation)?;
     let mut prepared = vec![Prepared::None; program.nodes.len()];
     let (mut operators, mut features) = (Vec::new(), Vec::new());
-    for (node, prepared) in program.nodes.iter().zip(&mut prepared).filter(|_| train) {
+    for (node, prepared) in program.nodes.iter().zip(&mut prepared) {
         reservation.check()?;
         *prepared = node.layer.prepare(&mut Prepare {
             program,
             inputs: &node.inputs,
             rows: &rows,
             output: node.output,
+            train,
             operators: &mut operators,
             features: &mut features,
             reservation,
@@ -100,6 +150,17 @@ pub(super) fn scope(
     }
     rows.push(Arc::clone(&rows[program.output.0]));
     Ok(Scope { rows, forward: Vec::new(), backward: Vec::new(), input_transposed: None, prepared })
+}
+
+/// The rows that are marked; all of them where few are not: what leaves out next to nothing would cost index structures of
+/// its own.
+fn marked(marks: &[bool]) -> RowSet {
+    let count = marks.iter().filter(|&&mark| mark).count();
+    if count * 16 > marks.len() * 15 {
+        RowSet::all(marks.len())
+    } else {
+        RowSet::new(marks.len(), (0..marks.len() as u32).filter(|&row| marks[row as usize]).collect())
+    }
 }
 
 /// The rows of each slot, from the output back to the inputs. Equal sets are one.
@@ -130,14 +191,9 @@ fn row_sets(
     let mut rows: Vec<Option<Arc<RowSet>>> = vec![None; sizes.len()];
     rows[program.output.0] = Some(distinct(RowSet::new(sizes[program.output.0], targets.to_vec()), reservation)?);
     let set = |slot: usize, needed: &mut Vec<bool>| {
-        let marks = std::mem::take(needed);
-        let count = marks.iter().filter(|&&mark| mark).count();
-        // What leaves out next to nothing would cost index structures of its own.
-        if count * 16 > sizes[slot] * 15 {
-            RowSet::all(sizes[slot])
-        } else {
-            RowSet::new(sizes[slot], (0..marks.len() as u32).filter(|&row| marks[row as usize]).collect())
-        }
+        let mut marks = std::mem::take(needed);
+        marks.resize(sizes[slot], false);
+        marked(&marks)
     };
     for node in program.nodes.iter().rev() {
         reservation.check()?;

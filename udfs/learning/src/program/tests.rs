@@ -51,14 +51,14 @@ fn program_for(host: &Host, write: Write, device: bool) -> Program {
         graph: Messages::from(&host.graph),
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
-        known: Arc::new([]),
+        known: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
         options: &host.options,
         device,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let operator = Arc::new(Operator::mean(&Messages::from(&host.graph), &mut reservation).unwrap());
     let mut b = Builder::new(&problem, &mut reservation);
-    let x = b.input(0.2).unwrap();
+    let x = b.input(0.2);
     let first = b.affine(x, "first", WIDTH);
     let second = b.linear(x, "second", WIDTH);
     let output = write(&mut b, first, second, &operator).unwrap();
@@ -173,6 +173,29 @@ fn programs() -> Vec<(&'static str, Write)> {
             let phi = b.local_similarity(&edges, Similarity::UnitDistance, "similarity", 5)?;
             let z = b.mix_rows(&[x], phi);
             Ok(b.sum(&[(z, 1.0), (y, 0.5)]))
+        }),
+        ("polynomials", |b, x, y, p| {
+            use crate::models::Axis;
+            let z = b.polynomial(p, x, &[0.3, -0.5, 0.8])?;
+            let z = b.activation(z, crate::kernels::Activation::Tanh);
+            let z = b.dropout(z, 0.3);
+            let start = Initial::Values([0.4, -0.2, 0.7, 0.5].into());
+            let c = b.parameter("c", Axis::exact(1), Axis::exact(4), start.clone());
+            let u = b.learned_polynomial(p, z, c, 3)?;
+            let of_degree_0 = b.parameter("c0", Axis::exact(1), Axis::exact(1), start);
+            let v = b.learned_polynomial(p, y, of_degree_0, 0)?;
+            Ok(b.sum(&[(u, 1.0), (v, 0.5), (z, 0.3), (x, 0.2)]))
+        }),
+        ("given labels", |b, x, y, _| {
+            let labels = b.given_labels("labels", 0.6)?;
+            let features = b.input(0.1);
+            let (rows, columns) = (b.source_axis(features.into()), b.axis(x));
+            let weights = b.parameter("shared", rows, columns, Initial::glorot(rows.len(), WIDTH));
+            let z = b.linear_with(features, weights);
+            let z = b.add_labels(z, &labels, weights)?;
+            let z = b.relu(z);
+            let u = b.add_labels(y, &labels, weights)?;
+            Ok(b.sum(&[(z, 1.0), (u, 0.5), (x, 0.2)]))
         }),
         ("pool sum", |b, x, y, _| pooled(b, x, y, Pool::Sum)),
         ("pool mean", |b, x, y, _| pooled(b, x, y, Pool::Mean)),
@@ -391,7 +414,7 @@ fn pooling_takes_sum_mean_and_largest_of_each_graph() {
 }
 
 /// The layers without kernels.
-const ON_THE_CPU: [&str; 2] = ["all pairs", "local similarity"];
+const ON_THE_CPU: [&str; 4] = ["all pairs", "local similarity", "polynomials", "given labels"];
 
 #[test]
 fn every_layer_computes_on_a_device_what_it_computes_here() {
@@ -409,6 +432,7 @@ fn every_layer_computes_on_a_device_what_it_computes_here() {
                 let d_outputs = here.gradients[here.output.0].get_mut().clone();
                 loss(&mut here, &scope, &parameters, Some(&mut gradient));
 
+                assert_eq!(there.lacks().is_some(), ON_THE_CPU.contains(&name), "{name}");
                 let lowered = on.forward(&there, &scope, Way::Train).and_then(|forward| {
                     Ok((forward, on.backward(&there, &scope)?, on.forward(&there, &scope, Way::Evaluate)?))
                 });

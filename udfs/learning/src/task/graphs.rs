@@ -5,9 +5,9 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 use super::nodes::class_weights;
 use super::{Embedding, Objective, Outputs, Step, Wanted};
 use crate::graph_set::{GraphSet, Targets};
-use crate::kernels::dense::{self, Then};
+use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Finish, column_sums};
-use crate::kernels::loss::{nll_gradient, weighted_nll_gradient};
+use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::pooling::{pool, unpool};
 use crate::kernels::{RowSet, padded};
 use crate::metrics::{ItemScores, Metrics, mean_absolute_error, mean_squared_error};
@@ -131,7 +131,7 @@ fn read(
     pool(options.pooling, graphs, &set.starts, outputs.nodes, k, pooled, monitor)?;
     let (weights, bias) = (&outputs.head[head.blocks()[0].range()], &outputs.head[head.blocks()[1].range()]);
     let finish = Finish { bias: Some(bias), ..Finish::NOTHING };
-    dense::product(graphs, pooled, k, weights, stride, Then::Finish(finish), logits, monitor)
+    dense::product(graphs, Left::new(pooled, k), weights, stride, Then::Finish(finish), logits, monitor)
 }
 
 /// The mean squared error of the first column, and its gradient.
@@ -186,10 +186,10 @@ impl Objective for GraphObjective<'_> {
         let (weights, bias) = (head.blocks()[0].range(), head.blocks()[1].range());
         column_sums(graphs, d_logits, stride, partials, &mut step.d_head[bias], monitor)?;
         let d_weights = &mut step.d_head[weights.clone()];
-        dense::transposed_product(graphs, pooled, k, d_logits, stride, partials, d_weights, monitor)?;
+        dense::transposed_product(graphs, Left::new(pooled, k), d_logits, stride, partials, d_weights, monitor)?;
         dense::transpose(&step.outputs.head[weights], k, stride, transposed);
         let then = Then::Finish(Finish::NOTHING);
-        dense::product(graphs, d_logits, stride, transposed, k, then, d_pooled, monitor)?;
+        dense::product(graphs, Left::new(d_logits, stride), transposed, k, then, d_pooled, monitor)?;
         let (graph_of, starts) = (&self.graph_of, &set.starts);
         unpool(options.pooling, nodes, graph_of, starts, d_pooled, k, step.d_nodes, monitor)?;
         Ok(loss)
@@ -213,7 +213,7 @@ impl Objective for GraphObjective<'_> {
         read(set, options, head, &graphs, outputs, pooled, logits, monitor)?;
         match &set.targets {
             Targets::Classes(_, classes) => {
-                let loss = nll_gradient(&graphs, logits, stride, *classes, &self.classes, d_logits, monitor)?;
+                let loss = nll(&graphs, logits, stride, *classes, &self.classes, monitor)?;
                 let scores = ItemScores::padded(logits, stride, &self.labels, *classes, items);
                 Ok((Some(loss), scores.wanted(wanted)))
             }

@@ -100,6 +100,8 @@ pub(crate) struct Outputs<'a> {
 /// A training step: what it reads, and where its gradients go.
 pub(crate) struct Step<'a> {
     pub outputs: Outputs<'a>,
+    /// The nodes whose classes the model was given, ascending: they are not asked for.
+    pub given: &'a [u32],
     /// Rows of the step's nodes are written.
     pub d_nodes: &'a mut [f32],
     pub d_head: &'a mut [f32],

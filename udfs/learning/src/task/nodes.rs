@@ -4,10 +4,10 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::{DeviceTask, Embedding, Objective, Outputs, Step, Wanted};
 use crate::data::GraphData;
-use crate::kernels::loss::{nll_gradient, weighted_nll_gradient};
+use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::{RowSet, padded};
 use crate::metrics::{ItemScores, Metrics};
-use crate::models::{Axis, Layout, zeros};
+use crate::models::{Axis, Layout};
 use crate::options::{ClassWeights, TrainOptions};
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
@@ -24,8 +24,6 @@ pub(crate) struct NodeObjective<'a> {
     /// The training nodes of each step.
     batches: Vec<RowSet>,
     val: RowSet,
-    /// Where the validation loss leaves a gradient that nobody reads.
-    scratch: Vec<f32>,
 }
 
 impl<'a> NodeObjective<'a> {
@@ -51,7 +49,6 @@ impl<'a> NodeObjective<'a> {
             options,
             batches: Vec::new(),
             val: RowSet::new(n, split.val.clone()),
-            scratch: zeros(reservation, n * padded(data.n_classes))?,
         })
     }
 }
@@ -126,17 +123,17 @@ impl Objective for NodeObjective<'_> {
 
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
         let (classes, stride) = (self.data.n_classes, padded(self.data.n_classes));
-        let (logits, labels) = (step.outputs.nodes, &self.labels);
-        weighted_nll_gradient(
-            &self.batches[batch],
-            logits,
-            stride,
-            classes,
-            labels,
-            &self.weights,
-            step.d_nodes,
-            monitor,
-        )
+        let (logits, labels, weights) = (step.outputs.nodes, &self.labels, &self.weights);
+        let rest;
+        let mut asked = &self.batches[batch];
+        if !step.given.is_empty() {
+            let is_given = |node: &u32| step.given.binary_search(node).is_ok();
+            let (given, others): (Vec<u32>, Vec<u32>) = asked.rows().iter().partition(|node| is_given(node));
+            given.iter().for_each(|&node| step.d_nodes[node as usize * stride..][..stride].fill(0.0));
+            rest = RowSet::new(asked.n_rows(), others);
+            asked = &rest;
+        }
+        weighted_nll_gradient(asked, logits, stride, classes, labels, weights, step.d_nodes, monitor)
     }
 
     fn score(
@@ -152,10 +149,7 @@ impl Objective for NodeObjective<'_> {
         }
         let (classes, stride) = (self.data.n_classes, padded(self.data.n_classes));
         let loss = match part {
-            Part::Val => {
-                let (labels, scratch) = (&self.labels, &mut self.scratch);
-                Some(nll_gradient(&self.val, outputs.nodes, stride, classes, labels, scratch, monitor)?)
-            }
+            Part::Val => Some(nll(&self.val, outputs.nodes, stride, classes, &self.labels, monitor)?),
             _ => None,
         };
         let scores = ItemScores::padded(outputs.nodes, stride, &self.data.labels, classes, nodes);

@@ -23,6 +23,7 @@ pub(super) fn jobs() -> Vec<Job> {
         job("fsgnn", &[]),
         job("fsgnn", &[("hops", Value::Integer(2)), ("feature_set", text("heterophily"))]),
         job("unimp", &[("heads", Value::Integer(2)), ("attention_dropout", Value::Real(0.2))]),
+        job("unimp", &[("attention_dropout", Value::Real(0.2)), ("label_rate", Value::Real(0.6))]),
         job("glognn", &[("orders", Value::Integer(3)), ("beta1", Value::Real(0.6)), ("beta2", Value::Real(0.9))]),
         job("gbk_gnn", &[]),
         job("lsgnn", &[("hops", Value::Integer(3)), ("beta", Value::Real(0.6))]),
@@ -35,7 +36,9 @@ struct Reference<'a> {
     options: &'a TrainOptions,
     /// By name, without padding.
     parameters: BTreeMap<String, Var>,
+    /// The nodes of the loss, and those whose classes are an input.
     train: &'a [u32],
+    given: &'a [u32],
 }
 
 fn dense(rows: usize, columns: usize, f: impl Fn(usize, usize) -> f64) -> Result<Tensor> {
@@ -214,6 +217,12 @@ impl Reference<'_> {
         let heads = self.options.integer("heads").unwrap() as usize;
         let adjacency = self.adjacency()?;
         let mut h = self.x()?;
+        if self.has("labels.weight") {
+            let labels = dense(self.n(), self.data.n_classes, |v, c| {
+                f64::from(u8::from(self.given.contains(&(v as u32)) && self.data.labels[v] == Some(c as u32)))
+            })?;
+            h = (h + labels.matmul(self.p("labels.weight"))?)?;
+        }
         for l in 0..self.options.layers {
             let last = l + 1 == self.options.layers;
             let map = |name: &str| self.linear(&h, &format!("{l}.{name}"));
@@ -399,11 +408,13 @@ fn losses_and_gradients_equal_the_equations_of_the_papers() -> Result<()> {
             let shape = (block.rows.len(), block.columns.len());
             named.insert(block.name.clone(), Var::from_tensor(&Tensor::from_vec(real, shape, &Device::Cpu)?)?);
         }
-        let reference = Reference { data: &data, options: &options, parameters: named, train: &train };
+        let given = bench.model.given(Pass::Train { epoch: 1 });
+        let train = bench.asked.rows();
+        let reference = Reference { data: &data, options: &options, parameters: named, train, given: &given };
         let what = format!("{} {:?}", job.model, job.hyperparameters);
         let logits = reference.logits()?.to_dtype(DType::F64)?.to_vec2::<f64>()?;
         let (outputs, stride) = (bench.model.outputs(), padded(data.n_classes));
-        for &v in &train {
+        for &v in train {
             for (c, expected) in logits[v as usize].iter().enumerate() {
                 let got = f64::from(outputs[v as usize * stride + c]);
                 assert!(
@@ -610,6 +621,99 @@ fn a_node_without_neighbours_gets_its_gated_residual_from_unimp() {
     let score: f32 = (0..2).map(|c| r[c] * any("0.gate.skip", c) - r[c] * any("0.gate.difference", c)).sum();
     let beta = 1.0 / (1.0 + (-score).exp());
     close(&got[3..], &[vec![beta * r[0], beta * r[1]]], "unimp");
+}
+
+#[test]
+fn a_node_is_told_the_classes_of_others_and_never_asked_for_its_own() {
+    let data = planted(600, true);
+    let parts = split(&data);
+    let mut job = Job { dropout: Some(0.0), hidden: Some(5), seed: Some(3), ..Job::new("unimp") };
+    job.hyperparameters.insert("label_rate".into(), Value::Real(0.6));
+    let options = job.resolve().unwrap();
+    let (pass, n_classes) = (Pass::Train { epoch: 1 }, data.n_classes);
+    let bench = Bench::new(&data, &options, &parts.train);
+    let given = bench.model.given(pass);
+    assert!(bench.model.given(Pass::Evaluate).is_empty());
+    assert_ne!(given, bench.model.given(Pass::Train { epoch: 2 }), "drawn anew");
+    let mut both = [&given, bench.asked.rows()].concat();
+    both.sort_unstable();
+    assert_eq!(both, parts.train, "every training node is given or asked for");
+    // A binomial share: four deviations.
+    let (n, got) = (parts.train.len() as f64, given.len() as f64);
+    assert!((got - 0.6 * n).abs() < 4.0 * (0.24 * n).sqrt(), "{got} of {n}");
+
+    // The outputs of all nodes where the labels of some are others.
+    let outputs = |nodes: &[u32], pass: Pass| {
+        let mut data = data.clone();
+        let labels = &mut data.labels;
+        nodes.iter().for_each(|&v| labels[v as usize] = labels[v as usize].map(|c| (c + 1) % n_classes as u32));
+        let mut bench = Bench::new(&data, &options, &parts.train);
+        let all: Vec<u32> = (0..600).collect();
+        let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
+        let scope = bench.model.scope(&all, true, true, &mut reservation).unwrap();
+        let values = parameters(&bench);
+        bench.model.forward(&scope, &values, pass, &Unmonitored).unwrap();
+        bench.model.outputs().to_vec()
+    };
+    let differ = |a: &[f32], b: &[f32]| -> Vec<u32> {
+        let rows = a.chunks(8).zip(b.chunks(8)).enumerate();
+        rows.filter(|(_, (a, b))| a != b).map(|(v, _)| v as u32).collect()
+    };
+    let before = outputs(&[], pass);
+    assert!(before == outputs(bench.asked.rows(), pass), "what training asks for is nobody's input");
+    let moved = differ(&before, &outputs(&given[..1], pass));
+    let asked = moved.iter().filter(|v| bench.asked.rows().contains(v)).count();
+    assert!(moved.contains(&given[0]) && asked > 0, "a class given changes its node and others");
+    // Without training every training class is an input, and no other.
+    let before = outputs(&[], Pass::Evaluate);
+    let others = [&parts.val[..], &parts.test].concat();
+    assert!(before == outputs(&others, Pass::Evaluate), "classes of other parts are nobody's input");
+    for &v in &[bench.asked.rows()[0], given[0]] {
+        assert!(differ(&before, &outputs(&[v], Pass::Evaluate)).contains(&v));
+    }
+
+    // The loss of a run is that of the nodes that were asked for.
+    let still = TrainOptions { lr: 0.0, epochs: 1, ..options.clone() };
+    let mut losses = Vec::new();
+    let mut observe = |record: &crate::EpochRecord| losses.push(record.train_loss);
+    crate::train(&data, &parts, &still, &Unmonitored, &mut observe).unwrap();
+    let mut bench = bench;
+    let first = bench.model.layout().initialise(options.seed);
+    assert!((losses[0] - bench.loss(&first)).abs() < 1e-6);
+}
+
+#[test]
+fn given_classes_teach_where_features_say_nothing() {
+    let mut data = planted(600, true);
+    let mut stream = Stream::new(8);
+    let noise = (0..600 * 4).map(|_| stream.normal() as f32).collect();
+    data.features = Arc::new(Features::dense(4, noise).unwrap());
+    let parts = split(&data);
+    let test = |rate: f64| {
+        let mut job = Job { hidden: Some(8), epochs: Some(60), lr: Some(0.01), ..Job::new("unimp") };
+        job.hyperparameters.insert("label_rate".into(), Value::Real(rate));
+        let outcome = crate::train(&data, &parts, &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap();
+        outcome.test.accuracy.unwrap()
+    };
+    let (without, with) = (test(0.0), test(0.6));
+    assert!(with > 0.8 && with > without + 0.2, "{with} with labels, {without} without");
+}
+
+#[test]
+fn labels_are_an_input_where_nodes_have_classes() {
+    let data = planted(40, true);
+    let links = super::links::links(&data);
+    let run = |rate: f64| {
+        let mut job = Job { task: Some("link_prediction".into()), epochs: Some(1), ..Job::new("unimp") };
+        job.hyperparameters.insert("label_rate".into(), Value::Real(rate));
+        let options = job.resolve().map_err(|error| error.to_string())?;
+        let items = crate::Items::Links(&data, &links);
+        crate::train_items(items, None, &options, &Unmonitored, &mut |_| {}).map_err(|error| error.to_string())
+    };
+    assert!(run(0.0).is_ok());
+    let refused = run(0.5).unwrap_err();
+    assert!(refused.contains("label_rate") && refused.contains("no classes"), "{refused}");
+    assert!(run(1.0).unwrap_err().contains("[0, 1)"));
 }
 
 fn small_with_an_isolated_node() -> GraphData {

@@ -122,7 +122,8 @@ pub(crate) fn split(data: &GraphData) -> Split {
 struct Bench {
     model: Box<dyn Model>,
     scope: Scope,
-    train: RowSet,
+    /// The nodes of the loss: the targets that the model is not told.
+    asked: RowSet,
     labels: Vec<u32>,
     n_classes: usize,
 }
@@ -141,8 +142,10 @@ impl Bench {
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();
         let labels = data.labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect();
-        let train = RowSet::new(data.graph.n_nodes(), train.to_vec());
-        Self { model, scope, train, labels, n_classes: data.n_classes }
+        let given = model.given(Pass::Train { epoch: 1 });
+        let asked = train.iter().copied().filter(|v| !given.contains(v)).collect();
+        let asked = RowSet::new(data.graph.n_nodes(), asked);
+        Self { model, scope, asked, labels, n_classes: data.n_classes }
     }
 
     /// Loss and gradient of the first epoch's pass, dropout included.
@@ -158,7 +161,10 @@ impl Bench {
         self.model.forward(&self.scope, parameters, Pass::Train { epoch: 1 }, &Unmonitored).unwrap();
         let (outputs, d_outputs) = self.model.outputs_and_gradient();
         let (stride, classes) = (padded(self.n_classes), self.n_classes);
-        let loss = nll_gradient(&self.train, outputs, stride, classes, &self.labels, d_outputs, &Unmonitored).unwrap();
+        // What a pass is given it is not asked for.
+        d_outputs.fill(0.0);
+        let asked = &self.asked;
+        let loss = nll_gradient(asked, outputs, stride, classes, &self.labels, d_outputs, &Unmonitored).unwrap();
         loss + self.model.penalty()
     }
 }

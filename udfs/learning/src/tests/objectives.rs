@@ -31,7 +31,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         let (d_model, d_head) = gradient.split_at_mut(of_model);
         net.forward(&scope, nodes, pass, &Unmonitored).unwrap();
         let (outputs, d_nodes) = net.outputs_and_gradient();
-        let step = Step { outputs: Outputs { nodes: outputs, head }, d_nodes, d_head };
+        let step = Step { outputs: Outputs { nodes: outputs, head }, given: &[], d_nodes, d_head };
         let loss = task.train(batch, step, &Unmonitored).unwrap();
         net.backward(&scope, nodes, pass, d_model, &Unmonitored).unwrap();
         (loss, gradient)

@@ -24,6 +24,15 @@ fn sampled_jobs() -> Vec<Job> {
     jobs().into_iter().filter(|job| model(&job.model).unwrap().reach.is_some()).collect()
 }
 
+/// [`sampled_jobs`], and one that is given labels: which ones hangs on the rows of a sample.
+fn jobs_with_labels() -> Vec<Job> {
+    let mut jobs = sampled_jobs();
+    let mut labelled = jobs.iter().find(|job| job.model == "unimp").unwrap().clone();
+    labelled.hyperparameters.insert("label_rate".into(), Value::Real(0.6));
+    jobs.push(labelled);
+    jobs
+}
+
 fn outcome(data: &GraphData, job: &Job) -> Outcome {
     let options = TrainOptions { keep_embeddings: true, test_each_epoch: true, ..job.resolve().unwrap() };
     train(data, &split(data), &options, &Unmonitored, &mut |_| {}).unwrap()
@@ -44,7 +53,7 @@ fn all_models_but_four_can_be_sampled() {
 fn one_step_on_all_neighbours_is_a_step_on_the_whole_graph_bit_for_bit() {
     for sparse in [true, false] {
         let data = planted(900, sparse);
-        for mut job in sampled_jobs() {
+        for mut job in jobs_with_labels() {
             job.epochs = Some(4);
             if model(&job.model).unwrap().reach.unwrap()(&job.resolve().unwrap()).unwrap() == 0 {
                 // Nodes without training part are not there: rows, and with them masks, have other numbers.
@@ -82,7 +91,7 @@ fn one_step_on_few_nodes_is_a_step_on_the_whole_graph_to_rounding() {
 #[test]
 fn figures_and_outputs_of_a_sampled_run_are_those_of_the_whole_graph() {
     let data = planted(900, true);
-    for mut job in sampled_jobs() {
+    for mut job in jobs_with_labels() {
         job.epochs = Some(2);
         // 16 nodes and their samples: neighbourhoods are cut into many pieces.
         let sampled = outcome(&data, &in_steps(&job, 16, Some(2)));
@@ -100,7 +109,7 @@ fn figures_and_outputs_of_a_sampled_run_are_those_of_the_whole_graph() {
 #[test]
 fn the_number_of_threads_changes_no_bit_of_a_sampled_run() {
     let data = planted(900, true);
-    for mut job in sampled_jobs() {
+    for mut job in jobs_with_labels() {
         job.epochs = Some(2);
         let job = in_steps(&job, 100, Some(3));
         let results = [1, 8].map(|threads| {

@@ -191,9 +191,13 @@ impl Layer for GatedSum {
         self.labels.as_ref().map_or(0.0, |labels| labels.penalty)
     }
 
+    fn lacks(&self) -> Option<&'static str> {
+        self.labels.as_ref().map(|_| "gates with a loss of their own")
+    }
+
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        if self.labels.is_some() {
-            return Err(DeviceError::Unsupported("of gates with a loss of their own"));
+        if let Some(what) = self.lacks() {
+            return Err(DeviceError::Unsupported(what));
         }
         let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
         let (gates, weights) = (lower.own(GATES, len)?, lower.own(WEIGHTS, len)?);

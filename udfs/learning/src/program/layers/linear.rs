@@ -6,7 +6,7 @@ use super::super::{
     Backward, Features, Forward, Gather, Layer, Lower, Matrix, Prepare, Prepared, Scratch, Shapes, Sink, Tailing,
 };
 use crate::device::DeviceError;
-use crate::kernels::dense::{self, Then};
+use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
 
 /// `x W`.
@@ -25,20 +25,28 @@ impl Layer for Linear {
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (k, then) = (pass.input_axis(0).stride(), Then::Finish(pass.finish()));
-        dense::product(pass.rows(), pass.input(0), k, pass.parameter(0), pass.width(), then, out, pass.monitor)
+        dense::product(
+            pass.rows(),
+            Left::new(pass.input(0), k),
+            pass.parameter(0),
+            pass.width(),
+            then,
+            out,
+            pass.monitor,
+        )
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let f = pass.forward;
         let (set, k, n) = (f.rows(), f.input_axis(0).stride(), f.width());
         pass.parameter_gradient(0, |out, partials, _| {
-            dense::transposed_product(set, f.input(0), k, d_out, n, partials, out, f.monitor)
+            dense::transposed_product(set, Left::new(f.input(0), k), d_out, n, partials, out, f.monitor)
         })?;
         let Some(mut d_x) = pass.gradient(0) else { return Ok(()) };
         let then = if d_x.add { Then::Add } else { Then::Finish(Finish::NOTHING) };
         let (_, transposed) = pass.scratch();
         dense::transpose(f.parameter(0), k, n, transposed);
-        dense::product(set, d_out, n, &transposed[..n * k], k, then, &mut d_x.values, f.monitor)
+        dense::product(set, Left::new(d_out, n), &transposed[..n * k], k, then, &mut d_x.values, f.monitor)
     }
 
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
@@ -80,7 +88,7 @@ impl Layer for FeatureLinear {
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (mut input, mask) = (pass.features(self.features), pass.mask(self.features.dropout));
+        let (input, mask) = (pass.features(self.features), pass.mask(self.features.dropout));
         input.product(pass.rows(), pass.parameter(0), pass.width(), mask, pass.finish(), out, pass.monitor)
     }
 

@@ -4,7 +4,7 @@ use bonnet_graph::{Monitor, Stopped};
 
 use super::super::{Backward, Builder, Forward, Gradient, Layer, Scratch, Shapes, Slot};
 use crate::kernels::RowSet;
-use crate::kernels::dense::{Then, product, transpose, transposed_product};
+use crate::kernels::dense::{Left, Then, product, transpose, transposed_product};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::low_rank;
 use crate::kernels::rows::block_rows;
@@ -19,7 +19,7 @@ fn add_product(
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
     let then = if gradient.add { Then::Add } else { Then::Finish(Finish::NOTHING) };
-    product(set, x, k, small, k, then, &mut gradient.values, monitor)
+    product(set, Left::new(x, k), small, k, then, &mut gradient.values, monitor)
 }
 
 /// The room for sums of `k x k` products.
@@ -85,16 +85,20 @@ impl Layer for Ridge {
         scratch(shapes)
     }
 
+    fn lacks(&self) -> Option<&'static str> {
+        Some("ridge products")
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (h, k, all) = (pass.input(0), pass.width(), pass.input_rows(0));
         self.form.forward(all, h, k, &mut self.partials, &mut self.small, pass.monitor)?;
-        product(pass.rows(), h, k, &self.small, k, Then::Finish(Finish::NOTHING), out, pass.monitor)
+        product(pass.rows(), Left::new(h, k), &self.small, k, Then::Finish(Finish::NOTHING), out, pass.monitor)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let (forward, k) = (pass.forward, pass.forward.width());
         let (h, set, all, monitor) = (forward.input(0), forward.rows(), forward.input_rows(0), forward.monitor);
-        transposed_product(set, h, k, d_out, k, pass.scratch().0, &mut self.d_small, monitor)?;
+        transposed_product(set, Left::new(h, k), d_out, k, pass.scratch().0, &mut self.d_small, monitor)?;
         self.form.backward(k, &self.small, &self.d_small, &mut self.symmetric);
         let Some(mut gradient) = pass.gradient_everywhere(0) else { return Ok(()) };
         add_product(all, h, &self.symmetric, k, &mut gradient, monitor)?;
@@ -132,17 +136,37 @@ impl Layer for Triple {
         scratch(shapes)
     }
 
+    fn lacks(&self) -> Option<&'static str> {
+        Some("sums over all pairs")
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (k, all, monitor) = (pass.width(), pass.input_rows(Y), pass.monitor);
-        transposed_product(all, pass.input(Y), k, pass.input(Z), k, &mut self.partials, &mut self.small, monitor)?;
+        transposed_product(
+            all,
+            Left::new(pass.input(Y), k),
+            pass.input(Z),
+            k,
+            &mut self.partials,
+            &mut self.small,
+            monitor,
+        )?;
         self.small.iter_mut().for_each(|x| *x *= self.scale);
-        product(pass.rows(), pass.input(X), k, &self.small, k, Then::Finish(Finish::NOTHING), out, monitor)
+        product(pass.rows(), Left::new(pass.input(X), k), &self.small, k, Then::Finish(Finish::NOTHING), out, monitor)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let (forward, k) = (pass.forward, pass.forward.width());
         let (set, all, monitor) = (forward.rows(), forward.input_rows(Y), forward.monitor);
-        transposed_product(set, forward.input(X), k, d_out, k, pass.scratch().0, &mut self.d_small, monitor)?;
+        transposed_product(
+            set,
+            Left::new(forward.input(X), k),
+            d_out,
+            k,
+            pass.scratch().0,
+            &mut self.d_small,
+            monitor,
+        )?;
         self.d_small.iter_mut().for_each(|d| *d *= self.scale);
         if let Some(mut gradient) = pass.gradient(X) {
             transpose(&self.small, k, k, &mut self.transposed);
