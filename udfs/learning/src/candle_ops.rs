@@ -13,7 +13,7 @@ use crate::features::SparseRows;
 use crate::kernels::RowSet;
 use crate::kernels::attention::{self, Attend, BackwardSources};
 use crate::kernels::elementwise::Finish;
-use crate::kernels::sparse::{Mask, Product};
+use crate::kernels::sparse::{Mask, Own, Product};
 use crate::models::Operator;
 use crate::random::Dropout;
 use crate::train::Outcome;
@@ -59,7 +59,7 @@ impl CustomOp1 for SparseProduct {
             CpuStorage::F32(x) if width > 0 && width.is_multiple_of(8) => {
                 let mut out = vec![0f32; n * width];
                 let (matrix, finish) = (self.matrix.csr(), Finish::NOTHING);
-                Product { matrix, mask: Mask::None, x: &x[from..to], stride: width, width, own: None, finish }
+                Product { matrix, mask: Mask::None, x: &x[from..to], stride: width, width, own: Own::Nothing, finish }
                     .run(&RowSet::all(n), &mut out, &Unmonitored)
                     .map_err(Error::wrap)?;
                 CpuStorage::F32(out)

@@ -30,6 +30,17 @@ pub enum Mask {
     Columns(Dropout),
 }
 
+/// What is added to sums along the entries of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// Nothing.
+    Nothing,
+    /// What the output holds.
+    Output,
+    /// As many columns of the dense matrix, from this one on, in the row of the same number.
+    Columns(usize),
+}
+
 /// `out[r] = finish(sum over the entries (r, c) of mask * value * x[c] + own[r])`.
 #[derive(Debug, Clone, Copy)]
 pub struct Product<'a> {
@@ -43,8 +54,8 @@ pub struct Product<'a> {
     pub stride: usize,
     /// How many of them are multiplied, from the first; a multiple of 8.
     pub width: usize,
-    /// Where in a row of `x` the `width` columns stand that are added to the row of the same number.
-    pub own: Option<usize>,
+    /// What is added to the sums of a row.
+    pub own: Own,
     /// What turns the sums into the output.
     pub finish: Finish<'a>,
 }
@@ -108,8 +119,9 @@ impl Body for Rows<'_> {
         for &row in rows {
             let out = &mut out[(row as usize - first) * out_stride..][..width];
             match own {
-                Some(at) => out.copy_from_slice(&x[row as usize * stride + at..][..width]),
-                None => out.fill(0.0),
+                Own::Nothing => out.fill(0.0),
+                Own::Output => {}
+                Own::Columns(at) => out.copy_from_slice(&x[row as usize * stride + at..][..width]),
             }
             let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
             let (all_columns, all_values) = (&matrix.columns[entries.clone()], &matrix.values[entries]);
@@ -236,11 +248,22 @@ mod tests {
             let mut stream = Stream::new(width as u64);
             let x: Vec<f32> = (0..300 * stride).map(|_| stream.normal() as f32).collect();
             for mask in [Mask::None, Mask::Rows(dropout), Mask::Columns(dropout)] {
-                let own = matches!(mask, Mask::None).then_some(8);
+                let own = if matches!(mask, Mask::None) { Own::Columns(8) } else { Own::Nothing };
                 let finish = Finish::NOTHING;
                 let product = Product { matrix: matrix.csr(), mask, x: &x, stride, width, own, finish };
                 let mut out = vec![f32::NAN; 300 * width];
                 product.run(&set, &mut out, &Unmonitored).unwrap();
+                if let Own::Columns(at) = own {
+                    // What is held counts as what is read.
+                    let mut held: Vec<f32> =
+                        x.chunks(stride).flat_map(|row| row[at..at + width].iter().copied()).collect();
+                    Product { own: Own::Output, ..product }.run(&set, &mut held, &Unmonitored).unwrap();
+                    let same = |row: &u32| {
+                        let at = *row as usize * width;
+                        held[at..at + width] == out[at..at + width]
+                    };
+                    assert!(set.rows().iter().all(same));
+                }
                 let variant = |fused: bool| {
                     let mut out = vec![f32::NAN; 300 * width];
                     let body = Rows { product, rows: set.rows(), first: 0, out: &mut out, out_stride: width };
@@ -260,7 +283,10 @@ mod tests {
                             assert!(got.is_nan(), "row {row} is not of the set");
                             continue;
                         }
-                        let mut expected = own.map_or(0.0, |at| f64::from(x[row * stride + at + c]));
+                        let mut expected = match own {
+                            Own::Columns(at) => f64::from(x[row * stride + at + c]),
+                            _ => 0.0,
+                        };
                         for (&column, &value) in columns.iter().zip(values) {
                             let keep = |r: u32, c: u32| f64::from(dropout.factor(dropout.row(r), c));
                             let factor = match mask {

@@ -9,7 +9,7 @@ use super::{Axis, BuildError, Initial, Layout, Model, Operator, Pass, Problem, S
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
-use crate::kernels::sparse::{Mask, Product};
+use crate::kernels::sparse::{Mask, Own, Product};
 use crate::program::{Builder, Source};
 use crate::registry::{AFFINITY, COMMON, ModelSpec, reach};
 
@@ -143,7 +143,7 @@ impl Model for Gcn {
                 dropout: if last { None } else { dropout(self.p, self.seed, pass, l + 1, Site::Input) },
             };
             let matrix = scope.forward[l].csr();
-            Product { matrix, mask: Mask::None, x: messages, stride: width, width, own: None, finish }.run(
+            Product { matrix, mask: Mask::None, x: messages, stride: width, width, own: Own::Nothing, finish }.run(
                 &scope.rows[l + 1],
                 &mut self.hidden[l],
                 monitor,
@@ -177,11 +177,8 @@ impl Model for Gcn {
 
             let messages = &mut self.messages[..self.n * width];
             let (matrix, finish) = (scope.backward[l].csr(), Finish::NOTHING);
-            Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own: None, finish }.run(
-                &scope.rows[l],
-                messages,
-                monitor,
-            )?;
+            Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own: Own::Nothing, finish }
+                .run(&scope.rows[l], messages, monitor)?;
 
             let d_weights = &mut gradient[weights.clone()];
             if l == 0 {

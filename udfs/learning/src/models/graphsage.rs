@@ -6,10 +6,11 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::input::Input;
 use super::{Axis, BuildError, Initial, Layout, Model, Operator, Pass, Problem, Scope, Site, dropout, widths, zeros};
+use crate::features::Features;
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::rows::block_rows;
-use crate::kernels::sparse::{Mask, Product};
+use crate::kernels::sparse::{Mask, Own, Product};
 use crate::program::{Builder, Source};
 use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
 
@@ -72,8 +73,10 @@ struct GraphSage {
     input: Input,
     /// The output of each layer, dropped for the next.
     hidden: Vec<Vec<f32>>,
-    /// `H [V | U]` before the messages; in the backward pass its gradient.
+    /// `H [V | U]` before the messages, or `H V` alone; in the backward pass its gradient.
     messages: Vec<f32>,
+    /// `V`, then `U`; in the backward pass their gradients.
+    halves: Vec<f32>,
     gradient: Vec<f32>,
     transposed: Vec<f32>,
     partials: Vec<f32>,
@@ -95,10 +98,12 @@ impl GraphSage {
         let blocks = n.div_ceil(block_rows(n));
         let largest = strides[1..].windows(2).map(|w| w[0] * w[1]).max().unwrap_or(0);
         let partials = input.partials(blocks, 2 * strides[1]).max(blocks * (2 * largest).max(widest));
+        let halves = strides.windows(2).map(|w| 2 * w[0] * w[1]).max().unwrap_or(0);
         Ok(Self {
             operator: Arc::new(Operator::mean(&problem.graph, reservation)?),
             hidden: strides[1..].iter().map(|s| zeros(reservation, n * s)).collect::<Result<_, _>>()?,
             messages: zeros(reservation, 2 * n * widest)?,
+            halves: zeros(reservation, halves)?,
             gradient: zeros(reservation, n * widest)?,
             transposed: zeros(reservation, 2 * largest)?,
             partials: zeros(reservation, partials)?,
@@ -113,6 +118,32 @@ impl GraphSage {
 
     fn layers(&self) -> usize {
         self.hidden.len()
+    }
+
+    /// Whether a layer's two products are made apart: where each fills registers, so that what is gathered lies close
+    /// together and the node's own part is computed for the rows that need it alone, and where the left side is not read
+    /// entry by entry.
+    fn is_split(&self, l: usize) -> bool {
+        let dense = l > 0 || matches!(self.input.features(), Features::Dense { .. });
+        dense && self.widths[l + 1].stride() >= 32
+    }
+}
+
+/// The two matrices of `[V | U]`, of `width` columns each, one after the other.
+fn split(both: &[f32], width: usize, halves: &mut [f32]) {
+    let (v, u) = halves[..both.len()].split_at_mut(both.len() / 2);
+    for (row, (v, u)) in both.chunks_exact(2 * width).zip(v.chunks_exact_mut(width).zip(u.chunks_exact_mut(width))) {
+        v.copy_from_slice(&row[..width]);
+        u.copy_from_slice(&row[width..]);
+    }
+}
+
+/// What [`split`] undoes.
+fn join(halves: &[f32], width: usize, both: &mut [f32]) {
+    let (v, u) = halves[..both.len()].split_at(both.len() / 2);
+    for (row, (v, u)) in both.chunks_exact_mut(2 * width).zip(v.chunks_exact(width).zip(u.chunks_exact(width))) {
+        row[..width].copy_from_slice(v);
+        row[width..].copy_from_slice(u);
     }
 }
 
@@ -136,9 +167,26 @@ impl Model for GraphSage {
         let layers = self.layers();
         for l in 0..layers {
             let (weights, bias) = (self.layout.blocks()[2 * l].range(), self.layout.blocks()[2 * l + 1].range());
-            let (weights, width) = (&parameters[weights], self.widths[l + 1].stride());
-            let messages = &mut self.messages[..2 * self.n * width];
-            if l == 0 {
+            let (weights, width, is_split) = (&parameters[weights], self.widths[l + 1].stride(), self.is_split(l));
+            let stride = if is_split { width } else { 2 * width };
+            let messages = &mut self.messages[..self.n * stride];
+            if is_split {
+                split(weights, width, &mut self.halves);
+                let (v, u) = self.halves[..weights.len()].split_at(weights.len() / 2);
+                let (before, after) = self.hidden.split_at_mut(l);
+                for (set, w, out) in [(&scope.rows[l], v, messages), (&scope.rows[l + 1], u, &mut after[0][..])] {
+                    match before.last() {
+                        None => {
+                            let mask = dropout(self.p, self.seed, pass, 0, Site::Input);
+                            self.input.product(set, w, width, mask, Finish::NOTHING, out, monitor)?;
+                        }
+                        Some(source) => {
+                            let source = Left::new(source, self.widths[l].stride());
+                            dense::product(set, source, w, width, Then::Finish(Finish::NOTHING), out, monitor)?;
+                        }
+                    }
+                }
+            } else if l == 0 {
                 let mask = dropout(self.p, self.seed, pass, 0, Site::Input);
                 self.input.product(&scope.rows[0], weights, 2 * width, mask, Finish::NOTHING, messages, monitor)?;
             } else {
@@ -152,8 +200,9 @@ impl Model for GraphSage {
                 activation: if last { Activation::Identity } else { Activation::Relu },
                 dropout: if last { None } else { dropout(self.p, self.seed, pass, l + 1, Site::Input) },
             };
-            let matrix = scope.forward[l].csr();
-            Product { matrix, mask: Mask::None, x: messages, stride: 2 * width, width, own: Some(width), finish }.run(
+            let (matrix, x) = (scope.forward[l].csr(), &self.messages[..self.n * stride]);
+            let own = if is_split { Own::Output } else { Own::Columns(width) };
+            Product { matrix, mask: Mask::None, x, stride, width, own, finish }.run(
                 &scope.rows[l + 1],
                 &mut self.hidden[l],
                 monitor,
@@ -185,12 +234,24 @@ impl Model for GraphSage {
             let width = self.widths[l + 1].stride();
             column_sums(&scope.rows[l + 1], &self.gradient, width, &mut self.partials, &mut gradient[bias], monitor)?;
 
-            let messages = &mut self.messages[..2 * self.n * width];
             let (matrix, finish) = (scope.backward[l].csr(), Finish::NOTHING);
-            Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own: None, finish }
-                .run_beside_copy(&scope.rows[l], &scope.rows[l + 1], messages, monitor)?;
-
+            let own = Own::Nothing;
+            let back = Product { matrix, mask: Mask::None, x: &self.gradient, stride: width, width, own, finish };
             let d_weights = &mut gradient[weights.clone()];
+            if l == 0 && self.is_split(0) {
+                let (messages, mask) =
+                    (&mut self.messages[..self.n * width], dropout(self.p, self.seed, pass, 0, Site::Input));
+                back.run(&scope.rows[0], messages, monitor)?;
+                let (v, u) = self.halves[..d_weights.len()].split_at_mut(d_weights.len() / 2);
+                let d_own = &self.gradient[..self.n * width];
+                for (set, d, out) in [(&scope.rows[0], &*messages, v), (&scope.rows[1], d_own, u)] {
+                    self.input.gradient(set, None, d, width, mask, &mut self.partials, out, monitor)?;
+                }
+                join(&self.halves, width, d_weights);
+                return Ok(());
+            }
+            let messages = &mut self.messages[..2 * self.n * width];
+            back.run_beside_copy(&scope.rows[l], &scope.rows[l + 1], messages, monitor)?;
             if l == 0 {
                 let mask = dropout(self.p, self.seed, pass, 0, Site::Input);
                 let set = &scope.rows[0];

@@ -8,7 +8,7 @@ use crate::features::{Features, SparseRows};
 use crate::kernels::RowSet;
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
-use crate::kernels::sparse::{Mask, Product};
+use crate::kernels::sparse::{Mask, Own, Product};
 use crate::random::Dropout;
 
 /// The features of a run.
@@ -51,7 +51,7 @@ impl Input {
         match &*self.features {
             Features::Sparse(rows) => {
                 let mask = dropout.map_or(Mask::None, Mask::Rows);
-                Product { matrix: rows.csr(), mask, x: weights, stride: width, width, own: None, finish }
+                Product { matrix: rows.csr(), mask, x: weights, stride: width, width, own: Own::Nothing, finish }
                     .run(set, out, monitor)
             }
             Features::Dense { columns, values } => {
@@ -81,11 +81,8 @@ impl Input {
             (Features::Sparse(_), Some(transposed)) => {
                 let mask = dropout.map_or(Mask::None, Mask::Columns);
                 let finish = Finish::NOTHING;
-                Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: None, finish }.run(
-                    &RowSet::all(transposed.n_rows()),
-                    out,
-                    monitor,
-                )
+                Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: Own::Nothing, finish }
+                    .run(&RowSet::all(transposed.n_rows()), out, monitor)
             }
             (Features::Dense { columns, values }, _) => {
                 let x = Left { values, columns: *columns, dropout };

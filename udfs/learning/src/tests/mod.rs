@@ -60,11 +60,15 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
 
 /// The models with passes of their own.
 fn fused_jobs() -> Vec<Job> {
-    ["mlp", "gcn", "graphsage", "gat", "gat"]
+    ["mlp", "gcn", "graphsage", "gat", "gat", "graphsage"]
         .into_iter()
         .enumerate()
         .map(|(i, name)| {
             let mut job = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new(name) };
+            if i == 5 {
+                // Wide enough for products apart.
+                job.hidden = Some(34);
+            }
             if name == "gat" {
                 let heads =
                     if i == 3 { [("heads", 2), ("output_heads", 3)] } else { [("heads", 8), ("output_heads", 1)] };

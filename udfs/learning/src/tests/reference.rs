@@ -35,7 +35,7 @@ impl Composed<'_> {
         let (n, classes) = (self.data.graph.n_nodes(), self.data.n_classes);
         let logits = self.logits(bench)?;
         let log_probability = candle_nn::ops::log_softmax(&logits, 1)?;
-        let train = bench.train.rows();
+        let train = bench.asked.rows();
         let picked = dense(n, classes, |v, c| {
             f64::from(u8::from(train.contains(&(v as u32)) && self.data.labels[v] == Some(c as u32)))
         })?;

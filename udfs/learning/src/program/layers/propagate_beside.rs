@@ -9,7 +9,7 @@ use super::{needs_itself, needs_sources};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::parallel::for_each_block;
-use crate::kernels::sparse::{Mask, Product};
+use crate::kernels::sparse::{Mask, Own, Product};
 use crate::models::{Axis, Operator};
 
 /// `P x_1 + x_2` where the columns of x are `[x_1 | x_2]`.
@@ -43,7 +43,8 @@ impl Layer for PropagateBeside {
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (matrix, x, width, finish) = (self.operator.csr(), pass.input(0), pass.width(), pass.finish());
-        let product = Product { matrix, mask: Mask::None, x, stride: 2 * width, width, own: Some(width), finish };
+        let product =
+            Product { matrix, mask: Mask::None, x, stride: 2 * width, width, own: Own::Columns(width), finish };
         product.run(pass.rows(), out, pass.monitor)
     }
 
