@@ -30,10 +30,12 @@ use crate::{GraphData, Job, Split, SplitScheme, TrainOptions, Value, model};
 pub(crate) fn jobs() -> Vec<Job> {
     let mut jobs = fused_jobs();
     jobs.extend(program_jobs());
-    // An operator that is not its own transpose.
-    let mut walk = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new("gcn") };
-    walk.hyperparameters.insert("affinity".into(), Value::Text("random_walk".into()));
-    jobs.push(walk);
+    // Operators that are not their own transposes.
+    for model in ["gcn", "appnp"] {
+        let mut walk = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new(model) };
+        walk.hyperparameters.insert("affinity".into(), Value::Text("random_walk".into()));
+        jobs.push(walk);
+    }
     jobs
 }
 
