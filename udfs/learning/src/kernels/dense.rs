@@ -292,8 +292,9 @@ impl Body for Outer<'_> {
                     let eights = PANEL.min(n - at) / 8;
                     for (&row, right) in rows.iter().zip(right.chunks_exact_mut(eights)) {
                         let g = g[row as usize * n + at..][..8 * eights].as_chunks().0;
-                        for l in 0..eights {
-                            right[l] = g[l];
+                        // A copy of a length that is not known would be a call.
+                        for (right, g) in right.iter_mut().zip(g) {
+                            *right = *g;
                         }
                     }
                     let right = &right[..rows.len() * eights];
@@ -316,6 +317,7 @@ impl Body for Outer<'_> {
 }
 
 /// `R` rows of sums, from row `from` of those at hand, by `8 * L` columns, go on. There may be fewer rows.
+#[expect(clippy::needless_range_loop, reason = "loops of constant length over registers")]
 #[inline(always)]
 fn outer_tile<V: Vectors, const R: usize, const L: usize>(
     left: &[Lanes],

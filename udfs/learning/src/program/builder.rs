@@ -15,7 +15,7 @@ use super::layers::normalize::{LayerNorm, UnitRows};
 use super::layers::pool::{Pool, PoolRows};
 use super::layers::propagate::Propagation;
 use super::layers::softmax::RowSoftmax;
-use super::{Features, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Shapes, Slot, Space, Tail};
+use super::{Features, Given, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Shapes, Slot, Space, Tail};
 use crate::features;
 use crate::kernels::elementwise::Activation;
 use crate::models::input::Input;
@@ -427,7 +427,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             gradients,
             output,
             embedding: self.embedding,
-            given: self.given.map(|mask| (Arc::clone(&self.problem.known), mask)),
+            given: self.given.map(|mask| Given { known: Arc::clone(&self.problem.known), mask }),
             seed: self.problem.options.seed,
         })
     }

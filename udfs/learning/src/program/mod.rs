@@ -134,6 +134,15 @@ struct Node {
     tail: Tail,
 }
 
+/// The classes that are an input.
+#[derive(Debug, Clone)]
+struct Given {
+    /// Nodes with their classes.
+    known: Arc<[(u32, u32)]>,
+    /// Training sees that of a node where the mask keeps element (node, 0).
+    mask: Mask,
+}
+
 /// A model made of layers.
 pub struct Program {
     layout: Layout,
@@ -147,8 +156,7 @@ pub struct Program {
     touched: Vec<bool>,
     output: Slot,
     embedding: Option<Slot>,
-    /// The nodes whose classes are an input, with their classes, and which of them training sees.
-    given: Option<(Arc<[(u32, u32)]>, Mask)>,
+    given: Option<Given>,
     seed: u64,
     /// The number of masks.
     masks: usize,
@@ -280,7 +288,7 @@ impl Model for Program {
     }
 
     fn given(&self, pass: Pass) -> Vec<u32> {
-        let Some((known, mask)) = &self.given else { return Vec::new() };
+        let Some(Given { known, mask }) = &self.given else { return Vec::new() };
         let Some(given) = dropout(mask.p, self.seed, pass, mask.number, mask.site) else { return Vec::new() };
         known.iter().map(|known| known.0).filter(|&node| given.keeps(given.row(node), 0)).collect()
     }

@@ -419,7 +419,8 @@ const ON_THE_CPU: [&str; 4] = ["all pairs", "local similarity", "polynomials", "
 #[test]
 fn every_layer_computes_on_a_device_what_it_computes_here() {
     for device in crate::device::devices() {
-        for (sparse, pruned) in [(true, true), (true, false), (false, true), (false, false)] {
+        // Features are read by the input layer alone, which does not see which rows are left out elsewhere.
+        for (sparse, pruned) in [(true, true), (false, false)] {
             let host = host(sparse);
             for (name, write) in programs() {
                 let (mut here, there) = (program(&host, write), program_for(&host, write, true));
@@ -448,7 +449,7 @@ fn every_layer_computes_on_a_device_what_it_computes_here() {
                 on.write_masks(&there, 2).unwrap();
                 let mut tapes = [forward, backward, evaluate].map(crate::device::Tape::new);
                 // A tape is run again: nothing of the run before may be left in what it gives.
-                for _ in 0..3 {
+                for _ in 0..2 {
                     device.run(&mut tapes[0]).unwrap();
                     let mut outputs = vec![0f32; there.output_len()];
                     on.memory.read(on.output(&there), &mut outputs).unwrap();

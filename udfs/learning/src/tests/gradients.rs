@@ -23,7 +23,9 @@ fn every_parameter_receives_a_gradient_and_padding_receives_none() {
                     let wide = job.hidden.is_some_and(|hidden| hidden > 13);
                     let driven = ["gin", "linkx", "acm_gcn", "glognn"].contains(&model.as_str());
                     let dead = if wide || driven { count / 2 } else { 0 };
-                    let enough = zeros <= dead || name == "adjacency.0.weight";
+                    // What is the same in all scores of a row changes no coefficient: its gradient is rounding.
+                    let rounding = name.ends_with("key.bias");
+                    let enough = zeros <= dead || rounding || name == "adjacency.0.weight";
                     assert!(enough, "{model} with {layers} layers: {zeros} of {count} gradients of {name} are 0");
                     if block.name == "adjacency.0.weight" {
                         // A row a node: none but those that a training node is joined to, and of these nearly all.
