@@ -10,8 +10,9 @@ use std::sync::{Mutex, Once, PoisonError};
 pub(crate) const THREAD: &str = "query";
 
 /// Packages whose panics are faults of a file, by how the folders of their sources begin.
-const READERS: [&str; 12] = [
+const READERS: [&str; 13] = [
     "arrow-",
+    "bytes-",
     "parquet-",
     "lz4_flex-",
     "zstd-",
