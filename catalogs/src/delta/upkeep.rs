@@ -9,6 +9,7 @@ use datafusion::common::{Result, exec_datafusion_err};
 use datafusion::execution::SessionState;
 use deltalake::delta_datafusion::planner::DeltaPlanner;
 use deltalake::operations::vacuum::VacuumMode;
+use parquet::basic::{Compression, ZstdLevel};
 
 use super::table::LastingTable;
 use super::{datafile, log, plain, store};
@@ -44,7 +45,7 @@ impl LastingTable {
             .build();
         let (_, metrics) = table
             .optimize()
-            .with_writer_properties(datafile::properties(&with_nan))
+            .with_writer_properties(datafile::properties(Compression::ZSTD(ZstdLevel::default()), &with_nan))
             .with_session_state(Arc::new(state))
             .await
             .map_err(|error| store::failed(self.name(), error))?;
