@@ -41,7 +41,6 @@ pub struct Session {
 
 /// Where the finished runs of a statement are kept, and how many there are.
 #[derive(Clone)]
-#[cfg_attr(not(feature = "delta"), expect(dead_code))]
 pub(crate) struct Keeping {
     pub(crate) rows: Arc<Finished>,
     pub(crate) table: String,
