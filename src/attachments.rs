@@ -2,12 +2,11 @@
 //! attached to it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bonnet_catalogs::{GraphCatalog, TablesCatalog, TablesType};
 use bonnet_datasets::{Opened, Options};
-use datafusion::catalog::{CatalogProvider, SchemaProvider};
-use datafusion::common::{Result as DataFusionResult, plan_err};
+use datafusion::catalog::CatalogProvider;
 
 use crate::{Error, Result};
 
@@ -78,6 +77,7 @@ fn local(location: &str) -> PathBuf {
 }
 
 /// The location as it is remembered: a path is made absolute, so that it means the same wherever the database is opened.
+#[cfg(feature = "delta")]
 pub(crate) fn remembered(location: &str) -> String {
     if location.contains("://") || location.starts_with("builtin:") {
         return location.to_owned();
@@ -87,7 +87,11 @@ pub(crate) fn remembered(location: &str) -> String {
 
 #[cfg(feature = "delta")]
 mod lasting {
+    use std::sync::OnceLock;
+
     use bonnet_catalogs::delta::{Attachment, Database, LastingCatalog};
+    use datafusion::catalog::SchemaProvider;
+    use datafusion::common::{Result as DataFusionResult, plan_err};
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Tables of other programs as a catalog: Delta tables, Parquet, CSV, JSON, Arrow and Avro files, SQLite and PostgreSQL.
+//! Tables of other programs as a catalog: Delta tables, Parquet, CSV, JSON and Arrow files, SQLite and PostgreSQL.
 //! They are read, to be joined with results, not written.
 
 use std::collections::BTreeMap;
@@ -32,12 +32,11 @@ pub enum TablesType {
 }
 
 /// The formats of files, with their endings.
-const FORMATS: [(&str, &[&str]); 5] = [
+const FORMATS: [(&str, &[&str]); 4] = [
     ("parquet", &["parquet"]),
     ("csv", &["csv", "tsv", "csv.gz", "tsv.gz"]),
     ("json", &["json", "ndjson", "jsonl", "json.gz", "ndjson.gz", "jsonl.gz"]),
     ("arrow", &["arrow", "feather"]),
-    ("avro", &["avro"]),
 ];
 
 impl TablesType {

@@ -31,6 +31,7 @@ impl Version {
     }
 
     /// The point in time as text, in UTC.
+    #[cfg(feature = "delta")]
     pub(crate) fn time(self) -> String {
         match self {
             Self::Time(time) => {

@@ -8,6 +8,7 @@ pub(super) use without::*;
 /// Whether a database remembers what was attached.
 pub(super) enum Remembered {
     /// It does.
+    #[cfg(feature = "delta")]
     Yes,
     /// There is no database.
     NoDatabase,
@@ -21,7 +22,7 @@ impl Remembered {
     pub(super) fn note(&self) -> String {
         match self {
             Self::Not(why) => format!(" (not remembered: {why})"),
-            Self::Yes | Self::NoDatabase => String::new(),
+            _ => String::new(),
         }
     }
 }

@@ -3,11 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::Schema;
-use arrow_avro::compression::CompressionCodec;
-use arrow_avro::writer::WriterBuilder;
-use arrow_avro::writer::format::AvroOcfFormat;
 use bonnet_datasets::{Opened, Options};
 use bonnetdb::EngineOptions;
 
@@ -181,8 +176,7 @@ fn sets() -> Vec<Set> {
         sets.push(Set { name: format.to_owned(), path: PathBuf::new(), files, how: How::Graph(format) });
     }
     sets.extend(written());
-    let asked = std::env::var_os("BONNET_FUZZ_SETS").is_some();
-    sets.retain(|set| wanted(&set.name) && (asked || !set.name.starts_with("avro")));
+    sets.retain(|set| wanted(&set.name));
     assert!(!sets.is_empty(), "no set is wanted");
     sets
 }
@@ -216,22 +210,6 @@ fn written() -> Vec<Set> {
         ];
         sets.push(Set::of(ending, &path(ending), How::Sql(queries)));
     }
-    for (name, compression) in [
-        ("avro", None),
-        ("avro_deflate", Some(CompressionCodec::Deflate)),
-        ("avro_snappy", Some(CompressionCodec::Snappy)),
-        ("avro_zstd", Some(CompressionCodec::ZStandard)),
-    ] {
-        let query = format!("{rows}, {nested}, MAP {{'k': value * 0.5}} AS m FROM generate_series(1, 50)");
-        avro(&path(name).join("rows.avro"), &db.run(&query), compression);
-        let queries = [
-            "SELECT * FROM '{}/rows.avro'",
-            "SELECT count(*), max(a), count(DISTINCT b) FROM '{}/rows.avro' WHERE a > 3",
-            "ATTACH '{}' AS f (TYPE avro)",
-            "SELECT * FROM f.rows ORDER BY 1 LIMIT 3",
-        ];
-        sets.push(Set::of(name, &path(name), How::Sql(queries.map(str::to_owned).to_vec())));
-    }
     db.run(&format!(
         "COPY (SELECT [[0.5, 1.0], [0.0, 2.0], [3.0, 0.0]] AS x, [[0, 1, 2, 0], [1, 2, 0, 1]] AS edge_index,
              [1, -1, 0] AS y, [true, false, false] AS train_mask, [false, true, false] AS val_mask,
@@ -251,20 +229,6 @@ fn written() -> Vec<Set> {
     #[cfg(feature = "sqlite")]
     sets.extend(sqlite(&path("sqlite")));
     sets
-}
-
-/// Writes rows in the container format of Avro, which the engine reads but does not write: blocks of 20 rows.
-fn avro(path: &Path, rows: &[RecordBatch], compression: Option<CompressionCodec>) {
-    let schema = Schema::clone(&rows[0].schema());
-    let file = std::fs::File::create(path).unwrap();
-    let writer = WriterBuilder::new(schema).with_compression(compression);
-    let mut writer = writer.build::<_, AvroOcfFormat>(file).unwrap();
-    for rows in rows {
-        for first in (0..rows.num_rows()).step_by(20) {
-            writer.write(&rows.slice(first, 20.min(rows.num_rows() - first))).unwrap();
-        }
-    }
-    writer.finish().unwrap();
 }
 
 /// A database with a table of several versions, a view, a graph and an attached file.

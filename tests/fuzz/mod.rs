@@ -3,8 +3,7 @@
 //! Valid files and statements are damaged at random and read by a process of their own, which a defect may take down. A
 //! case is a number: the same number and seed are the same damage. `BONNET_FUZZ_SECONDS` is how long each of the tests goes
 //! on (default 4), `BONNET_FUZZ_SEED` gives other cases (default 0), `BONNET_FUZZ_CASE` runs one case alone, and
-//! `BONNET_FUZZ_SETS` only the sets of files, or the scripts, whose names hold this text. Avro files are read only where it
-//! names them: the reader of arrow-avro 59.3 goes round for ever in a block that has bytes left after its rows.
+//! `BONNET_FUZZ_SETS` only the sets of files, or the scripts, whose names hold this text.
 #![cfg(target_os = "linux")]
 
 mod bytes;

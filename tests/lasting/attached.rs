@@ -119,7 +119,12 @@ fn files_of_a_format_are_attached_as_tables() {
         assert_eq!(db.rows(&sql), [["3", "6", "x"]], "{format}");
     }
     assert_eq!(db.rows("SELECT count(*) FROM t JOIN csv_files.runs r ON t.a = r.a"), [["3"]]);
-    db.refuses(&format!("ATTACH '{folder}' AS x (TYPE avro)"), &["holds no avro file"]);
+    let empty = format!("{folder}/empty");
+    std::fs::create_dir(&empty).unwrap();
+    db.refuses(&format!("ATTACH '{empty}' AS x (TYPE csv)"), &["holds no csv file"]);
+    std::fs::write(format!("{empty}/a.avro"), "Obj\u{1}").unwrap();
+    db.refuses(&format!("FROM '{empty}/a.avro'"), &["a.avro': Avro files are not read", "Parquet"]);
+    db.refuses(&format!("CREATE EXTERNAL TABLE a STORED AS AVRO LOCATION '{empty}/a.avro'"), &["avro"]);
     db.refuses("ATTACH 'nothing' AS x (TYPE csv)", &["nothing"]);
 }
 
