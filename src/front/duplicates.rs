@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, WildcardAdditionalOptions};
 
+use super::ast::{normalized, quoted};
+
 /// Gives names to what is selected again without a name of its own.
 pub(super) fn name_duplicates(items: &mut [SelectItem]) {
     let mut taken: HashSet<String> = items.iter().filter_map(own_name).collect();
@@ -16,7 +18,7 @@ pub(super) fn name_duplicates(items: &mut [SelectItem]) {
         match item {
             SelectItem::Wildcard(options) => all |= *options == WildcardAdditionalOptions::default(),
             SelectItem::UnnamedExpr(expr) => {
-                let name = column(expr).map(normal);
+                let name = column(expr).map(normalized);
                 let mut again = !seen.insert(normal_text(expr));
                 if let Some(name) = &name {
                     // `a` beside `t.a` is likely the same; `t.a` beside `u.a` is not.
@@ -29,7 +31,7 @@ pub(super) fn name_duplicates(items: &mut [SelectItem]) {
                 }
                 let name = name.unwrap_or_else(|| expr.to_string());
                 let free = (1..).map(|i| format!("{name}_{i}")).find(|name| taken.insert(name.clone()));
-                let alias = Ident::with_quote('"', free.expect("there are names enough"));
+                let alias = quoted(free.expect("there are names enough"));
                 *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
             }
             _ => {}
@@ -40,8 +42,8 @@ pub(super) fn name_duplicates(items: &mut [SelectItem]) {
 /// The name that an item is given, or has as a column.
 fn own_name(item: &SelectItem) -> Option<String> {
     match item {
-        SelectItem::UnnamedExpr(expr) => column(expr).map(normal),
-        SelectItem::ExprWithAlias { alias, .. } => Some(normal(alias)),
+        SelectItem::UnnamedExpr(expr) => column(expr).map(normalized),
+        SelectItem::ExprWithAlias { alias, .. } => Some(normalized(alias)),
         _ => None,
     }
 }
@@ -55,18 +57,10 @@ fn column(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-/// Names count as lower case unless they are quoted.
-fn normal(name: &Ident) -> String {
-    match name.quote_style {
-        None => name.value.to_lowercase(),
-        Some(_) => name.value.clone(),
-    }
-}
-
 fn normal_text(expr: &Expr) -> String {
     match expr {
-        Expr::Identifier(name) => normal(name),
-        Expr::CompoundIdentifier(names) => names.iter().map(normal).collect::<Vec<_>>().join("."),
+        Expr::Identifier(name) => normalized(name),
+        Expr::CompoundIdentifier(names) => names.iter().map(normalized).collect::<Vec<_>>().join("."),
         other => other.to_string(),
     }
 }

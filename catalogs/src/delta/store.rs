@@ -208,9 +208,9 @@ pub(super) async fn synced(folder: &Path, written: Vec<Written>) -> Result<Vec<A
 
 /// Puts a commit on the disk.
 async fn sync_commit(folder: &Path, version: u64) -> Result<()> {
-    let log = folder.join("_delta_log");
+    let (log, commit) = (log::log(folder), log::commit(folder, version));
     blocking(move || {
-        File::open(log.join(format!("{version:020}.json")))?.sync_all()?;
+        File::open(commit)?.sync_all()?;
         super::entry::sync_folder(&log)
     })
     .await

@@ -358,6 +358,24 @@ fn outer_tile<V: Vectors, const R: usize, const L: usize>(
     }
 }
 
+/// `out[r] = then(a[r] * w^T)` for the rows of a set: `a` has n columns, `w` is `k x n`, k a multiple of 8; `room` holds as
+/// much as w. O(rows * k * n).
+#[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes, and room for one of them")]
+pub fn product_by_transposed(
+    set: &RowSet,
+    a: Left<'_>,
+    w: &[f32],
+    k: usize,
+    room: &mut [f32],
+    then: Then<'_>,
+    out: &mut [f32],
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
+    let n = a.columns;
+    transpose(w, k, n, room);
+    product(set, a, &room[..n * k], k, then, out, monitor)
+}
+
 /// The transpose of a `k x n` matrix.
 pub fn transpose(w: &[f32], k: usize, n: usize, out: &mut [f32]) {
     for i in 0..k {

@@ -355,22 +355,14 @@ impl Model for Gat {
             }
             let (from, k) = (&b.hidden[l - 1], self.inputs[l].stride());
             dense::transposed_product(sources, Left::new(from, k), d_x, width, &mut b.partials, d_weights, monitor)?;
-            dense::transpose(weights, k, width, &mut b.transposed);
             let gate = Gate {
                 output: from,
                 activation: Activation::Elu,
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let to = &mut b.gradient[..self.n * k];
-            dense::product(
-                sources,
-                Left::new(d_x, width),
-                &b.transposed[..width * k],
-                k,
-                Then::Gate(gate),
-                to,
-                monitor,
-            )?;
+            let (left, then, room) = (Left::new(d_x, width), Then::Gate(gate), &mut b.transposed);
+            dense::product_by_transposed(sources, left, weights, k, room, then, to, monitor)?;
         }
         Ok(())
     }

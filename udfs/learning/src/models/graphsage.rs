@@ -277,22 +277,14 @@ impl Model for GraphSage {
                 d_weights,
                 monitor,
             )?;
-            dense::transpose(&parameters[weights], k, width, &mut self.transposed);
             let gate = Gate {
                 output: source,
                 activation: Activation::Relu,
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let to = &mut self.gradient[..self.n * k];
-            dense::product(
-                set,
-                Left::new(messages, width),
-                &self.transposed[..width * k],
-                k,
-                Then::Gate(gate),
-                to,
-                monitor,
-            )?;
+            let (left, then, room) = (Left::new(messages, width), Then::Gate(gate), &mut self.transposed);
+            dense::product_by_transposed(set, left, &parameters[weights], k, room, then, to, monitor)?;
         }
         Ok(())
     }

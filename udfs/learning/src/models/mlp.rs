@@ -178,22 +178,14 @@ impl Model for Mlp {
             let (source, k) = (&self.hidden[l - 1], self.widths[l].stride());
             let partials = &mut self.partials;
             dense::transposed_product(set, Left::new(source, k), &self.gradient, width, partials, d_weights, monitor)?;
-            dense::transpose(&parameters[weights], k, width, &mut self.transposed);
             let gate = Gate {
                 output: source,
                 activation: Activation::Relu,
                 dropout: dropout(self.p, self.seed, pass, l, Site::Input),
             };
             let (from, to) = (&self.gradient, &mut self.next_gradient[..self.n * k]);
-            dense::product(
-                set,
-                Left::new(from, width),
-                &self.transposed[..width * k],
-                k,
-                Then::Gate(gate),
-                to,
-                monitor,
-            )?;
+            let (left, then, room) = (Left::new(from, width), Then::Gate(gate), &mut self.transposed);
+            dense::product_by_transposed(set, left, &parameters[weights], k, room, then, to, monitor)?;
             std::mem::swap(&mut self.gradient, &mut self.next_gradient);
         }
         Ok(())

@@ -187,9 +187,9 @@ impl Objective for GraphObjective<'_> {
         column_sums(graphs, d_logits, stride, partials, &mut step.d_head[bias], monitor)?;
         let d_weights = &mut step.d_head[weights.clone()];
         dense::transposed_product(graphs, Left::new(pooled, k), d_logits, stride, partials, d_weights, monitor)?;
-        dense::transpose(&step.outputs.head[weights], k, stride, transposed);
-        let then = Then::Finish(Finish::NOTHING);
-        dense::product(graphs, Left::new(d_logits, stride), transposed, k, then, d_pooled, monitor)?;
+        let (left, head, then) =
+            (Left::new(d_logits, stride), &step.outputs.head[weights], Then::Finish(Finish::NOTHING));
+        dense::product_by_transposed(graphs, left, head, k, transposed, then, d_pooled, monitor)?;
         let (graph_of, starts) = (&self.graph_of, &set.starts);
         unpool(options.pooling, nodes, graph_of, starts, d_pooled, k, step.d_nodes, monitor)?;
         Ok(loss)

@@ -45,8 +45,8 @@ impl Layer for Linear {
         let Some(mut d_x) = pass.gradient(0) else { return Ok(()) };
         let then = if d_x.add { Then::Add } else { Then::Finish(Finish::NOTHING) };
         let (_, transposed) = pass.scratch();
-        dense::transpose(f.parameter(0), k, n, transposed);
-        dense::product(set, Left::new(d_out, n), &transposed[..n * k], k, then, &mut d_x.values, f.monitor)
+        let (left, out) = (Left::new(d_out, n), &mut d_x.values);
+        dense::product_by_transposed(set, left, f.parameter(0), k, transposed, then, out, f.monitor)
     }
 
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
