@@ -28,7 +28,7 @@ pub(crate) fn flag_persistence(
     let _room = Reservation::new(monitor, 12 * births.len() + edges.len() * size_of::<Point>())?;
     edges.sort_unstable_by(|a, b| a.value.total_cmp(&b.value).then(a.ends.cmp(&b.ends)));
     monitor.check()?;
-    let mut points = Vec::new();
+    let mut points = Vec::with_capacity(births.len());
     let mut components = Components::new(births);
     let mut cycles: Vec<u32> = Vec::new();
     for (rank, edge) in edges.iter().enumerate() {

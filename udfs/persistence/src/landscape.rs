@@ -122,11 +122,13 @@ pub fn persistence_landscape(
     monitor: &dyn Monitor,
 ) -> Result<Landscape, Stopped> {
     const STEP: usize = 1 << 12;
-    let mut room = Reservation::new(monitor, 0)?;
     let mut intervals = intervals(points, dim, cap);
     // Of equal births the longest first, so that a later one rises above nothing.
     intervals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    let mut found = Found::default();
+    // A tent that meets no other has three corners.
+    let alone = 3 * intervals.len();
+    let mut room = Reservation::new(monitor, alone * size_of::<(u32, (f64, f64))>() + 4 * STEP)?;
+    let mut found = Found { corners: Vec::with_capacity(alone), ..Found::default() };
     // deaths[k]: the k-th largest death so far, of those not over.
     let mut deaths: Vec<f64> = Vec::new();
     let most = functions.unwrap_or(usize::MAX);
@@ -182,20 +184,21 @@ fn intervals(points: &[Point], dim: u32, cap: Option<f64>) -> Vec<(f64, f64)> {
     for value in points.iter().flat_map(|point| [point.birth, point.death]).filter(|value| value.is_finite()) {
         (smallest, largest) = (smallest.min(value), largest.max(value));
     }
-    let of_dim = points.iter().filter(|point| point.dim == dim);
-    of_dim
-        .filter_map(|point| {
-            let (low, high) = if point.death == f64::INFINITY {
-                (point.birth, cap.unwrap_or(largest))
-            } else if point.death == f64::NEG_INFINITY {
-                (cap.unwrap_or(smallest), point.birth)
-            } else {
-                (point.birth.min(point.death), point.birth.max(point.death))
-            };
+    let mut intervals = Vec::with_capacity(points.len());
+    for point in points.iter().filter(|point| point.dim == dim) {
+        let (low, high) = if point.death == f64::INFINITY {
+            (point.birth, cap.unwrap_or(largest))
+        } else if point.death == f64::NEG_INFINITY {
+            (cap.unwrap_or(smallest), point.birth)
+        } else {
+            (point.birth.min(point.death), point.birth.max(point.death))
+        };
+        if low < high {
             // Adding 0 makes -0 and 0 one value.
-            (low < high).then_some((low + 0.0, high + 0.0))
-        })
-        .collect()
+            intervals.push((low + 0.0, high + 0.0));
+        }
+    }
+    intervals
 }
 
 /// `weight_a` a + `weight_b` b, exactly: its corners are those of both. O(corners).

@@ -142,7 +142,10 @@ fn graphs_of(
         Some(batches) => Some((column(batches, "node", "nodes.node")?, raw_column(batches, "graph_id")?)),
     };
     let (edge_ids, node_ids) = match (edge_ids, nodes.as_ref().and_then(|(_, ids)| ids.clone())) {
-        (None, None) => return Ok(vec![whole(function, src, dst, nodes.map(|(keys, _)| keys))?]),
+        (None, None) => {
+            let positions = (0..rows as u32).collect();
+            return Ok(vec![whole(function, src, dst, nodes.map(|(keys, _)| keys), positions)?]);
+        }
         (None, Some(_)) if rows > 0 => {
             return usage_error(format!("{function}: nodes has a column graph_id and edges has none: add it to edges"));
         }
@@ -160,44 +163,71 @@ fn graphs_of(
         .filter_map(|(name, keys)| keys.as_ref().map(|keys| (name, keys)))
         .collect();
     let index = KeyIndex::new(&columns)?;
-    let group = |keys: &Option<KeyColumn>| {
-        let mut groups: Vec<Vec<u32>> = vec![Vec::new(); index.len()];
-        for (row, number) in keys.iter().flat_map(|keys| index.numbers(keys)).enumerate() {
-            // A row without graph_id belongs to no graph.
-            if let Some(number) = number {
-                groups[number as usize].push(row as u32);
-            }
-        }
-        groups
-    };
     let id_type = edge_ids.as_ref().or(node_ids.as_ref()).map_or(DataType::Null, |ids| ids.data_type().clone());
     let ids = cast(&index.array(), &id_type)?;
-    let edge_groups = group(&edge_keys);
-    let node_groups = group(&node_keys);
+    let (edge_groups, node_groups) =
+        (Grouped::new(&index, edge_keys.as_ref()), Grouped::new(&index, node_keys.as_ref()));
     let host = run.host();
-    let graph = |(i, (edge_rows, node_rows)): (usize, (Vec<u32>, Vec<u32>))| -> Result<InputGraph> {
+    let graph = |i: usize| -> Result<InputGraph> {
         if i.is_multiple_of(256) {
             host.check().map_err(stopped)?;
         }
-        let edge_rows = UInt32Array::from(edge_rows);
-        let nodes = match &nodes {
-            None => None,
-            Some((keys, _)) => Some(take_keys(keys, &UInt32Array::from(node_rows))?),
-        };
-        let mut graph = whole(function, take_keys(&src, &edge_rows)?, take_keys(&dst, &edge_rows)?, nodes)
+        let edge_rows = edge_groups.rows(i);
+        let nodes = nodes.as_ref().map(|(keys, _)| take_keys(keys, node_groups.rows(i))).transpose()?;
+        let (src, dst) = (take_keys(&src, edge_rows)?, take_keys(&dst, edge_rows)?);
+        let mut graph = whole(function, src, dst, nodes, edge_rows.to_vec())
             .map_err(|error| error.context(format!("graph_id {}", index.describe(i as u32))))?;
         graph.id = Some(ids.slice(i, 1));
-        graph.positions = edge_rows.values().to_vec();
         Ok(graph)
     };
     // Of several errors the first graph's is told.
-    let graphs = edge_groups.into_par_iter().zip(node_groups).enumerate().with_min_len(64);
+    let graphs = (0..index.len()).into_par_iter().with_min_len(64);
     let graphs: Vec<Result<InputGraph>> = run.install(|| graphs.map(graph).collect());
     graphs.into_iter().collect()
 }
 
-/// One graph from key columns.
-fn whole(function: &str, src: KeyColumn, dst: KeyColumn, nodes: Option<KeyColumn>) -> Result<InputGraph> {
+/// The rows of each key of an index, in one list.
+struct Grouped {
+    rows: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+impl Grouped {
+    /// Counts, then places. A row without a key belongs to none; without a column all keys have no rows.
+    fn new(index: &KeyIndex, keys: Option<&KeyColumn>) -> Self {
+        let numbers = keys.map_or_else(Vec::new, |keys| index.numbers(keys));
+        // Placing moves each key's start to its end, the start of the next: so there is one more in front.
+        let mut starts = vec![0; index.len() + 2];
+        for &number in numbers.iter().flatten() {
+            starts[number as usize + 2] += 1;
+        }
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut rows = vec![0; starts[starts.len() - 1]];
+        for (row, number) in numbers.iter().enumerate() {
+            if let Some(number) = number {
+                let next = &mut starts[*number as usize + 1];
+                rows[*next] = row as u32;
+                *next += 1;
+            }
+        }
+        Self { rows, starts }
+    }
+
+    fn rows(&self, key: usize) -> &[u32] {
+        &self.rows[self.starts[key]..self.starts[key + 1]]
+    }
+}
+
+/// One graph from key columns, and where its rows stand in the input.
+fn whole(
+    function: &str,
+    src: KeyColumn,
+    dst: KeyColumn,
+    nodes: Option<KeyColumn>,
+    positions: Vec<u32>,
+) -> Result<InputGraph> {
     let keys = match &nodes {
         None => KeyIndex::new(&[("src", &src), ("dst", &dst)])?,
         Some(nodes) => {
@@ -225,8 +255,8 @@ fn whole(function: &str, src: KeyColumn, dst: KeyColumn, nodes: Option<KeyColumn
         }
     }
     let rows: Vec<Option<(u32, u32)>> = from.into_iter().zip(to).map(|(from, to)| Some((from?, to?))).collect();
-    let arcs = rows.iter().flatten().copied().collect();
-    let positions = (0..rows.len() as u32).collect();
+    let mut arcs = Vec::with_capacity(rows.len());
+    arcs.extend(rows.iter().flatten());
     Ok(InputGraph { id: None, keys, arcs, rows, positions })
 }
 
@@ -244,10 +274,21 @@ fn key_text(column: &KeyColumn, row: usize) -> String {
     }
 }
 
-fn take_keys(keys: &KeyColumn, rows: &UInt32Array) -> Result<KeyColumn> {
+/// The keys of some rows, in ascending order of the rows.
+fn take_keys(keys: &KeyColumn, rows: &[u32]) -> Result<KeyColumn> {
+    // Rows are often stored graph by graph.
+    if let (Some(&first), Some(&last)) = (rows.first(), rows.last())
+        && (last - first) as usize == rows.len() - 1
+    {
+        return Ok(match keys {
+            KeyColumn::Integer(keys) => KeyColumn::Integer(keys.slice(first as usize, rows.len())),
+            KeyColumn::Text(keys) => KeyColumn::Text(keys.slice(first as usize, rows.len())),
+        });
+    }
+    let rows = UInt32Array::from(rows.to_vec());
     Ok(match keys {
-        KeyColumn::Integer(keys) => KeyColumn::Integer(take(keys, rows, None)?.as_primitive().clone()),
-        KeyColumn::Text(keys) => KeyColumn::Text(take(keys, rows, None)?.as_string::<i32>().clone()),
+        KeyColumn::Integer(keys) => KeyColumn::Integer(take(keys, &rows, None)?.as_primitive().clone()),
+        KeyColumn::Text(keys) => KeyColumn::Text(take(keys, &rows, None)?.as_string::<i32>().clone()),
     })
 }
 

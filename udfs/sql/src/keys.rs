@@ -142,7 +142,7 @@ impl KeyIndex {
         if range < (4 * count as u64 + 1024).min(u64::from(u32::MAX) - 1) {
             let mut dense = vec![0u32; range as usize + 1];
             for_each(columns, |value| dense[value.abs_diff(least) as usize] = 1);
-            let mut keys = Vec::new();
+            let mut keys = Vec::with_capacity(count.min(dense.len()));
             for (offset, number) in dense.iter_mut().enumerate().filter(|(_, seen)| **seen == 1) {
                 keys.push(least + offset as i64);
                 *number = keys.len() as u32;

@@ -255,14 +255,14 @@ impl Rows {
         Self { function, width, options, diagram, ends: Ends::None, values: Vec::new() }
     }
 
-    fn add_integers(&mut self, added: impl IntoIterator<Item = i64>) -> Result<()> {
+    fn add_integers(&mut self, count: usize, added: impl IntoIterator<Item = i64>) -> Result<()> {
         if matches!(self.ends, Ends::None) {
             self.ends = Ends::Integers(Vec::new());
         }
-        match &mut self.ends {
-            Ends::Integers(ends) => ends.extend(added),
-            _ => return self.mixed(),
-        }
+        let Ends::Integers(ends) = &mut self.ends else { return self.mixed() };
+        // Iterators over pairs do not know their length.
+        ends.reserve(count);
+        ends.extend(added);
         Ok(())
     }
 
@@ -365,11 +365,13 @@ impl AggregateState for Rows {
             && src.null_count() + dst.null_count() == 0
             && numbers.iter().all(|column| column.null_count() == 0)
         {
-            self.add_integers(src.values().iter().zip(dst.values()).flat_map(|(&src, &dst)| [src, dst]))?;
+            self.values.reserve(self.width * src.len());
             match numbers.as_slice() {
                 [values] => self.values.extend_from_slice(values.values()),
                 columns => (0..src.len()).for_each(|row| self.values.extend(columns.iter().map(|it| it.value(row)))),
             }
+            let ends = src.values().iter().zip(dst.values()).flat_map(|(&src, &dst)| [src, dst]);
+            self.add_integers(2 * src.len(), ends)?;
             return Ok(());
         }
         let is_key = |key: &KeyColumn, row: usize| match key {
@@ -384,7 +386,7 @@ impl AggregateState for Rows {
         }
         match &keys {
             [KeyColumn::Integer(src), KeyColumn::Integer(dst)] => {
-                self.add_integers(rows.iter().flat_map(|&row| [src.value(row), dst.value(row)]))?;
+                self.add_integers(2 * rows.len(), rows.iter().flat_map(|&row| [src.value(row), dst.value(row)]))?;
             }
             [KeyColumn::Text(src), KeyColumn::Text(dst)] => {
                 self.add_texts(rows.iter().flat_map(|&row| [src.value(row), dst.value(row)]))?;
@@ -401,7 +403,7 @@ impl AggregateState for Rows {
             0 => return Ok(()),
             1 => {
                 let ends = reader.integers()?;
-                self.add_integers(ends)?;
+                self.add_integers(ends.len(), ends)?;
             }
             _ => {
                 let texts = (0..reader.count()?).map(|_| reader.text()).collect::<Result<Vec<_>>>()?;
