@@ -175,6 +175,17 @@ impl Engine {
         Ok(())
     }
 
+    /// Appends rows to a table in a session of its own, see [`Session::append`]. Waits for them.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    ///
+    /// # Panics
+    /// When called on an asynchronous runtime's own thread: await [`Session::append`] there.
+    pub fn append(&self, table: &str, rows: RecordBatch) -> Result<u64> {
+        self.block_on(self.session().append(table, rows))
+    }
+
     /// The functions of this engine.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.shared.registry

@@ -4,6 +4,7 @@
 //! memory pool and the threads; an [`Engine::session`] runs statements. Everything is in memory, or in a lasting database
 //! whose tables are Delta tables: `Engine::open("lab.bonnet")`.
 
+mod append;
 mod attachments;
 pub mod cli;
 mod engine;

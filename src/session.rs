@@ -20,7 +20,7 @@ use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::settings::BonnetSettings;
 use crate::yielding::YieldingJoins;
-use crate::{Engine, Error, Result, names, panics, statements};
+use crate::{Engine, Error, Result, append, names, panics, statements};
 
 /// What a statement answers.
 pub enum Answer {
@@ -101,25 +101,8 @@ impl Session {
     /// What is wrong with the statement, or went wrong in running it.
     pub async fn execute(&self, statement: &str) -> Result<Answer> {
         let statement = parse::parse(statement)?;
-        self.progress.reset();
-        self.keep(None);
-        let deadline = Deadline::after(self.settings()?.statement_timeout());
         let session = self.clone();
-        let scope = self.scope(deadline)?;
-        let answer = {
-            let _entered = self.engine.shared.runtime().enter();
-            SpawnedTask::spawn(scope.0.scope(async move {
-                tokio::select! {
-                    biased;
-                    late = Deadline::passed(deadline) => Err(late.into()),
-                    answer = statements::run(&session, statement) => answer,
-                }
-            }))
-        };
-        let answer = answer.await.map_err(|error| match error.try_into_panic() {
-            Ok(panic) => Error::statement(panics::told(panic_text(&*panic))),
-            Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
-        })?;
+        let (answer, deadline, scope) = self.run(async move { statements::run(&session, statement).await }).await?;
         match answer {
             Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),
             Ok(done) => Ok(done),
@@ -128,6 +111,45 @@ impl Session {
                 None => error,
             }),
         }
+    }
+
+    /// Appends rows to a table, in memory or lasting, as one statement: all of them or none. Needs no SQL, so it is the
+    /// quickest way for a program to write many batches. Columns are found by their names, in any order, and cast to the
+    /// types of the table; those that the rows lack hold their default or NULL. `table` is written as in SQL. Answers the
+    /// number of rows.
+    ///
+    /// # Errors
+    /// If there is no such table, it takes no rows, lacks a column or refuses a value.
+    pub async fn append(&self, table: &str, rows: RecordBatch) -> Result<u64> {
+        let (session, table) = (self.clone(), table.to_owned());
+        let (count, ..) = self.run(async move { append::append(&session, &table, &rows).await }).await?;
+        count
+    }
+
+    /// Does the work of a statement on the engine's threads, until its deadline.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<(Result<T>, Option<Deadline>, CancelOnDrop)> {
+        self.progress.reset();
+        self.keep(None);
+        let deadline = Deadline::after(self.settings()?.statement_timeout());
+        let scope = self.scope(deadline)?;
+        let done = {
+            let _entered = self.engine.shared.runtime().enter();
+            SpawnedTask::spawn(scope.0.scope(async move {
+                tokio::select! {
+                    biased;
+                    late = Deadline::passed(deadline) => Err(late.into()),
+                    done = work => done,
+                }
+            }))
+        };
+        let done = done.await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => Error::statement(panics::told(panic_text(&*panic))),
+            Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
+        })?;
+        Ok((done, deadline, scope))
     }
 
     /// Runs exactly one statement and answers its rows; none where it answers no rows.

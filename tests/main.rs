@@ -1,6 +1,7 @@
 //! The integration tests of the engine and of its command.
 
 mod analyses;
+mod append;
 mod bad_input;
 mod cli;
 mod codec;

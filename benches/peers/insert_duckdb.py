@@ -7,6 +7,7 @@ transaction of its own. MODE says where they go:
     arrow     the same from rows that are in memory, as Arrow tables
     parquet   a Parquet file for each batch, by COPY, flushed to the disk as a commit would: no other guarantee
     lake      the same, and after it the file's name as a row of a table of DuckDB's own file: Parquet with transactions
+    appended  the same from rows that are in memory, as Arrow tables
 
 Then reads the rows: a sum over two columns, in seconds, run once before. Prints both, and the number of rows.
 """
@@ -30,26 +31,25 @@ def flushed(path):
 
 def main():
     folder, mode, select = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    files = mode in ("parquet", "lake")
+    files, in_memory = mode in ("parquet", "lake", "appended"), mode in ("arrow", "appended")
     connection = duckdb.connect(str(folder / "results.duckdb") if mode != "parquet" else ":memory:")
     statement = [select.replace("{batch}", str(batch)) for batch in range(BATCHES)]
-    if mode == "lake":
+    if mode in ("lake", "appended"):
         connection.execute("CREATE TABLE files (name TEXT)")
     if not files:
         connection.execute(f"CREATE TABLE results AS {statement[0]} LIMIT 0")
-    batches = [connection.execute(text).to_arrow_table() for text in statement] if mode == "arrow" else []
+    batches = [connection.execute(text).to_arrow_table() for text in statement] if in_memory else []
     start, busy = time.perf_counter(), time.process_time()
     for number, text in enumerate(statement):
-        if mode == "database":
+        if in_memory:
+            rows, text = batches[number], "SELECT * FROM rows"
+        if not files:
             connection.execute(f"INSERT INTO results {text}")
-        elif mode == "arrow":
-            rows = batches[number]
-            connection.execute("INSERT INTO results SELECT * FROM rows")
         else:
             file = folder / f"part-{number}.parquet"
             connection.execute(f"COPY ({text}) TO '{file}' (FORMAT parquet)")
             flushed(file)
-            if mode == "lake":
+            if mode != "parquet":
                 connection.execute("INSERT INTO files VALUES (?)", [str(file)])
     seconds, processor = time.perf_counter() - start, time.process_time() - busy
     source = "results" if not files else f"read_parquet('{folder}/part-*.parquet')"

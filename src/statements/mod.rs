@@ -9,6 +9,7 @@ mod settings;
 mod sql;
 mod views;
 
+pub(crate) use sql::{counted, task_context};
 pub(crate) use views::Views;
 
 pub(crate) use schema_graph::REFERENCE as SCHEMA_GRAPH;

@@ -187,10 +187,15 @@ pub(super) fn frame(session: &Session, plan: LogicalPlan) -> DataFrame {
     DataFrame::new(session.state(), plan)
 }
 
-/// Runs a plan. Its functions are part of it: its tasks need no list of all there are, which takes long to copy.
 async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
     let plan = state.create_physical_plan(plan).await?;
-    let context = TaskContext::new(
+    Ok(execute_stream(plan, task_context(&state))?)
+}
+
+/// What the tasks of a plan see of the session. Its functions are part of the plan: its tasks need no list of all there
+/// are, which takes long to copy.
+pub(crate) fn task_context(state: &SessionState) -> Arc<TaskContext> {
+    Arc::new(TaskContext::new(
         None,
         state.session_id().to_owned(),
         state.config().clone(),
@@ -199,8 +204,7 @@ async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecor
         HashMap::new(),
         HashMap::new(),
         Arc::clone(state.runtime_env()),
-    );
-    Ok(execute_stream(plan, Arc::new(context))?)
+    ))
 }
 
 /// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.
@@ -216,7 +220,7 @@ fn tag(statement: &SqlStatement) -> String {
 }
 
 /// The rows that an INSERT or COPY wrote.
-pub(super) fn counted(batches: &[RecordBatch]) -> u64 {
+pub(crate) fn counted(batches: &[RecordBatch]) -> u64 {
     let counts = batches.iter().filter_map(|batch| batch.column(0).as_primitive_opt::<UInt64Type>());
     counts.flat_map(|counts| counts.iter().flatten()).sum()
 }
