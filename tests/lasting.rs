@@ -3,6 +3,8 @@
 mod attached;
 mod crash;
 mod peers;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod reading;
 mod statements;
 mod travel;
