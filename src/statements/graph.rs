@@ -36,8 +36,11 @@ pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Ans
             create.generator
         )));
     };
-    let graph = make(session, call).await?;
-    let tables = vec![("nodes", vec![graph.nodes()?]), ("edges", vec![graph.edges()?])];
+    let tables = {
+        let (graph, host) = make(session, call).await?;
+        host.reserve(graph.bytes() + graph.table_bytes()).map_err(stopped)?;
+        vec![("nodes", vec![graph.nodes()?]), ("edges", vec![graph.edges()?])]
+    };
     let made = create.generator.to_string();
     if lasting::create_graph(session, &catalog_name, &name, &tables, false, made, create.or_replace).await? {
         return Ok(Answer::Done("CREATE GRAPH".to_owned()));
@@ -145,8 +148,8 @@ async fn sources(session: &Session, call: &RelationNode, host: &Host) -> Result<
     Ok(sources)
 }
 
-/// Generates on a blocking thread, in the kernels' pool.
-async fn make(session: &Session, call: RelationNode) -> Result<GeneratedGraph> {
+/// Generates on a blocking thread, in the kernels' pool. What was reserved for it is given back.
+async fn make(session: &Session, call: RelationNode) -> Result<(GeneratedGraph, Host)> {
     let pool = Arc::clone(&session.engine.shared.kernels);
     let dropped = StopOnDrop::default();
     let host = Host::new(session, &dropped);
@@ -155,7 +158,10 @@ async fn make(session: &Session, call: RelationNode) -> Result<GeneratedGraph> {
         let Some((generator, options)) = call.generator() else {
             return Err(execution_error("CREATE GRAPH: the call makes no graph"));
         };
-        pool.install(|| generator.generate(options, &sources, &host))
+        let graph = pool.install(|| generator.generate(options, &sources, &host))?;
+        std::mem::drop(sources);
+        host.release(host.memory.size());
+        Ok((graph, host))
     };
     let made = tokio::task::spawn_blocking(work).await;
     Ok(made.map_err(|error| execution_error(format!("the generator failed: {error}")))??)

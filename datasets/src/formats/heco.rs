@@ -143,8 +143,11 @@ impl Folder {
                 Some(file) => Self::shape(&mut Npz::open(&file)?)?.0,
                 None => self.edges(other, keep_going)?.iter().map(|edge| edge.1 as usize + 1).max().unwrap_or(0),
             };
-            let last = blocks[blocks.len() - 1];
-            blocks.push((other, last.1 + last.2, count));
+            let (_, first, before): (char, usize, usize) = blocks[blocks.len() - 1];
+            let Some(first) = first.checked_add(before).filter(|first| first.checked_add(count).is_some()) else {
+                return Err(Error::file(&self.folder, "the nodes of all types are more than can be counted"));
+            };
+            blocks.push((other, first, count));
         }
         Ok(blocks)
     }
@@ -347,5 +350,21 @@ impl Reader for Folder {
         let features = features.map(|letter| self.folder.join(format!("{letter}_feat.npz")));
         let splits = LABELLED.iter().flat_map(|k| PARTS.map(|part| self.folder.join(format!("{part}_{k}.npy"))));
         edges.chain(features).chain(splits).chain([self.folder.join("labels.npy")]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::tests::npy;
+
+    #[test]
+    fn more_nodes_than_can_be_counted_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+        write("labels.npy", &npy("<i8", false, "(18446744073709551615,)", &[]));
+        write("pa.txt", b"0 5\n");
+        let blocks = Folder::find(folder.path()).unwrap().blocks(&|| true);
+        assert!(blocks.unwrap_err().to_string().contains("more than can be counted"));
     }
 }

@@ -122,18 +122,33 @@ fn columns_of(reads: &[&str], schema: &Schema, what: &str) -> Result<Vec<String>
     Ok(columns)
 }
 
+/// Edges as columns `src`, `dst`.
+fn edge_columns(edges: &[(u32, u32)]) -> (ArrayRef, ArrayRef) {
+    let end = |pick: fn(&(u32, u32)) -> u32| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(edges.iter().map(|edge| i64::from(pick(edge)))))
+    };
+    (end(|edge| edge.0), end(|edge| edge.1))
+}
+
 impl GeneratedGraph {
-    /// The edges as columns `src`, `dst`.
-    pub fn edge_columns(&self) -> (ArrayRef, ArrayRef) {
-        let end = |pick: fn(&(u32, u32)) -> u32| -> ArrayRef {
-            Arc::new(self.edges.iter().map(|edge| i64::from(pick(edge))).collect::<Int64Array>())
-        };
-        (end(|edge| edge.0), end(|edge| edge.1))
+    /// The bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        let labels = self.labels.as_ref().map_or(0, |labels| size_of_val(labels.as_slice()));
+        let features = self.features.as_ref().map_or(0, |(_, values)| size_of_val(values.as_slice()));
+        size_of_val(self.edges.as_slice()) + labels + features
+    }
+
+    /// The bytes of its tables.
+    pub fn table_bytes(&self) -> usize {
+        let labels = self.labels.as_ref().map_or(0, |labels| size_of_val(labels.as_slice()));
+        let features =
+            self.features.as_ref().map_or(0, |(_, values)| size_of_val(values.as_slice()) + 4 * self.n_nodes);
+        16 * self.edges.len() + 8 * self.n_nodes + labels + features
     }
 
     /// The table `edges`: `src, dst`.
     pub fn edges(&self) -> Result<RecordBatch> {
-        let (src, dst) = self.edge_columns();
+        let (src, dst) = edge_columns(&self.edges);
         Ok(RecordBatch::try_from_iter_with_nullable([("src", src, true), ("dst", dst, true)])?)
     }
 
@@ -268,12 +283,16 @@ impl Operator for GeneratorOperator {
 
     fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
         let relations = self.relations(call, run)?;
+        let size = run.batch_size();
         let Some(parameters) = call.input(PARAMETERS) else {
             let graph = self.make(&call.options, &relations, run)?;
-            let (src, dst) = graph.edge_columns();
-            return run.emit_all(vec![src, dst]);
+            let _room = Reservation::new(run.host(), graph.bytes()).map_err(stopped)?;
+            for edges in graph.edges.chunks(size) {
+                let (src, dst) = edge_columns(edges);
+                run.emit(RecordBatch::try_new(Arc::clone(run.schema()), vec![src, dst])?)?;
+            }
+            return Ok(());
         };
-        let size = run.batch_size();
         let mut small = run.coalescer(Arc::clone(run.schema()));
         while let Some(batch) = run.next(parameters)? {
             let (Some(ids), rows) = (batch.column_by_name("graph_id"), batch.num_rows()) else { continue };
@@ -282,11 +301,11 @@ impl Operator for GeneratorOperator {
                 run.host().check().map_err(stopped)?;
                 let options = self.row_options(call, &batch, row)?;
                 let graph = self.make(&options, &relations, run)?;
-                let (src, dst) = graph.edge_columns();
-                let id = take(ids, &UInt32Array::from(vec![row as u32; src.len()]), None)?;
-                let edges = RecordBatch::try_new(Arc::clone(run.schema()), vec![id, src, dst])?;
-                for start in (0..edges.num_rows()).step_by(size) {
-                    small.push_batch(edges.slice(start, size.min(edges.num_rows() - start)))?;
+                let _room = Reservation::new(run.host(), graph.bytes()).map_err(stopped)?;
+                for edges in graph.edges.chunks(size) {
+                    let (src, dst) = edge_columns(edges);
+                    let id = take(ids, &UInt32Array::from(vec![row as u32; edges.len()]), None)?;
+                    small.push_batch(RecordBatch::try_new(Arc::clone(run.schema()), vec![id, src, dst])?)?;
                     while let Some(graphs) = small.next_completed_batch() {
                         run.emit(graphs)?;
                     }
