@@ -50,6 +50,6 @@ fn a_deletion_or_update_happens_when_it_runs_and_not_when_it_is_explained() {
 #[test]
 fn a_graph_that_is_made_counts_against_the_limit() {
     let db = limited(16);
-    db.refuses("CREATE GRAPH g AS cycle(2000000)", &["table edges", "memory"]);
+    db.refuses("CREATE GRAPH g AS cycle(2000000)", &["CREATE GRAPH: no room", "memory"]);
     db.run("CREATE GRAPH g AS cycle(1000)");
 }

@@ -85,6 +85,54 @@ impl Tables {
     }
 }
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod rows {
+    use std::sync::Arc;
+
+    use arrow::datatypes::SchemaRef;
+    use async_trait::async_trait;
+    use datafusion::catalog::{Session, TableProvider};
+    use datafusion::common::Result;
+    use datafusion::datasource::TableType;
+    use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+    use datafusion::physical_plan::ExecutionPlan;
+    use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+
+    /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
+    #[derive(Debug)]
+    pub(super) struct Rows(pub(super) Arc<dyn TableProvider>);
+
+    #[async_trait]
+    impl TableProvider for Rows {
+        fn schema(&self) -> SchemaRef {
+            self.0.schema()
+        }
+
+        fn table_type(&self) -> TableType {
+            self.0.table_type()
+        }
+
+        fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+            self.0.supports_filters_pushdown(filters)
+        }
+
+        async fn scan(
+            &self,
+            state: &dyn Session,
+            projection: Option<&Vec<usize>>,
+            filters: &[Expr],
+            limit: Option<usize>,
+        ) -> Result<Arc<dyn ExecutionPlan>> {
+            if projection.is_some_and(Vec::is_empty) {
+                let first = self.0.scan(state, Some(&vec![0]), filters, limit).await?;
+                let none: Vec<ProjectionExpr> = Vec::new();
+                return Ok(Arc::new(ProjectionExec::try_new(none, first)?));
+            }
+            self.0.scan(state, projection, filters, limit).await
+        }
+    }
+}
+
 #[cfg(feature = "sqlite")]
 mod sqlite {
     use std::path::Path;
@@ -92,19 +140,16 @@ mod sqlite {
     use std::time::Duration;
 
     use arrow::array::AsArray;
-    use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-    use async_trait::async_trait;
-    use datafusion::catalog::{Session, TableProvider};
+    use arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::catalog::TableProvider;
     use datafusion::common::{DataFusionError, Result, TableReference, exec_datafusion_err};
-    use datafusion::datasource::TableType;
-    use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-    use datafusion::physical_plan::ExecutionPlan;
-    use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
     use datafusion_table_providers::sql::db_connection_pool::sqlitepool::SqliteConnectionPool;
     use datafusion_table_providers::sql::db_connection_pool::{JoinPushDown, Mode};
     use datafusion_table_providers::sqlite::DynSqliteConnectionPool;
     use datafusion_table_providers::sqlite::sql_table::SQLiteTable;
     use futures::TryStreamExt;
+
+    use super::rows::Rows;
 
     /// How long a query waits for another program that writes.
     const PATIENCE: Duration = Duration::from_secs(5);
@@ -175,40 +220,6 @@ mod sqlite {
         }
     }
 
-    /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
-    #[derive(Debug)]
-    struct Rows(Arc<dyn TableProvider>);
-
-    #[async_trait]
-    impl TableProvider for Rows {
-        fn schema(&self) -> SchemaRef {
-            self.0.schema()
-        }
-
-        fn table_type(&self) -> TableType {
-            self.0.table_type()
-        }
-
-        fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-            self.0.supports_filters_pushdown(filters)
-        }
-
-        async fn scan(
-            &self,
-            state: &dyn Session,
-            projection: Option<&Vec<usize>>,
-            filters: &[Expr],
-            limit: Option<usize>,
-        ) -> Result<Arc<dyn ExecutionPlan>> {
-            if projection.is_some_and(Vec::is_empty) {
-                let first = self.0.scan(state, Some(&vec![0]), filters, limit).await?;
-                let none: Vec<ProjectionExpr> = Vec::new();
-                return Ok(Arc::new(ProjectionExec::try_new(none, first)?));
-            }
-            self.0.scan(state, projection, filters, limit).await
-        }
-    }
-
     /// The type of a column by what it is declared as (SQLite's rules of affinity, section 3.1 of "Datatypes In SQLite").
     fn affinity(declared: &str) -> DataType {
         let declared = declared.to_ascii_uppercase();
@@ -256,16 +267,60 @@ mod postgres {
     use std::collections::HashMap;
     use std::sync::Arc;
 
+    use arrow::array::AsArray;
+    use arrow::datatypes::DataType;
     use datafusion::catalog::TableProvider;
     use datafusion::common::{Result, TableReference, exec_datafusion_err};
     use datafusion_table_providers::postgres::PostgresTableFactory;
     use datafusion_table_providers::sql::db_connection_pool::DbConnectionPool;
     use datafusion_table_providers::sql::db_connection_pool::postgrespool::PostgresConnectionPool;
     use datafusion_table_providers::util::secrets::to_secret_map;
+    use futures::TryStreamExt;
+    use percent_encoding::percent_decode_str;
+    use url::Url;
+
+    use super::rows::Rows;
 
     /// A database of PostgreSQL.
     pub(super) struct Postgres {
         factory: PostgresTableFactory,
+    }
+
+    /// What the client's package wants to know of an address: it takes no URL. What is no URL it reads itself.
+    fn options(location: &str) -> Result<HashMap<String, String>, String> {
+        let Some(url) =
+            location.contains("://").then(|| Url::parse(location)).transpose().map_err(|e| e.to_string())?
+        else {
+            return Ok(HashMap::from([("connection_string".to_owned(), location.to_owned())]));
+        };
+        let decoded = |text: &str| match percent_decode_str(text).decode_utf8() {
+            Ok(text) => Ok(text.into_owned()),
+            Err(_) => Err("the address is not in UTF-8".to_owned()),
+        };
+        // The package puts them into a list of settings with blanks between.
+        let quoted = |text: String| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
+        let host = url.host_str().unwrap_or("localhost").trim_matches(['[', ']']).to_owned();
+        let mut options = HashMap::from([("host".to_owned(), quoted(host))]);
+        if !url.username().is_empty() {
+            options.insert("user".to_owned(), quoted(decoded(url.username())?));
+        }
+        if let Some(password) = url.password() {
+            options.insert("pass".to_owned(), decoded(password)?);
+        }
+        if let Some(port) = url.port() {
+            options.insert("port".to_owned(), port.to_string());
+        }
+        let database = url.path().trim_start_matches('/');
+        if !database.is_empty() {
+            options.insert("db".to_owned(), quoted(decoded(database)?));
+        }
+        for (name, value) in url.query_pairs() {
+            if !["sslmode", "sslrootcert"].contains(&&*name) {
+                return Err(format!("{name} is no setting of an address; there are sslmode and sslrootcert"));
+            }
+            options.insert(name.into_owned(), value.into_owned());
+        }
+        Ok(options)
     }
 
     impl Postgres {
@@ -273,18 +328,51 @@ mod postgres {
             // The address may hold a password, so no error shows it.
             let host = location.rsplit('@').next().unwrap_or(location).to_owned();
             let failed = |error: &dyn std::fmt::Display| exec_datafusion_err!("PostgreSQL at {host}: {error}");
-            let options = HashMap::from([("connection_string".to_owned(), location.to_owned())]);
+            let options = options(location).map_err(|error| failed(&error))?;
             let pool = PostgresConnectionPool::new(to_secret_map(options)).await.map_err(|error| failed(&error))?;
             let pool = Arc::new(pool);
             let connection = pool.connect().await.map_err(|error| failed(&error))?;
             let connection = connection.as_async().ok_or_else(|| failed(&"no connection"))?;
-            let names = connection.tables("public").await.map_err(|error| failed(&error))?;
+            // The package lists no views.
+            let query = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'public' \
+                         ORDER BY table_name";
+            let rows = connection.query_arrow(query, &[], None).await.map_err(|error| failed(&error))?;
+            let batches: Vec<_> = rows.try_collect().await.map_err(|error| failed(&error))?;
+            let mut names = Vec::new();
+            for batch in batches.iter().filter(|batch| batch.num_columns() == 1) {
+                let column = arrow::compute::cast(batch.column(0), &DataType::Utf8)?;
+                names.extend(column.as_string::<i32>().iter().flatten().map(str::to_owned));
+            }
             Ok((Self { factory: PostgresTableFactory::new(Arc::clone(&pool)) }, names))
         }
 
         pub(super) async fn table(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
             let table = self.factory.table_provider(TableReference::partial("public", name)).await;
-            table.map_err(|error| exec_datafusion_err!("{name}: {error}"))
+            let table = table.map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
+            Ok(Arc::new(Rows(table)))
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn an_address_is_taken_apart() {
+            let found = options("postgres://me%40here:p%3Aw@[::1]:5433/my%20base?sslmode=disable").unwrap();
+            let expected = [
+                ("host", "'::1'"),
+                ("user", "'me@here'"),
+                ("pass", "p:w"),
+                ("port", "5433"),
+                ("db", "'my base'"),
+                ("sslmode", "disable"),
+            ];
+            assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+            let found = options("postgresql://host").unwrap();
+            assert_eq!(found, HashMap::from([("host".to_owned(), "'host'".to_owned())]));
+            assert!(options("postgres://host/base?depth=3").unwrap_err().contains("sslmode"));
+            assert_eq!(options("host=a dbname=b").unwrap()["connection_string"], "host=a dbname=b");
         }
     }
 }

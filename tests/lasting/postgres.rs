@@ -71,8 +71,8 @@ impl Server {
         Ok(command.status()?.success())
     }
 
-    fn address(&self) -> String {
-        format!("postgres://me:secret@127.0.0.1:{}/postgres?sslmode=disable", self.port)
+    fn address(&self, user: &str) -> String {
+        format!("postgres://{user}@127.0.0.1:{}/postgres?sslmode=disable", self.port)
     }
 
     fn stop(&mut self) {
@@ -109,9 +109,12 @@ fn tables_of_postgresql_are_joined_with_ours() {
     let lab = Lab::new();
     let db = lab.open();
     db.run("CREATE TABLE mine AS SELECT 2 AS id, 'here' AS place UNION ALL SELECT 3, 'there'");
-    db.run(&format!("ATTACH '{}' AS notes", server.address()));
-    // It is remembered.
+    db.run(&format!("ATTACH '{}' AS secret_notes", server.address("me:secret")));
+    assert_eq!(db.value("SELECT count(*) FROM secret_notes.papers"), "3");
+    db.run(&format!("ATTACH '{}' AS notes", server.address("me")));
+    // It is remembered, but no password is.
     let db = lab.open();
+    db.refuses("SELECT * FROM secret_notes.papers", &["secret_notes"]);
     let sql = "SELECT id, title, score, \"Odd Name\", cited, price, day, seen, weights FROM notes.papers ORDER BY id";
     assert_eq!(
         db.rows(sql),
@@ -135,9 +138,8 @@ fn tables_of_postgresql_are_joined_with_ours() {
 
     // Without the server an error, and what is ours is there.
     server.stop();
-    let error = lab.open().error("SELECT * FROM notes.papers");
-    assert!(error.contains("127.0.0.1") && !error.contains("secret"), "{error}");
+    lab.open().refuses("SELECT * FROM notes.papers", &["127.0.0.1"]);
     assert_eq!(lab.open().value("SELECT count(*) FROM kept"), "2");
-    let error = db.error(&format!("ATTACH '{}' AS other", server.address()));
+    let error = db.error(&format!("ATTACH '{}' AS other", server.address("me:secret")));
     assert!(error.contains("PostgreSQL at 127.0.0.1") && !error.contains("secret"), "{error}");
 }
