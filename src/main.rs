@@ -5,7 +5,7 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How long freed memory is kept for the next query, in milliseconds: the system clears what it has had back.
-const KEPT_MS: i64 = 1000;
+const KEPT_MS: i64 = 10_000;
 
 fn main() -> std::process::ExitCode {
     /// `mi_option_purge_delay` of mimalloc.h; the bindings do not name it.

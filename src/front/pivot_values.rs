@@ -21,10 +21,14 @@ const MOST_VALUES: usize = 10_000;
 
 /// The query that finds the values of the first PIVOT that has none (`PIVOT t ON c USING sum(x)`, `IN (ANY)`,
 /// `IN (SELECT ...)`), with the CTEs that it may name; `None` once all have their values.
-pub fn pivot_values(statement: &SqlStatement) -> Option<SqlStatement> {
+///
+/// Nothing is changed: the visitor that may change trees is the one that shows them in the order needed.
+pub fn pivot_values(statement: &mut SqlStatement) -> Option<SqlStatement> {
+    if visit_statement(statement, &mut AnyPivot).is_continue() {
+        return None;
+    }
     let mut finder = Finder { scopes: Vec::new(), found: None };
-    // The visitor that changes trees is the one that shows them in the order needed; it works on a copy.
-    let _ = visit_statement(&mut statement.clone(), &mut finder);
+    let _ = visit_statement(statement, &mut finder);
     finder.found.map(|query| SqlStatement::Statement(Box::new(Statement::Query(Box::new(query)))))
 }
 
@@ -108,6 +112,20 @@ struct Scope {
 struct Finder {
     scopes: Vec<Scope>,
     found: Option<Query>,
+}
+
+/// Stops at a PIVOT: nearly every statement has none.
+struct AnyPivot;
+
+impl VisitorMut for AnyPivot {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Pivot { .. } => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
 }
 
 impl VisitorMut for Finder {

@@ -39,7 +39,7 @@ pub(crate) async fn session() -> SessionContext {
 pub(crate) async fn prepared(context: &SessionContext, text: &str) -> Result<SqlStatement> {
     let Statement::Sql(statement) = parse::parse(text)? else { panic!("{text} is not DataFusion's") };
     let mut statement = *statement;
-    while let Some(values) = rewrite::pivot_values(&statement) {
+    while let Some(values) = rewrite::pivot_values(&mut statement) {
         let plan = context.state().statement_to_plan(values).await?;
         let batches = context.execute_logical_plan(plan).await?.collect().await?;
         rewrite::fill_pivot(&mut statement, &batches)?;

@@ -140,7 +140,7 @@ async fn plan_in(session: &Session, state: &SessionState, statement: SqlStatemen
 async fn prepared(session: &Session, statement: SqlStatement) -> Result<SqlStatement> {
     let mut statement = statement;
     // PIVOT without a list of values has to look at them first.
-    while let Some(values) = rewrite::pivot_values(&statement) {
+    while let Some(values) = rewrite::pivot_values(&mut statement) {
         let found = Box::pin(plan(session, values)).await?;
         let batches = frame(session, found).collect().await?;
         rewrite::fill_pivot(&mut statement, &batches)?;

@@ -48,22 +48,37 @@ impl Monitor for Unmonitored {
 }
 
 /// Memory granted by a [`Monitor`], given back on drop.
+///
+/// Sums below [`Reservation::SMALLEST`] are not asked for: kernels of many small graphs would spend more on asking than on
+/// the work, and a thread holds few of them at a time.
 pub struct Reservation<'a> {
     monitor: &'a dyn Monitor,
     bytes: usize,
+    /// What the host knows of.
+    granted: usize,
 }
 
 impl<'a> Reservation<'a> {
+    /// The smallest sum that is asked for: a page.
+    pub const SMALLEST: usize = 4096;
+
     /// Reserves `bytes` or says why not.
     pub fn new(monitor: &'a dyn Monitor, bytes: usize) -> Result<Self, Stopped> {
-        monitor.reserve(bytes)?;
-        Ok(Self { monitor, bytes })
+        let mut reservation = Self { monitor, bytes: 0, granted: 0 };
+        reservation.grow(bytes)?;
+        Ok(reservation)
     }
 
     /// Reserves `bytes` more.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Stopped> {
-        self.monitor.reserve(bytes)?;
-        self.bytes += bytes;
+        let bytes = self.bytes + bytes;
+        if bytes < Self::SMALLEST {
+            self.monitor.check()?;
+        } else {
+            self.monitor.reserve(bytes - self.granted)?;
+            self.granted = bytes;
+        }
+        self.bytes = bytes;
         Ok(())
     }
 
@@ -85,7 +100,9 @@ impl<'a> Reservation<'a> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.monitor.release(self.bytes);
+        if self.granted > 0 {
+            self.monitor.release(self.granted);
+        }
     }
 }
 

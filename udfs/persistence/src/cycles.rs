@@ -27,7 +27,15 @@ pub(crate) fn kill_cycles(
 ) -> Result<Vec<Option<u32>>, Stopped> {
     let _room = Reservation::new(monitor, 16 * n + (16 + size_of::<Annotation>()) * edges.len() + 16 * cycles.len())?;
     let graph = RankedGraph::new(n, edges);
-    let mut basis = Basis::new(edges.len(), cycles.len(), monitor)?;
+    match cycles.len() <= FEW {
+        true => Ok(kill_few_cycles(&graph, cycles)),
+        false => kill_many_cycles(&graph, cycles, monitor),
+    }
+}
+
+/// [`kill_cycles`] for any number of cycles.
+fn kill_many_cycles(graph: &RankedGraph, cycles: &[u32], monitor: &dyn Monitor) -> Result<Vec<Option<u32>>, Stopped> {
+    let mut basis = Basis::new(graph.edges.len(), cycles.len(), monitor)?;
     let mut killers = vec![None; cycles.len()];
     // The position in `cycles` of each cycle that lasts.
     let mut positions: Vec<u32> = Vec::new();
@@ -70,6 +78,43 @@ pub(crate) fn kill_cycles(
         }
     }
     Ok(killers)
+}
+
+/// So many cycles fit into a word.
+const FEW: usize = 64;
+
+/// [`kill_cycles`] where the cycles of an edge fit into a word, the bit of a younger cycle above those of older ones. No
+/// annotation waits to be refreshed: a cycle that ends is replaced everywhere. O(m) time beyond seeing the triangles.
+fn kill_few_cycles(graph: &RankedGraph, cycles: &[u32]) -> Vec<Option<u32>> {
+    let mut killers = vec![None; cycles.len()];
+    let mut annotations = vec![0u64; graph.edges.len()];
+    let mut alive = 0u64;
+    for (i, &edge) in cycles.iter().enumerate() {
+        let mut is_first = true;
+        graph.triangles_closed(edge, |f, g| {
+            let others = annotations[f as usize] ^ annotations[g as usize];
+            if is_first {
+                is_first = false;
+                killers[i] = Some(edge);
+                annotations[edge as usize] = others;
+            } else {
+                let sum = annotations[edge as usize] ^ others;
+                if sum != 0 {
+                    let youngest = sum.ilog2();
+                    killers[youngest as usize] = Some(edge);
+                    alive ^= 1 << youngest;
+                    annotations.iter_mut().filter(|it| **it >> youngest & 1 == 1).for_each(|it| *it ^= sum);
+                }
+            }
+            // Where no cycle is alive all triangles are the same.
+            alive == 0
+        });
+        if is_first {
+            alive |= 1 << i;
+            annotations[edge as usize] = 1 << i;
+        }
+    }
+    killers
 }
 
 /// A graph with the rank of each edge in the adjacency lists.
@@ -271,5 +316,37 @@ impl Scratch {
             }
         }
         cycles
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bonnet_graph::Unmonitored;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn few_cycles_end_as_many_do(pairs in proptest::collection::vec((0u32..14, 0u32..14), 0..80)) {
+            let mut seen = std::collections::HashSet::new();
+            let pairs = pairs.into_iter().map(|(u, v)| (u.min(v), u.max(v)));
+            let edges: Vec<FilteredEdge> = pairs
+                .filter(|&(u, v)| u != v && seen.insert((u, v)))
+                .zip(0u32..)
+                .map(|(ends, rank)| FilteredEdge { ends, value: f64::from(rank) })
+                .collect();
+            let mut root: Vec<u32> = (0..14).collect();
+            let mut cycles = Vec::new();
+            for (edge, rank) in edges.iter().zip(0..) {
+                let (u, v) = (root[edge.ends.0 as usize], root[edge.ends.1 as usize]);
+                match u == v {
+                    true => cycles.push(rank),
+                    false => root.iter_mut().filter(|root| **root == u).for_each(|root| *root = v),
+                }
+            }
+            prop_assume!(cycles.len() <= FEW);
+            let graph = RankedGraph::new(14, &edges);
+            prop_assert_eq!(kill_few_cycles(&graph, &cycles), kill_many_cycles(&graph, &cycles, &Unmonitored).unwrap());
+        }
     }
 }

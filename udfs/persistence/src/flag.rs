@@ -30,7 +30,7 @@ pub(crate) fn flag_persistence(
     monitor.check()?;
     let mut points = Vec::with_capacity(births.len());
     let mut components = Components::new(births);
-    let mut cycles: Vec<u32> = Vec::new();
+    let mut cycles: Vec<u32> = Vec::with_capacity(edges.len());
     for (rank, edge) in edges.iter().enumerate() {
         match components.join(edge.ends) {
             Some(birth) if birth < edge.value => points.push(Point { dim: 0, birth, death: edge.value }),

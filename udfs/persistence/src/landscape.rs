@@ -61,36 +61,40 @@ impl Landscape {
 }
 
 /// Corners as they are found, of any function.
-#[derive(Default)]
 struct Found {
     corners: Vec<(u32, (f64, f64))>,
-    /// The last corner of each function, and how many there are.
-    last: Vec<u32>,
-    counts: Vec<usize>,
+    functions: Vec<FoundFunction>,
+}
+
+#[derive(Default)]
+struct FoundFunction {
+    corners: usize,
+    /// Its last corner among all.
+    last: usize,
 }
 
 impl Found {
     fn push(&mut self, k: usize, corner: (f64, f64)) {
-        if k == self.last.len() {
-            self.last.push(0);
-            self.counts.push(0);
+        if k == self.functions.len() {
+            self.functions.push(FoundFunction::default());
         }
-        self.last[k] = self.corners.len() as u32;
-        self.counts[k] += 1;
+        let function = &mut self.functions[k];
+        function.corners += 1;
+        function.last = self.corners.len();
         self.corners.push((k as u32, corner));
     }
 
     fn last(&mut self, k: usize) -> Option<&mut (f64, f64)> {
-        self.last.get(k).map(|&at| &mut self.corners[at as usize].1)
+        self.functions.get(k).map(|function| &mut self.corners[function.last].1)
     }
 
     /// Function by function.
     fn finish(self) -> Landscape {
-        let mut next: Vec<usize> = Vec::with_capacity(self.counts.len());
+        let mut next: Vec<usize> = Vec::with_capacity(self.functions.len());
         let mut total = 0;
-        for count in self.counts {
+        for function in self.functions {
             next.push(total);
-            total += count;
+            total += function.corners;
         }
         let mut corners = vec![(0.0, 0.0); total];
         for (k, corner) in self.corners {
@@ -122,15 +126,17 @@ pub fn persistence_landscape(
     monitor: &dyn Monitor,
 ) -> Result<Landscape, Stopped> {
     const STEP: usize = 1 << 12;
+    const FEW: usize = 16;
     let mut intervals = intervals(points, dim, cap);
     // Of equal births the longest first, so that a later one rises above nothing.
     intervals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     // A tent that meets no other has three corners.
     let alone = 3 * intervals.len();
     let mut room = Reservation::new(monitor, alone * size_of::<(u32, (f64, f64))>() + 4 * STEP)?;
-    let mut found = Found { corners: Vec::with_capacity(alone), ..Found::default() };
+    let few = intervals.len().min(FEW);
+    let mut found = Found { corners: Vec::with_capacity(alone), functions: Vec::with_capacity(few) };
     // deaths[k]: the k-th largest death so far, of those not over.
-    let mut deaths: Vec<f64> = Vec::new();
+    let mut deaths: Vec<f64> = Vec::with_capacity(few);
     let most = functions.unwrap_or(usize::MAX);
     for (birth, death) in intervals {
         let made = found.corners.len() * size_of::<(u32, (f64, f64))>();

@@ -13,7 +13,7 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrderMode, Partitioning};
 
-use crate::udf::holds_rows;
+use crate::rows::holds_rows;
 
 /// Makes one aggregation of the two that an aggregate is planned as, where a function among them holds its rows.
 #[derive(Debug, Default)]

@@ -96,9 +96,6 @@ impl GroupsAccumulator for Groups {
         let heavy = self.body.heavy();
         host.call(bytes, heavy, || {
             let in_threads = host.in_threads(bytes, heavy);
-            if in_threads && let Some(column) = self.body.values(&states, &host) {
-                return column;
-            }
             // Of several errors the first group's is told.
             let values: Vec<Result<ScalarValue>> = match in_threads {
                 true => states.par_iter().map(|state| state.value(&host)).collect(),

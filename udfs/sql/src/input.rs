@@ -241,11 +241,11 @@ fn whole(
             KeyIndex::new(&[("nodes.node", nodes)])?
         }
     };
-    let (from, to) = (keys.numbers(&src), keys.numbers(&dst));
-    if nodes.is_some() {
-        for (column, name, numbers) in [(&src, "src", &from), (&dst, "dst", &to)] {
-            let missing = numbers.iter().enumerate().find(|(row, number)| number.is_none() && is_valid(column, *row));
-            if let Some((row, _)) = missing {
+    let rows = keys.pairs(&src, &dst);
+    if nodes.is_some() && rows.iter().any(Option::is_none) {
+        for (column, name) in [(&src, "src"), (&dst, "dst")] {
+            let mut numbers = keys.numbers(column).into_iter().enumerate();
+            if let Some((row, _)) = numbers.find(|(row, number)| number.is_none() && is_valid(column, *row)) {
                 return Err(execution_error(format!(
                     "{function}: an edge ends at node {} ({name}), which nodes lacks. Add the node, leave nodes => out, \
                      or keep only edges between nodes: WHERE src IN (SELECT node FROM ...) AND dst IN (SELECT node FROM ...)",
@@ -254,7 +254,6 @@ fn whole(
             }
         }
     }
-    let rows: Vec<Option<(u32, u32)>> = from.into_iter().zip(to).map(|(from, to)| Some((from?, to?))).collect();
     let mut arcs = Vec::with_capacity(rows.len());
     arcs.extend(rows.iter().flatten());
     Ok(InputGraph { id: None, keys, arcs, rows, positions })
@@ -280,10 +279,7 @@ fn take_keys(keys: &KeyColumn, rows: &[u32]) -> Result<KeyColumn> {
     if let (Some(&first), Some(&last)) = (rows.first(), rows.last())
         && (last - first) as usize == rows.len() - 1
     {
-        return Ok(match keys {
-            KeyColumn::Integer(keys) => KeyColumn::Integer(keys.slice(first as usize, rows.len())),
-            KeyColumn::Text(keys) => KeyColumn::Text(keys.slice(first as usize, rows.len())),
-        });
+        return Ok(keys.slice(first as usize..last as usize + 1));
     }
     let rows = UInt32Array::from(rows.to_vec());
     Ok(match keys {

@@ -1,6 +1,7 @@
 //! Node keys: any integer or text column, numbered `0..n` in key order.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
@@ -58,6 +59,14 @@ impl KeyColumn {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Some rows of the column, without copying.
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Integer(keys) => Self::Integer(keys.slice(rows.start, rows.len())),
+            Self::Text(keys) => Self::Text(keys.slice(rows.start, rows.len())),
+        }
     }
 
     /// The type of the normal form.
@@ -192,6 +201,20 @@ impl KeyIndex {
         }
     }
 
+    /// The numbers of both keys of each row; `None` where one of them has none.
+    pub fn pairs(&self, src: &KeyColumn, dst: &KeyColumn) -> Vec<Option<(u32, u32)>> {
+        match (self, src, dst) {
+            (Self::Integer { keys, dense }, KeyColumn::Integer(src), KeyColumn::Integer(dst))
+                if src.null_count() + dst.null_count() == 0 =>
+            {
+                let rows = src.values().iter().zip(dst.values());
+                let number = |key| integer_number(keys, dense, key);
+                rows.map(|(&src, &dst)| Some((number(src)?, number(dst)?))).collect()
+            }
+            _ => self.numbers(src).into_iter().zip(self.numbers(dst)).map(|(src, dst)| Some((src?, dst?))).collect(),
+        }
+    }
+
     /// The keys as a column in key order: BIGINT or text.
     pub fn array(&self) -> ArrayRef {
         match self {
@@ -261,6 +284,16 @@ mod tests {
         let a = column(Int64Array::from(vec![i64::MIN, 0, i64::MAX]));
         let index = KeyIndex::new(&[("src", &a)]).unwrap();
         assert_eq!(index.numbers(&a), [Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn pairs_are_the_numbers_of_both_columns() {
+        let (a, b) = (column(Int64Array::from(vec![3, 9, 3])), column(Int64Array::from(vec![9, 9, 5])));
+        let index = KeyIndex::new(&[("src", &a), ("dst", &b)]).unwrap();
+        assert_eq!(index.pairs(&a, &b), [Some((0, 2)), Some((2, 2)), Some((0, 1))]);
+        let nulls = column(Int64Array::from(vec![Some(9), None, Some(4)]));
+        assert_eq!(index.pairs(&a, &nulls), [Some((0, 2)), None, None]);
+        assert_eq!(index.pairs(&a.slice(1..2), &b.slice(1..2)), [Some((2, 2))]);
     }
 
     #[test]

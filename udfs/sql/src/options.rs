@@ -38,6 +38,7 @@ impl OptionValue {
             ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) | ScalarValue::LargeUtf8(Some(text)) => {
                 Self::Text(text.clone())
             }
+            ScalarValue::Dictionary(_, value) => return Self::from_scalar(value),
             value if value.data_type().is_integer() => match value.cast_to(&arrow::datatypes::DataType::Int64).ok()? {
                 ScalarValue::Int64(Some(value)) => Self::Integer(value),
                 _ => return None,

@@ -20,8 +20,11 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::expressions::Literal;
 
 use crate::groups::Groups;
+use crate::rows::RowsAggregate;
 use crate::statement::ExpressionHost;
-use crate::{Body, Column, Function, OptionType, OptionValue, Options, ParameterKind, Registry, usage_error};
+use crate::{
+    Body, Column, Function, OptionType, OptionValue, Options, Parameter, ParameterKind, Registry, usage_error,
+};
 
 /// A function of one row.
 pub trait ScalarFunction: Debug + Send + Sync {
@@ -50,21 +53,10 @@ pub trait AggregateFunction: Debug + Send + Sync {
     fn heavy(&self) -> bool {
         false
     }
-
-    /// Whether a state holds the rows themselves, so that the states of parts of a group are no smaller than the rows.
-    fn holds_rows(&self) -> bool {
-        false
-    }
-
-    /// The values of many groups as one column, where that is quicker to make than a value for each; `None` where it is not.
-    /// `states` are as [`AggregateFunction::state`] made them. Called in the kernel threads.
-    fn values(&self, _states: &[Box<dyn AggregateState>], _monitor: &dyn Monitor) -> Option<Result<ArrayRef>> {
-        None
-    }
 }
 
 /// What an aggregate knows of the rows seen so far.
-pub trait AggregateState: Any + Debug + Send + Sync {
+pub trait AggregateState: Debug + Send + Sync {
     /// Sees rows: the column parameters, in their order.
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()>;
 
@@ -101,6 +93,10 @@ impl Registry {
         self.iter()
             .filter_map(|function| match &function.body {
                 Body::Aggregate(body) => Some(Arc::new(AggregateUDF::new_from_impl(Aggregate {
+                    common: Common::new(function),
+                    body: Arc::clone(body),
+                }))),
+                Body::Rows(body) => Some(Arc::new(AggregateUDF::new_from_impl(RowsAggregate {
                     common: Common::new(function),
                     body: Arc::clone(body),
                 }))),
@@ -160,12 +156,10 @@ impl Common {
                 ParameterKind::Option(OptionType::Text | OptionType::NumberOrText) => DataType::Utf8,
                 _ => return Ok(given.clone()),
             };
-            let text =
-                |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
             let fits = *given == DataType::Null
                 || *given == wanted
                 || (wanted.is_numeric() && given.is_numeric())
-                || (text(&wanted) && text(given))
+                || (is_text(&wanted) && is_text(given))
                 || (wanted.is_nested() && arrow::compute::can_cast_types(given, &wanted));
             match fits {
                 true => Ok(wanted),
@@ -178,6 +172,49 @@ impl Common {
             }
         });
         coerced.collect()
+    }
+
+    /// As [`Common::coerce`], for an aggregate: DataFusion repeats its constants for every row, and a dictionary's key is
+    /// shorter than a text.
+    pub(crate) fn coerce_aggregate(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let repeated = |(parameter, coerced): (&Parameter, DataType)| match (&parameter.kind, coerced) {
+            (ParameterKind::Option(_), DataType::Utf8) => {
+                DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
+            }
+            (_, coerced) => coerced,
+        };
+        Ok(self.function.parameters.iter().zip(self.coerce(given)?).map(repeated).collect())
+    }
+
+    /// Which parameters are columns.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let parameters = self.function.parameters.iter().enumerate();
+        parameters.filter(|(_, parameter)| matches!(parameter.kind, ParameterKind::Column(_))).map(|(i, _)| i)
+    }
+
+    /// The options, and which arguments are columns.
+    pub(crate) fn arguments(&self, args: &AccumulatorArgs) -> Result<(Options, Vec<usize>)> {
+        let function = &self.function;
+        if args.is_distinct {
+            return usage_error(format!("{}: DISTINCT is not supported; use a subquery", function.name));
+        }
+        let mut options = Options::default();
+        let mut columns = Vec::new();
+        for (i, parameter) in function.parameters.iter().enumerate() {
+            let ParameterKind::Option(kind) = parameter.kind else {
+                columns.push(i);
+                continue;
+            };
+            let value = match args.exprs.get(i) {
+                None => parameter.default.clone(),
+                Some(expr) => match literal(expr).map(OptionValue::from_scalar) {
+                    Some(Some(value)) => value,
+                    _ => return usage_error(format!("{}: {} must be a constant", function.name, parameter.name)),
+                },
+            };
+            options.insert(parameter.name, crate::planner::checked(function, parameter.name, kind, value)?);
+        }
+        Ok((options, columns))
     }
 }
 
@@ -278,7 +315,7 @@ impl AggregateUDFImpl for Aggregate {
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.common.coerce(given)
+        self.common.coerce_aggregate(given)
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -290,7 +327,7 @@ impl AggregateUDFImpl for Aggregate {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        let (options, columns) = self.arguments(&args)?;
+        let (options, columns) = self.common.arguments(&args)?;
         let (function, heavy) = (self.common.function.name, self.body.heavy());
         Ok(Box::new(Group { function, heavy, state: self.body.state(&options)?, columns }))
     }
@@ -300,40 +337,16 @@ impl AggregateUDFImpl for Aggregate {
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
-        let (options, columns) = self.arguments(&args)?;
+        let (options, columns) = self.common.arguments(&args)?;
         Ok(Box::new(Groups::new(self.common.function.name, Arc::clone(&self.body), columns, options)))
     }
 }
 
-/// Whether an aggregate is one of ours whose states hold the rows.
-pub(crate) fn holds_rows(function: &AggregateUDF) -> bool {
-    function.inner().downcast_ref::<Aggregate>().is_some_and(|aggregate| aggregate.body.holds_rows())
-}
-
-impl Aggregate {
-    /// The options, and which arguments are columns.
-    fn arguments(&self, args: &AccumulatorArgs) -> Result<(Options, Vec<usize>)> {
-        let function = &self.common.function;
-        if args.is_distinct {
-            return usage_error(format!("{}: DISTINCT is not supported; use a subquery", function.name));
-        }
-        let mut options = Options::default();
-        let mut columns = Vec::new();
-        for (i, parameter) in function.parameters.iter().enumerate() {
-            let ParameterKind::Option(kind) = parameter.kind else {
-                columns.push(i);
-                continue;
-            };
-            let value = match args.exprs.get(i) {
-                None => parameter.default.clone(),
-                Some(expr) => match literal(expr).map(OptionValue::from_scalar) {
-                    Some(Some(value)) => value,
-                    _ => return usage_error(format!("{}: {} must be a constant", function.name, parameter.name)),
-                },
-            };
-            options.insert(parameter.name, crate::planner::checked(function, parameter.name, kind, value)?);
-        }
-        Ok((options, columns))
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_text(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A diagram is a list of `{dim, birth, death}`; a landscape a list of its corners `{dim, k, x, y}`, by k and x.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, ListArray, StructArray};
@@ -63,13 +64,20 @@ fn lists(fields: Fields, columns: Vec<ArrayRef>, lengths: &[Option<usize>]) -> R
 
 /// A row a diagram.
 pub(super) fn diagram_array(diagrams: &[Option<Vec<Point>>]) -> Result<ListArray> {
-    let points = || diagrams.iter().flatten().flatten();
-    let columns: Vec<ArrayRef> = vec![
-        Arc::new(points().map(|point| point.dim as i32).collect::<Int32Array>()),
-        Arc::new(points().map(|point| point.birth).collect::<Float64Array>()),
-        Arc::new(points().map(|point| point.death).collect::<Float64Array>()),
-    ];
     let lengths: Vec<_> = diagrams.iter().map(|diagram| diagram.as_ref().map(Vec::len)).collect();
+    let points = lengths.iter().flatten().sum();
+    let (mut dims, mut births) = (Vec::with_capacity(points), Vec::with_capacity(points));
+    let mut deaths = Vec::with_capacity(points);
+    for diagram in diagrams.iter().flatten() {
+        dims.extend(diagram.iter().map(|point| point.dim as i32));
+        births.extend(diagram.iter().map(|point| point.birth));
+        deaths.extend(diagram.iter().map(|point| point.death));
+    }
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(Int32Array::from(dims)),
+        Arc::new(Float64Array::from(births)),
+        Arc::new(Float64Array::from(deaths)),
+    ];
     lists(diagram_fields(), columns, &lengths)
 }
 
@@ -111,6 +119,8 @@ struct StructLists {
     integers: Vec<Int32Array>,
     numbers: Vec<Float64Array>,
     structs: Option<NullBuffer>,
+    /// Whether anything within the lists is NULL.
+    nulls: bool,
 }
 
 impl StructLists {
@@ -139,6 +149,7 @@ impl StructLists {
                 integers: integers.iter().map(none).collect(),
                 numbers: numbers.iter().map(|_| Float64Array::new_null(lists.values().len())).collect(),
                 structs: None,
+                nulls: !lists.values().is_empty(),
                 lists,
             });
         };
@@ -151,19 +162,22 @@ impl StructLists {
                 _ => Err(wrong()),
             }
         };
-        let integers = integers
+        let integers: Vec<Int32Array> = integers
             .iter()
             .map(|name| Ok(field(name, &DataType::Int32)?.as_primitive::<Int32Type>().clone()))
             .collect::<Result<_>>()?;
-        let numbers = numbers
+        let numbers: Vec<Float64Array> = numbers
             .iter()
             .map(|name| Ok(field(name, &DataType::Float64)?.as_primitive::<Float64Type>().clone()))
             .collect::<Result<_>>()?;
-        Ok(Self { integers, numbers, structs: structs.nulls().cloned(), lists })
+        let nulls = structs.null_count() > 0
+            || integers.iter().any(|field| field.null_count() > 0)
+            || numbers.iter().any(|field| field.null_count() > 0);
+        Ok(Self { integers, numbers, structs: structs.nulls().cloned(), nulls, lists })
     }
 
     /// The elements of a row; `None` if it is NULL.
-    fn row(&self, row: usize) -> Option<std::ops::Range<usize>> {
+    fn row(&self, row: usize) -> Option<Range<usize>> {
         if self.lists.is_null(row) {
             return None;
         }
@@ -171,8 +185,18 @@ impl StructLists {
         Some(offsets[row] as usize..offsets[row + 1] as usize)
     }
 
+    /// The number of elements of some rows.
+    fn elements(&self, rows: &Range<usize>) -> usize {
+        let offsets = self.lists.value_offsets();
+        (offsets[rows.end] - offsets[rows.start]) as usize
+    }
+
     /// Whether an element or a field of it is NULL.
     fn has_null(&self, element: usize) -> bool {
+        self.nulls && self.null_in(element)
+    }
+
+    fn null_in(&self, element: usize) -> bool {
         self.structs.as_ref().is_some_and(|nulls| nulls.is_null(element))
             || self.integers.iter().any(|field| field.is_null(element))
             || self.numbers.iter().any(|field| field.is_null(element))
@@ -189,6 +213,11 @@ impl Diagrams {
     pub fn new(column: &ArrayRef, function: &'static str, argument: &str) -> Result<Self> {
         let what = format!("{function}: {argument}");
         Ok(Self { rows: StructLists::new(column, &what, &["dim"], &["birth", "death"])?, function })
+    }
+
+    /// The bytes of the diagrams of some rows, once they are read.
+    pub fn bytes(&self, rows: Range<usize>) -> usize {
+        self.rows.elements(&rows) * size_of::<Point>() + rows.len() * size_of::<Vec<Point>>()
     }
 
     /// The diagram of a row; `None` for NULL.
@@ -222,6 +251,11 @@ impl Landscapes {
     pub fn new(column: &ArrayRef, function: &'static str, argument: &str) -> Result<Self> {
         let what = format!("{function}: {argument}");
         Ok(Self { rows: StructLists::new(column, &what, &["dim", "k"], &["x", "y"])?, function })
+    }
+
+    /// The bytes of the landscapes of some rows, once they are read.
+    pub fn bytes(&self, rows: Range<usize>) -> usize {
+        self.rows.elements(&rows) * size_of::<(f64, f64)>() + rows.len() * size_of::<DimLandscape>()
     }
 
     /// The landscape of a row; `None` for NULL.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StringArray};
+use arrow::array::{ArrayRef, AsArray, ListArray};
 use arrow::datatypes::{DataType, Field, Float64Type};
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use bonnet_sql::{
-    AggregateFunction, AggregateState, Body, Function, KeyColumn, KeyIndex, Options, Parameter, execution_error,
-    stopped, usage_error,
+    AggregateFunction, AggregateState, Body, EdgeEnds, Function, Options, Parameter, RowsFunction, RowsKernel,
+    execution_error, stopped, usage_error,
 };
 use datafusion::common::{Result, ScalarValue};
 
@@ -19,7 +19,7 @@ const GRAN: &str =
 /// The registrations.
 pub fn functions() -> Vec<Function> {
     let of_edges = |name: &'static str, kernel: Kernel| {
-        Function::new(name, Body::Aggregate(Arc::new(OfEdges { name, kernel })))
+        Function::new(name, Body::Rows(Arc::new(OfEdges { name, kernel })))
             .parameters([
                 Parameter::column("src", "One end of the edge: integers or text."),
                 Parameter::column("dst", "The other end."),
@@ -87,10 +87,10 @@ pub(super) fn vector_type() -> DataType {
     DataType::List(Arc::new(Field::new("item", DataType::Float64, true)))
 }
 
-/// A vector as a value; NULL for none.
-pub(super) fn vector(values: Option<Vec<f64>>) -> ScalarValue {
-    let list = ListArray::from_iter_primitive::<Float64Type, _, _>([values.map(|v| v.into_iter().map(Some))]);
-    ScalarValue::List(Arc::new(list))
+/// A row a vector; NULL for none.
+fn vectors(values: Vec<Option<Vec<f64>>>) -> ListArray {
+    let values = values.into_iter().map(|vector| vector.map(|vector| vector.into_iter().map(Some)));
+    ListArray::from_iter_primitive::<Float64Type, _, _>(values)
 }
 
 /// A descriptor of the graph that the rows are the edges of.
@@ -100,168 +100,34 @@ struct OfEdges {
     kernel: Kernel,
 }
 
-impl AggregateFunction for OfEdges {
+impl RowsFunction for OfEdges {
     fn data_type(&self) -> DataType {
         vector_type()
-    }
-
-    fn holds_rows(&self) -> bool {
-        true
-    }
-
-    fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
-        Ok(Box::new(Edges { name: self.name, kernel: self.kernel, ends: Ends::None }))
     }
 
     fn heavy(&self) -> bool {
         true
     }
-}
 
-/// The ends of the rows so far: src and dst in turn.
-#[derive(Debug)]
-enum Ends {
-    None,
-    Integers(Vec<i64>),
-    /// One text after the other, and where each ends.
-    Texts(String, Vec<usize>),
-}
-
-#[derive(Debug)]
-struct Edges {
-    name: &'static str,
-    kernel: Kernel,
-    ends: Ends,
-}
-
-impl Edges {
-    fn push_integers(&mut self, keys: impl Iterator<Item = i64>) -> Result<()> {
-        let mut keys = keys.peekable();
-        match &mut self.ends {
-            _ if keys.peek().is_none() => {}
-            Ends::None => self.ends = Ends::Integers(keys.collect()),
-            Ends::Integers(ends) => ends.extend(keys),
-            Ends::Texts(..) => return self.mixed(),
-        }
-        Ok(())
-    }
-
-    fn push_texts<'a>(&mut self, keys: impl Iterator<Item = &'a str>) -> Result<()> {
-        let mut keys = keys.peekable();
-        if keys.peek().is_none() {
-            return Ok(());
-        }
-        if let Ends::None = self.ends {
-            self.ends = Ends::Texts(String::new(), Vec::new());
-        }
-        let Ends::Texts(text, ends) = &mut self.ends else { return self.mixed() };
-        for key in keys {
-            text.push_str(key);
-            ends.push(text.len());
-        }
-        Ok(())
-    }
-
-    fn mixed<T>(&self) -> Result<T> {
-        usage_error(format!("{}: src and dst mix integers and text: cast them to one type", self.name))
-    }
-
-    /// The keys of src and of dst.
-    fn columns(&self) -> [KeyColumn; 2] {
-        [0, 1].map(|side| match &self.ends {
-            Ends::None => KeyColumn::Integer(Int64Array::from(Vec::<i64>::new())),
-            Ends::Integers(ends) => {
-                KeyColumn::Integer(Int64Array::from_iter_values(ends.iter().skip(side).step_by(2).copied()))
-            }
-            Ends::Texts(text, ends) => {
-                let key = |i: usize| &text[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
-                KeyColumn::Text(StringArray::from_iter_values((side..ends.len()).step_by(2).map(key)))
-            }
-        })
-    }
-}
-
-impl AggregateState for Edges {
-    fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        match (KeyColumn::new(&columns[0], "src")?, KeyColumn::new(&columns[1], "dst")?) {
-            (KeyColumn::Integer(src), KeyColumn::Integer(dst)) => {
-                let rows = src.iter().zip(&dst).filter_map(|(src, dst)| Some([src?, dst?]));
-                self.push_integers(rows.flatten())
-            }
-            (KeyColumn::Text(src), KeyColumn::Text(dst)) => {
-                let rows = src.iter().zip(&dst).filter_map(|(src, dst)| Some([src?, dst?]));
-                self.push_texts(rows.flatten())
-            }
-            (src, dst) => {
-                // A column of NULLs agrees with either form.
-                let nulls = |column: &KeyColumn| match column {
-                    KeyColumn::Integer(keys) => keys.null_count() == keys.len(),
-                    KeyColumn::Text(keys) => keys.null_count() == keys.len(),
-                };
-                if nulls(&src) || nulls(&dst) { Ok(()) } else { self.mixed() }
-            }
-        }
-    }
-
-    fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        match bytes.split_first() {
-            Some((0, [])) => Ok(()),
-            Some((1, rest)) => self.push_integers(rest.as_chunks::<8>().0.iter().map(|key| i64::from_le_bytes(*key))),
-            Some((2, rest)) => {
-                let texts: Vec<String> = serde_json::from_slice(rest).map_err(|_| damaged(self.name))?;
-                self.push_texts(texts.iter().map(String::as_str))
-            }
-            _ => Err(damaged(self.name)),
-        }
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        match &self.ends {
-            Ends::None => vec![0],
-            Ends::Integers(ends) => std::iter::once(1).chain(ends.iter().flat_map(|end| end.to_le_bytes())).collect(),
-            Ends::Texts(text, ends) => {
-                let mut start = 0;
-                let keys: Vec<&str> = ends
-                    .iter()
-                    .map(|&end| {
-                        let key = &text[start..end];
-                        start = end;
-                        key
-                    })
-                    .collect();
-                let mut bytes = vec![2];
-                bytes.extend(serde_json::to_vec(&keys).expect("texts become JSON"));
-                bytes
-            }
-        }
-    }
-
-    fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue> {
-        if let Ends::None = self.ends {
-            return Ok(vector(None));
-        }
-        // Columns, numbers and pairs: about 40 bytes a row; then the graph.
-        let rows = match &self.ends {
-            Ends::None => 0,
-            Ends::Integers(ends) => ends.len() / 2,
-            Ends::Texts(_, ends) => ends.len() / 2,
-        };
-        let _held = Reservation::new(monitor, 40 * rows + Graph::bytes(2 * rows, rows)).map_err(stopped)?;
-        let [src, dst] = self.columns();
-        let keys = KeyIndex::new(&[("src", &src), ("dst", &dst)])?;
-        let edges: Vec<(u32, u32)> =
-            keys.numbers(&src).into_iter().zip(keys.numbers(&dst)).filter_map(|(u, v)| Some((u?, v?))).collect();
-        let graph = Graph::from_edges(keys.len(), &edges);
-        drop(edges);
-        (self.kernel)(&graph, monitor).map(|values| vector(Some(values))).map_err(stopped)
-    }
-
-    fn size(&self) -> usize {
-        match &self.ends {
-            Ends::None => 0,
-            Ends::Integers(ends) => 8 * ends.capacity(),
-            Ends::Texts(text, ends) => text.capacity() + 8 * ends.capacity(),
-        }
+    fn bind(&self, _: &Options) -> Result<RowsKernel> {
+        let (name, kernel) = (self.name, self.kernel);
+        Ok(Box::new(move |groups, monitor| {
+            let columns = groups.columns();
+            let ends = EdgeEnds::new(name, &columns[0], &columns[1])?;
+            let found = groups.map(|group| {
+                if group.is_empty() {
+                    return Ok(None);
+                }
+                let rows = group.len();
+                // Columns, numbers and pairs: about 40 bytes a row; then the graph.
+                let _held = Reservation::new(monitor, 40 * rows + Graph::bytes(2 * rows, rows)).map_err(stopped)?;
+                let (keys, edges) = ends.graph(name, group)?;
+                let graph = Graph::from_edges(keys.len(), &edges);
+                drop(edges);
+                kernel(&graph, monitor).map(Some).map_err(stopped)
+            })?;
+            Ok(Arc::new(vectors(found)))
+        }))
     }
 }
 
@@ -314,7 +180,7 @@ impl AggregateState for Values {
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
-        Ok(vector(self.0.shares()))
+        Ok(ScalarValue::List(Arc::new(vectors(vec![self.0.shares()]))))
     }
 
     fn size(&self) -> usize {

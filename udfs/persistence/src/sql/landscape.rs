@@ -6,19 +6,16 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
-use bonnet_graph::Monitor;
+use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    AggregateFunction, AggregateState, Body, Function, OptionValue, Options, Parameter, ScalarFunction,
-    execution_error, stopped,
+    Body, Function, OptionValue, Options, Parameter, RowsFunction, RowsKernel, ScalarFunction, execution_error, stopped,
 };
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 
-use super::bytes::{Reader, Writer};
 use super::columns::{
     Diagrams, DimLandscape, Landscapes, common_dim, dimension, exponent, landscape_array, landscape_type, numbers, rows,
 };
 use super::diagram::diagram_parameter;
-use crate::Landscape;
 
 const LANDSCAPE: &str = "persistence_landscape";
 const MEAN: &str = "landscape_mean";
@@ -66,7 +63,7 @@ pub(super) fn persistence_landscape() -> Function {
 
 /// The registration.
 pub(super) fn landscape_mean() -> Function {
-    Function::new(MEAN, Body::Aggregate(Arc::new(Mean)))
+    Function::new(MEAN, Body::Rows(Arc::new(Mean)))
         .parameters([landscape_parameter("landscape")])
         .returns("LIST of {dim, k, x, y}")
         .description(
@@ -201,76 +198,30 @@ impl ScalarFunction for Distance {
 #[derive(Debug)]
 struct Mean;
 
-impl AggregateFunction for Mean {
+impl RowsFunction for Mean {
     fn data_type(&self) -> DataType {
         landscape_type()
-    }
-
-    fn holds_rows(&self) -> bool {
-        true
-    }
-
-    fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
-        Ok(Box::new(Seen::default()))
     }
 
     fn heavy(&self) -> bool {
         true
     }
-}
 
-/// The landscapes of a group.
-#[derive(Debug, Default)]
-struct Seen {
-    dim: Option<u32>,
-    landscapes: Vec<Landscape>,
-    bytes: usize,
-}
-
-impl Seen {
-    fn add(&mut self, it: DimLandscape) -> Result<()> {
-        self.dim = common_dim(MEAN, self.dim, it.dim)?;
-        self.bytes += it.landscape.bytes() + size_of::<Landscape>();
-        self.landscapes.push(it.landscape);
-        Ok(())
-    }
-}
-
-impl AggregateState for Seen {
-    fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        let landscapes = Landscapes::new(&columns[0], MEAN, "landscape")?;
-        for row in 0..columns[0].len() {
-            if let Some(it) = landscapes.row(row)? {
-                self.add(it)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let mut reader = Reader(bytes);
-        // 0 for none, else the dimension and 1.
-        let dim = reader.count()?.checked_sub(1).map(|dim| dim as u32);
-        while !reader.is_empty() {
-            self.add(DimLandscape { dim, landscape: reader.landscape()? })?;
-        }
-        Ok(())
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        writer.count(self.dim.map_or(0, |dim| dim as usize + 1));
-        self.landscapes.iter().for_each(|landscape| writer.landscape(landscape));
-        writer.0
-    }
-
-    fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue> {
-        let mean = crate::landscape_mean(&self.landscapes, monitor).map_err(stopped)?;
-        let mean = mean.map(|landscape| DimLandscape { dim: self.dim, landscape });
-        Ok(ScalarValue::List(Arc::new(landscape_array(&[mean], monitor)?)))
-    }
-
-    fn size(&self) -> usize {
-        self.bytes
+    fn bind(&self, _: &Options) -> Result<RowsKernel> {
+        Ok(Box::new(|groups, monitor| {
+            let landscapes = Landscapes::new(&groups.columns()[0], MEAN, "landscape")?;
+            let means = groups.map(|group| {
+                let _room = Reservation::new(monitor, landscapes.bytes(group.clone())).map_err(stopped)?;
+                let of_group = rows(group.len(), |i| landscapes.row(group.start + i))?;
+                let (mut dim, mut read) = (None, Vec::with_capacity(of_group.len()));
+                for it in of_group.into_iter().flatten() {
+                    dim = common_dim(MEAN, dim, it.dim)?;
+                    read.push(it.landscape);
+                }
+                let mean = crate::landscape_mean(&read, monitor).map_err(stopped)?;
+                Ok(mean.map(|landscape| DimLandscape { dim, landscape }))
+            })?;
+            Ok(Arc::new(landscape_array(&means, monitor)?))
+        }))
     }
 }

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use bonnet_graph::Monitor;
+use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    AggregateFunction, AggregateState, Body, Column, Function, OptionValue, Options, Parameter, ParameterKind,
-    execution_error, stopped, usage_error,
+    Body, Column, Function, OptionValue, Options, Parameter, ParameterKind, RowsFunction, RowsKernel, execution_error,
+    stopped, usage_error,
 };
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 
-use super::descriptors::{damaged, vector_type};
+use super::descriptors::vector_type;
 use crate::{Kernel, MmdError, mmd};
 
 const NAME: &str = "mmd";
@@ -21,7 +21,7 @@ const NAME: &str = "mmd";
 /// The registration.
 pub fn function() -> Function {
     let descriptor = Parameter::column("descriptor", "A graph's vector, e.g. degree_histogram(src, dst).");
-    Function::new(NAME, Body::Aggregate(Arc::new(Mmd)))
+    Function::new(NAME, Body::Rows(Arc::new(Mmd)))
         .parameters([
             Parameter { kind: ParameterKind::Column(Column::Of(vector_type())), ..descriptor },
             Parameter::column("sample", "Which of the two samples the graph belongs to: any two different values."),
@@ -47,20 +47,16 @@ pub fn function() -> Function {
 #[derive(Debug)]
 struct Mmd;
 
-impl AggregateFunction for Mmd {
+impl RowsFunction for Mmd {
     fn data_type(&self) -> DataType {
         DataType::Float64
-    }
-
-    fn holds_rows(&self) -> bool {
-        true
     }
 
     fn heavy(&self) -> bool {
         true
     }
 
-    fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>> {
+    fn bind(&self, options: &Options) -> Result<RowsKernel> {
         let sigma = options.number("sigma")?.unwrap_or(1.0);
         if !(sigma > 0.0 && sigma.is_finite()) {
             return usage_error(format!("{NAME}: {}", MmdError::Sigma(sigma)));
@@ -76,109 +72,56 @@ impl AggregateFunction for Mmd {
             }
         };
         let unbiased = options.boolean("unbiased")?.unwrap_or(false);
-        Ok(Box::new(Samples { kernel, unbiased, vectors: BTreeMap::new(), bytes: 0 }))
+        Ok(Box::new(move |groups, monitor| {
+            let columns = groups.columns();
+            let (descriptors, names) = (columns[0].as_list::<i32>(), cast(&columns[1], &DataType::Utf8)?);
+            let names = names.as_string::<i32>();
+            let values = groups.map(|group| {
+                let offsets = descriptors.value_offsets();
+                let numbers = (offsets[group.end] - offsets[group.start]) as usize;
+                let _room = Reservation::new(monitor, 8 * numbers + 24 * group.len()).map_err(stopped)?;
+                let mut samples: Samples = BTreeMap::new();
+                for row in group {
+                    let vector = descriptors.value(row);
+                    let vector = vector.as_primitive::<Float64Type>();
+                    if vector.null_count() > 0 {
+                        let sample = names.value(row);
+                        return Err(execution_error(format!(
+                            "{NAME}: a descriptor of sample '{sample}' has a NULL in it"
+                        )));
+                    }
+                    samples.entry(names.value(row)).or_default().push(vector.values().to_vec());
+                }
+                of_samples(&samples, kernel, unbiased, monitor)
+            })?;
+            Ok(Arc::new(Float64Array::from(values)))
+        }))
     }
 }
 
-#[derive(Debug)]
-struct Samples {
-    kernel: Kernel,
-    unbiased: bool,
-    vectors: BTreeMap<String, Vec<Vec<f64>>>,
-    bytes: usize,
-}
+/// The vectors of each sample, by its name.
+type Samples<'a> = BTreeMap<&'a str, Vec<Vec<f64>>>;
 
-impl Samples {
-    fn add(&mut self, sample: &str, vector: Vec<f64>) -> Result<()> {
-        self.bytes += 24 + 8 * vector.capacity();
-        if let Some(vectors) = self.vectors.get_mut(sample) {
-            vectors.push(vector);
-            return Ok(());
+/// The discrepancy of two samples; `None` without any.
+fn of_samples(samples: &Samples, kernel: Kernel, unbiased: bool, monitor: &dyn Monitor) -> Result<Option<f64>> {
+    let mut there = samples.iter();
+    let ((first, a), (second, b)) = match (there.next(), there.next(), there.next()) {
+        (None, ..) => return Ok(None),
+        (Some(first), Some(second), None) => (first, second),
+        (Some((only, _)), None, _) => {
+            return Err(execution_error(format!("{NAME}: all rows are of the sample '{only}'; two are compared")));
         }
-        if self.vectors.len() == 2 {
-            let names: Vec<&str> = self.vectors.keys().map(String::as_str).chain([sample]).collect();
+        _ => {
+            let names: Vec<&str> = samples.keys().take(3).copied().collect();
             return Err(execution_error(format!(
                 "{NAME}: two samples are compared, and there are the samples '{}'; keep two: WHERE sample IN (...)",
                 names.join("', '")
             )));
         }
-        self.vectors.insert(sample.to_owned(), vec![vector]);
-        Ok(())
-    }
-}
-
-impl AggregateState for Samples {
-    fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        let descriptors = columns[0].as_list::<i32>();
-        let samples = cast(&columns[1], &DataType::Utf8)?;
-        let samples = samples.as_string::<i32>();
-        for row in 0..descriptors.len() {
-            if descriptors.is_null(row) || samples.is_null(row) {
-                continue;
-            }
-            let values = descriptors.value(row);
-            let values = values.as_primitive::<Float64Type>();
-            if values.null_count() > 0 {
-                return Err(execution_error(format!(
-                    "{NAME}: a descriptor of sample '{}' has a NULL in it",
-                    samples.value(row)
-                )));
-            }
-            self.add(samples.value(row), values.values().to_vec())?;
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let mut rest = bytes;
-        let mut word = || -> Result<[u8; 8]> {
-            let (word, after) = rest.split_first_chunk::<8>().ok_or_else(|| damaged(NAME))?;
-            rest = after;
-            Ok(*word)
-        };
-        for _ in 0..u64::from_le_bytes(word()?) {
-            let name = (0..u64::from_le_bytes(word()?)).map(|_| Ok(word()?[0])).collect::<Result<Vec<u8>>>()?;
-            let name = String::from_utf8(name).map_err(|_| damaged(NAME))?;
-            for _ in 0..u64::from_le_bytes(word()?) {
-                let length = u64::from_le_bytes(word()?);
-                let vector = (0..length).map(|_| Ok(f64::from_le_bytes(word()?))).collect::<Result<Vec<f64>>>()?;
-                self.add(&name, vector)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Numbers and letters of 8 bytes each: counts, names, lengths, components.
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut word = |word: u64| bytes.extend(word.to_le_bytes());
-        word(self.vectors.len() as u64);
-        for (name, vectors) in &self.vectors {
-            word(name.len() as u64);
-            name.bytes().for_each(|letter| word(u64::from(letter)));
-            word(vectors.len() as u64);
-            for vector in vectors {
-                word(vector.len() as u64);
-                vector.iter().for_each(|value| word(value.to_bits()));
-            }
-        }
-        bytes
-    }
-
-    fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue> {
-        let mut samples = self.vectors.iter();
-        let Some((first, a)) = samples.next() else { return Ok(ScalarValue::Float64(None)) };
-        let Some((second, b)) = samples.next() else {
-            return Err(execution_error(format!("{NAME}: all rows are of the sample '{first}'; two are compared")));
-        };
-        match mmd(a, b, self.kernel, self.unbiased, monitor) {
-            Ok(value) => Ok(ScalarValue::Float64(Some(value))),
-            Err(MmdError::Stopped(reason)) => Err(stopped(reason)),
-            Err(error) => Err(execution_error(format!("{NAME}: samples '{first}' and '{second}': {error}"))),
-        }
-    }
-
-    fn size(&self) -> usize {
-        self.bytes
+    };
+    match mmd(a, b, kernel, unbiased, monitor) {
+        Ok(value) => Ok(Some(value)),
+        Err(MmdError::Stopped(reason)) => Err(stopped(reason)),
+        Err(error) => Err(execution_error(format!("{NAME}: samples '{first}' and '{second}': {error}"))),
     }
 }

@@ -1,6 +1,5 @@
 //! The functions of this crate in SQL.
 
-mod bytes;
 mod clustering;
 mod columns;
 mod descriptors;

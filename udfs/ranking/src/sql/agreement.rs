@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::{ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Parameter, execution_error, stopped};
+use bonnet_sql::{
+    AggregateFunction, AggregateState, Body, Function, Options, Parameter, RowsFunction, RowsKernel, execution_error,
+    stopped,
+};
 use datafusion::common::{Result, ScalarValue};
 
 use crate::{FrechetError, TopSets};
@@ -14,7 +17,7 @@ use crate::{FrechetError, TopSets};
 /// The registrations.
 pub fn functions() -> Vec<Function> {
     let pair = |name, statistic| {
-        Function::new(name, Body::Aggregate(Arc::new(OfRows::<2> { statistic, heavy: false })))
+        Function::new(name, Body::Rows(Arc::new(OfRows::<2> { statistic, heavy: false })))
             .parameters([
                 Parameter::number_column("x", "The first ranking: ranks or scores."),
                 Parameter::number_column("y", "The second."),
@@ -51,13 +54,13 @@ pub fn functions() -> Vec<Function> {
             )
             .example("SELECT top_k_jaccard(a, b, 3) FROM (VALUES (1, 2), (2, 1), (3, 4), (4, 3)) t(a, b)")
             .source("Jaccard 1901; CurvBench (arXiv 2606.06397), Eq. 18"),
-        Function::new("rank_volatility", Body::Aggregate(Arc::new(OfRows::<1> { statistic: volatility, heavy: false })))
+        Function::new("rank_volatility", Body::Rows(Arc::new(OfRows::<1> { statistic: volatility, heavy: false })))
             .parameters([Parameter::number_column("rank", "A model's rank on each item.")])
             .returns("DOUBLE")
             .description("The sample deviation (n - 1) of ranks. NULL or NaN does not count; NULL for fewer than two ranks.")
             .example("SELECT rank_volatility(rank) FROM (VALUES (12), (12), (1), (4), (1)) t(rank)")
             .source(super::CURVBENCH),
-        Function::new("frechet_distance", Body::Aggregate(Arc::new(OfRows::<3> { statistic: frechet, heavy: true })))
+        Function::new("frechet_distance", Body::Rows(Arc::new(OfRows::<3> { statistic: frechet, heavy: true })))
             .parameters([
                 Parameter::number_column("a", "The value of the first curve."),
                 Parameter::number_column("b", "The value of the second curve."),
@@ -104,7 +107,7 @@ fn frechet(rows: &[[f64; 3]], monitor: &dyn Monitor) -> Result<Option<f64>> {
     })
 }
 
-/// An aggregate of N columns of numbers that keeps its rows.
+/// A statistic of N columns of numbers.
 #[derive(Debug)]
 struct OfRows<const N: usize> {
     statistic: Statistic<N>,
@@ -112,28 +115,29 @@ struct OfRows<const N: usize> {
     heavy: bool,
 }
 
-impl<const N: usize> AggregateFunction for OfRows<N> {
+impl<const N: usize> RowsFunction for OfRows<N> {
     fn data_type(&self) -> DataType {
         DataType::Float64
     }
 
-    fn holds_rows(&self) -> bool {
-        true
-    }
-
-    fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
-        Ok(Box::new(Rows { statistic: self.statistic, rows: Vec::new() }))
+    fn bind(&self, _: &Options) -> Result<RowsKernel> {
+        let statistic = self.statistic;
+        Ok(Box::new(move |groups, monitor| {
+            let columns = groups.columns();
+            let _room = Reservation::new(monitor, columns[0].len() * size_of::<[f64; N]>()).map_err(stopped)?;
+            let rows = rows::<N>(columns)?;
+            let values = groups.map(|group| statistic(&rows[group], monitor))?;
+            Ok(Arc::new(Float64Array::from(values)))
+        }))
     }
 
     fn heavy(&self) -> bool {
         self.heavy
     }
-}
 
-#[derive(Debug)]
-struct Rows<const N: usize> {
-    statistic: Statistic<N>,
-    rows: Vec<[f64; N]>,
+    fn keeps_nulls(&self) -> bool {
+        true
+    }
 }
 
 /// The columns as rows of numbers, NULL as NaN.
@@ -146,35 +150,6 @@ fn rows<const N: usize>(columns: &[ArrayRef]) -> Result<Vec<[f64; N]>> {
         }
     }
     Ok(rows)
-}
-
-impl<const N: usize> AggregateState for Rows<N> {
-    fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        self.rows.extend(rows::<N>(columns)?);
-        Ok(())
-    }
-
-    fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let (numbers, rest) = bytes.as_chunks::<8>();
-        let (rows, odd) = numbers.as_chunks::<N>();
-        if !rest.is_empty() || !odd.is_empty() {
-            return Err(execution_error("a partition's state is damaged"));
-        }
-        self.rows.extend(rows.iter().map(|row| row.map(f64::from_le_bytes)));
-        Ok(())
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        self.rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
-    }
-
-    fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue> {
-        Ok(ScalarValue::Float64((self.statistic)(&self.rows, monitor)?))
-    }
-
-    fn size(&self) -> usize {
-        size_of::<Self>() + self.rows.capacity() * size_of::<[f64; N]>()
-    }
 }
 
 #[derive(Debug)]

@@ -1,0 +1,226 @@
+//! Aggregates that see all rows of a group at once. The adapter holds the rows; the function is told when they are complete.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, new_empty_array};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use bonnet_graph::{Monitor, Reservation};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature};
+
+use crate::held::{GroupedRows, HeldRows, item};
+use crate::statement::ExpressionHost;
+use crate::udf::{Common, same_by_function};
+use crate::{Options, stopped};
+
+/// A function of a group of rows that needs them all at once.
+pub trait RowsFunction: Debug + Send + Sync {
+    /// The type of a value.
+    fn data_type(&self) -> DataType;
+
+    /// What makes the values, with these options.
+    ///
+    /// # Errors
+    /// For an option out of its range.
+    fn bind(&self, options: &Options) -> Result<RowsKernel>;
+
+    /// Whether the value of even a small group is work for the kernel threads.
+    fn heavy(&self) -> bool {
+        false
+    }
+
+    /// Whether rows with a NULL are seen too; by default they do not count.
+    fn keeps_nulls(&self) -> bool {
+        false
+    }
+}
+
+/// Makes one value a group, NULL for a group without rows. Called in the kernel threads where there is much to do; the
+/// monitor speaks for the running statement.
+pub type RowsKernel = Box<dyn Fn(&GroupedRows, &dyn Monitor) -> Result<ArrayRef> + Send + Sync>;
+
+/// The function for DataFusion.
+#[derive(Debug)]
+pub(crate) struct RowsAggregate {
+    pub(crate) common: Common,
+    pub(crate) body: Arc<dyn RowsFunction>,
+}
+
+same_by_function!(RowsAggregate);
+
+/// Whether an aggregate is one whose states are its rows.
+pub(crate) fn holds_rows(function: &AggregateUDF) -> bool {
+    function.inner().downcast_ref::<RowsAggregate>().is_some()
+}
+
+impl RowsAggregate {
+    fn groups(&self, args: &AccumulatorArgs) -> Result<Groups> {
+        let (options, columns) = self.common.arguments(args)?;
+        let types = columns.iter().map(|&i| args.expr_fields[i].data_type().clone()).collect();
+        Ok(Groups {
+            function: self.common.function.name,
+            data_type: self.body.data_type(),
+            heavy: self.body.heavy(),
+            kernel: self.body.bind(&options)?,
+            columns,
+            held: HeldRows::new(types, self.body.keeps_nulls()),
+            total: 0,
+        })
+    }
+}
+
+impl AggregateUDFImpl for RowsAggregate {
+    fn name(&self) -> &str {
+        self.common.function.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.common.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        self.common.coerce_aggregate(given)
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.body.data_type())
+    }
+
+    /// Lists of the rows, a field for each column.
+    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
+        let columns = self.common.columns().filter_map(|i| Some((i, args.input_fields.get(i)?)));
+        let field = |(i, column): (usize, &FieldRef)| {
+            Arc::new(Field::new(format!("{}[rows {i}]", args.name), DataType::List(item(column.data_type())), true))
+        };
+        Ok(columns.map(field).collect())
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(Group(Groups { total: 1, ..self.groups(&args)? })))
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
+        !args.is_distinct
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
+        Ok(Box::new(self.groups(&args)?))
+    }
+}
+
+/// The rows of all groups behind DataFusion's interface.
+struct Groups {
+    function: &'static str,
+    data_type: DataType,
+    heavy: bool,
+    kernel: RowsKernel,
+    /// The arguments that are columns.
+    columns: Vec<usize>,
+    held: HeldRows,
+    /// The number of groups.
+    total: usize,
+}
+
+impl Groups {
+    fn columns_of(&self, values: &[ArrayRef]) -> Vec<ArrayRef> {
+        self.columns.iter().map(|&i| Arc::clone(&values[i])).collect()
+    }
+
+    fn emit(&mut self, emit_to: EmitTo) -> Result<(HeldRows, usize)> {
+        let groups = match emit_to {
+            EmitTo::All => self.total,
+            EmitTo::First(n) => n.min(self.total),
+        };
+        self.total -= groups;
+        Ok((self.held.emit(emit_to)?, groups))
+    }
+
+    /// The values of all groups of these rows.
+    fn values(&self, held: &HeldRows, groups: usize) -> Result<ArrayRef> {
+        if groups == 0 {
+            return Ok(new_empty_array(&self.data_type));
+        }
+        let host = ExpressionHost::new(self.function);
+        let bytes = held.bytes();
+        host.call(bytes, self.heavy, || {
+            // Ordered by their groups they are copied.
+            let _room = Reservation::new(&host, bytes).map_err(stopped)?;
+            (self.kernel)(&held.grouped(groups, host.in_threads(bytes, self.heavy))?, &host)
+        })
+    }
+}
+
+impl GroupsAccumulator for Groups {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        groups: &[usize],
+        filter: Option<&BooleanArray>,
+        total: usize,
+    ) -> Result<()> {
+        self.total = total;
+        self.held.add(self.columns_of(values), groups.iter().map(|&group| group as u32).collect(), filter)
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        let (held, groups) = self.emit(emit_to)?;
+        self.values(&held, groups)
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        let (held, groups) = self.emit(emit_to)?;
+        held.lists(groups)
+    }
+
+    fn merge_batch(&mut self, values: &[ArrayRef], groups: &[usize], total: usize) -> Result<()> {
+        self.total = total;
+        self.held.merge(values, groups.iter().map(|&group| group as u32));
+        Ok(())
+    }
+
+    fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+        self.held.list_each(&self.columns_of(values), filter)
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.held.bytes()
+    }
+}
+
+/// The rows of one group.
+struct Group(Groups);
+
+impl Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Group").field("function", &self.0.function).finish_non_exhaustive()
+    }
+}
+
+impl Accumulator for Group {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let columns = self.0.columns_of(values);
+        let rows = columns.first().map_or(0, |column| column.len());
+        self.0.held.add(columns, vec![0; rows], None)
+    }
+
+    /// A window asks again as more rows come.
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        ScalarValue::try_from_array(&self.0.values(&self.0.held, 1)?, 0)
+    }
+
+    fn size(&self) -> usize {
+        GroupsAccumulator::size(&self.0)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        self.0.held.lists(1)?.iter().map(|lists| ScalarValue::try_from_array(lists, 0)).collect()
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let rows = states.first().map_or(0, |states| states.len());
+        self.0.held.merge(states, std::iter::repeat_n(0, rows));
+        Ok(())
+    }
+}
