@@ -14,10 +14,10 @@ use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Window, WindowFunctionDefinition};
 use rayon::prelude::*;
 
-use crate::input::number_column;
+use crate::input::{GraphRows, number_column};
 use crate::{
-    Binding, Body, Call, Function, InputGraph, KeyIndex, Operator, OptionValue, Options, Parameter, ParameterKind,
-    Registry, RelationNode, Run, Weights, collect_graphs, edge_schema, stopped, usage_error,
+    Binding, Body, Call, Function, KeyIndex, Operator, OptionValue, Options, Parameter, ParameterKind, Registry,
+    RelationNode, Run, Weights, edge_schema, stopped, usage_error,
 };
 
 /// A function of the edges of one graph.
@@ -148,15 +148,16 @@ impl Operator for EdgeOperator {
             Some(weight) => number_column(&batches, weight)?,
             None => None,
         };
-        // The graphs' rows, under the names that `collect_graphs` knows.
+        // The graphs' rows, under the names that `GraphRows` knows.
         let view = view(&columns, &batches)?;
-        run.inputs[0] = Some(memory_stream(view));
-        let graphs = collect_graphs(run, self.name, 0, None)?;
+        run.host().reserve(view.get_array_memory_size()).map_err(stopped)?;
+        let graphs = GraphRows::new(run, self.name, &[view], None)?;
 
         run.host().expect(graphs.len() as u64);
         let host = run.host();
-        let compute = |graph: &InputGraph| -> Result<ArrayRef> {
+        let compute = |i: usize| -> Result<(ArrayRef, Vec<u32>)> {
             host.check().map_err(stopped)?;
+            let graph = graphs.graph(i)?;
             let _room = Reservation::new(host, Graph::bytes(graph.n_nodes(), graph.arcs.len())).map_err(stopped)?;
             let simple = Graph::from_edges(graph.n_nodes(), &graph.arcs);
             let weights =
@@ -165,12 +166,12 @@ impl Operator for EdgeOperator {
             let edges = EdgeRows { id, keys, graph: &simple, rows: &graph.rows, weights };
             let value = self.function.compute(&edges, &call.options, host)?;
             host.advance(1);
-            Ok(value)
+            Ok((value, graph.positions))
         };
         // Many graphs side by side; of several errors the first graph's is told.
-        let values: Vec<Result<ArrayRef>> = run.install(|| graphs.par_iter().map(compute).collect());
-        let values = values.into_iter().collect::<Result<Vec<_>>>()?;
-        let order: Vec<u32> = graphs.iter().flat_map(|graph| graph.positions.iter().copied()).collect();
+        let found: Vec<Result<_>> = run.install(|| (0..graphs.len()).into_par_iter().map(compute).collect());
+        let (values, positions): (Vec<ArrayRef>, Vec<Vec<u32>>) = found.into_iter().collect::<Result<_>>()?;
+        let order = positions.concat();
         let value = match values.len() {
             0 => arrow::array::new_null_array(&self.function.data_type(), 0),
             _ => concat(&values.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>())?,
@@ -232,12 +233,6 @@ fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
         fields.push(("graph_id", id, true));
     }
     Ok(RecordBatch::try_from_iter_with_nullable(fields)?)
-}
-
-fn memory_stream(batch: RecordBatch) -> datafusion::execution::SendableRecordBatchStream {
-    let schema = batch.schema();
-    let stream = futures::stream::iter([Ok(batch)]);
-    Box::pin(datafusion::physical_plan::stream::RecordBatchStreamAdapter::new(schema, stream))
 }
 
 /// Replaces the edge functions of a window node by operators under what is left of it.

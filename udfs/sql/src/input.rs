@@ -130,60 +130,110 @@ fn graphs_of(
     edge_batches: &[RecordBatch],
     nodes: Option<usize>,
 ) -> Result<Vec<InputGraph>> {
-    let node_batches = nodes.map(|nodes| run.collect(nodes)).transpose()?;
-    let rows: usize = edge_batches.iter().map(RecordBatch::num_rows).sum();
-    // Numbers of both endpoints, positions and arcs: 32 bytes a row.
-    run.host().reserve(32 * rows).map_err(stopped)?;
-    let src = column(edge_batches, "src", "edges.src")?;
-    let dst = column(edge_batches, "dst", "edges.dst")?;
-    let edge_ids = raw_column(edge_batches, "graph_id")?;
-    let nodes = match &node_batches {
-        None => None,
-        Some(batches) => Some((column(batches, "node", "nodes.node")?, raw_column(batches, "graph_id")?)),
-    };
-    let (edge_ids, node_ids) = match (edge_ids, nodes.as_ref().and_then(|(_, ids)| ids.clone())) {
-        (None, None) => {
-            let positions = (0..rows as u32).collect();
-            return Ok(vec![whole(function, src, dst, nodes.map(|(keys, _)| keys), positions)?]);
-        }
-        (None, Some(_)) if rows > 0 => {
-            return usage_error(format!("{function}: nodes has a column graph_id and edges has none: add it to edges"));
-        }
-        (Some(_), None) if nodes.is_some() => {
-            return usage_error(format!("{function}: edges has a column graph_id and nodes has none: add it to nodes"));
-        }
-        ids => ids,
-    };
-
-    // Each graph's rows, by the order of graph_id.
-    let edge_keys = edge_ids.as_ref().map(|ids| KeyColumn::new(ids, "edges.graph_id")).transpose()?;
-    let node_keys = node_ids.as_ref().map(|ids| KeyColumn::new(ids, "nodes.graph_id")).transpose()?;
-    let columns: Vec<(&str, &KeyColumn)> = [("edges.graph_id", &edge_keys), ("nodes.graph_id", &node_keys)]
-        .into_iter()
-        .filter_map(|(name, keys)| keys.as_ref().map(|keys| (name, keys)))
-        .collect();
-    let index = KeyIndex::new(&columns)?;
-    let id_type = edge_ids.as_ref().or(node_ids.as_ref()).map_or(DataType::Null, |ids| ids.data_type().clone());
-    let ids = cast(&index.array(), &id_type)?;
-    let (edge_groups, node_groups) =
-        (Grouped::new(&index, edge_keys.as_ref()), Grouped::new(&index, node_keys.as_ref()));
+    let rows = GraphRows::new(run, function, edge_batches, nodes)?;
     let host = run.host();
     let graph = |i: usize| -> Result<InputGraph> {
         if i.is_multiple_of(256) {
             host.check().map_err(stopped)?;
         }
-        let edge_rows = edge_groups.rows(i);
-        let nodes = nodes.as_ref().map(|(keys, _)| take_keys(keys, node_groups.rows(i))).transpose()?;
-        let (src, dst) = (take_keys(&src, edge_rows)?, take_keys(&dst, edge_rows)?);
-        let mut graph = whole(function, src, dst, nodes, edge_rows.to_vec())
-            .map_err(|error| error.context(format!("graph_id {}", index.describe(i as u32))))?;
-        graph.id = Some(ids.slice(i, 1));
-        Ok(graph)
+        rows.graph(i)
     };
     // Of several errors the first graph's is told.
-    let graphs = (0..index.len()).into_par_iter().with_min_len(64);
+    let graphs = (0..rows.len()).into_par_iter().with_min_len(64);
     let graphs: Vec<Result<InputGraph>> = run.install(|| graphs.map(graph).collect());
     graphs.into_iter().collect()
+}
+
+/// The rows of an input, sorted into graphs.
+pub(crate) struct GraphRows {
+    function: String,
+    src: KeyColumn,
+    dst: KeyColumn,
+    nodes: Option<KeyColumn>,
+    /// `None` where the input is one graph.
+    ids: Option<GraphIds>,
+}
+
+/// Which rows are of which graph, by the order of `graph_id`.
+struct GraphIds {
+    index: KeyIndex,
+    values: ArrayRef,
+    edges: Grouped,
+    nodes: Grouped,
+}
+
+impl GraphRows {
+    /// Sorts rows that were read, and whose batches have been reserved.
+    pub(crate) fn new(
+        run: &mut Run,
+        function: &str,
+        edge_batches: &[RecordBatch],
+        nodes: Option<usize>,
+    ) -> Result<Self> {
+        let node_batches = nodes.map(|nodes| run.collect(nodes)).transpose()?;
+        let rows: usize = edge_batches.iter().map(RecordBatch::num_rows).sum();
+        // Numbers of both endpoints, positions and arcs: 32 bytes a row.
+        run.host().reserve(32 * rows).map_err(stopped)?;
+        let src = column(edge_batches, "src", "edges.src")?;
+        let dst = column(edge_batches, "dst", "edges.dst")?;
+        let edge_ids = raw_column(edge_batches, "graph_id")?;
+        let (nodes, node_ids) = match &node_batches {
+            None => (None, None),
+            Some(batches) => (Some(column(batches, "node", "nodes.node")?), raw_column(batches, "graph_id")?),
+        };
+        let ids = match (edge_ids, node_ids) {
+            (None, None) => None,
+            (None, Some(_)) if rows > 0 => {
+                return usage_error(format!(
+                    "{function}: nodes has a column graph_id and edges has none: add it to edges"
+                ));
+            }
+            (Some(_), None) if nodes.is_some() => {
+                return usage_error(format!(
+                    "{function}: edges has a column graph_id and nodes has none: add it to nodes"
+                ));
+            }
+            (edge_ids, node_ids) => Some(GraphIds::new(edge_ids.as_ref(), node_ids.as_ref())?),
+        };
+        Ok(Self { function: function.to_owned(), src, dst, nodes, ids })
+    }
+
+    /// The number of graphs.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.as_ref().map_or(1, |ids| ids.index.len())
+    }
+
+    /// The graph of this number.
+    pub(crate) fn graph(&self, i: usize) -> Result<InputGraph> {
+        let Some(ids) = &self.ids else {
+            let positions = (0..self.src.len() as u32).collect();
+            return whole(&self.function, self.src.clone(), self.dst.clone(), self.nodes.clone(), positions);
+        };
+        let rows = ids.edges.rows(i);
+        let nodes = self.nodes.as_ref().map(|keys| take_keys(keys, ids.nodes.rows(i))).transpose()?;
+        let (src, dst) = (take_keys(&self.src, rows)?, take_keys(&self.dst, rows)?);
+        let mut graph = whole(&self.function, src, dst, nodes, rows.to_vec())
+            .map_err(|error| error.context(format!("graph_id {}", ids.index.describe(i as u32))))?;
+        graph.id = Some(ids.values.slice(i, 1));
+        Ok(graph)
+    }
+}
+
+impl GraphIds {
+    fn new(edge_ids: Option<&ArrayRef>, node_ids: Option<&ArrayRef>) -> Result<Self> {
+        let edge_keys = edge_ids.map(|ids| KeyColumn::new(ids, "edges.graph_id")).transpose()?;
+        let node_keys = node_ids.map(|ids| KeyColumn::new(ids, "nodes.graph_id")).transpose()?;
+        let columns: Vec<(&str, &KeyColumn)> = [("edges.graph_id", &edge_keys), ("nodes.graph_id", &node_keys)]
+            .into_iter()
+            .filter_map(|(name, keys)| keys.as_ref().map(|keys| (name, keys)))
+            .collect();
+        let index = KeyIndex::new(&columns)?;
+        let id_type = edge_ids.or(node_ids).map_or(DataType::Null, |ids| ids.data_type().clone());
+        let values = cast(&index.array(), &id_type)?;
+        let edges = Grouped::new(&index, edge_keys.as_ref());
+        let nodes = Grouped::new(&index, node_keys.as_ref());
+        Ok(Self { index, values, edges, nodes })
+    }
 }
 
 /// The rows of each key of an index, in one list.

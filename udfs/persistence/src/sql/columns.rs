@@ -360,7 +360,10 @@ pub(super) fn numbers(column: &ArrayRef) -> Result<Float64Array> {
     Ok(arrow::compute::cast(column, &DataType::Float64)?.as_primitive::<Float64Type>().clone())
 }
 
-/// One value per row, in the kernel threads.
+/// One value per row: side by side in the kernel threads, one after the other for a caller that is none of them.
 pub(super) fn rows<T: Send>(n: usize, value: impl Fn(usize) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
-    (0..n).into_par_iter().map(value).collect()
+    match rayon::current_thread_index() {
+        Some(_) => (0..n).into_par_iter().map(value).collect(),
+        None => (0..n).map(value).collect(),
+    }
 }

@@ -155,10 +155,6 @@ impl ScalarFunction for Norm {
         DataType::Float64
     }
 
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
         let landscapes = Landscapes::new(&columns[0], NORM, "landscape")?;
         let norms = rows(columns[0].len(), |row| {
@@ -176,10 +172,6 @@ struct Distance;
 impl ScalarFunction for Distance {
     fn data_type(&self) -> DataType {
         DataType::Float64
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
@@ -201,10 +193,6 @@ struct Mean;
 impl RowsFunction for Mean {
     fn data_type(&self) -> DataType {
         landscape_type()
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn bind(&self, _: &Options) -> Result<RowsKernel> {
