@@ -5,15 +5,14 @@ pub(super) use with::*;
 #[cfg(not(feature = "delta"))]
 pub(super) use without::*;
 
-/// Whether a database remembers what was attached.
+/// Whether a database remembers what was attached. Without lasting databases there is never one.
+#[cfg_attr(not(feature = "delta"), expect(dead_code))]
 pub(super) enum Remembered {
     /// It does.
-    #[cfg(feature = "delta")]
     Yes,
     /// There is no database.
     NoDatabase,
     /// It does not, for this reason.
-    #[cfg_attr(not(feature = "delta"), expect(dead_code))]
     Not(&'static str),
 }
 

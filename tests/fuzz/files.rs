@@ -1,7 +1,6 @@
 //! Every reader of files: published graphs, tables, and databases.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use bonnet_datasets::{Opened, Options};
 use bonnetdb::EngineOptions;
@@ -113,6 +112,7 @@ enum How {
     /// Statements; `{}` stands for the set's folder.
     Sql(Vec<String>),
     /// A database in which these statements are run.
+    #[cfg_attr(not(feature = "delta"), expect(dead_code))]
     Database(Vec<String>),
 }
 
@@ -274,7 +274,7 @@ fn sqlite(folder: &Path) -> Option<Set> {
         c.execute('CREATE TABLE papers (id INTEGER, title TEXT, score REAL)')\n\
         c.executemany('INSERT INTO papers VALUES (?, ?, ?)', [(i, None if i == 3 else 'x' * i, i / 2) for i in range(300)])\n\
         c.commit()\n";
-    let made = Command::new("python3").args(["-c", script]).arg(folder.join("notes.db")).status();
+    let made = std::process::Command::new("python3").args(["-c", script]).arg(folder.join("notes.db")).status();
     if !made.is_ok_and(|status| status.success()) {
         println!("skipped: python3 is absent, so there is no file of SQLite's");
         return None;
