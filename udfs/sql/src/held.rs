@@ -12,6 +12,7 @@ use datafusion::logical_expr::EmitTo;
 use rayon::prelude::*;
 
 use crate::execution_error;
+use crate::input::Grouped;
 
 /// The rows of groups, group after group.
 #[derive(Debug)]
@@ -154,31 +155,15 @@ impl HeldRows {
         if u32::try_from(rows).is_err() {
             return Err(execution_error(format!("{rows} rows in one aggregation: at most {} can be held", u32::MAX)));
         }
-        // Placing moves each group's start to its end, the start of the next: so there is one more in front.
-        let mut bounds = vec![0; groups + 2];
-        let (mut in_order, mut last) = (true, 0);
-        for &group in self.batches.iter().flat_map(|batch| &batch.groups) {
-            bounds[group as usize + 2] += 1;
-            in_order &= last <= group;
-            last = group;
-        }
-        for i in 2..bounds.len() {
-            bounds[i] += bounds[i - 1];
-        }
-        let columns = (0..self.types.len()).map(|i| self.column(i));
-        if in_order {
-            bounds.remove(0);
-            return Ok(GroupedRows { columns: columns.collect::<Result<_>>()?, bounds, in_threads });
-        }
-        let mut order = vec![0u32; rows];
-        for (&group, row) in self.batches.iter().flat_map(|batch| &batch.groups).zip(0..) {
-            let next = &mut bounds[group as usize + 1];
-            order[*next] = row;
-            *next += 1;
-        }
-        bounds.pop();
+        let numbers = self.batches.iter().flat_map(|batch| batch.groups.iter().copied().map(Some));
+        let Grouped { rows: order, starts: bounds } = Grouped::new(numbers, groups);
+        let in_order = order.is_sorted();
         let order = UInt32Array::from(order);
-        let columns = columns.map(|column| Ok(take(&column?, &order, None)?)).collect::<Result<_>>()?;
+        let column = |i| {
+            let column = self.column(i)?;
+            Ok(if in_order { column } else { take(&column, &order, None)? })
+        };
+        let columns = (0..self.types.len()).map(column).collect::<Result<_>>()?;
         Ok(GroupedRows { columns, bounds, in_threads })
     }
 

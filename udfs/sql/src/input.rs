@@ -230,43 +230,50 @@ impl GraphIds {
         let index = KeyIndex::new(&columns)?;
         let id_type = edge_ids.or(node_ids).map_or(DataType::Null, |ids| ids.data_type().clone());
         let values = cast(&index.array(), &id_type)?;
-        let edges = Grouped::new(&index, edge_keys.as_ref());
-        let nodes = Grouped::new(&index, node_keys.as_ref());
+        let edges = Grouped::by_key(&index, edge_keys.as_ref());
+        let nodes = Grouped::by_key(&index, node_keys.as_ref());
         Ok(Self { index, values, edges, nodes })
     }
 }
 
-/// The rows of each key of an index, in one list.
-struct Grouped {
-    rows: Vec<u32>,
-    starts: Vec<usize>,
+/// The rows of numbered groups in one list, group by group, each group's in ascending order.
+pub(crate) struct Grouped {
+    pub(crate) rows: Vec<u32>,
+    /// Where each group's rows begin, and where the last one's end.
+    pub(crate) starts: Vec<usize>,
 }
 
 impl Grouped {
-    /// Counts, then places. A row without a key belongs to none; without a column all keys have no rows.
-    fn new(index: &KeyIndex, keys: Option<&KeyColumn>) -> Self {
+    /// The rows of each key of an index. A row without a key belongs to none; without a column all keys have no rows.
+    fn by_key(index: &KeyIndex, keys: Option<&KeyColumn>) -> Self {
         let numbers = keys.map_or_else(Vec::new, |keys| index.numbers(keys));
-        // Placing moves each key's start to its end, the start of the next: so there is one more in front.
-        let mut starts = vec![0; index.len() + 2];
-        for &number in numbers.iter().flatten() {
+        Self::new(numbers.iter().copied(), index.len())
+    }
+
+    /// The rows by their groups; `None` for a row of no group. Counts, then places: O(rows + groups).
+    pub(crate) fn new(numbers: impl Iterator<Item = Option<u32>> + Clone, groups: usize) -> Self {
+        // Placing moves each group's start to its end, the start of the next: so there is one more in front.
+        let mut starts = vec![0; groups + 2];
+        for number in numbers.clone().flatten() {
             starts[number as usize + 2] += 1;
         }
         for i in 2..starts.len() {
             starts[i] += starts[i - 1];
         }
-        let mut rows = vec![0; starts[starts.len() - 1]];
-        for (row, number) in numbers.iter().enumerate() {
+        let mut rows = vec![0; starts[groups + 1]];
+        for (number, row) in numbers.zip(0..) {
             if let Some(number) = number {
-                let next = &mut starts[*number as usize + 1];
-                rows[*next] = row as u32;
+                let next = &mut starts[number as usize + 1];
+                rows[*next] = row;
                 *next += 1;
             }
         }
+        starts.pop();
         Self { rows, starts }
     }
 
-    fn rows(&self, key: usize) -> &[u32] {
-        &self.rows[self.starts[key]..self.starts[key + 1]]
+    fn rows(&self, group: usize) -> &[u32] {
+        &self.rows[self.starts[group]..self.starts[group + 1]]
     }
 }
 

@@ -31,7 +31,7 @@ mod udf;
 mod window;
 
 pub use edge::{EdgeFunction, EdgeRows};
-pub use ends::EdgeEnds;
+pub use ends::{EdgeEnds, of_graphs};
 pub use flatten::flatten;
 pub use generator::{GeneratedGraph, Generator, Sources};
 pub use graphs::{GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, split_graph_name};

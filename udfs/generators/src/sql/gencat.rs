@@ -61,9 +61,8 @@ impl Generator for Gencat {
             let (node, src, dst) = (column("nodes", "node")?, column("edges", "src")?, column("edges", "dst")?);
             let _numbers = Reservation::new(monitor, 24 * (node.len() + src.len())).map_err(stopped)?;
             let keys = KeyIndex::new(&[("nodes.node", &node)])?;
-            let (from, to) = (keys.numbers(&src), keys.numbers(&dst));
             // Rows with a NULL end, or an end that nodes lacks, join nobody with a label.
-            let arcs: Vec<(u32, u32)> = from.into_iter().zip(to).filter_map(|(from, to)| Some((from?, to?))).collect();
+            let arcs: Vec<(u32, u32)> = keys.pairs(&src, &dst).into_iter().flatten().collect();
             let _graph = Reservation::new(monitor, Graph::bytes(keys.len(), arcs.len())).map_err(stopped)?;
             let base = Graph::from_edges(keys.len(), &arcs);
 

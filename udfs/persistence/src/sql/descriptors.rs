@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, ListArray};
 use arrow::datatypes::{DataType, Field, Float64Type};
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_graph::{Graph, Monitor, Stopped};
 use bonnet_sql::{
-    AggregateFunction, AggregateState, Body, EdgeEnds, Function, Options, Parameter, RowsFunction, RowsKernel,
-    execution_error, stopped, usage_error,
+    AggregateFunction, AggregateState, Body, Function, Options, Parameter, RowsFunction, RowsKernel, execution_error,
+    of_graphs, stopped, usage_error,
 };
 use datafusion::common::{Result, ScalarValue};
 
@@ -112,20 +112,7 @@ impl RowsFunction for OfEdges {
     fn bind(&self, _: &Options) -> Result<RowsKernel> {
         let (name, kernel) = (self.name, self.kernel);
         Ok(Box::new(move |groups, monitor| {
-            let columns = groups.columns();
-            let ends = EdgeEnds::new(name, &columns[0], &columns[1])?;
-            let found = groups.map(|group| {
-                if group.is_empty() {
-                    return Ok(None);
-                }
-                let rows = group.len();
-                // Columns, numbers and pairs: about 40 bytes a row; then the graph.
-                let _held = Reservation::new(monitor, 40 * rows + Graph::bytes(2 * rows, rows)).map_err(stopped)?;
-                let (keys, edges) = ends.graph(name, group)?;
-                let graph = Graph::from_edges(keys.len(), &edges);
-                drop(edges);
-                kernel(&graph, monitor).map(Some).map_err(stopped)
-            })?;
+            let found = of_graphs(name, groups, monitor, |_, graph| kernel(graph, monitor).map_err(stopped))?;
             Ok(Arc::new(vectors(found)))
         }))
     }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::ListArray;
 use arrow::datatypes::{DataType, Int64Type};
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{
-    Body, EdgeEnds, Function, GroupedRows, KeyIndex, Options, Parameter, RowsFunction, RowsKernel, execution_error,
-    stopped, usage_error,
+    Body, Function, KeyIndex, Options, Parameter, RowsFunction, RowsKernel, execution_error, of_graphs, usage_error,
 };
 use datafusion::common::Result;
 
@@ -91,26 +90,6 @@ impl RowsFunction for CliqueComplex {
             facets_array(&found, CLIQUES, monitor)
         }))
     }
-}
-
-/// A value of the graph of each group, and of its nodes' keys; `None` without rows.
-fn of_graphs<T: Send>(
-    function: &str,
-    groups: &GroupedRows,
-    monitor: &dyn Monitor,
-    value: impl Fn(&KeyIndex, &Graph) -> Result<T> + Send + Sync,
-) -> Result<Vec<Option<T>>> {
-    let columns = groups.columns();
-    let ends = EdgeEnds::new(function, &columns[0], &columns[1])?;
-    groups.map(|group| {
-        if group.is_empty() {
-            return Ok(None);
-        }
-        let rows = group.len();
-        let _room = Reservation::new(monitor, rows * 64 + Graph::bytes(2 * rows, rows)).map_err(stopped)?;
-        let (keys, edges) = ends.graph(function, group)?;
-        value(&keys, &Graph::from_edges(keys.len(), &edges)).map(Some)
-    })
 }
 
 /// The facets over the keys of the nodes.
