@@ -13,6 +13,7 @@ use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::future::{BoxFuture, ready};
 
 use crate::file_aware::FileAwareSchema;
 use crate::kept::KeptRows;
@@ -60,7 +61,6 @@ impl DatasetTable {
     }
 }
 
-#[async_trait]
 impl LazyRows for DatasetScan {
     fn describe(&self) -> String {
         format!("{} of {}", self.table, self.dataset.location())
@@ -70,12 +70,13 @@ impl LazyRows for DatasetScan {
         self.dataset.expected_bytes(&self.table, columns)
     }
 
-    async fn rows(&self, columns: &[usize], _context: &Arc<TaskContext>) -> Result<Rows> {
+    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
         let (dataset, table, columns) = (Arc::clone(&self.dataset), self.table.clone(), columns.to_vec());
         let kept = Arc::clone(&self.kept);
-        Ok(Rows::Blocking(Box::new(move |keep_going| {
+        let rows = Rows::Blocking(Box::new(move |keep_going| {
             kept.get(dataset.version(), &columns, || dataset.read(&table, &columns, keep_going)).map_err(external)
-        })))
+        }));
+        Box::pin(ready(Ok(rows)))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -23,6 +23,11 @@ enum Source {
     None,
 }
 
+/// What errors show of an address: not what stands before its host, which may be a password.
+fn host(location: &str) -> &str {
+    location.rsplit('@').next().unwrap_or(location)
+}
+
 /// Waits for a future on a thread of the clients' own runtime: catalogs are asked for their names where nothing can be
 /// awaited, and connections outlive the question.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -79,8 +84,7 @@ impl Tables {
 
     #[cfg(not(feature = "postgres"))]
     pub(crate) fn postgres(location: &str) -> Result<Self> {
-        // The address may hold a password.
-        let host = location.rsplit('@').next().unwrap_or(location);
+        let host = host(location);
         plan_err!("{host}: this engine was built without PostgreSQL; build it with the feature postgres")
     }
 }
@@ -90,19 +94,19 @@ mod rows {
     use std::sync::Arc;
 
     use arrow::datatypes::SchemaRef;
-    use async_trait::async_trait;
     use datafusion::catalog::{Session, TableProvider};
     use datafusion::common::Result;
     use datafusion::datasource::TableType;
     use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-    use datafusion::physical_plan::ExecutionPlan;
     use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
+    use futures::FutureExt;
+
+    use crate::boxed::{Planned, table_methods};
 
     /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
     #[derive(Debug)]
     pub(super) struct Rows(pub(super) Arc<dyn TableProvider>);
 
-    #[async_trait]
     impl TableProvider for Rows {
         fn schema(&self) -> SchemaRef {
             self.0.schema()
@@ -116,19 +120,28 @@ mod rows {
             self.0.supports_filters_pushdown(filters)
         }
 
-        async fn scan(
-            &self,
-            state: &dyn Session,
-            projection: Option<&Vec<usize>>,
-            filters: &[Expr],
+        table_methods! {
+            scan by plan_scan;
+        }
+    }
+
+    impl Rows {
+        fn plan_scan<'a>(
+            &'a self,
+            session: &'a dyn Session,
+            projection: Option<&'a Vec<usize>>,
+            filters: &'a [Expr],
             limit: Option<usize>,
-        ) -> Result<Arc<dyn ExecutionPlan>> {
-            if projection.is_some_and(Vec::is_empty) {
-                let first = self.0.scan(state, Some(&vec![0]), filters, limit).await?;
-                let none: Vec<ProjectionExpr> = Vec::new();
-                return Ok(Arc::new(ProjectionExec::try_new(none, first)?));
+        ) -> Planned<'a> {
+            async move {
+                if projection.is_some_and(Vec::is_empty) {
+                    let first = self.0.scan(session, Some(&vec![0]), filters, limit).await?;
+                    let none: Vec<ProjectionExpr> = Vec::new();
+                    return Ok(Arc::new(ProjectionExec::try_new(none, first)?) as _);
+                }
+                self.0.scan(session, projection, filters, limit).await
             }
-            self.0.scan(state, projection, filters, limit).await
+            .boxed()
         }
     }
 }
@@ -279,6 +292,7 @@ mod postgres {
     use percent_encoding::percent_decode_str;
     use url::Url;
 
+    use super::host;
     use super::rows::Rows;
 
     /// A database of PostgreSQL.
@@ -325,8 +339,7 @@ mod postgres {
 
     impl Postgres {
         pub(super) async fn open(location: &str) -> Result<(Self, Vec<String>)> {
-            // The address may hold a password, so no error shows it.
-            let host = location.rsplit('@').next().unwrap_or(location).to_owned();
+            let host = host(location);
             let failed = |error: &dyn std::fmt::Display| exec_datafusion_err!("PostgreSQL at {host}: {error}");
             let options = options(location).map_err(|error| failed(&error))?;
             let pool = PostgresConnectionPool::new(to_secret_map(options)).await.map_err(|error| failed(&error))?;

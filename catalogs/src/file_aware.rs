@@ -12,6 +12,8 @@ use datafusion::datasource::ViewTable;
 use datafusion::execution::context::SessionState;
 use datafusion::logical_expr::TableType;
 use datafusion::prelude::SessionContext;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
 use crate::files::{file_table, looks_like_a_file};
 use crate::stored_view::{StoredView, ViewPlanner};
@@ -135,6 +137,31 @@ impl FileAwareSchema {
         schema.downcast_ref::<Self>().map_or(schema, Self::inner)
     }
 
+    /// A table, a view, or what files hold. One boxed future: see `boxed`.
+    fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn TableProvider>>>> {
+        async move {
+            if let Some(table) = self.inner.table(name).await? {
+                return match table.downcast_ref::<StoredView>() {
+                    Some(view) => self.view(view).await.map(Some),
+                    None => Ok(Some(table)),
+                };
+            }
+            if let Some((table, asked)) = read_asked(name)? {
+                return match self.table(table).await? {
+                    Some(table_now) => self.asked(table, table_now, asked).await.map(Some),
+                    None => Ok(None),
+                };
+            }
+            if !looks_like_a_file(name) {
+                return Ok(None);
+            }
+            let state = self.state.session();
+            let state = state.ok_or_else(|| plan_datafusion_err!("the session that reads '{name}' is closed"))?;
+            file_table(name, &state).await.map(Some)
+        }
+        .boxed()
+    }
+
     /// A view, planned in this session.
     async fn view(&self, view: &StoredView) -> Result<Arc<dyn TableProvider>> {
         let state = self.state.session();
@@ -170,24 +197,7 @@ impl SchemaProvider for FileAwareSchema {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        if let Some(table) = self.inner.table(name).await? {
-            return match table.downcast_ref::<StoredView>() {
-                Some(view) => self.view(view).await.map(Some),
-                None => Ok(Some(table)),
-            };
-        }
-        if let Some((table, asked)) = read_asked(name)? {
-            return match self.table(table).await? {
-                Some(table_now) => self.asked(table, table_now, asked).await.map(Some),
-                None => Ok(None),
-            };
-        }
-        if !looks_like_a_file(name) {
-            return Ok(None);
-        }
-        let state = self.state.session();
-        let state = state.ok_or_else(|| plan_datafusion_err!("the session that reads '{name}' is closed"))?;
-        file_table(name, &state).await.map(Some)
+        self.find(name).await
     }
 
     async fn table_type(&self, name: &str) -> Result<Option<TableType>> {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use async_trait::async_trait;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
@@ -20,10 +19,10 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties,
     ReplaceChildrenOptions,
 };
+use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt, stream};
 
 /// What computes the rows of a table. Either kind is asked for just the columns that the query reads.
-#[async_trait]
 pub trait LazyRows: Debug + Send + Sync + 'static {
     /// What is scanned, for plans and for the memory pool: `cora.nodes`.
     fn describe(&self) -> String;
@@ -32,7 +31,7 @@ pub trait LazyRows: Debug + Send + Sync + 'static {
     fn expected_bytes(&self, columns: &[usize]) -> usize;
 
     /// The rows, or what computes them on a blocking thread.
-    async fn rows(&self, columns: &[usize], context: &Arc<TaskContext>) -> Result<Rows>;
+    fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>>;
 
     /// For whoever takes a plan apart, e.g. to send it elsewhere.
     fn as_any(&self) -> &dyn std::any::Any;

@@ -13,6 +13,7 @@
 
 mod arrow_file;
 mod attached;
+mod boxed;
 mod change;
 mod databases;
 #[cfg(feature = "delta")]

@@ -21,6 +21,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures::{FutureExt, StreamExt};
 
+use crate::boxed::{Planned, table_methods};
 use crate::change::ChangeExec;
 
 /// A table of batches in memory. Its rows hold memory of the engine's pool as long as the table lives; INSERT, DELETE
@@ -115,7 +116,6 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[async_trait]
 impl TableProvider for MemoryTable {
     fn schema(&self) -> SchemaRef {
         self.rows.schema()
@@ -133,22 +133,26 @@ impl TableProvider for MemoryTable {
         self.rows.get_column_default(column)
     }
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
+    table_methods! {
+        scan by plan_scan;
+        insert_into by plan_insert;
+        delete_from by plan_delete;
+        update by plan_update;
+    }
+}
+
+impl MemoryTable {
+    fn plan_scan<'a>(
+        &'a self,
+        session: &'a dyn Session,
+        projection: Option<&'a Vec<usize>>,
+        filters: &'a [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.rows.scan(state, projection, filters, limit).await
+    ) -> Planned<'a> {
+        self.rows.scan(session, projection, filters, limit)
     }
 
-    async fn insert_into(
-        &self,
-        _: &dyn Session,
-        input: Arc<dyn ExecutionPlan>,
-        insert_op: InsertOp,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_insert(&self, input: Arc<dyn ExecutionPlan>, insert_op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
         if insert_op != InsertOp::Append {
             return exec_err!("a table in memory takes INSERT INTO, not {insert_op}: DELETE its rows first");
         }
@@ -157,11 +161,11 @@ impl TableProvider for MemoryTable {
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
-    async fn delete_from(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_delete(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
         self.change(state, Change::Delete { filters })
     }
 
-    async fn update(
+    fn plan_update(
         &self,
         state: &dyn Session,
         assignments: Vec<(String, Expr)>,
@@ -169,9 +173,7 @@ impl TableProvider for MemoryTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         self.change(state, Change::Update { assignments, filters })
     }
-}
 
-impl MemoryTable {
     fn change(&self, state: &dyn Session, change: Change) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("a table in memory is changed by a session of another kind");

@@ -17,6 +17,8 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
 use crate::graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 use crate::lazy::{LazyExec, LazyRows, Rows};
@@ -250,7 +252,6 @@ impl Debug for SystemScan {
     }
 }
 
-#[async_trait]
 impl LazyRows for SystemScan {
     fn describe(&self) -> String {
         format!("{SYSTEM_SCHEMA}.{}", self.which.name())
@@ -260,36 +261,39 @@ impl LazyRows for SystemScan {
         64 * 1024
     }
 
-    async fn rows(&self, columns: &[usize], context: &Arc<TaskContext>) -> Result<Rows> {
-        let wanted = |name: &str| columns.iter().any(|column| self.schema.field(*column).name() == name);
-        let (all, count) = match self.which {
-            Which::Functions => functions(&self.rows.functions()),
-            Which::Models => models(&self.rows.models()),
-            Which::Runs => return Ok(Rows::Ready(crate::runs::runs(columns, &self.state, context).await?)),
-            Which::Settings => settings(&self.rows.settings(&self.state)),
-            Which::Graphs => {
-                let wanted = Wanted {
-                    nodes: wanted("nodes"),
-                    edges: wanted("edges"),
-                    features: wanted("features"),
-                    classes: wanted("classes"),
-                };
-                let default_catalog = &self.state.config_options().catalog.default_catalog;
-                let entries = list_graphs(self.state.catalog_list().as_ref(), default_catalog).await?;
-                let mut measures = Vec::with_capacity(entries.len());
-                for entry in &entries {
-                    measures.push(match wanted == Wanted::default() {
-                        true => Measured::default(),
-                        false => measure_graph(entry, wanted, &self.state, context).await?,
-                    });
+    fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
+        async move {
+            let wanted = |name: &str| columns.iter().any(|column| self.schema.field(*column).name() == name);
+            let (all, count) = match self.which {
+                Which::Functions => functions(&self.rows.functions()),
+                Which::Models => models(&self.rows.models()),
+                Which::Runs => return Ok(Rows::Ready(crate::runs::runs(columns, &self.state, context).await?)),
+                Which::Settings => settings(&self.rows.settings(&self.state)),
+                Which::Graphs => {
+                    let wanted = Wanted {
+                        nodes: wanted("nodes"),
+                        edges: wanted("edges"),
+                        features: wanted("features"),
+                        classes: wanted("classes"),
+                    };
+                    let default_catalog = &self.state.config_options().catalog.default_catalog;
+                    let entries = list_graphs(self.state.catalog_list().as_ref(), default_catalog).await?;
+                    let mut measures = Vec::with_capacity(entries.len());
+                    for entry in &entries {
+                        measures.push(match wanted == Wanted::default() {
+                            true => Measured::default(),
+                            false => measure_graph(entry, wanted, &self.state, context).await?,
+                        });
+                    }
+                    graphs(&entries, &measures)
                 }
-                graphs(&entries, &measures)
-            }
-        };
-        let arrays = columns.iter().map(|column| Arc::clone(&all[*column])).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(count));
-        let schema = Arc::new(self.schema.project(columns)?);
-        Ok(Rows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
+            };
+            let arrays = columns.iter().map(|column| Arc::clone(&all[*column])).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(count));
+            let schema = Arc::new(self.schema.project(columns)?);
+            Ok(Rows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
+        }
+        .boxed()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result, SchemaExt, exec_err, internal_datafusion_err, plan_err};
 use datafusion::datasource::TableType;
@@ -18,6 +17,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use deltalake::DeltaTable;
 use deltalake::delta_datafusion::{DeltaScanConfig, DeltaScanNext};
+use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
 use super::change::{self, Change};
@@ -26,6 +26,7 @@ use super::entry::{self, Entry};
 use super::plain::PlainFiles;
 use super::store::{self, Appender};
 use super::versions::Version;
+use crate::boxed::{Planned, table_methods};
 use crate::change::ChangeExec;
 use crate::finished::Finished;
 
@@ -191,7 +192,6 @@ pub(super) fn session_state(session: &dyn Session) -> Result<SessionState> {
     state.cloned().ok_or_else(|| internal_datafusion_err!("a table is changed by a session of another kind"))
 }
 
-#[async_trait]
 impl TableProvider for LastingTable {
     fn schema(&self) -> SchemaRef {
         self.scan.schema()
@@ -214,29 +214,37 @@ impl TableProvider for LastingTable {
         Ok(supported)
     }
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
+    table_methods! {
+        scan by plan_scan;
+        insert_into by plan_insert;
+        delete_from by plan_delete;
+        update by plan_update;
+        truncate by plan_truncate;
+    }
+}
+
+impl LastingTable {
+    fn plan_scan<'a>(
+        &'a self,
+        session: &'a dyn Session,
+        projection: Option<&'a Vec<usize>>,
+        filters: &'a [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let seen = self.with_files().await?;
-        if let Some(plain) = seen.plain.get_or_init(|| PlainFiles::of(&seen.table, &self.schema())) {
-            return plain.scan(state, projection, filters, limit).await;
+    ) -> Planned<'a> {
+        async move {
+            let seen = self.with_files().await?;
+            if let Some(plain) = seen.plain.get_or_init(|| PlainFiles::of(&seen.table, &self.schema())) {
+                return plain.scan(session, projection, filters, limit).await;
+            }
+            if self.seen.has_files() {
+                return self.scan.scan(session, projection, filters, limit).await;
+            }
+            scan_of(&seen.table, &self.name)?.scan(session, projection, filters, limit).await
         }
-        if self.seen.has_files() {
-            return self.scan.scan(state, projection, filters, limit).await;
-        }
-        scan_of(&seen.table, &self.name)?.scan(state, projection, filters, limit).await
+        .boxed()
     }
 
-    async fn insert_into(
-        &self,
-        _: &dyn Session,
-        input: Arc<dyn ExecutionPlan>,
-        insert_op: InsertOp,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_insert(&self, input: Arc<dyn ExecutionPlan>, insert_op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
         if insert_op != InsertOp::Append {
             return exec_err!("{} takes INSERT INTO, not {insert_op}: DELETE its rows first", self.name);
         }
@@ -246,11 +254,11 @@ impl TableProvider for LastingTable {
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
-    async fn delete_from(&self, session: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_delete(&self, session: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
         self.change(session, Change { filters, assignments: None })
     }
 
-    async fn update(
+    fn plan_update(
         &self,
         session: &dyn Session,
         assignments: Vec<(String, Expr)>,
@@ -259,12 +267,10 @@ impl TableProvider for LastingTable {
         self.change(session, Change { filters, assignments: Some(assignments) })
     }
 
-    async fn truncate(&self, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_truncate(&self, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
         self.change(session, Change { filters: Vec::new(), assignments: None })
     }
-}
 
-impl LastingTable {
     /// Appends rows that are worth keeping one by one: each batch is committed as it comes, and counted in `kept`.
     ///
     /// # Errors
@@ -307,25 +313,37 @@ impl DisplayAs for Sink {
     }
 }
 
-#[async_trait]
 impl DataSink for Sink {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    async fn write_all(&self, data: SendableRecordBatchStream, _: &Arc<TaskContext>) -> Result<u64> {
-        self.write(data).await
+    // What `async_trait` writes, see `boxed`.
+    fn write_all<'s, 'c, 'f>(
+        &'s self,
+        data: SendableRecordBatchStream,
+        _: &'c Arc<TaskContext>,
+    ) -> BoxFuture<'f, Result<u64>>
+    where
+        's: 'f,
+        'c: 'f,
+        Self: 'f,
+    {
+        self.write(data)
     }
 }
 
 impl Sink {
-    async fn write(&self, mut data: SendableRecordBatchStream) -> Result<u64> {
-        let table = &self.table;
-        let partitions = table.seen.table.snapshot().map_err(|error| store::failed(&table.name, error))?;
-        let partitions = partitions.metadata().partition_columns().to_vec();
-        let mut files = Appender::new(&store::folder(&table.seen.table)?, &table.name, &self.schema, &partitions)?;
-        // What is written but not committed, VACUUM removes.
-        self.append(&mut data, &mut files).await
+    fn write(&self, mut data: SendableRecordBatchStream) -> BoxFuture<'_, Result<u64>> {
+        async move {
+            let table = &self.table;
+            let partitions = table.seen.table.snapshot().map_err(|error| store::failed(&table.name, error))?;
+            let partitions = partitions.metadata().partition_columns().to_vec();
+            let mut files = Appender::new(&store::folder(&table.seen.table)?, &table.name, &self.schema, &partitions)?;
+            // What is written but not committed, VACUUM removes.
+            self.append(&mut data, &mut files).await
+        }
+        .boxed()
     }
 
     async fn append(&self, data: &mut SendableRecordBatchStream, files: &mut Appender) -> Result<u64> {

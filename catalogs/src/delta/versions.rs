@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Result, exec_err};
 use datafusion::datasource::TableType;
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::Expr;
-use datafusion::physical_plan::ExecutionPlan;
 use deltalake::kernel::{Action, CommitInfo};
 use deltalake::{DeltaTable, DeltaTableBuilder};
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 
 use super::store;
 use super::table::LastingTable;
+use crate::boxed::{Planned, table_methods};
 use crate::lazy::{LazyExec, LazyRows, Rows};
 pub use crate::versions::Version;
 
@@ -117,7 +118,6 @@ impl History {
     }
 }
 
-#[async_trait]
 impl TableProvider for History {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -127,15 +127,22 @@ impl TableProvider for History {
         TableType::View
     }
 
-    async fn scan(
+    table_methods! {
+        scan by plan_scan;
+    }
+}
+
+impl History {
+    fn plan_scan(
         &self,
         _: &dyn Session,
         projection: Option<&Vec<usize>>,
         _: &[Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    ) -> Planned<'static> {
         let scan = HistoryScan { table: self.table.clone(), schema: self.schema() };
-        Ok(Arc::new(LazyExec::try_new(Arc::new(scan), &self.schema, projection, limit)?))
+        let plan = LazyExec::try_new(Arc::new(scan), &self.schema, projection, limit);
+        Box::pin(ready(plan.map(|plan| Arc::new(plan) as _)))
     }
 }
 
@@ -150,7 +157,6 @@ impl fmt::Debug for HistoryScan {
     }
 }
 
-#[async_trait]
 impl LazyRows for HistoryScan {
     fn describe(&self) -> String {
         format!("history of {}", self.table.name())
@@ -160,35 +166,38 @@ impl LazyRows for HistoryScan {
         64 * 1024
     }
 
-    async fn rows(&self, columns: &[usize], _: &Arc<TaskContext>) -> Result<Rows> {
-        let commits = commits(&self.table.delta().await?).await?;
-        let parameters = |info: &CommitInfo| {
-            // What a new table is stands in the table itself, at length.
-            let said = |(name, _): &(&String, _)| !["location", "metadata", "protocol"].contains(&name.as_str());
-            let sorted: BTreeMap<_, _> = info.operation_parameters.iter().flatten().filter(said).collect();
-            serde_json::to_string(&sorted).ok().filter(|_| !sorted.is_empty())
-        };
-        let engine = |info: &CommitInfo| match info.info.get("bonnetdb").and_then(|version| version.as_str()) {
-            Some(version) => Some(format!("bonnetdb {version}")),
-            None => info.engine_info.clone(),
-        };
-        let all: [ArrayRef; 5] = [
-            Arc::new(commits.iter().map(|(version, _)| Some(*version as i64)).collect::<Int64Array>()),
-            Arc::new(
-                commits
-                    .iter()
-                    .map(|(_, info)| info.timestamp.map(|milliseconds| milliseconds.saturating_mul(1000)))
-                    .collect::<TimestampMicrosecondArray>()
-                    .with_timezone("UTC"),
-            ),
-            Arc::new(commits.iter().map(|(_, info)| info.operation.as_deref()).collect::<StringArray>()),
-            Arc::new(commits.iter().map(|(_, info)| parameters(info)).collect::<StringArray>()),
-            Arc::new(commits.iter().map(|(_, info)| engine(info)).collect::<StringArray>()),
-        ];
-        let arrays = columns.iter().map(|column| Arc::clone(&all[*column])).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(commits.len()));
-        let schema = Arc::new(self.schema.project(columns)?);
-        Ok(Rows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
+    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
+        async move {
+            let commits = commits(&self.table.delta().await?).await?;
+            let parameters = |info: &CommitInfo| {
+                // What a new table is stands in the table itself, at length.
+                let said = |(name, _): &(&String, _)| !["location", "metadata", "protocol"].contains(&name.as_str());
+                let sorted: BTreeMap<_, _> = info.operation_parameters.iter().flatten().filter(said).collect();
+                serde_json::to_string(&sorted).ok().filter(|_| !sorted.is_empty())
+            };
+            let engine = |info: &CommitInfo| match info.info.get("bonnetdb").and_then(|version| version.as_str()) {
+                Some(version) => Some(format!("bonnetdb {version}")),
+                None => info.engine_info.clone(),
+            };
+            let all: [ArrayRef; 5] = [
+                Arc::new(commits.iter().map(|(version, _)| Some(*version as i64)).collect::<Int64Array>()),
+                Arc::new(
+                    commits
+                        .iter()
+                        .map(|(_, info)| info.timestamp.map(|milliseconds| milliseconds.saturating_mul(1000)))
+                        .collect::<TimestampMicrosecondArray>()
+                        .with_timezone("UTC"),
+                ),
+                Arc::new(commits.iter().map(|(_, info)| info.operation.as_deref()).collect::<StringArray>()),
+                Arc::new(commits.iter().map(|(_, info)| parameters(info)).collect::<StringArray>()),
+                Arc::new(commits.iter().map(|(_, info)| engine(info)).collect::<StringArray>()),
+            ];
+            let arrays = columns.iter().map(|column| Arc::clone(&all[*column])).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(commits.len()));
+            let schema = Arc::new(self.schema.project(columns)?);
+            Ok(Rows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
+        }
+        .boxed()
     }
 
     fn as_any(&self) -> &dyn Any {

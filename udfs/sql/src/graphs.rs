@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::catalog::{CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::session_state::SessionState;
@@ -11,6 +10,8 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion::prelude::{DataFrame, SessionContext};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::usage_error;
@@ -48,7 +49,9 @@ pub struct GraphTables {
 }
 
 /// Finds the graphs of a session.
-#[async_trait]
+///
+/// Its futures have one lifetime, and no `async_trait` around them: its bounds between lifetimes make the compiler prove
+/// again for each type inside a plan that threads may share it, which took most of a minute.
 pub trait GraphResolver: Debug + Send + Sync {
     /// The names of all graphs, in order; those in the session's catalog without its name.
     fn names(&self) -> Vec<String>;
@@ -57,15 +60,15 @@ pub trait GraphResolver: Debug + Send + Sync {
     ///
     /// # Errors
     /// If there is no such graph; the error lists those there are.
-    async fn tables(&self, name: &str) -> Result<GraphTables>;
+    fn tables<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<GraphTables>>;
 
     /// Reads columns of a table of a graph.
-    async fn read(
-        &self,
-        table: &Arc<dyn TableProvider>,
-        columns: &[&str],
-        context: &Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream>;
+    fn read<'a>(
+        &'a self,
+        table: &'a Arc<dyn TableProvider>,
+        columns: &'a [&'a str],
+        context: &'a Arc<TaskContext>,
+    ) -> BoxFuture<'a, Result<SendableRecordBatchStream>>;
 
     /// How the graphs are written down with a plan.
     fn references(&self) -> Vec<GraphRef>;
@@ -149,7 +152,6 @@ impl Debug for SessionGraphs {
     }
 }
 
-#[async_trait]
 impl GraphResolver for SessionGraphs {
     fn names(&self) -> Vec<String> {
         let catalogs = self.state.catalog_list();
@@ -169,42 +171,48 @@ impl GraphResolver for SessionGraphs {
         names
     }
 
-    async fn tables(&self, name: &str) -> Result<GraphTables> {
-        let Some(schema) = self.schema(name) else {
-            let names = self.names();
-            let known = match names.len() {
-                0 => "there is none yet: ATTACH 'path' AS name, or CREATE GRAPH name AS generator(...)".to_owned(),
-                _ => format!("there are: {}", names.join(", ")),
+    fn tables<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<GraphTables>> {
+        async move {
+            let Some(schema) = self.schema(name) else {
+                let names = self.names();
+                let known = match names.len() {
+                    0 => "there is none yet: ATTACH 'path' AS name, or CREATE GRAPH name AS generator(...)".to_owned(),
+                    _ => format!("there are: {}", names.join(", ")),
+                };
+                return usage_error(format!("there is no graph {name}; {known}"));
             };
-            return usage_error(format!("there is no graph {name}; {known}"));
-        };
-        let lost = |table| DataFusionError::Plan(format!("the graph {name} has lost its table {table}"));
-        let facts = self.facts(schema.as_ref());
-        Ok(GraphTables {
-            name: name.to_owned(),
-            nodes: schema.table("nodes").await?.ok_or_else(|| lost("nodes"))?,
-            edges: schema.table("edges").await?.ok_or_else(|| lost("edges"))?,
-            splits: if schema.table_exist("splits") { schema.table("splits").await? } else { None },
-            graphs: if schema.table_exist("graphs") { schema.table("graphs").await? } else { None },
-            directed: facts.directed,
-            missing: facts.missing,
-        })
+            let lost = |table| DataFusionError::Plan(format!("the graph {name} has lost its table {table}"));
+            let facts = self.facts(schema.as_ref());
+            Ok(GraphTables {
+                name: name.to_owned(),
+                nodes: schema.table("nodes").await?.ok_or_else(|| lost("nodes"))?,
+                edges: schema.table("edges").await?.ok_or_else(|| lost("edges"))?,
+                splits: if schema.table_exist("splits") { schema.table("splits").await? } else { None },
+                graphs: if schema.table_exist("graphs") { schema.table("graphs").await? } else { None },
+                directed: facts.directed,
+                missing: facts.missing,
+            })
+        }
+        .boxed()
     }
 
-    async fn read(
-        &self,
-        table: &Arc<dyn TableProvider>,
-        columns: &[&str],
-        context: &Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        let session = SessionContext::new_with_state(self.state.clone());
-        let frame: DataFrame = session.read_table(Arc::clone(table))?.select_columns(columns)?;
-        let plan = frame.create_physical_plan().await?;
-        let plan: Arc<dyn ExecutionPlan> = match plan.output_partitioning().partition_count() {
-            1 => plan,
-            _ => Arc::new(CoalescePartitionsExec::new(plan)),
-        };
-        plan.execute(0, Arc::clone(context))
+    fn read<'a>(
+        &'a self,
+        table: &'a Arc<dyn TableProvider>,
+        columns: &'a [&'a str],
+        context: &'a Arc<TaskContext>,
+    ) -> BoxFuture<'a, Result<SendableRecordBatchStream>> {
+        async move {
+            let session = SessionContext::new_with_state(self.state.clone());
+            let frame: DataFrame = session.read_table(Arc::clone(table))?.select_columns(columns)?;
+            let plan = frame.create_physical_plan().await?;
+            let plan: Arc<dyn ExecutionPlan> = match plan.output_partitioning().partition_count() {
+                1 => plan,
+                _ => Arc::new(CoalescePartitionsExec::new(plan)),
+            };
+            plan.execute(0, Arc::clone(context))
+        }
+        .boxed()
     }
 
     fn references(&self) -> Vec<GraphRef> {

@@ -20,11 +20,13 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use datafusion::sql::sqlparser::ast::{
     self, FunctionArg, FunctionArgExpr, FunctionArgOperator, ObjectName, ObjectNamePart, TableFactor, Value,
 };
+use futures::FutureExt;
+use futures::future::BoxFuture;
 
 use crate::shared::SharedRun;
 use crate::{
-    Function, OptionType, OptionValue, Options, Parameter, ParameterKind, Registry, RelationExec, RelationNode,
-    SessionGraphs, usage_error,
+    Function, GraphResolver, OptionType, OptionValue, Options, Parameter, ParameterKind, Registry, RelationExec,
+    RelationNode, SessionGraphs, usage_error,
 };
 
 /// Plans the calls of registered functions in FROM.
@@ -330,19 +332,31 @@ pub(crate) fn checked(function: &Function, name: &str, kind: OptionType, value: 
 #[derive(Debug, Default)]
 pub struct BonnetQueryPlanner;
 
-#[async_trait]
 impl QueryPlanner for BonnetQueryPlanner {
-    async fn create_physical_plan(
-        &self,
-        logical_plan: &LogicalPlan,
-        session: &dyn Session,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let computed = computed_columns(logical_plan)?;
-        let nodes = NodePlanner { computed, runs: Mutex::default(), graphs: OnceLock::new() };
-        DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(nodes)])
-            .create_physical_plan(logical_plan, session)
-            .await
+    // What `async_trait` writes, around a future of one lifetime: see `GraphResolver`.
+    fn create_physical_plan<'s, 'p, 'c, 'f>(
+        &'s self,
+        plan: &'p LogicalPlan,
+        session: &'c dyn Session,
+    ) -> BoxFuture<'f, Result<Arc<dyn ExecutionPlan>>>
+    where
+        's: 'f,
+        'p: 'f,
+        'c: 'f,
+        Self: 'f,
+    {
+        physical_plan(plan, session)
     }
+}
+
+fn physical_plan<'a>(plan: &'a LogicalPlan, session: &'a dyn Session) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>> {
+    async move {
+        let computed = computed_columns(plan)?;
+        let nodes = NodePlanner { computed, runs: Mutex::default(), graphs: OnceLock::new() };
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(nodes)]);
+        planner.create_physical_plan(plan, session).await
+    }
+    .boxed()
 }
 
 /// The columns that each shared run has to compute: those of all its readers.
@@ -373,7 +387,7 @@ struct NodePlanner {
     computed: HashMap<usize, Option<BTreeSet<usize>>>,
     runs: Mutex<HashMap<usize, Arc<SharedRun>>>,
     /// One copy of the session's state for all nodes.
-    graphs: OnceLock<Arc<SessionGraphs>>,
+    graphs: OnceLock<Arc<dyn GraphResolver>>,
 }
 
 #[async_trait]
@@ -409,7 +423,7 @@ impl ExtensionPlanner for NodePlanner {
             node.columns.clone(),
             computed,
             shared,
-            Arc::clone(self.graphs.get_or_init(|| Arc::new(SessionGraphs::new(state)))) as _,
+            Arc::clone(self.graphs.get_or_init(|| Arc::new(SessionGraphs::new(state)))),
         )?)))
     }
 }
