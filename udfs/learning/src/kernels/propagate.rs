@@ -7,7 +7,7 @@ use super::elementwise::Finish;
 use super::parallel::{for_each_block, for_each_block_with};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use super::sparse::{Csr, gather, load, store};
+use super::sparse::{Ahead, Csr, gather, load, store};
 
 /// What the scaled sums are added to.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,12 @@ impl Body for Rows<'_> {
     fn run<V: Vectors>(self) {
         let Self { propagate, rows, first, out } = self;
         let Propagate { matrix, x, width, scale, base, finish } = propagate;
-        for &row in rows {
+        let ahead = Ahead { matrix, x, stride: width, width };
+        let far = ahead.is_far();
+        for (i, &row) in rows.iter().enumerate() {
+            if far {
+                ahead.ask::<V>(rows.get(i + 1));
+            }
             let out = &mut out[(row as usize - first) * width..][..width];
             match base {
                 Base::Zero => out.fill(0.0),
@@ -144,7 +149,12 @@ impl Body for Step<'_> {
     fn run<V: Vectors>(self) -> f64 {
         let Self { power: Power { matrix, power, width, coefficient }, rows, first, with, next, sum } = self;
         let mut product = 0f64;
-        for &row in rows {
+        let ahead = Ahead { matrix, x: power, stride: width, width };
+        let far = ahead.is_far();
+        for (i, &row) in rows.iter().enumerate() {
+            if far {
+                ahead.ask::<V>(rows.get(i + 1));
+            }
             let here = (row as usize - first) * width..(row as usize - first + 1) * width;
             let (next, sum) = (&mut next[here.clone()], &mut sum[here]);
             let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];

@@ -116,7 +116,12 @@ impl Body for Rows<'_> {
         let Product { matrix, mask, x, stride, width, own, finish } = product;
         let mut columns = [0u32; CHUNK];
         let mut values = [0f32; CHUNK];
-        for &row in rows {
+        let ahead = Ahead { matrix, x, stride, width };
+        let far = ahead.is_far() && matches!(mask, Mask::None);
+        for (i, &row) in rows.iter().enumerate() {
+            if far {
+                ahead.ask::<V>(rows.get(i + 1));
+            }
             let out = &mut out[(row as usize - first) * out_stride..][..width];
             match own {
                 Own::Nothing => out.fill(0.0),
@@ -152,6 +157,42 @@ impl Body for Rows<'_> {
                 }
             }
             finish.row::<V>(row, out);
+        }
+    }
+}
+
+/// Asks for the rows of a dense matrix that a row of a sparse one gathers, while the row before is computed: without it each
+/// row begins by waiting, since where the loop over the one before ends is not foreseen.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead<'a> {
+    pub(crate) matrix: Csr<'a>,
+    pub(crate) x: &'a [f32],
+    pub(crate) stride: usize,
+    pub(crate) width: usize,
+}
+
+impl Ahead<'_> {
+    /// What fits into the cache of a core needs no asking.
+    const NEAR_BYTES: usize = 1 << 20;
+    /// Long rows are foreseen; what is asked for has to stay until it is read.
+    const MOST: usize = 64;
+
+    /// Whether asking pays.
+    #[inline(always)]
+    pub(crate) fn is_far(self) -> bool {
+        size_of_val(self.x) > Self::NEAR_BYTES
+    }
+
+    /// Asks for what `row` gathers, if there is such a row.
+    #[inline(always)]
+    pub(crate) fn ask<V: Vectors>(self, row: Option<&u32>) {
+        let Some(&row) = row else { return };
+        let start = self.matrix.offsets[row as usize];
+        let end = self.matrix.offsets[row as usize + 1].min(start + Self::MOST);
+        for &column in &self.matrix.columns[start..end] {
+            let gathered = &self.x[column as usize * self.stride..][..self.width];
+            gathered.iter().step_by(16).for_each(V::ask);
+            gathered.last().into_iter().for_each(V::ask);
         }
     }
 }
