@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::Graph;
+use bonnet_graph::{Digraph, Graph};
 
 use crate::features::Features;
 
@@ -14,6 +14,7 @@ pub struct GraphData {
     pub(crate) labels: Vec<Option<u32>>,
     pub(crate) n_classes: usize,
     pub(crate) times: Option<Vec<f64>>,
+    pub(crate) arcs: Option<Arc<Digraph>>,
 }
 
 /// Why a graph cannot be trained on.
@@ -91,7 +92,7 @@ impl GraphData {
                 return Err(DataError::Class { node, class, classes: n_classes });
             }
         }
-        Ok(Self { graph, features, labels, n_classes, times: None })
+        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None })
     }
 
     /// Adds the nodes' times, which the split scheme `time` sorts by.
@@ -103,6 +104,19 @@ impl GraphData {
             return Err(DataError::Length { what: "times", nodes: self.labels.len(), found: times.len() });
         }
         self.times = Some(times);
+        Ok(self)
+    }
+
+    /// Adds the arcs whose edges the graph has, for models that tell the ends of an edge apart.
+    ///
+    /// # Errors
+    /// If they are arcs of another number of nodes.
+    pub fn with_arcs(mut self, arcs: impl Into<Arc<Digraph>>) -> Result<Self, DataError> {
+        let (arcs, nodes) = (arcs.into(), self.labels.len());
+        if arcs.n_nodes() != nodes {
+            return Err(DataError::Length { what: "arcs", nodes, found: arcs.n_nodes() });
+        }
+        self.arcs = Some(arcs);
         Ok(self)
     }
 
@@ -147,6 +161,7 @@ mod tests {
         let three = Features::dense(1, vec![0.0; 3]).unwrap();
         assert_eq!(error(three, vec![None; 2]), "there are 2 nodes, but features for 3");
         let data = GraphData::new(graph(), Features::None, vec![None; 2], 2).unwrap();
+        assert!(data.clone().with_arcs(Digraph::from_arcs(3, &[(0, 1)])).is_err());
         assert!(data.with_times(vec![0.0]).is_err());
     }
 }

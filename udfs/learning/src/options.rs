@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::{FeatureSource, Normalize, text_serde};
 use crate::optimizer::OptimizerKind;
-use crate::registry::{self, Kind, ModelSpec};
+use crate::registry::{self, ADJACENCY, Kind, ModelSpec};
 use crate::schedule::Decay;
 
 /// The value of a hyperparameter.
@@ -570,6 +570,11 @@ impl TrainOptions {
             Some(Value::Text(value)) => Ok(value),
             _ => Err(self.missing(name)),
         }
+    }
+
+    /// Whether the model reads which end of an edge is its tail.
+    pub fn reads_arcs(&self) -> bool {
+        self.hyperparameters.get(ADJACENCY.name).is_some_and(|value| *value == Value::Text("arcs".into()))
     }
 
     fn missing(&self, name: &str) -> OptionError {

@@ -71,6 +71,13 @@ pub(crate) const AFFINITY: Hyperparameter = Hyperparameter {
     description: "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
 };
 
+/// What the rows of an adjacency hold, for models that read them as an input.
+pub(crate) const ADJACENCY: Hyperparameter = Hyperparameter {
+    name: "adjacency",
+    kind: Kind::Choice { default: "edges", values: &["edges", "arcs"] },
+    description: "what a node's row of the adjacency holds. edges: its neighbours; arcs: those that its rows of the table edges lead to, for node classification on directed graphs",
+};
+
 /// Something a user may set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hyperparameter {

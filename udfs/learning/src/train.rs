@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{DataError, GraphData};
@@ -323,7 +323,7 @@ pub(crate) fn run_items(
         Items::Nodes(data, split) => {
             let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
             let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+            Loop { device, arcs: data.arcs.as_ref(), options, start, pruned, clock, monitor, observe }.run(
                 &data.graph,
                 input,
                 &mut objective,
@@ -339,7 +339,7 @@ pub(crate) fn run_items(
             }
             let input = prepare(&graph, &data.features, options, &mut reservation)?;
             let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+            Loop { device, arcs: None, options, start, pruned, clock, monitor, observe }.run(
                 &graph,
                 input,
                 &mut objective,
@@ -349,7 +349,7 @@ pub(crate) fn run_items(
         Items::Graphs(set, split) => {
             let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
             let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-            Loop { device, options, start, pruned, clock, monitor, observe }.run(
+            Loop { device, arcs: None, options, start, pruned, clock, monitor, observe }.run(
                 &set.graph,
                 input,
                 &mut objective,
@@ -373,6 +373,7 @@ fn prepare(
 
 struct Loop<'a> {
     device: Option<&'a dyn Device>,
+    arcs: Option<&'a Arc<Digraph>>,
     options: &'a TrainOptions,
     start: Option<&'a Saved>,
     pruned: bool,
@@ -389,13 +390,14 @@ impl Loop<'_> {
         objective: &mut dyn Objective,
         mut reservation: Reservation<'_>,
     ) -> Result<Outcome, TrainError> {
-        let Self { device, options, start, pruned, clock, monitor, observe } = self;
+        let Self { device, arcs, options, start, pruned, clock, monitor, observe } = self;
         let n = graph.n_nodes();
         let known: Arc<[(u32, u32)]> = objective.known().into();
         reservation.grow(8 * known.len())?;
         let n_outputs = objective.n_outputs();
         let on_device = |device| Problem {
             graph: Messages::from(graph),
+            arcs: arcs.cloned(),
             features: Arc::clone(&input),
             n_outputs,
             known: Arc::clone(&known),

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Graph, Reservation};
+use bonnet_graph::Reservation;
 
 use super::{BuildError, Model, Problem};
 use crate::features::{Features, SparseRows};
 use crate::options::OptionError;
 use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::registry::{ADJACENCY, COMMON, Hyperparameter, Kind, ModelSpec};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -18,11 +18,14 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: crate::options::TASKS,
     source: "Lim, Hohne, Li, Huang, Gupta, Bhalerao and Lim 2021, Large scale learning on non-homophilous graphs: new benchmarks and strong simple methods",
     defaults: COMMON,
-    own: &[Hyperparameter {
-        name: "input_layers",
-        kind: Kind::Integer { default: 1, min: 1, max: 8 },
-        description: "number of layers of the perceptrons of the adjacency and of the features",
-    }],
+    own: &[
+        Hyperparameter {
+            name: "input_layers",
+            kind: Kind::Integer { default: 1, min: 1, max: 8 },
+            description: "number of layers of the perceptrons of the adjacency and of the features",
+        },
+        ADJACENCY,
+    ],
     reach: None,
     build: |problem, reservation| build(problem, reservation),
 };
@@ -33,7 +36,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
     let options = problem.options;
     let layers = options.integer("input_layers")? as usize;
-    let adjacency = adjacency(problem.graph.whole()?, reservation)?;
+    let adjacency = adjacency(problem, reservation)?;
     let mut b = Builder::new(problem, reservation);
     let (a, x) = (b.features(Arc::new(adjacency), 0.0), b.input(0.0));
     let h_a = perceptron(&mut b, "adjacency", a.into(), layers, options.hidden, options.dropout);
@@ -59,11 +62,31 @@ fn perceptron(b: &mut Builder<'_, '_, '_>, name: &str, x: Source, layers: usize,
     z
 }
 
-/// The rows of A as features.
-fn adjacency(graph: &Graph, reservation: &mut Reservation<'_>) -> Result<Features, BuildError> {
-    let (n, arcs) = (graph.n_nodes(), graph.targets().len());
-    reservation.grow((n + 1) * size_of::<usize>() + 8 * arcs)?;
-    let rows = SparseRows::new(n, graph.offsets().to_vec(), graph.targets().to_vec(), vec![1.0; arcs]);
+/// The rows of A as features: of each node the neighbours, or the heads of its arcs.
+fn adjacency(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Features, BuildError> {
+    let graph = problem.graph.whole()?;
+    let n = graph.n_nodes();
+    let (offsets, targets) = match problem.options.reads_arcs() {
+        false => {
+            reservation.grow((n + 1) * size_of::<usize>() + 8 * graph.targets().len())?;
+            (graph.offsets().to_vec(), graph.targets().to_vec())
+        }
+        true => {
+            let arcs = problem.arcs.as_ref().ok_or_else(|| {
+                OptionError::invalid("adjacency", "arcs", "edges: arcs are known to node_classification alone")
+            })?;
+            reservation.grow((n + 1) * size_of::<usize>() + 8 * arcs.n_arcs())?;
+            let mut offsets = Vec::with_capacity(n + 1);
+            offsets.push(0);
+            offsets.extend((0..n as u32).scan(0, |end, v| {
+                *end += arcs.successors(v).len();
+                Some(*end)
+            }));
+            (offsets, arcs.arcs().map(|(_, to)| to).collect())
+        }
+    };
+    let values = vec![1.0; targets.len()];
+    let rows = SparseRows::new(n, offsets, targets, values);
     // A graph's rows are well formed.
     Ok(Features::Sparse(rows.map_err(|error| OptionError::invalid("model", "linkx", &error.to_string()))?))
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Digraph, Monitor, Reservation, Stopped};
 
 use crate::features::Features;
 use crate::options::{OptionError, TrainOptions};
@@ -52,6 +52,8 @@ pub use scope::{Operator, Scope};
 pub struct Problem<'a> {
     /// The edges that carry messages.
     pub graph: Messages,
+    /// The arcs that the edges of the whole graph stand for, where they are known.
+    pub arcs: Option<Arc<Digraph>>,
     /// The input of the first layer; never [`Features::None`].
     pub features: Arc<Features>,
     /// The number of outputs of a node.

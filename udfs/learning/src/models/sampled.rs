@@ -109,6 +109,7 @@ impl<'a> Sampled<'a> {
         let problem = Problem {
             features: Arc::new(features::selected(&self.features, &sample.nodes)),
             graph: Messages::Sampled(Arc::clone(&sample)),
+            arcs: None,
             n_outputs: self.n_outputs,
             known,
             options: self.options,

@@ -49,6 +49,7 @@ fn program(host: &Host, write: Write) -> Program {
 fn program_for(host: &Host, write: Write, device: bool) -> Program {
     let problem = Problem {
         graph: Messages::from(&host.graph),
+        arcs: None,
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
         known: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),

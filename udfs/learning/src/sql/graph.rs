@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type};
-use bonnet_graph::{Graph, Monitor};
+use bonnet_graph::{Digraph, Graph, Monitor};
 use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
@@ -31,6 +31,8 @@ const SPARSE: f64 = 0.25;
 #[derive(Debug)]
 pub(super) struct LoadedGraph {
     graph: Arc<Graph>,
+    /// The rows of the edges as arcs, where a job reads them.
+    arcs: std::result::Result<Arc<Digraph>, String>,
     keys: Arc<KeyIndex>,
     labels: std::result::Result<Classes, String>,
     features: std::result::Result<Arc<Features>, String>,
@@ -63,8 +65,8 @@ pub(super) struct SplitChoice {
 }
 
 impl LoadedGraph {
-    /// Reads a graph; its features only if a job trains on them. The memory is reserved until the run ends.
-    pub fn read(run: &Run, tables: &GraphTables, with_features: bool) -> Result<Self> {
+    /// Reads a graph; its features and its arcs only if a job trains on them. The memory is reserved until the run ends.
+    pub fn read(run: &Run, tables: &GraphTables, with_features: bool, with_arcs: bool) -> Result<Self> {
         let nodes = tables.nodes.schema();
         let mut names = vec!["node"];
         names.extend(["label", "time"].into_iter().filter(|name| nodes.field_with_name(name).is_ok()));
@@ -99,6 +101,17 @@ impl LoadedGraph {
             .filter_map(|(src, dst)| Some((src?, dst?)))
             .collect();
         let graph = run.install(|| Graph::from_edges(n, &arcs));
+        let arcs = match (with_arcs, tables.directed) {
+            (false, _) => Err(NO_ARCS.to_owned()),
+            (true, Some(false)) => {
+                let name = &tables.name;
+                Err(format!("the rows of {name}.edges are edges without a direction: leave out adjacency => 'arcs'"))
+            }
+            (true, _) => {
+                run.host().reserve(Graph::bytes(n, src.len())).map_err(stopped)?;
+                Ok(Arc::new(run.install(|| Digraph::from_arcs(n, &arcs))))
+            }
+        };
 
         // Rows in the order of the nodes' numbers.
         let mut row_of = vec![0u32; n];
@@ -139,7 +152,7 @@ impl LoadedGraph {
         };
         let features_of = column("features").map(|features| [Arc::clone(&columns[0]), Arc::clone(features)]);
         let content = Content::new(content, features_of.as_ref().map(|columns| columns.as_slice()))?;
-        Ok(Self { graph: Arc::new(graph), keys: Arc::new(keys), labels, features, times, splits, content })
+        Ok(Self { graph: Arc::new(graph), arcs, keys: Arc::new(keys), labels, features, times, splits, content })
     }
 
     /// What a run reads of the graph.
@@ -164,7 +177,11 @@ impl LoadedGraph {
             _ => Arc::new(Features::None),
         };
         let data = GraphData::new(Arc::clone(&self.graph), features, labels, n_classes);
-        let data = data.map_err(|error| error.to_string())?;
+        let mut data = data.map_err(|error| error.to_string())?;
+        if options.reads_arcs() && options.task == Task::NodeClassification {
+            let arcs = self.arcs.as_ref().map_err(String::clone)?;
+            data = data.with_arcs(Arc::clone(arcs)).map_err(|error| error.to_string())?;
+        }
         match &self.times {
             Some(times) => data.with_times(times.clone()).map_err(|error| error.to_string()),
             None => Ok(data),
@@ -217,6 +234,9 @@ impl LoadedGraph {
         8 * self.graph.n_nodes() + if self.times.is_some() { 8 * self.graph.n_nodes() } else { 0 }
     }
 }
+
+/// Whoever reads a graph says whether its jobs read arcs.
+const NO_ARCS: &str = "the graph was read without its arcs";
 
 pub(super) const NO_FEATURES: &str =
     "the graph has no features; choose a stand-in: features => 'identity', 'degree' or 'random:k'";

@@ -165,9 +165,10 @@ pub(super) fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()>
 fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Result<Loaded, Failure>> {
     let given = |job: &&&JobRow| job.options.as_ref().is_ok_and(|options| options.features == FeatureSource::Given);
     let with_features = jobs.iter().any(|job| given(&job));
+    let with_arcs = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_arcs()));
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
         true => LoadedCollection::read(run, &tables, with_features).map(Loaded::Collection),
-        false => LoadedGraph::read(run, &tables, with_features).map(Loaded::Graph),
+        false => LoadedGraph::read(run, &tables, with_features, with_arcs).map(Loaded::Graph),
     });
     run.host().check().map_err(stopped)?;
     Ok(loaded.map_err(|error| match error {

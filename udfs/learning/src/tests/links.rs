@@ -115,6 +115,7 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
     let graph = Arc::new(Graph::from_edges(150, &split.train));
     let problem = Problem {
         graph: Messages::from(&graph),
+        arcs: None,
         features: Arc::clone(&data.features),
         n_outputs: 12,
         known: Arc::new([]),

@@ -16,7 +16,7 @@ mod training;
 
 use std::sync::Arc;
 
-use bonnet_graph::{Graph, Reservation, Unmonitored};
+use bonnet_graph::{Digraph, Graph, Reservation, Unmonitored};
 
 use crate::features::{Features, SparseRows};
 use crate::kernels::RowSet;
@@ -54,8 +54,8 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
     let options = job.resolve().unwrap();
     let features = Arc::clone(&data.features);
     let known = Arc::new([]);
-    let problem =
-        Problem { graph: Messages::from(&data.graph), features, n_outputs: 3, known, options: &options, device: false };
+    let graph = Messages::from(&data.graph);
+    let problem = Problem { graph, arcs: None, features, n_outputs: 3, known, options: &options, device: false };
     let built = (model(&job.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap());
     built.is_ok().then_some(job)
 }
@@ -117,7 +117,8 @@ pub(crate) fn planted(n: usize, sparse: bool) -> GraphData {
         Features::dense(COLUMNS, dense).unwrap()
     };
     let labels = (0..n).map(|v| (v % 7 != 6).then_some((v % 3) as u32)).collect();
-    GraphData::new(Graph::from_edges(n, &edges), features, labels, 3).unwrap()
+    let data = GraphData::new(Graph::from_edges(n, &edges), features, labels, 3).unwrap();
+    data.with_arcs(Digraph::from_arcs(n, &edges)).unwrap()
 }
 
 pub(crate) fn split(data: &GraphData) -> Split {
@@ -143,7 +144,8 @@ impl Bench {
     fn with_messages(data: &GraphData, graph: Messages, options: &TrainOptions, train: &[u32]) -> Self {
         let features = Arc::clone(&data.features);
         let known = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
-        let problem = Problem { graph, features, n_outputs: data.n_classes, known, options, device: false };
+        let (arcs, n_outputs) = (data.arcs.clone(), data.n_classes);
+        let problem = Problem { graph, arcs, features, n_outputs, known, options, device: false };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();

@@ -10,6 +10,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let problem = Problem {
         graph: Messages::from(graph),
+        arcs: None,
         features: Arc::clone(features),
         n_outputs: task.n_outputs(),
         known: task.known().into(),

@@ -170,8 +170,9 @@ fn h2gcn_keeps_the_node_its_ring_and_its_second_ring_apart() {
 
 #[test]
 fn linkx_joins_adjacency_rows_and_features() {
-    for (layers, input_layers) in [(1, 1), (2, 2)] {
-        let job = Job { layers: Some(layers), ..job("linkx", &[("input_layers", Value::Integer(input_layers))]) };
+    for (layers, input_layers, rows) in [(1, 1, "edges"), (2, 2, "edges"), (1, 1, "arcs")] {
+        let own = [("input_layers", Value::Integer(input_layers)), ("adjacency", Value::Text(rows.into()))];
+        let job = Job { layers: Some(layers), ..job("linkx", &own) };
         check(&job, |case| {
             let perceptron = |x: &Matrix, name: &str| {
                 (0..input_layers).fold(x.clone(), |h, l| {
@@ -179,7 +180,12 @@ fn linkx_joins_adjacency_rows_and_features() {
                     if l + 1 < input_layers { relu(&z) } else { z }
                 })
             };
-            let h_a = perceptron(&adjacency(case.data.graph(), false), "adjacency");
+            let mut a = adjacency(case.data.graph(), false);
+            if rows == "arcs" {
+                a = map(&a, |_| 0.0);
+                case.data.arcs.iter().flat_map(|arcs| arcs.arcs()).for_each(|(u, v)| a[u as usize][v as usize] = 1.0);
+            }
+            let h_a = perceptron(&a, "adjacency");
             let h_x = perceptron(&case.x, "features");
             let both = case.affine(&beside(&[&h_a, &h_x]), "join");
             let h = relu(&plus(1.0, &plus(1.0, &both, 1.0, &h_a), 1.0, &h_x));
