@@ -29,62 +29,46 @@ macro_rules! table_methods {
         $crate::boxed::table_methods! { $($rest)* }
     };
     (insert_into by $method:ident; $($rest:tt)*) => {
-        fn insert_into<'s, 'a, 'f>(
-            &'s self,
-            _: &'a dyn ::datafusion::catalog::Session,
-            input: ::std::sync::Arc<dyn ::datafusion::physical_plan::ExecutionPlan>,
-            insert_op: ::datafusion::logical_expr::dml::InsertOp,
-        ) -> $crate::boxed::Planned<'f>
-        where
-            's: 'f,
-            'a: 'f,
-            Self: 'f,
-        {
-            Box::pin(::std::future::ready(self.$method(input, insert_op)))
+        $crate::boxed::table_methods! {
+            @ready insert_into by $method(
+                input: ::std::sync::Arc<dyn ::datafusion::physical_plan::ExecutionPlan>,
+                insert_op: ::datafusion::logical_expr::dml::InsertOp
+            )
         }
         $crate::boxed::table_methods! { $($rest)* }
     };
     (delete_from by $method:ident; $($rest:tt)*) => {
-        fn delete_from<'s, 'a, 'f>(
-            &'s self,
-            session: &'a dyn ::datafusion::catalog::Session,
-            filters: Vec<::datafusion::logical_expr::Expr>,
-        ) -> $crate::boxed::Planned<'f>
-        where
-            's: 'f,
-            'a: 'f,
-            Self: 'f,
-        {
-            Box::pin(::std::future::ready(self.$method(session, filters)))
+        $crate::boxed::table_methods! {
+            @ready delete_from by $method(filters: Vec<::datafusion::logical_expr::Expr>)
         }
         $crate::boxed::table_methods! { $($rest)* }
     };
     (update by $method:ident; $($rest:tt)*) => {
-        fn update<'s, 'a, 'f>(
+        $crate::boxed::table_methods! {
+            @ready update by $method(
+                assignments: Vec<(String, ::datafusion::logical_expr::Expr)>,
+                filters: Vec<::datafusion::logical_expr::Expr>
+            )
+        }
+        $crate::boxed::table_methods! { $($rest)* }
+    };
+    (truncate by $method:ident; $($rest:tt)*) => {
+        $crate::boxed::table_methods! { @ready truncate by $method() }
+        $crate::boxed::table_methods! { $($rest)* }
+    };
+    (@ready $name:ident by $method:ident($($argument:ident: $type:ty),*)) => {
+        fn $name<'s, 'a, 'f>(
             &'s self,
             session: &'a dyn ::datafusion::catalog::Session,
-            assignments: Vec<(String, ::datafusion::logical_expr::Expr)>,
-            filters: Vec<::datafusion::logical_expr::Expr>,
+            $($argument: $type),*
         ) -> $crate::boxed::Planned<'f>
         where
             's: 'f,
             'a: 'f,
             Self: 'f,
         {
-            Box::pin(::std::future::ready(self.$method(session, assignments, filters)))
+            Box::pin(::std::future::ready(self.$method(session, $($argument),*)))
         }
-        $crate::boxed::table_methods! { $($rest)* }
-    };
-    (truncate by $method:ident; $($rest:tt)*) => {
-        fn truncate<'s, 'a, 'f>(&'s self, session: &'a dyn ::datafusion::catalog::Session) -> $crate::boxed::Planned<'f>
-        where
-            's: 'f,
-            'a: 'f,
-            Self: 'f,
-        {
-            Box::pin(::std::future::ready(self.$method(session)))
-        }
-        $crate::boxed::table_methods! { $($rest)* }
     };
 }
 pub(crate) use table_methods;

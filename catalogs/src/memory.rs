@@ -152,7 +152,12 @@ impl MemoryTable {
         self.rows.scan(session, projection, filters, limit)
     }
 
-    fn plan_insert(&self, input: Arc<dyn ExecutionPlan>, insert_op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_insert(
+        &self,
+        _: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        insert_op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         if insert_op != InsertOp::Append {
             return exec_err!("a table in memory takes INSERT INTO, not {insert_op}: DELETE its rows first");
         }

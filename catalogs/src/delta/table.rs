@@ -244,7 +244,12 @@ impl LastingTable {
         .boxed()
     }
 
-    fn plan_insert(&self, input: Arc<dyn ExecutionPlan>, insert_op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
+    fn plan_insert(
+        &self,
+        _: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        insert_op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         if insert_op != InsertOp::Append {
             return exec_err!("{} takes INSERT INTO, not {insert_op}: DELETE its rows first", self.name);
         }

@@ -194,7 +194,6 @@ fn read(run: &Run, tables: &GraphTables, labelled: bool) -> Result<Numbered> {
     let node = KeyColumn::new(&nodes[0], "nodes.node")?;
     run.host().reserve(24 * (src.len() + node.len())).map_err(stopped)?;
     let keys = KeyIndex::new(&[("nodes.node", &node)])?;
-    let (from, to) = (keys.numbers(&src), keys.numbers(&dst));
     let all = KeyIndex::new(&[("nodes.node", &node), ("edges.src", &src), ("edges.dst", &dst)])?;
     if all.len() != keys.len() {
         return Err(execution_error(format!(
@@ -202,7 +201,7 @@ fn read(run: &Run, tables: &GraphTables, labelled: bool) -> Result<Numbered> {
             all.len() - keys.len()
         )));
     }
-    let arcs = from.into_iter().zip(to).filter_map(|(from, to)| Some((from?, to?))).collect();
+    let arcs = keys.pairs(&src, &dst).into_iter().flatten().collect();
     let labels = match nodes.get(1) {
         None => None,
         Some(label) => {
