@@ -5,6 +5,7 @@ mod append;
 mod bad_input;
 mod cli;
 mod codec;
+mod compatibility;
 mod fuzz;
 mod homophily;
 #[cfg(feature = "delta")]
