@@ -347,12 +347,23 @@ impl Npz {
         self.with(name, |_, member| read_header(member))
     }
 
+    /// The rows and columns that a member of two numbers announces.
+    pub(crate) fn matrix_shape(&mut self, name: &str) -> Result<(usize, usize)> {
+        let shape = self.array(name)?.integers().map_err(|what| self.fault(name, what))?;
+        match shape[..] {
+            [rows, width] if rows >= 0 && (0..=i64::from(i32::MAX)).contains(&width) => {
+                Ok((rows as usize, width as usize))
+            }
+            ref other => Err(self.fault(name, format!("{other:?} is no shape of a matrix"))),
+        }
+    }
+
     /// An array.
     pub(crate) fn array(&mut self, name: &str) -> Result<Array> {
         self.with(name, |size, member| {
             let header = read_header(member)?;
             let expected = header.bytes()?;
-            // The archive's own size is believed only as far as the bytes really come.
+            // The announced size is not trusted: no more is allocated than the member unpacks to.
             if expected as u64 > size {
                 return Err(format!("shape {:?} needs {expected} bytes, the member has {size}", header.shape));
             }

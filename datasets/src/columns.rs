@@ -1,95 +1,24 @@
-//! The columns of a graph's tables, and how plain values become record batches.
+//! The columns of a graph's tables, and plain values as Arrow arrays.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayRef, Float64Array, Int64Array, Int64Builder, RecordBatch, RecordBatchOptions, StringArray, new_null_array,
-};
-use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow::array::{ArrayRef, Float64Array, Int64Array, Int64Builder, StringArray, new_null_array};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use crate::matrix::{Matrix, Row};
-use crate::{Error, Result};
-
-/// The metadata of a field `features` that holds the number of features, also where they are sparse.
-pub const WIDTH_KEY: &str = "bonnet.width";
-
-/// The most rows of a batch.
-pub(crate) const BATCH_ROWS: usize = 8192;
-
-/// The most feature values of a batch (16 MiB).
-const BATCH_VALUES: usize = 4 << 20;
-
-pub(crate) fn list_item() -> FieldRef {
-    Arc::new(Field::new("item", DataType::Float32, true))
-}
-
-pub(crate) fn map_fields() -> Fields {
-    // The names that DataFusion's own maps have.
-    vec![Field::new("key", DataType::Int32, false), Field::new("value", DataType::Float32, true)].into()
-}
-
-pub(crate) fn map_entries() -> FieldRef {
-    Arc::new(Field::new("entries", DataType::Struct(map_fields()), false))
-}
-
-/// `FLOAT[]`: dense features.
-pub fn dense_features_type() -> DataType {
-    DataType::List(list_item())
-}
-
-/// `MAP(INT, FLOAT)` with keys in ascending order: sparse features, feature number -> value.
-pub fn sparse_features_type() -> DataType {
-    DataType::Map(map_entries(), true)
-}
-
-/// The number of features that a field declares, if it does.
-pub fn features_width(field: &Field) -> Option<usize> {
-    field.metadata().get(WIDTH_KEY)?.parse().ok()
-}
-
-/// How a data set's features are stored.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Features {
-    pub(crate) sparse: bool,
-    pub(crate) width: Option<usize>,
-}
-
-impl Features {
-    pub(crate) fn sparse(width: usize) -> Self {
-        Self { sparse: true, width: Some(width) }
-    }
-
-    pub(crate) fn dense(width: usize) -> Self {
-        Self { sparse: false, width: Some(width) }
-    }
-
-    /// No file has features: a column of NULLs.
-    pub(crate) fn none() -> Self {
-        Self { sparse: false, width: None }
-    }
-
-    pub(crate) fn field(self) -> Field {
-        let data_type = if self.sparse { sparse_features_type() } else { dense_features_type() };
-        let field = Field::new("features", data_type, true);
-        match self.width {
-            Some(width) => field.with_metadata(HashMap::from([(WIDTH_KEY.to_owned(), width.to_string())])),
-            None => field,
-        }
-    }
-}
+use crate::types::Features;
 
 /// `nodes(node, label, features)`.
 pub(crate) fn nodes_schema(node: DataType, label: DataType, features: Features) -> SchemaRef {
-    nodes_schema_with(node, label, features, &[])
+    let fields = vec![Field::new("node", node, false), Field::new("label", label, true), features.field()];
+    Arc::new(Schema::new(fields))
 }
 
-/// `nodes(node, label, features, ...)` with other columns of TEXT.
-pub(crate) fn nodes_schema_with(node: DataType, label: DataType, features: Features, others: &[&str]) -> SchemaRef {
-    let mut fields = vec![Field::new("node", node, false), Field::new("label", label, true), features.field()];
-    fields.extend(others.iter().map(|name| Field::new(*name, DataType::Utf8, true)));
-    Arc::new(Schema::new(fields))
+/// A schema with further columns.
+pub(crate) fn extended(schema: &Schema, columns: impl IntoIterator<Item = Field>) -> SchemaRef {
+    let columns = columns.into_iter().map(Arc::new);
+    Arc::new(Schema::new(schema.fields().iter().cloned().chain(columns).collect::<Vec<FieldRef>>()))
 }
 
 /// `edges(src, dst)`.
@@ -98,15 +27,15 @@ pub(crate) fn edges_schema(node: DataType) -> SchemaRef {
 }
 
 /// `splits(split, node, part)`.
-pub(crate) fn splits_schema(node: DataType) -> SchemaRef {
+pub(crate) fn splits_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("split", DataType::Int64, false),
-        Field::new("node", node, false),
+        Field::new("node", DataType::Int64, false),
         Field::new("part", DataType::Utf8, false),
     ]))
 }
 
-/// The values of one column, cut into batches later so that only the batch's own copy is made.
+/// The values of one column; each batch copies its own rows of them.
 pub(crate) enum Values {
     /// The integers from 0 on.
     Numbers,
@@ -125,7 +54,17 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    fn cut(&self, rows: Range<usize>, data_type: &DataType) -> ArrayRef {
+    /// The rows of a matrix, in its order.
+    pub(crate) fn rows_of(matrix: Matrix) -> Self {
+        Self::Features(matrix, Box::new(Row::At))
+    }
+
+    /// The rows of a sparse matrix, in its order.
+    pub(crate) fn sparse(width: usize, offsets: Vec<usize>, entries: Vec<(i32, f32)>) -> Self {
+        Self::rows_of(Matrix::Sparse { width, offsets, entries })
+    }
+
+    pub(crate) fn cut(&self, rows: Range<usize>, data_type: &DataType) -> ArrayRef {
         match self {
             Self::Numbers => Arc::new(Int64Array::from_iter_values(rows.map(|i| i as i64))),
             Self::Integers(values) => Arc::new(Int64Array::from_iter_values(values[rows].iter().copied())),
@@ -145,71 +84,12 @@ impl Values {
     }
 }
 
-/// Cuts columns of `rows` values into batches.
-pub(crate) fn batches(
-    schema: &Schema,
-    projection: &[usize],
-    rows: usize,
-    mut values: impl FnMut(&str) -> Result<Values>,
-    keep_going: &dyn Fn() -> bool,
-) -> Result<Vec<RecordBatch>> {
-    let schema = project(schema, projection);
-    // A column that is asked for twice is read once.
-    let mut columns = Vec::with_capacity(projection.len());
-    let mut column_of: Vec<usize> = Vec::with_capacity(projection.len());
-    for (position, field) in schema.fields().iter().enumerate() {
-        if !keep_going() {
-            return Err(Error::Cancelled);
-        }
-        match projection[..position].iter().position(|earlier| *earlier == projection[position]) {
-            Some(earlier) => column_of.push(column_of[earlier]),
-            None => {
-                columns.push(values(field.name())?);
-                column_of.push(columns.len() - 1);
-            }
-        }
-    }
-    let widest = columns.iter().map(|column| match column {
-        Values::Features(Matrix::Dense { width, .. }, _) => *width,
-        Values::Features(matrix @ Matrix::Sparse { entries, .. }, _) => entries.len() / matrix.rows().max(1),
-        _ => 1,
-    });
-    let step = (BATCH_VALUES / widest.max().unwrap_or(1).max(1)).clamp(64, BATCH_ROWS);
-    let mut batches = Vec::with_capacity(rows.div_ceil(step));
-    for start in (0..rows).step_by(step) {
-        if !keep_going() {
-            return Err(Error::Cancelled);
-        }
-        let range = start..rows.min(start + step);
-        let length = range.len();
-        let arrays = column_of
-            .iter()
-            .zip(schema.fields())
-            .map(|(&column, field)| columns[column].cut(range.clone(), field.data_type()))
-            .collect();
-        batches.push(batch(&schema, arrays, length));
-    }
-    Ok(batches)
-}
-
-/// The schema of a projection.
-pub(crate) fn project(schema: &Schema, projection: &[usize]) -> SchemaRef {
-    let fields: Vec<FieldRef> = projection.iter().map(|&i| Arc::clone(&schema.fields()[i])).collect();
-    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
-/// A batch that knows its number of rows even without columns.
-pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> RecordBatch {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).expect("columns are made for the schema")
-}
-
-/// `splits` rows in the making.
+/// The rows of `splits`, column by column.
 #[derive(Default)]
 pub(crate) struct Splits {
-    split: Vec<i64>,
-    node: Vec<i64>,
-    part: Vec<&'static str>,
+    pub(crate) split: Vec<i64>,
+    pub(crate) node: Vec<i64>,
+    pub(crate) part: Vec<&'static str>,
 }
 
 impl Splits {
@@ -219,6 +99,19 @@ impl Splits {
         self.part.push(part);
     }
 
+    /// The splits that masks mark: those of each part, one a split.
+    pub(crate) fn from_masks(masks: &[(Vec<Vec<bool>>, &'static str)]) -> Self {
+        let mut splits = Self::default();
+        for split in 0..masks.iter().map(|(masks, _)| masks.len()).max().unwrap_or(0) {
+            for (masks, part) in masks {
+                if let Some(mask) = masks.get(split) {
+                    splits.push_mask(split as i64, mask, part);
+                }
+            }
+        }
+        splits
+    }
+
     /// The nodes that a mask marks.
     pub(crate) fn push_mask(&mut self, split: i64, mask: &[bool], part: &'static str) {
         mask.iter()
@@ -226,38 +119,4 @@ impl Splits {
             .filter(|(_, marked)| **marked)
             .for_each(|(node, _)| self.push(split, node as i64, part));
     }
-
-    pub(crate) fn batches(
-        mut self,
-        schema: &Schema,
-        projection: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let rows = self.node.len();
-        let column = |name: &str| {
-            Ok(match name {
-                "split" => Values::Integers(self.split.clone()),
-                "node" => Values::Integers(self.node.clone()),
-                _ => Values::Words(std::mem::take(&mut self.part)),
-            })
-        };
-        batches(schema, projection, rows, column, keep_going)
-    }
-}
-
-/// `edges` from endpoints.
-pub(crate) fn edge_batches(
-    schema: &Schema,
-    projection: &[usize],
-    (mut src, mut dst): (Vec<i64>, Vec<i64>),
-    keep_going: &dyn Fn() -> bool,
-) -> Result<Vec<RecordBatch>> {
-    let rows = src.len();
-    let column = |name: &str| {
-        Ok(Values::Integers(match name {
-            "src" => std::mem::take(&mut src),
-            _ => std::mem::take(&mut dst),
-        }))
-    };
-    batches(schema, projection, rows, column, keep_going)
 }

@@ -9,7 +9,7 @@ use arrow::array::{ArrayRef, BooleanBuilder, Int32Builder, Int64Builder, ListBui
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use flate2::read::MultiGzDecoder;
 
-use crate::columns::{BATCH_ROWS, batch, project};
+use crate::scan::{BATCH_ROWS, batch, project};
 use crate::{Error, Result, files};
 
 /// The name of the table.

@@ -1,8 +1,15 @@
 //! Comma-separated values with quotes, as RFC 4180 writes them.
 
+use std::io::Read;
 use std::path::Path;
 
+use csv::{ReaderBuilder, StringRecord};
+
+use crate::scan::check;
 use crate::{Error, Result};
+
+/// A line behind the text. Where a quote is open at the end of the text, the reader takes it as part of a field.
+const END: &str = "\n\u{1}";
 
 /// The rows of a file with their line numbers; a quoted field may hold commas, doubled quotes and line ends. Fields are
 /// not trimmed; empty lines are left out.
@@ -12,50 +19,25 @@ pub(crate) fn rows(path: &Path, bytes: &[u8], keep_going: &dyn Fn() -> bool) -> 
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
         Error::line(path, line, "is not UTF-8 text")
     })?;
-    let mut rows = Vec::new();
-    let mut fields = Vec::new();
-    let mut field = String::new();
-    let (mut line, mut first, mut quoted, mut closed) = (1, 1, false, false);
-    let mut characters = text.chars().peekable();
-    loop {
-        let next = characters.next();
-        match next {
-            Some('"') if quoted => match characters.peek() {
-                Some('"') => {
-                    characters.next();
-                    field.push('"');
-                }
-                _ => (quoted, closed) = (false, true),
-            },
-            Some(c) if quoted => {
-                line += usize::from(c == '\n');
-                field.push(c);
-            }
-            None if quoted => return Err(Error::line(path, first, "a quote is not closed")),
-            Some('"') if field.is_empty() && !closed => quoted = true,
-            Some(',') => {
-                fields.push(std::mem::take(&mut field));
-                closed = false;
-            }
-            Some('\r') if characters.peek() == Some(&'\n') => {}
-            Some('\n') | None => {
-                fields.push(std::mem::take(&mut field));
-                closed = false;
-                let row = std::mem::take(&mut fields);
-                if row.len() > 1 || !row[0].is_empty() {
-                    rows.push((first, row));
-                }
-                if next.is_none() {
-                    return Ok(rows);
-                }
-                line += 1;
-                first = line;
-                if line % 4096 == 0 && !keep_going() {
-                    return Err(Error::Cancelled);
-                }
-            }
-            Some(c) => field.push(c),
+    let input = text.as_bytes().chain(END.as_bytes());
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
+    let (mut rows, mut record) = (Vec::new(), StringRecord::new());
+    while reader.read_record(&mut record).map_err(|error| Error::file(path, error))? {
+        if rows.len() % 4096 == 0 {
+            check(keep_going)?;
         }
+        // A record's position is that of the line ends before it.
+        let (start, line) = record.position().map_or((0, 0), |at| (at.byte() as usize, at.line() as usize));
+        let before = text.as_bytes()[start.min(text.len())..].iter().take_while(|byte| b"\r\n".contains(byte));
+        let line = line + before.filter(|byte| **byte == b'\n').count();
+        if record.len() > 1 || !record[0].is_empty() {
+            rows.push((line, record.iter().map(str::to_owned).collect()));
+        }
+    }
+    match rows.pop() {
+        Some((_, row)) if row == [END.trim_start()] => Ok(rows),
+        Some((line, _)) => Err(Error::line(path, line, "a quote is not closed")),
+        None => Ok(rows),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-/// An error of a reader. Its text is made for the person who wrote `ATTACH`.
+/// An error of a reader. Its text is for the person who wrote `ATTACH`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing at the path; `hint` says what its folder holds.
     #[error("there is no file or folder '{}'{hint}", path.display())]
     Missing {
-        /// The path that was asked for.
+        /// The path.
         path: PathBuf,
         /// What the parent folder holds, or which of the parents is missing.
         hint: String,
@@ -16,7 +16,7 @@ pub enum Error {
     /// The format's name is not known.
     #[error("unknown TYPE '{name}'; the types are: {known}")]
     UnknownFormat {
-        /// The name that was asked for.
+        /// The unknown name.
         name: String,
         /// The names that exist.
         known: String,
@@ -24,7 +24,7 @@ pub enum Error {
     /// No format recognises the files.
     #[error("'{}' is not recognised{found}; the formats are: {known}", path.display())]
     NotRecognised {
-        /// The path that was asked for.
+        /// The path.
         path: PathBuf,
         /// What is there.
         found: String,
@@ -39,7 +39,7 @@ pub enum Error {
     UnknownTable {
         /// Where the data set is.
         location: String,
-        /// The table that was asked for.
+        /// The unknown table.
         table: String,
         /// The tables that exist.
         known: String,
@@ -62,7 +62,7 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// Nobody waits for the answer any more.
+    /// The query was cancelled.
     #[error("the query was cancelled")]
     Cancelled,
 }

@@ -120,6 +120,35 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// The rows of a file of edges: two node numbers a line with a separator between them. Blank lines are skipped, and the
+/// first line where it is a header.
+pub(crate) fn node_pairs(
+    path: &Path,
+    separator: char,
+    header: bool,
+    keep_going: &dyn Fn() -> bool,
+) -> Result<(Vec<i64>, Vec<i64>)> {
+    let bytes = read(path)?;
+    let mut lines = Lines::new(path, &bytes, keep_going);
+    if header {
+        lines.next_line()?;
+    }
+    let mut pairs = (Vec::new(), Vec::new());
+    while let Some((number, line)) = lines.next_line()? {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let mut ends = line.split(separator).map(|end| end.trim().parse());
+        let (Some(Ok(src)), Some(Ok(dst)), None) = (ends.next(), ends.next(), ends.next()) else {
+            let separator = if separator == '\t' { "tab" } else { "comma" };
+            return Err(Error::line(path, number, format!("'{line}' are not two node numbers and a {separator}")));
+        };
+        pairs.0.push(src);
+        pairs.1.push(dst);
+    }
+    Ok(pairs)
+}
+
 /// The whole lines of a sample: a last line that the limit cut is dropped.
 pub(crate) fn whole_lines(sample: &[u8], limit: u64) -> &[u8] {
     if (sample.len() as u64) < limit {

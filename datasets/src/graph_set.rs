@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 
-use crate::columns::{self, Features, Values};
+use crate::columns::{self, Values};
+use crate::types::Features;
 
 /// The tables of a set.
 pub(crate) const TABLES: [&str; 3] = ["graphs", "nodes", "edges"];

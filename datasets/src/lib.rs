@@ -2,8 +2,18 @@
 //!
 //! [`open`] recognises a file or folder (or takes the format's name) and gives a [`Dataset`]: the tables `nodes`,
 //! `edges` and, where the publisher gives them, `splits` and `graphs`, as Arrow batches. Opening looks at names and headers only;
-//! each read takes just the columns that were asked for. To add a format is to add a file under `formats/` and a line
+//! each read takes just the columns that are wanted. To add a format is to add a file under `formats/` and a line
 //! in [`formats`].
+//!
+//! ```
+//! use bonnet_datasets::{Opened, Options, open};
+//!
+//! let Opened::Graph(karate) = open("builtin:karate", None, &Options::new())? else { unreachable!() };
+//! assert_eq!(karate.tables(), ["nodes", "edges"]);
+//! let edges = karate.read("edges", &[0, 1], &|| true)?;
+//! assert_eq!(edges.iter().map(|batch| batch.num_rows()).sum::<usize>(), 78);
+//! # Ok::<(), bonnet_datasets::Error>(())
+//! ```
 
 mod array;
 mod columns;
@@ -20,7 +30,10 @@ mod matlab;
 mod matrix;
 mod open;
 mod pickle;
+mod reader;
+mod scan;
 mod simplex_lists;
+mod types;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -30,11 +43,11 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-pub use columns::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
 pub use error::Error;
 pub use formats::formats;
 pub use mantra_writer::MantraWriter;
 pub use open::{Collection, Opened, missing, open, valid_name};
+pub use types::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
 
 /// What can fail in a reader.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -42,7 +55,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The options of a format, by name, as the user wrote them.
 pub type Options = BTreeMap<String, String>;
 
-/// One published graph. Nothing is read before it is asked for, and nothing is kept between two calls.
+/// One published graph. Each call reads what it needs; nothing is cached between two calls.
 ///
 /// The tables and their columns:
 /// * `nodes(node BIGINT or TEXT, label, features)` and what else the publisher gives of a node. Labels are as published:
@@ -90,23 +103,43 @@ pub trait Dataset: Send + Sync + Debug {
     }
 }
 
-/// A published format.
-pub trait Format: Sync {
+/// A published format: its name, and how its files are recognised and opened.
+#[derive(Debug)]
+pub struct Format {
+    name: &'static str,
+    description: &'static str,
+    options: &'static [(&'static str, &'static str)],
+    recognises: fn(&Path) -> bool,
+    open: fn(&Path, &Options) -> Result<Arc<dyn Dataset>>,
+}
+
+impl Format {
     /// The name, as `ATTACH ... (TYPE name)` takes it.
-    fn name(&self) -> &'static str;
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
 
     /// One sentence: which files, published by whom.
-    fn description(&self) -> &'static str;
+    pub fn description(&self) -> &'static str {
+        self.description
+    }
 
     /// The options that `ATTACH` takes for this format, each with what it means.
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
+    pub fn options(&self) -> &'static [(&'static str, &'static str)] {
+        self.options
     }
 
     /// Whether the path (a file or a folder) holds one graph of this format. Looks at names and headers only, and
     /// answers `false` for whatever it cannot read.
-    fn recognises(&self, path: &Path) -> bool;
+    pub fn recognises(&self, path: &Path) -> bool {
+        (self.recognises)(path)
+    }
 
     /// Opens the path without reading its data.
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>>;
+    ///
+    /// # Errors
+    /// What the path lacks to be of this format, or an option that is wrong.
+    pub fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+        (self.open)(path, options)
+    }
 }

@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow::array::RecordBatch;
+
 use crate::columns::Splits;
 use crate::pickle::Pickle;
+use crate::scan::Scan;
 use crate::{Error, Result, files};
 
 /// The parts by the names that the publisher gives them.
 const PARTS: [(&str, &str); 3] = [("train", "train"), ("valid", "val"), ("test", "test")];
 
-/// Bytes of a node in memory: three columns and what made them.
+/// The bytes that a node takes in memory: three columns and what they are read from.
 const BYTES: usize = 64;
 
 /// The file of splits of a set in this file or folder: beside it, or in a folder `splits` beside it or up to two levels
@@ -24,7 +27,7 @@ pub(crate) fn find(set: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// The splits of a file, numbered from 0.
-pub(crate) fn read(file: &Path) -> Result<Splits> {
+fn read(file: &Path) -> Result<Splits> {
     let bytes = files::read(file)?;
     // Magic and version, then the length of the header.
     let header = match (bytes.get(..8), bytes.get(8..12)) {
@@ -48,10 +51,15 @@ pub(crate) fn read(file: &Path) -> Result<Splits> {
     Ok(rows)
 }
 
+/// The rows of `splits` of a set with this file.
+pub(crate) fn scan(file: Option<&Path>, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+    scan.splits(file.map_or_else(|| Ok(Splits::default()), read)?)
+}
+
 /// About how many bytes reading takes.
-pub(crate) fn expected_bytes(file: &Path) -> usize {
+pub(crate) fn expected_bytes(file: Option<&Path>) -> usize {
     // A node takes two bytes or more.
-    BYTES * files::size(file) / 2
+    file.map_or(0, |file| BYTES * files::size(file) / 2)
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ impl MatFile {
         let row_of: Vec<u32> = cursor.numbers()?.into_iter().map(|row| row as u32).collect();
         let starts: Vec<usize> = cursor.numbers()?.into_iter().map(|start| start as usize).collect();
         let mut values = cursor.numbers()?;
-        // Room for more entries than there are may be kept.
+        // Writers may allocate more entries than they use.
         let entries = starts.last().copied().unwrap_or(0);
         if starts.len() != columns + 1 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[0] != 0 {
             return Err(format!("its column starts are not those of {columns} columns"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Float32Array, Int32Array, ListArray, MapArray, StructArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 
-use crate::columns::{list_item, map_entries, map_fields};
+use crate::types::{list_item, map_entries, map_fields};
 
 /// One feature vector a row.
 #[derive(Debug, PartialEq)]
@@ -152,16 +152,16 @@ pub(crate) fn sort_row(entries: &mut Vec<(i32, f32)>, first: usize) {
         return;
     }
     entries[first..].sort_by_key(|entry| entry.0);
-    let mut kept = first;
+    let mut last = first;
     for i in first + 1..entries.len() {
-        if entries[i].0 == entries[kept].0 {
-            entries[kept].1 += entries[i].1;
+        if entries[i].0 == entries[last].0 {
+            entries[last].1 += entries[i].1;
         } else {
-            kept += 1;
-            entries[kept] = entries[i];
+            last += 1;
+            entries[last] = entries[i];
         }
     }
-    entries.truncate(kept + 1);
+    entries.truncate(last + 1);
 }
 
 fn map_column(

@@ -95,7 +95,7 @@ pub fn open(path: &str, format: Option<&str>, options: &Options) -> Result<Opene
     }
 }
 
-fn by_name(name: &str) -> Result<&'static dyn Format> {
+fn by_name(name: &str) -> Result<&'static Format> {
     let found = formats().iter().copied().find(|format| format.name().eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
         let known: Vec<&str> = formats().iter().map(|format| format.name()).collect();
@@ -103,7 +103,7 @@ fn by_name(name: &str) -> Result<&'static dyn Format> {
     })
 }
 
-fn check_options(formats: &[&dyn Format], options: &Options) -> Result<()> {
+fn check_options(formats: &[&Format], options: &Options) -> Result<()> {
     let known: Vec<&(&str, &str)> = formats.iter().flat_map(|format| format.options()).collect();
     for (name, value) in options {
         let Some((_, meaning)) = known.iter().find(|(known, _)| known == name) else {
@@ -147,16 +147,16 @@ fn not_recognised(path: &Path) -> Error {
 }
 
 /// All graphs below a folder.
-fn collection(folder: &Path, format: Option<&'static dyn Format>, options: &Options) -> Result<Collection> {
-    let candidates: Vec<&dyn Format> = match format {
+fn collection(folder: &Path, format: Option<&'static Format>, options: &Options) -> Result<Collection> {
+    let candidates: Vec<&Format> = match format {
         Some(format) => vec![format],
         None => formats().to_vec(),
     };
-    let mut found: Vec<(Vec<String>, &dyn Format, PathBuf)> = Vec::new();
+    let mut found: Vec<(Vec<String>, &Format, PathBuf)> = Vec::new();
     let mut skipped = Vec::new();
     search(folder, &mut Vec::new(), &candidates, &mut found, &mut skipped);
 
-    let mut used: Vec<&dyn Format> = Vec::new();
+    let mut used: Vec<&Format> = Vec::new();
     for (_, format, _) in &found {
         if !used.iter().any(|known| known.name() == format.name()) {
             used.push(*format);
@@ -185,8 +185,8 @@ fn collection(folder: &Path, format: Option<&'static dyn Format>, options: &Opti
 fn search<'a>(
     folder: &Path,
     trail: &mut Vec<String>,
-    formats: &[&'a dyn Format],
-    found: &mut Vec<(Vec<String>, &'a dyn Format, PathBuf)>,
+    formats: &[&'a Format],
+    found: &mut Vec<(Vec<String>, &'a Format, PathBuf)>,
     skipped: &mut Vec<String>,
 ) {
     for name in files::names(folder) {

@@ -42,7 +42,7 @@ enum Value {
     Dict(Vec<(Id, Id)>),
     /// A class or a function, by its last name.
     Name(&'static str),
-    /// What a call would have made: the callee, its arguments, the state given to it, the items set in it.
+    /// An object that a call would have built: the callee, its arguments, the state given to it, the items set in it.
     Object {
         callee: &'static str,
         arguments: Id,

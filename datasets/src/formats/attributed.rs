@@ -4,57 +4,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Values, dense_features_type};
+use super::{DIRECTED, not_this};
+use crate::columns::{self, Values};
 use crate::matlab::{MatArray, MatFile, is_mat};
-use crate::matrix::{Matrix, Row};
-use crate::{Dataset, Format, Options, Result, files};
+use crate::matrix::Matrix;
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::{Features, dense_features_type};
+use crate::{Dataset, Error, Format, Options, Result, files};
 
-pub(crate) struct Attributed;
+pub(super) static FORMAT: Format = Format {
+    name: "attributed",
+    description: "NAME.mat with Network, Attributes, Label (xhuang31/AANE_Python), or network and group (phanein/deepwalk)",
+    options: &[DIRECTED],
+    recognises: |path| find(path, is_ours).is_some(),
+    open,
+};
 
-impl Format for Attributed {
-    fn name(&self) -> &'static str {
-        "attributed"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.mat with Network, Attributes, Label (xhuang31/AANE_Python), or network and group (phanein/deepwalk)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path, is_ours).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let Some(file) = find(path, is_ours) else {
-            if path.is_file() {
-                // What is wrong with the file itself comes first.
-                MatFile::open(path)?;
-            }
-            return Err(not_this(path, "one .mat with Network and Label, or network and group, is expected"));
-        };
-        Ok(Published::dataset(self.name(), path, options, Network { file }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let Some(file) = find(path, is_ours) else {
+        if path.is_file() {
+            // What is wrong with the file itself comes first.
+            MatFile::open(path)?;
+        }
+        return Err(not_this(path, "one .mat with Network and Label, or network and group, is expected"));
+    };
+    Ok(FORMAT.dataset(path, options, Network { file }))
 }
 
 /// The file itself, or the only `.mat` of a folder that is one of ours.
 pub(super) fn find(path: &Path, is_ours: fn(&Path) -> bool) -> Option<PathBuf> {
-    if path.is_dir() {
-        let mut found =
-            files::names(path).into_iter().map(|name| path.join(name)).filter(|file| is_mat_of(file, is_ours));
-        return found.next().filter(|_| found.next().is_none());
-    }
-    is_mat_of(path, is_ours).then(|| path.to_owned())
-}
-
-fn is_mat_of(file: &Path, is_ours: fn(&Path) -> bool) -> bool {
-    files::name(file).ends_with(".mat") && is_mat(file) && is_ours(file)
+    files::only(path, |file| files::name(file).ends_with(".mat") && is_mat(file) && is_ours(file))
 }
 
 fn is_ours(file: &Path) -> bool {
@@ -104,7 +86,7 @@ impl Network {
 }
 
 /// The entries of a matrix as edges: row to column.
-pub(super) fn edges(matrix: &MatArray) -> (Vec<i64>, Vec<i64>) {
+pub(super) fn entries(matrix: &MatArray) -> (Vec<i64>, Vec<i64>) {
     let mut entries = matrix.entries();
     entries.retain(|entry| entry.2 != 0.0);
     entries.sort_unstable_by_key(|&(row, column, _)| (row, column));
@@ -122,76 +104,50 @@ pub(super) fn sparse_rows(matrix: &MatArray, n: usize, width: usize) -> Matrix {
     Matrix::Sparse { width, offsets, entries: entries.into_iter().map(|(_, column, value)| (column, value)).collect() }
 }
 
-impl Reader for Network {
-    fn tables(&self) -> Vec<&'static str> {
-        vec!["nodes", "edges"]
-    }
-
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        if table == "edges" {
-            return Ok(columns::edges_schema(DataType::Int64));
-        }
+impl GraphFile for Network {
+    fn nodes_schema(&self) -> Result<SchemaRef> {
         let (mat, names) = self.open()?;
         let width = names.features.and_then(|name| mat.variable(name)?.shape.get(1).copied());
-        let features = Features { sparse: true, width };
         // Several groups a node are several targets.
-        let several = names.label == "group";
-        let label = if several { dense_features_type() } else { DataType::Int64 };
-        let schema = columns::nodes_schema(DataType::Int64, label, features);
-        if !several {
-            return Ok(schema);
-        }
-        let fields: Vec<Field> = schema.fields().iter().map(|field| field.as_ref().clone()).collect();
-        Ok(Arc::new(Schema::new(fields)))
+        let label = if names.label == "group" { dense_features_type() } else { DataType::Int64 };
+        Ok(columns::nodes_schema(DataType::Int64, label, Features { sparse: true, width }))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let (mat, names) = self.open()?;
         let n = Self::count(&mat, &names)?;
-        if table == "edges" {
-            let network = mat.array(names.network)?;
-            return columns::edge_batches(schema, columns, edges(&network), keep_going);
-        }
-        let rows_of = |name: &str| -> Result<usize> {
-            let shape = mat.variable(name).map(|variable| variable.shape.clone()).unwrap_or_default();
-            match shape.as_slice() {
+        let width = |name: &str| -> Result<usize> {
+            match mat.variable(name).map_or(&[][..], |variable| &variable.shape) {
                 [rows, width] if *rows == n => Ok(*width),
                 other => Err(mat.fault(name, format!("has the shape {other:?} for {n} nodes"))),
             }
         };
-        let column = |name: &str| {
+        let matrix = |name: &str| Ok::<_, Error>(sparse_rows(&mat.array(name)?, n, width(name)?));
+        scan.batches(n, |name| {
             Ok(match (name, names.features) {
                 ("node", _) => Values::Numbers,
-                ("label", _) if names.label == "group" => {
-                    let width = rows_of(names.label)?;
-                    let groups = sparse_rows(&mat.array(names.label)?, n, width).into_dense();
-                    Values::Features(groups, Box::new(Row::At))
-                }
+                ("label", _) if names.label == "group" => Values::rows_of(matrix(names.label)?.into_dense()),
                 ("label", _) => {
-                    rows_of(names.label)?;
+                    width(names.label)?;
                     let labels = mat.array(names.label)?.dense().map_err(|what| mat.fault(names.label, what))?;
                     if labels.len() != n {
                         return Err(mat.fault(names.label, format!("has {} values for {n} nodes", labels.len())));
                     }
                     Values::Labels(labels.into_iter().map(|label| Some(label as i64)).collect())
                 }
-                (_, Some(features)) => {
-                    let width = rows_of(features)?;
-                    Values::Features(sparse_rows(&mat.array(features)?, n, width), Box::new(Row::At))
-                }
+                (_, Some(features)) => Values::rows_of(matrix(features)?),
                 (_, None) => Values::Nulls,
             })
-        };
-        columns::batches(schema, columns, n, column, keep_going)
+        })
     }
 
-    fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let (mat, names) = self.open()?;
+        Self::count(&mat, &names)?;
+        scan.edges(entries(&mat.array(names.network)?))
+    }
+
+    fn expected_bytes(&self, _table: &str, _features: bool) -> usize {
         // Compressed entries of a byte or two become 24.
         16 * files::size(&self.file)
     }
@@ -199,10 +155,6 @@ impl Reader for Network {
     fn missing_features(&self) -> Option<String> {
         let (_, names) = self.open().ok()?;
         names.features.is_none().then(|| format!("{} (array Attributes)", files::name(&self.file)))
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

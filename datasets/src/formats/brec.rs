@@ -8,42 +8,33 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, SchemaRef};
 
 use super::graph6::Graph6;
-use super::{DIRECTED, Published, Reader, not_this};
+use super::{DIRECTED, not_this};
 use crate::array::{self, Kind};
-use crate::columns::{self, Features, Values};
+use crate::columns::Values;
 use crate::graph_set::{self, GraphSet};
+use crate::reader::Reader;
+use crate::scan::{Scan, check};
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result, files};
 
 /// The categories in the benchmark's order; each is the name of a file.
 const CATEGORIES: [&str; 7] = ["basic", "regular", "str", "extension", "cfi", "4vtx", "dr"];
 
-pub(crate) struct Brec;
+pub(super) static FORMAT: Format = Format {
+    name: "brec",
+    description: "basic.npy, regular.npy, str.npy, extension.npy, cfi.npy, 4vtx.npy, dr.npy: pairs of graph6 (GraphPKU/BREC, raw)",
+    options: &[DIRECTED],
+    recognises: |path| !find(path).is_empty(),
+    open,
+};
 
-impl Format for Brec {
-    fn name(&self) -> &'static str {
-        "brec"
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let files = find(path);
+    if files.is_empty() {
+        let names: Vec<String> = CATEGORIES.iter().map(|category| format!("{category}.npy")).collect();
+        return Err(not_this(path, &format!("is no brec set: texts in {} are expected", names.join(", "))));
     }
-
-    fn description(&self) -> &'static str {
-        "basic.npy, regular.npy, str.npy, extension.npy, cfi.npy, 4vtx.npy, dr.npy: pairs of graph6 (GraphPKU/BREC, raw)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        !find(path).is_empty()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let files = find(path);
-        if files.is_empty() {
-            let names: Vec<String> = CATEGORIES.iter().map(|category| format!("{category}.npy")).collect();
-            return Err(not_this(path, &format!("is no brec set: texts in {} are expected", names.join(", "))));
-        }
-        Ok(Published::dataset(self.name(), path, options, Pairs { files }))
-    }
+    Ok(FORMAT.dataset(path, options, Pairs { files }))
 }
 
 /// The files of pairs, in the benchmark's order: those of a folder, or the one file.
@@ -87,9 +78,7 @@ impl Pairs {
             }
             let texts = array.texts().map_err(|what| Error::file(file, what))?;
             for (position, text) in texts.into_iter().enumerate() {
-                if !keep_going() {
-                    return Err(Error::Cancelled);
-                }
+                check(keep_going)?;
                 let graph = Graph6::parse(text.trim_end())
                     .map_err(|what| Error::member(file, &format!("text {position}"), what))?;
                 graphs.set.push(graph.nodes(), edges.then(|| graph.edges()).into_iter().flatten());
@@ -122,17 +111,11 @@ impl Reader for Pairs {
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let mut graphs = self.graphs(table == "edges", keep_going)?;
-        let (rows, count) = (graphs.set.rows(table), graphs.set.len() as i64);
-        let column = |name: &str| {
-            Ok(match (graphs.set.column(table, name), name) {
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut graphs = self.graphs(scan.table == "edges", scan.keep_going)?;
+        let (rows, count) = (graphs.set.rows(scan.table), graphs.set.len() as i64);
+        scan.batches(rows, |name| {
+            Ok(match (graphs.set.column(scan.table, name), name) {
                 (Some(values), _) => values,
                 (None, "pair") => Values::Integers((0..count).map(|graph| graph / 2).collect()),
                 (None, "side") => Values::Integers((0..count).map(|graph| graph % 2).collect()),
@@ -140,17 +123,12 @@ impl Reader for Pairs {
                 (None, "graph6") => Values::Texts(std::mem::take(&mut graphs.graph6)),
                 _ => Values::Nulls,
             })
-        };
-        columns::batches(schema, columns, rows, column, keep_going)
+        })
     }
 
     fn expected_bytes(&self, table: &str, _columns: &[usize]) -> usize {
         let size: usize = self.files.iter().map(|(_, file)| files::size(file)).sum();
         size.saturating_mul(if table == "edges" { 6 / 2 * 48 } else { 8 })
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-use super::Reader;
 use crate::Result;
 use crate::complexes::{self, Label, TRIANGULATIONS, Table};
+use crate::reader::Reader;
+use crate::scan::Scan;
 
 /// Files of one format.
 #[derive(Debug)]
@@ -30,24 +31,14 @@ impl Reader for ComplexFiles {
         Ok(complexes::schema(self.labels))
     }
 
-    fn read(
-        &self,
-        _table: &str,
-        _schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let mut table = Table::new(self.labels, columns, keep_going);
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut table = Table::new(self.labels, scan.columns, scan.keep_going);
         self.files.iter().try_for_each(|file| (self.read)(file, &mut table))?;
         Ok(table.finish())
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {
         self.files.iter().map(|file| (self.bytes)(file)).sum()
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -6,41 +6,28 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Values};
+use super::{DIRECTED, found_or_file};
+use crate::columns::Values;
 use crate::graph_set::{self, GraphSet};
 use crate::pickle::Pickle;
+use crate::reader::Reader;
+use crate::scan::{Scan, check};
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result, files};
 
-pub(crate) struct Csl;
+pub(super) static FORMAT: Format = Format {
+    name: "csl",
+    description: "graphs_NAME.pkl (a list of scipy coo_matrix) and y_NAME.pt with the classes (PurdueMINDS/RelationalPooling)",
+    options: &[DIRECTED],
+    recognises: |path| find(path).is_some(),
+    open,
+};
 
-impl Format for Csl {
-    fn name(&self) -> &'static str {
-        "csl"
-    }
-
-    fn description(&self) -> &'static str {
-        "graphs_NAME.pkl (a list of scipy coo_matrix) and y_NAME.pt with the classes (PurdueMINDS/RelationalPooling)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let graphs = match find(path) {
-            Some(file) => file,
-            None if path.is_file() => path.to_owned(),
-            None => return Err(not_this(path, "one file graphs_NAME.pkl is expected")),
-        };
-        let set = files::name(&graphs).strip_prefix("graphs_").and_then(|name| name.strip_suffix(".pkl"));
-        let labels = set.map(|set| graphs.with_file_name(format!("y_{set}.pt"))).filter(|file| files::is_file(file));
-        Ok(Published::dataset(self.name(), path, options, Matrices { graphs, labels }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let graphs = found_or_file(find(path), path, "one file graphs_NAME.pkl is expected")?;
+    let set = files::name(&graphs).strip_prefix("graphs_").and_then(|name| name.strip_suffix(".pkl"));
+    let labels = set.map(|set| graphs.with_file_name(format!("y_{set}.pt"))).filter(|file| files::is_file(file));
+    Ok(FORMAT.dataset(path, options, Matrices { graphs, labels }))
 }
 
 /// The file itself, or the one such file of a folder.
@@ -67,9 +54,7 @@ impl Matrices {
         let fault = |what: String| Error::file(&self.graphs, what);
         let (mut set, mut nodes) = (GraphSet::default(), 0usize);
         for (position, matrix) in pickle.coo_list().map_err(fault)?.into_iter().enumerate() {
-            if !keep_going() {
-                return Err(Error::Cancelled);
-            }
+            check(keep_going)?;
             let wrong = |what: String| fault(format!("graph {position}: {what}"));
             let n = matrix.rows;
             // A few bytes may claim any shape: there cannot be more nodes than bytes.
@@ -117,31 +102,22 @@ impl Reader for Matrices {
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let mut set = self.graphs(keep_going)?;
-        let (rows, count) = (set.rows(table), set.len());
-        let column = |name: &str| {
-            Ok(match (set.column(table, name), &self.labels) {
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut set = self.graphs(scan.keep_going)?;
+        let (rows, count) = (set.rows(scan.table), set.len());
+        scan.batches(rows, |name| {
+            Ok(match (set.column(scan.table, name), &self.labels) {
                 (Some(values), _) => values,
-                (None, Some(file)) if table == "graphs" && name == "label" => Values::Labels(self.labels(file, count)?),
+                (None, Some(file)) if scan.table == "graphs" && name == "label" => {
+                    Values::Labels(self.labels(file, count)?)
+                }
                 _ => Values::Nulls,
             })
-        };
-        columns::batches(schema, columns, rows, column, keep_going)
+        })
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {
         files::size(&self.graphs).saturating_mul(6)
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

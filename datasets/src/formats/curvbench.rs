@@ -10,10 +10,13 @@ use arrow::datatypes::{DataType, Float32Type, Float64Type, Int64Type, SchemaRef}
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::{DIRECTED, Published, Reader, class, not_this};
-use crate::columns::{self, Features, Splits, Values, dense_features_type};
+use super::{DIRECTED, class, not_this};
+use crate::columns::{self, Splits, Values};
 use crate::guard::caught;
 use crate::matrix::{Matrix, Row};
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::{Features, dense_features_type};
 use crate::{Dataset, Error, Format, Options, Result, files};
 
 /// The names that a column goes by; the first is CurvBench's, the others are of graphs published the same way.
@@ -23,56 +26,33 @@ const EDGES: &[&str] = &["edge_index"];
 const N: &[&str] = &["num_nodes"];
 const MASKS: [(&str, &str); 3] = [("train_mask", "train"), ("val_mask", "val"), ("test_mask", "test")];
 
-pub(crate) struct CurvBench;
+pub(super) static FORMAT: Format = Format {
+    name: "curvbench",
+    description: "a Parquet file of one row: x, edge_index, y, train_mask, val_mask, test_mask (CurvBench)",
+    options: &[DIRECTED],
+    recognises: |path| find(path).is_some(),
+    open,
+};
 
-impl Format for CurvBench {
-    fn name(&self) -> &'static str {
-        "curvbench"
-    }
-
-    fn description(&self) -> &'static str {
-        "a Parquet file of one row: x, edge_index, y, train_mask, val_mask, test_mask (CurvBench)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let file = match find(path) {
-            Some(file) => file,
-            None if path.is_file() => {
-                let schema = Arc::clone(builder(path)?.schema());
-                let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-                let what = format!("has no column edge_index with x, y or masks but: {}", files::few(&names));
-                return Err(Error::file(path, what));
-            }
-            None => {
-                return Err(not_this(
-                    path,
-                    "one Parquet file with the columns edge_index and x, y or masks is expected",
-                ));
-            }
-        };
-        Ok(Published::dataset(self.name(), path, options, OneRow { file }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let file = match find(path) {
+        Some(file) => file,
+        None if path.is_file() => {
+            let schema = Arc::clone(builder(path)?.schema());
+            let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+            let what = format!("has no column edge_index with x, y or masks but: {}", files::few(&names));
+            return Err(Error::file(path, what));
+        }
+        None => {
+            return Err(not_this(path, "one Parquet file with the columns edge_index and x, y or masks is expected"));
+        }
+    };
+    Ok(FORMAT.dataset(path, options, OneRow { file }))
 }
 
 /// The file itself, or the one of this kind in a folder or its subfolder `data`.
 fn find(path: &Path) -> Option<PathBuf> {
-    if path.is_dir() {
-        return [path.to_owned(), path.join("data")].iter().find_map(|folder| {
-            let names = files::names(folder);
-            let mut ours = names.iter().map(|name| folder.join(name)).filter(|file| is_ours(file));
-            let file = ours.next()?;
-            ours.next().is_none().then_some(file)
-        });
-    }
-    is_ours(path).then(|| path.to_owned())
+    files::only(path, is_ours).or_else(|| files::only(&path.join("data"), is_ours))
 }
 
 fn is_ours(file: &Path) -> bool {
@@ -193,12 +173,12 @@ impl OneRow {
                 });
             }
         }
-        let (src, dst) = self.edges()?;
+        let (src, dst) = self.arcs()?;
         Ok(src.iter().chain(&dst).max().map_or(0, |last| (last + 1).max(0) as usize))
     }
 
     /// `[2][edges]`, or `[edges][2]`.
-    fn edges(&self) -> Result<(Vec<i64>, Vec<i64>)> {
+    fn arcs(&self) -> Result<(Vec<i64>, Vec<i64>)> {
         let name = EDGES[0];
         let column = self.column(name)?.ok_or_else(|| self.fault(name, "is NULL; a list of lists is expected"))?;
         let fault = |what: String| self.fault(name, what);
@@ -276,25 +256,6 @@ impl OneRow {
             }
             _ => Labels::Classes(integers(&flat).map_err(fault)?.iter().map(|label| label.and_then(class)).collect()),
         })
-    }
-
-    fn splits(&self) -> Result<Splits> {
-        let n = self.n_nodes()?;
-        let mut masks: Vec<(Vec<Vec<bool>>, &str)> = Vec::new();
-        for (name, part) in MASKS {
-            if let Some(column) = self.column(name)? {
-                masks.push((mask(&column, n).map_err(|what| self.fault(name, what))?, part));
-            }
-        }
-        let mut splits = Splits::default();
-        for split in 0..masks.iter().map(|(masks, _)| masks.len()).max().unwrap_or(0) {
-            for (masks, part) in &masks {
-                if let Some(mask) = masks.get(split) {
-                    splits.push_mask(split as i64, mask, part);
-                }
-            }
-        }
-        Ok(splits)
     }
 }
 
@@ -379,85 +340,76 @@ fn mask(column: &ArrayRef, n: usize) -> Result<Vec<Vec<bool>>, String> {
     if width == n { Ok(rows) } else { Err(format!("a mask of {} by {width} for {n} nodes", rows.len())) }
 }
 
-impl Reader for OneRow {
-    fn tables(&self) -> Vec<&'static str> {
-        let has_masks = MASKS.iter().any(|(mask, _)| self.name(&[mask]).is_ok_and(|name| name.is_some()));
-        if has_masks { vec!["nodes", "edges", "splits"] } else { vec!["nodes", "edges"] }
+impl GraphFile for OneRow {
+    fn has_splits(&self) -> bool {
+        MASKS.iter().any(|(mask, _)| self.name(&[mask]).is_ok_and(|name| name.is_some()))
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        Ok(match table {
-            "nodes" => {
-                let n = self.n_nodes()?;
-                let features = match self.name(X)? {
-                    Some(_) => {
-                        let width = self.values_of(X)?.filter(|_| n > 0).map(|values| values / n);
-                        Features { sparse: false, width }
-                    }
-                    None => Features::none(),
-                };
-                let label = match self.labels(n)? {
-                    Labels::Classes(_) => DataType::Int64,
-                    Labels::Targets(_) => DataType::Float64,
-                    Labels::Names(_) => DataType::Utf8,
-                    Labels::Vectors(..) => dense_features_type(),
-                };
-                columns::nodes_schema(DataType::Int64, label, features)
+    fn nodes_schema(&self) -> Result<SchemaRef> {
+        let n = self.n_nodes()?;
+        let features = match self.name(X)? {
+            Some(_) => {
+                let width = self.values_of(X)?.filter(|_| n > 0).map(|values| values / n);
+                Features { sparse: false, width }
             }
-            "edges" => columns::edges_schema(DataType::Int64),
-            _ => columns::splits_schema(DataType::Int64),
+            None => Features::none(),
+        };
+        let label = match self.labels(n)? {
+            Labels::Classes(_) => DataType::Int64,
+            Labels::Targets(_) => DataType::Float64,
+            Labels::Names(_) => DataType::Utf8,
+            Labels::Vectors(..) => dense_features_type(),
+        };
+        Ok(columns::nodes_schema(DataType::Int64, label, features))
+    }
+
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let n = self.n_nodes()?;
+        let rows = |matrix, valid: Vec<bool>| {
+            let row = move |node: usize| if valid[node] { Row::At(node) } else { Row::Absent };
+            Values::Features(matrix, Box::new(row))
+        };
+        scan.batches(n, |name| {
+            Ok(match name {
+                "node" => Values::Numbers,
+                "label" => match self.labels(n)? {
+                    Labels::Classes(labels) => Values::Labels(labels),
+                    Labels::Targets(targets) => Values::OptionalReals(targets),
+                    Labels::Names(names) => Values::OptionalTexts(names),
+                    Labels::Vectors(matrix, valid) => rows(matrix, valid),
+                },
+                _ => {
+                    let Some(x) = self.name(X)? else { return Ok(Values::Nulls) };
+                    let Some(column) = self.column(x)? else { return Ok(Values::Nulls) };
+                    let (matrix, valid) = matrix(&column, n).map_err(|what| self.fault(x, what))?;
+                    rows(matrix, valid)
+                }
+            })
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        match table {
-            "edges" => columns::edge_batches(schema, columns, self.edges()?, keep_going),
-            "splits" => self.splits()?.batches(schema, columns, keep_going),
-            _ => {
-                let n = self.n_nodes()?;
-                let rows = |matrix, valid: Vec<bool>| {
-                    let row = move |node: usize| if valid[node] { Row::At(node) } else { Row::Absent };
-                    Values::Features(matrix, Box::new(row))
-                };
-                let column = |name: &str| {
-                    Ok(match name {
-                        "node" => Values::Numbers,
-                        "label" => match self.labels(n)? {
-                            Labels::Classes(labels) => Values::Labels(labels),
-                            Labels::Targets(targets) => Values::OptionalReals(targets),
-                            Labels::Names(names) => Values::OptionalTexts(names),
-                            Labels::Vectors(matrix, valid) => rows(matrix, valid),
-                        },
-                        _ => match self.name(X)? {
-                            Some(x) => match self.column(x)? {
-                                Some(column) => {
-                                    let (matrix, valid) = matrix(&column, n).map_err(|what| self.fault(x, what))?;
-                                    rows(matrix, valid)
-                                }
-                                None => Values::Nulls,
-                            },
-                            None => Values::Nulls,
-                        },
-                    })
-                };
-                columns::batches(schema, columns, n, column, keep_going)
-            }
-        }
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        scan.edges(self.arcs()?)
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let n = self.n_nodes()?;
+        let mut masks = Vec::new();
+        for (name, part) in MASKS {
+            if let Some(column) = self.column(name)? {
+                masks.push((mask(&column, n).map_err(|what| self.fault(name, what))?, part));
+            }
+        }
+        scan.splits(Splits::from_masks(&masks))
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
         let values = |names: &[&str]| self.values_of(names).ok().flatten().unwrap_or(0);
         match table {
             "edges" => values(EDGES).saturating_mul(40),
             "splits" => MASKS.iter().map(|(mask, _)| values(&[mask])).sum::<usize>().saturating_mul(48),
             _ => {
-                let features = if columns.contains(&2) { values(X) } else { 0 };
+                let features = if features { values(X) } else { 0 };
                 values(Y).saturating_mul(48).saturating_add(features.saturating_mul(24))
             }
         }
@@ -466,10 +418,6 @@ impl Reader for OneRow {
     fn missing_features(&self) -> Option<String> {
         let name = self.name(X).ok()?;
         name.is_none().then(|| format!("{} (column x)", files::name(&self.file)))
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

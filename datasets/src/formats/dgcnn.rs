@@ -7,41 +7,29 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Values};
+use super::{DIRECTED, found_or_file};
+use crate::columns::Values;
 use crate::files::{self, Lines};
 use crate::graph_set::{self, GraphSet};
-use crate::matrix::{Matrix, Row};
+use crate::matrix::Matrix;
+use crate::reader::Reader;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
-pub(crate) struct Dgcnn;
+pub(super) static FORMAT: Format = Format {
+    name: "dgcnn",
+    description: "NAME.txt: the number of graphs, then for each 'n label' and n lines 'tag degree neighbours' \
+         (muhanzhang/pytorch_DGCNN; EXP and CEXP)",
+    options: &[DIRECTED],
+    recognises: |path| files::only(path, is_ours).is_some(),
+    open,
+};
 
-impl Format for Dgcnn {
-    fn name(&self) -> &'static str {
-        "dgcnn"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.txt: the number of graphs, then for each 'n label' and n lines 'tag degree neighbours' \
-         (muhanzhang/pytorch_DGCNN; EXP and CEXP)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        files::only(path, is_ours).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let file = match files::only(path, is_ours) {
-            Some(file) => file,
-            None if path.is_file() => path.to_owned(),
-            None => return Err(not_this(path, "one file NAME.txt with a set of graphs is expected")),
-        };
-        Ok(Published::dataset(self.name(), path, options, Text { file }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let expected = "one file NAME.txt with a set of graphs is expected";
+    let file = found_or_file(files::only(path, is_ours), path, expected)?;
+    Ok(FORMAT.dataset(path, options, Text { file }))
 }
 
 /// Whether the file begins with a number of graphs and a first graph all of whose lines fit.
@@ -203,38 +191,27 @@ impl Reader for Text {
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let mut graphs = self.graphs(keep_going)?;
-        let rows = graphs.set.rows(table);
-        let column = |name: &str| {
-            Ok(match (graphs.set.column(table, name), name) {
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut graphs = self.graphs(scan.keep_going)?;
+        let rows = graphs.set.rows(scan.table);
+        scan.batches(rows, |name| {
+            Ok(match (graphs.set.column(scan.table, name), name) {
                 (Some(values), _) => values,
-                (None, "label") if table == "graphs" => Values::Integers(std::mem::take(&mut graphs.label)),
+                (None, "label") if scan.table == "graphs" => Values::Integers(std::mem::take(&mut graphs.label)),
                 (None, "label") => Values::Integers(std::mem::take(&mut graphs.tag)),
                 _ => match graphs.width {
                     None | Some(0) => Values::Nulls,
                     Some(width) => {
                         let values = std::mem::take(&mut graphs.attributes);
-                        Values::Features(Matrix::Dense { rows, width, values }, Box::new(Row::At))
+                        Values::rows_of(Matrix::Dense { rows, width, values })
                     }
                 },
             })
-        };
-        columns::batches(schema, columns, rows, column, keep_going)
+        })
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {
         files::size(&self.file).saturating_mul(20)
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, class, not_this};
+use super::{DIRECTED, class, not_this};
 use crate::array;
-use crate::columns::{self, Features, Splits, Values};
+use crate::columns::{self, Splits, Values};
 use crate::files::{self, Lines};
-use crate::matrix::{Matrix, Row, sort_row};
+use crate::matrix::sort_row;
+use crate::reader::GraphFile;
+use crate::scan::{Scan, check};
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
 const EDGES: &str = "out1_graph_edges.txt";
@@ -19,45 +22,31 @@ const NODES: &str = "out1_node_feature_label.txt";
 /// The masks of a split file and the part of each.
 const MASKS: [(&str, &str); 3] = [("train_mask", "train"), ("val_mask", "val"), ("test_mask", "test")];
 
-pub(crate) struct GeomGcn;
+pub(super) static FORMAT: Format = Format {
+    name: "geom_gcn",
+    description: "out1_graph_edges.txt, out1_node_feature_label.txt, splits/*_split_0.6_0.2_K.npz (graphdml-uiuc-jlu/geom-gcn)",
+    options: &[DIRECTED, ("splits", "the folder of the split files; default: splits, in the set's folder")],
+    recognises: |path| match folder_of(path) {
+        Some(folder) => files::is_file(&folder.join(EDGES)) || !split_files(&folder.join("splits"), folder).is_empty(),
+        None => false,
+    },
+    open,
+};
 
-impl Format for GeomGcn {
-    fn name(&self) -> &'static str {
-        "geom_gcn"
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let expected = "is no geom_gcn set: out1_graph_edges.txt or splits/*_split_*_K.npz is expected";
+    let folder = folder_of(path).ok_or_else(|| not_this(path, expected))?;
+    let splits = match options.get("splits") {
+        None => folder.join("splits"),
+        Some(splits) if Path::new(splits).is_dir() => PathBuf::from(splits),
+        Some(splits) => return Err(Error::Option(format!("option splits: there is no folder '{splits}'"))),
+    };
+    let splits = split_files(&splits, folder);
+    let set = Geom { folder: folder.to_owned(), splits };
+    if set.tables().is_empty() {
+        return Err(not_this(path, expected));
     }
-
-    fn description(&self) -> &'static str {
-        "out1_graph_edges.txt, out1_node_feature_label.txt, splits/*_split_0.6_0.2_K.npz (graphdml-uiuc-jlu/geom-gcn)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED, ("splits", "the folder of the split files; default: splits, in the set's folder")]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        match folder_of(path) {
-            Some(folder) => {
-                files::is_file(&folder.join(EDGES)) || !split_files(&folder.join("splits"), folder).is_empty()
-            }
-            None => false,
-        }
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let expected = "is no geom_gcn set: out1_graph_edges.txt or splits/*_split_*_K.npz is expected";
-        let folder = folder_of(path).ok_or_else(|| not_this(path, expected))?;
-        let splits = match options.get("splits") {
-            None => folder.join("splits"),
-            Some(splits) if Path::new(splits).is_dir() => PathBuf::from(splits),
-            Some(splits) => return Err(Error::Option(format!("option splits: there is no folder '{splits}'"))),
-        };
-        let splits = split_files(&splits, folder);
-        let set = Geom { folder: folder.to_owned(), splits };
-        if set.tables().is_empty() {
-            return Err(not_this(path, expected));
-        }
-        Ok(Published::dataset(self.name(), folder, options, set))
-    }
+    Ok(FORMAT.dataset(folder, options, set))
 }
 
 /// The folder itself, or that of one of its files.
@@ -82,13 +71,13 @@ fn split_files(splits: &Path, set: &Path) -> Vec<(i64, PathBuf)> {
     }
     let several = found.windows(2).any(|pair| pair[0].0 != pair[1].0);
     let set = std::path::absolute(set).unwrap_or_else(|_| set.to_owned());
-    let mut kept: Vec<(i64, PathBuf)> = found
+    let mut own: Vec<(i64, PathBuf)> = found
         .into_iter()
         .filter(|(name, ..)| !several || name == files::name(&set))
         .map(|(_, number, file)| (number, file))
         .collect();
-    kept.sort();
-    kept
+    own.sort();
+    own
 }
 
 #[derive(Debug)]
@@ -106,7 +95,7 @@ enum Spelling {
     Active { width: usize },
 }
 
-/// The nodes' file, column by column; those that were not asked for are empty.
+/// The nodes' file, column by column; features only where they are wanted.
 #[derive(Default)]
 struct Nodes {
     node: Vec<i64>,
@@ -145,7 +134,7 @@ impl Geom {
         Ok(Spelling::Values { width })
     }
 
-    fn nodes(&self, file: &Path, features: bool, keep_going: &dyn Fn() -> bool) -> Result<Nodes> {
+    fn rows(&self, file: &Path, features: bool, keep_going: &dyn Fn() -> bool) -> Result<Nodes> {
         let spelling = self.spelling(file)?;
         let bytes = files::read(file)?;
         let mut lines = Lines::new(file, &bytes, keep_going);
@@ -156,8 +145,8 @@ impl Geom {
                 continue;
             }
             // A row of a thousand features takes longer than a line of an edge list.
-            if number % 64 == 0 && !keep_going() {
-                return Err(Error::Cancelled);
+            if number % 64 == 0 {
+                check(keep_going)?;
             }
             let fault = |what: String| Error::line(file, number, what);
             let mut parts = line.split('\t');
@@ -182,26 +171,8 @@ impl Geom {
         Ok(nodes)
     }
 
-    fn edges(&self, keep_going: &dyn Fn() -> bool) -> Result<(Vec<i64>, Vec<i64>)> {
-        let file = self.edges_file();
-        let bytes = files::read(&file)?;
-        let mut lines = Lines::new(&file, &bytes, keep_going);
-        lines.next_line()?;
-        let (mut src, mut dst) = (Vec::new(), Vec::new());
-        while let Some((number, line)) = lines.next_line()? {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let mut ends = line.split('\t').map(|end| end.trim().parse::<i64>());
-            match (ends.next(), ends.next(), ends.next()) {
-                (Some(Ok(from)), Some(Ok(to)), None) => {
-                    src.push(from);
-                    dst.push(to);
-                }
-                _ => return Err(Error::line(&file, number, format!("'{line}' are not two node numbers and a tab"))),
-            }
-        }
-        Ok((src, dst))
+    fn arcs(&self, keep_going: &dyn Fn() -> bool) -> Result<(Vec<i64>, Vec<i64>)> {
+        files::node_pairs(&self.edges_file(), '\t', true, keep_going)
     }
 
     /// The number of nodes where their own file is missing: the length of a mask, else one past the largest end of an
@@ -210,7 +181,7 @@ impl Geom {
         if let Some((_, file)) = self.splits.first() {
             return Ok(array::Npz::open(file)?.array(MASKS[0].0)?.rows());
         }
-        let (src, dst) = self.edges(keep_going)?;
+        let (src, dst) = self.arcs(keep_going)?;
         let n = src.iter().chain(&dst).max().map_or(0, |last| last + 1);
         if n > 1_000_000 && n as usize > 16 * src.len() {
             let what = format!("the nodes' file is missing, and node {} in {} edges gives no count", n - 1, src.len());
@@ -250,83 +221,53 @@ fn parse_features(list: &str, spelling: Spelling, entries: &mut Vec<(i32, f32)>)
     Ok(())
 }
 
-impl Reader for Geom {
+impl GraphFile for Geom {
     fn tables(&self) -> Vec<&'static str> {
-        let mut tables = Vec::new();
-        if files::is_file(&self.edges_file()) {
-            tables.extend(["nodes", "edges"]);
-        }
-        if !self.splits.is_empty() {
-            tables.push("splits");
-        }
-        tables
+        let graph = if files::is_file(&self.edges_file()) { &["nodes", "edges"][..] } else { &[] };
+        graph.iter().copied().chain((!self.splits.is_empty()).then_some("splits")).collect()
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        Ok(match table {
-            "nodes" => {
-                let features = match self.nodes_file() {
-                    Some(file) => match self.spelling(&file)? {
-                        Spelling::Active { width } | Spelling::Values { width } => Features::sparse(width),
-                    },
-                    None => Features { sparse: true, width: None },
-                };
-                columns::nodes_schema(DataType::Int64, DataType::Int64, features)
-            }
-            "edges" => columns::edges_schema(DataType::Int64),
-            _ => columns::splits_schema(DataType::Int64),
+    fn nodes_schema(&self) -> Result<SchemaRef> {
+        let width = self.nodes_file().map(|file| self.spelling(&file)).transpose()?.map(|spelling| match spelling {
+            Spelling::Active { width } | Spelling::Values { width } => width,
+        });
+        Ok(columns::nodes_schema(DataType::Int64, DataType::Int64, Features { sparse: true, width }))
+    }
+
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let Some(file) = self.nodes_file() else {
+            let n = self.count(scan.keep_going)?;
+            return scan.batches(n, |name| Ok(if name == "node" { Values::Numbers } else { Values::Nulls }));
+        };
+        let width = crate::features_width(scan.schema.field(2)).unwrap_or(0);
+        let mut nodes = self.rows(&file, scan.wants("features"), scan.keep_going)?;
+        scan.batches(nodes.node.len(), |name| {
+            Ok(match name {
+                "node" => Values::Integers(std::mem::take(&mut nodes.node)),
+                "label" => Values::Labels(std::mem::take(&mut nodes.label)),
+                _ => Values::sparse(width, std::mem::take(&mut nodes.offsets), std::mem::take(&mut nodes.entries)),
+            })
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        match table {
-            "edges" => columns::edge_batches(schema, columns, self.edges(keep_going)?, keep_going),
-            "splits" => {
-                let mut splits = Splits::default();
-                for (number, file) in &self.splits {
-                    let mut npz = array::Npz::open(file)?;
-                    for (member, part) in MASKS {
-                        let mask = npz.array(member)?.flags().map_err(|what| npz.fault(member, what))?;
-                        splits.push_mask(*number, &mask, part);
-                    }
-                    if !keep_going() {
-                        return Err(Error::Cancelled);
-                    }
-                }
-                splits.batches(schema, columns, keep_going)
-            }
-            _ => {
-                let Some(file) = self.nodes_file() else {
-                    let n = self.count(keep_going)?;
-                    let column = |name: &str| Ok(if name == "node" { Values::Numbers } else { Values::Nulls });
-                    return columns::batches(schema, columns, n, column, keep_going);
-                };
-                let width = crate::features_width(schema.field(2)).unwrap_or(0);
-                let mut nodes = self.nodes(&file, columns.contains(&2), keep_going)?;
-                let rows = nodes.node.len();
-                let column = |name: &str| {
-                    Ok(match name {
-                        "node" => Values::Integers(std::mem::take(&mut nodes.node)),
-                        "label" => Values::Labels(std::mem::take(&mut nodes.label)),
-                        _ => {
-                            let offsets = std::mem::take(&mut nodes.offsets);
-                            let entries = std::mem::take(&mut nodes.entries);
-                            Values::Features(Matrix::Sparse { width, offsets, entries }, Box::new(Row::At))
-                        }
-                    })
-                };
-                columns::batches(schema, columns, rows, column, keep_going)
-            }
-        }
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        scan.edges(self.arcs(scan.keep_going)?)
     }
 
-    fn expected_bytes(&self, table: &str, _columns: &[usize]) -> usize {
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut splits = Splits::default();
+        for (number, file) in &self.splits {
+            let mut npz = array::Npz::open(file)?;
+            for (member, part) in MASKS {
+                let mask = npz.array(member)?.flags().map_err(|what| npz.fault(member, what))?;
+                splits.push_mask(*number, &mask, part);
+            }
+            scan.check()?;
+        }
+        scan.splits(splits)
+    }
+
+    fn expected_bytes(&self, table: &str, _features: bool) -> usize {
         match table {
             "edges" => 4 * files::size(&self.edges_file()),
             "splits" => self.splits.len().saturating_mul(64 * 1024),

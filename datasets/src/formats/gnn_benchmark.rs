@@ -4,45 +4,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 
 use super::npz::{dense, find};
-use super::{DIRECTED, Published, Reader, class, not_this};
+use super::{DIRECTED, class, not_this};
 use crate::array::Npz;
-use crate::columns::{self, Features, Values};
-use crate::matrix::{Matrix, Row};
+use crate::columns::{self, Values};
+use crate::matrix::Matrix;
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Format, Options, Result, files};
 
-pub(crate) struct GnnBenchmark;
+pub(super) static FORMAT: Format = Format {
+    name: "gnn_benchmark",
+    description: "NAME.npz with adj_data, adj_indices, adj_indptr, adj_shape, attr_*, labels (shchur/gnn-benchmark)",
+    options: &[DIRECTED],
+    recognises: |path| find(path, is_ours).is_some(),
+    open,
+};
 
-impl Format for GnnBenchmark {
-    fn name(&self) -> &'static str {
-        "gnn_benchmark"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.npz with adj_data, adj_indices, adj_indptr, adj_shape, attr_*, labels (shchur/gnn-benchmark)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path, is_ours).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let file = match find(path, is_ours) {
-            Some(file) => file,
-            None if path.is_file() => {
-                let names = Npz::open(path)?.names();
-                return Err(not_this(path, &format!("has no adj_indptr and adj_indices but: {}", files::few(&names))));
-            }
-            None => return Err(not_this(path, "one .npz with adj_indptr and adj_indices is expected")),
-        };
-        Ok(Published::dataset(self.name(), path, options, Benchmark { file }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let file = match find(path, is_ours) {
+        Some(file) => file,
+        None if path.is_file() => {
+            let names = Npz::open(path)?.names();
+            return Err(not_this(path, &format!("has no adj_indptr and adj_indices but: {}", files::few(&names))));
+        }
+        None => return Err(not_this(path, "one .npz with adj_indptr and adj_indices is expected")),
+    };
+    Ok(FORMAT.dataset(path, options, Benchmark { file }))
 }
 
 fn is_ours(file: &Path) -> bool {
@@ -70,18 +61,10 @@ impl Benchmark {
         npz.array(member)?.integers().map_err(|what| npz.fault(member, what))
     }
 
-    fn shape(npz: &mut Npz, prefix: &str) -> Result<(usize, usize)> {
-        let member = format!("{prefix}shape");
-        match Self::integers(npz, &member)?[..] {
-            [rows, columns] if rows >= 0 && columns >= 0 => Ok((rows as usize, columns as usize)),
-            ref other => Err(npz.fault(&member, format!("{other:?} is no shape of a matrix"))),
-        }
-    }
-
     /// The number of nodes, checked against the adjacency's own rows.
     fn n_nodes(npz: &mut Npz) -> Result<usize> {
         let prefix = csr_prefix(npz, "adj").ok_or_else(|| npz.fault("adj_indptr", "is missing"))?;
-        let (n, columns) = Self::shape(npz, &prefix)?;
+        let (n, columns) = npz.matrix_shape(&format!("{prefix}shape"))?;
         let indptr = npz.array(&format!("{prefix}indptr"))?;
         if n != columns || indptr.shape() != [n + 1] {
             let what = format!("shape [{n}, {columns}] with indptr of {:?} is no adjacency matrix", indptr.shape());
@@ -128,7 +111,7 @@ impl Benchmark {
 
     fn features(npz: &mut Npz, n: usize) -> Result<Values> {
         let matrix = if let Some(prefix) = csr_prefix(npz, "attr") {
-            let (rows, width) = Self::shape(npz, &prefix)?;
+            let (rows, width) = npz.matrix_shape(&format!("{prefix}shape"))?;
             if rows != n {
                 return Err(npz.fault(&format!("{prefix}shape"), format!("{rows} rows of features for {n} nodes")));
             }
@@ -145,7 +128,7 @@ impl Benchmark {
         } else {
             return Ok(Values::Nulls);
         };
-        Ok(Values::Features(matrix, Box::new(Row::At)))
+        Ok(Values::rows_of(matrix))
     }
 
     fn texts(npz: &mut Npz, member: &str) -> Result<Vec<String>> {
@@ -164,65 +147,32 @@ impl Benchmark {
     }
 }
 
-impl Reader for Benchmark {
-    fn tables(&self) -> Vec<&'static str> {
-        vec!["nodes", "edges"]
-    }
-
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
+impl GraphFile for Benchmark {
+    fn nodes_schema(&self) -> Result<SchemaRef> {
         let mut npz = self.open()?;
-        if table == "edges" {
-            let edges = columns::edges_schema(DataType::Int64);
-            if Self::weights(&mut npz)?.is_none() {
-                return Ok(edges);
-            }
-            let weight = Arc::new(Field::new("weight", DataType::Float64, false));
-            return Ok(Arc::new(Schema::new(edges.fields().iter().cloned().chain([weight]).collect::<Vec<_>>())));
-        }
         let features = match csr_prefix(&npz, "attr") {
-            Some(prefix) => Features::sparse(Self::shape(&mut npz, &prefix)?.1),
+            Some(prefix) => Features::sparse(npz.matrix_shape(&format!("{prefix}shape"))?.1),
             None if npz.has("attr_matrix") => {
                 let shape = npz.header("attr_matrix")?.shape;
                 Features::dense(shape.get(1).copied().unwrap_or(0))
             }
             None => Features::none(),
         };
-        let others: Vec<&str> = [("class_names", "class"), ("node_names", "name")]
-            .into_iter()
-            .filter(|(member, _)| npz.has(member))
-            .map(|(_, column)| column)
-            .collect();
-        Ok(columns::nodes_schema_with(DataType::Int64, DataType::Int64, features, &others))
+        let others = [("class_names", "class"), ("node_names", "name")].into_iter();
+        let others = others.filter(|(member, _)| npz.has(member));
+        let others = others.map(|(_, column)| Field::new(column, DataType::Utf8, true));
+        Ok(columns::extended(&columns::nodes_schema(DataType::Int64, DataType::Int64, features), others))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
+    fn edges_schema(&self) -> Result<SchemaRef> {
+        let weight = Self::weights(&mut self.open()?)?.map(|_| Field::new("weight", DataType::Float64, false));
+        Ok(columns::extended(&columns::edges_schema(DataType::Int64), weight))
+    }
+
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mut npz = self.open()?;
-        if table == "edges" {
-            let (mut src, mut dst) = Self::arcs(&mut npz)?;
-            let rows = src.len();
-            let column = |name: &str| {
-                Ok(match name {
-                    "src" => Values::Integers(std::mem::take(&mut src)),
-                    "dst" => Values::Integers(std::mem::take(&mut dst)),
-                    _ => {
-                        let weights = Self::weights(&mut npz)?.unwrap_or_else(|| vec![1.0; rows]);
-                        if weights.len() != rows {
-                            return Err(npz.fault("adj_data", format!("{} weights for {rows} arcs", weights.len())));
-                        }
-                        Values::Reals(weights)
-                    }
-                })
-            };
-            return columns::batches(schema, columns, rows, column, keep_going);
-        }
         let n = Self::n_nodes(&mut npz)?;
-        let column = |name: &str| {
+        scan.batches(n, |name| {
             Ok(match name {
                 "node" => Values::Numbers,
                 "label" => Values::Labels(Self::labels(&mut npz, n)?),
@@ -243,18 +193,33 @@ impl Reader for Benchmark {
                 }
                 _ => Self::features(&mut npz, n)?,
             })
-        };
-        columns::batches(schema, columns, n, column, keep_going)
+        })
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut npz = self.open()?;
+        let (mut src, mut dst) = Self::arcs(&mut npz)?;
+        let rows = src.len();
+        scan.batches(rows, |name| {
+            Ok(match name {
+                "src" => Values::Integers(std::mem::take(&mut src)),
+                "dst" => Values::Integers(std::mem::take(&mut dst)),
+                _ => {
+                    let weights = Self::weights(&mut npz)?.unwrap_or_else(|| vec![1.0; rows]);
+                    if weights.len() != rows {
+                        return Err(npz.fault("adj_data", format!("{} weights for {rows} arcs", weights.len())));
+                    }
+                    Values::Reals(weights)
+                }
+            })
+        })
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
         let Ok(mut npz) = self.open() else { return 0 };
         let names = npz.names();
-        let wanted = |name: &&str| match table {
-            "edges" => name.starts_with("adj"),
-            _ if columns.contains(&2) => !name.starts_with("adj"),
-            _ => !name.starts_with("adj") && !name.starts_with("attr"),
-        };
+        let edges = table == "edges";
+        let wanted = |name: &&str| name.starts_with("adj") == edges && (features || !name.starts_with("attr"));
         let members: Vec<&str> = names.iter().map(String::as_str).filter(wanted).collect();
         npz.bytes(&members).saturating_mul(4)
     }

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Values};
+use super::{DIRECTED, found_or_file};
+use crate::columns::Values;
 use crate::files::{self, Lines};
 use crate::graph_set::{self, GraphSet};
+use crate::reader::Reader;
+use crate::scan::{Scan, check};
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
 const ENDINGS: [&str; 2] = [".g6", ".graph6"];
@@ -17,48 +20,25 @@ const ENDINGS: [&str; 2] = [".g6", ".graph6"];
 /// What a file, or each of its lines, may begin with.
 const HEADER: &str = ">>graph6<<";
 
-pub(crate) struct Graph6Files;
+pub(super) static FORMAT: Format = Format {
+    name: "graph6",
+    description: "NAME.g6, one graph a line (McKay's nauty; graphs are numbered from 0, and nodes in each graph)",
+    options: &[DIRECTED],
+    recognises: |path| find(path).is_some_and(|file| starts_well(&file)),
+    open,
+};
 
-impl Format for Graph6Files {
-    fn name(&self) -> &'static str {
-        "graph6"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.g6, one graph a line (McKay's nauty; graphs are numbered from 0, and nodes in each graph)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path).is_some_and(|file| starts_well(&file))
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let file = match find(path) {
-            Some(file) => file,
-            None if path.is_file() => path.to_owned(),
-            None => return Err(not_this(path, "one file NAME.g6 is expected")),
-        };
-        Ok(Published::dataset(self.name(), path, options, List { file }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let file = found_or_file(find(path), path, "one file NAME.g6 is expected")?;
+    Ok(FORMAT.dataset(path, options, List { file }))
 }
 
 /// The file itself, or the one such file of a folder without folders in it.
 fn find(path: &Path) -> Option<PathBuf> {
-    let is_ours = |name: &str| ENDINGS.iter().any(|ending| name.ends_with(ending));
-    if !path.is_dir() {
-        return (is_ours(files::name(path)) && files::is_file(path)).then(|| path.to_owned());
-    }
-    let names = files::names(path);
-    if names.iter().any(|name| path.join(name).is_dir()) {
+    if files::names(path).iter().any(|name| path.join(name).is_dir()) {
         return None;
     }
-    let mut lists = names.iter().filter(|name| is_ours(name));
-    let file = lists.next()?;
-    lists.next().is_none().then(|| path.join(file))
+    files::only(path, |file| ENDINGS.iter().any(|ending| files::name(file).ends_with(ending)) && files::is_file(file))
 }
 
 /// Whether the first line is a graph, so that a binary file with such an ending is not claimed.
@@ -139,26 +119,24 @@ struct List {
 }
 
 impl List {
-    /// The graphs, and their lines where they are asked for.
+    /// The graphs, their edges where wanted, and their lines where wanted.
     fn graphs(&self, edges: bool, texts: bool, keep_going: &dyn Fn() -> bool) -> Result<(GraphSet, Vec<String>)> {
         let bytes = files::read(&self.file)?;
         let mut lines = Lines::new(&self.file, &bytes, keep_going);
-        let (mut set, mut kept) = (GraphSet::default(), Vec::new());
+        let (mut set, mut written) = (GraphSet::default(), Vec::new());
         while let Some((number, line)) = lines.next_line()? {
             let line = line.strip_prefix(HEADER).unwrap_or(line);
             if line.is_empty() {
                 continue;
             }
-            if !keep_going() {
-                return Err(Error::Cancelled);
-            }
+            check(keep_going)?;
             let graph = Graph6::parse(line).map_err(|what| Error::line(&self.file, number, what))?;
             set.push(graph.nodes(), edges.then(|| graph.edges()).into_iter().flatten());
             if texts {
-                kept.push(line.to_owned());
+                written.push(line.to_owned());
             }
         }
-        Ok((set, kept))
+        Ok((set, written))
     }
 }
 
@@ -175,34 +153,21 @@ impl Reader for List {
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let texts = columns.iter().any(|column| schema.field(*column).name() == "graph6");
-        let (mut set, mut lines) = self.graphs(table == "edges", texts, keep_going)?;
-        let rows = set.rows(table);
-        let column = |name: &str| {
-            Ok(match (set.column(table, name), name) {
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let (mut set, mut lines) = self.graphs(scan.table == "edges", scan.wants("graph6"), scan.keep_going)?;
+        scan.batches(set.rows(scan.table), |name| {
+            Ok(match (set.column(scan.table, name), name) {
                 (Some(values), _) => values,
                 (None, "graph6") => Values::Texts(std::mem::take(&mut lines)),
                 _ => Values::Nulls,
             })
-        };
-        columns::batches(schema, columns, rows, column, keep_going)
+        })
     }
 
     fn expected_bytes(&self, table: &str, _columns: &[usize]) -> usize {
         // A character stands for six pairs of nodes, of which half may be edges of three integers.
         let size = files::size(&self.file);
         size.saturating_mul(if table == "edges" { 6 / 2 * 48 } else { 8 })
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

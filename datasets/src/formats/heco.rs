@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 
-use super::{DIRECTED, Labels, Published, Reader, not_this};
+use super::{DIRECTED, Labels, not_this};
 use crate::array::{Npz, npy_file, npy_file_header};
-use crate::columns::{self, Features, Splits, Values};
+use crate::columns::{self, Splits, Values};
 use crate::files::{self, Lines};
 use crate::matrix::{Matrix, Row, sort_row};
+use crate::reader::GraphFile;
+use crate::scan::{Scan, check};
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
 /// The labelled nodes of a class in each of the publisher's splits; the first is split 0.
@@ -22,31 +25,19 @@ const LABELLED: [&str; 3] = ["20", "40", "60"];
 
 const PARTS: [&str; 3] = ["train", "val", "test"];
 
-pub(crate) struct Heco;
+pub(super) static FORMAT: Format = Format {
+    name: "heco",
+    description: "XY.txt, labels.npy, X_feat.npz, train_K.npy, val_K.npy, test_K.npy: a heterogeneous graph (liun-online/HeCo)",
+    options: &[DIRECTED],
+    recognises: |path| path.is_dir() && Folder::find(path).is_some(),
+    open,
+};
 
-impl Format for Heco {
-    fn name(&self) -> &'static str {
-        "heco"
-    }
-
-    fn description(&self) -> &'static str {
-        "XY.txt, labels.npy, X_feat.npz, train_K.npy, val_K.npy, test_K.npy: a heterogeneous graph (liun-online/HeCo)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        path.is_dir() && Folder::find(path).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let Some(folder) = Folder::find(path) else {
-            return Err(not_this(path, "is no heco set: labels.npy and files XY.txt with one X are expected"));
-        };
-        Ok(Published::dataset(self.name(), path, options, folder))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let Some(folder) = Folder::find(path) else {
+        return Err(not_this(path, "is no heco set: labels.npy and files XY.txt with one X are expected"));
+    };
+    Ok(FORMAT.dataset(path, options, folder))
 }
 
 #[derive(Debug)]
@@ -95,6 +86,11 @@ impl Folder {
         one_target.then(|| Self { folder: folder.to_owned(), target, others })
     }
 
+    /// The types, the target first.
+    fn letters(&self) -> impl Iterator<Item = char> {
+        std::iter::once(self.target).chain(self.others.iter().copied())
+    }
+
     fn edges_file(&self, other: char) -> PathBuf {
         self.folder.join(format!("{}{other}.txt", self.target))
     }
@@ -104,7 +100,7 @@ impl Folder {
     }
 
     /// The rows of an edge file as published.
-    fn edges(&self, other: char, keep_going: &dyn Fn() -> bool) -> Result<Vec<(i64, i64)>> {
+    fn arcs(&self, other: char, keep_going: &dyn Fn() -> bool) -> Result<Vec<(i64, i64)>> {
         let file = self.edges_file(other);
         let bytes = files::read(&file)?;
         let mut lines = Lines::new(&file, &bytes, keep_going);
@@ -122,17 +118,6 @@ impl Folder {
         Ok(edges)
     }
 
-    /// The rows and columns of a matrix of features.
-    fn shape(npz: &mut Npz) -> Result<(usize, usize)> {
-        let shape = npz.array("shape")?.integers().map_err(|what| npz.fault("shape", what))?;
-        match shape.as_slice() {
-            &[rows, width] if rows >= 0 && (0..=i64::from(i32::MAX)).contains(&width) => {
-                Ok((rows as usize, width as usize))
-            }
-            other => Err(npz.fault("shape", format!("{other:?} is no shape of a matrix"))),
-        }
-    }
-
     /// The types and their numbers of nodes: the target's from its labels, the others' from their features, else one past
     /// the largest number in their edges.
     fn blocks(&self, keep_going: &dyn Fn() -> bool) -> Result<Blocks> {
@@ -140,8 +125,8 @@ impl Folder {
         let mut blocks = vec![(self.target, 0, labels.shape.first().copied().unwrap_or(0))];
         for &other in &self.others {
             let count = match self.features_file(other) {
-                Some(file) => Self::shape(&mut Npz::open(&file)?)?.0,
-                None => self.edges(other, keep_going)?.iter().map(|edge| edge.1 as usize + 1).max().unwrap_or(0),
+                Some(file) => Npz::open(&file)?.matrix_shape("shape")?.0,
+                None => self.arcs(other, keep_going)?.iter().map(|edge| edge.1 as usize + 1).max().unwrap_or(0),
             };
             let (_, first, before): (char, usize, usize) = blocks[blocks.len() - 1];
             let Some(first) = first.checked_add(before).filter(|first| first.checked_add(count).is_some()) else {
@@ -155,10 +140,10 @@ impl Folder {
     /// The width of the features, where all files agree.
     fn width(&self) -> Result<Option<usize>> {
         let mut width = None;
-        for letter in [self.target].iter().chain(&self.others) {
-            let Some(file) = self.features_file(*letter) else { continue };
+        for letter in self.letters() {
+            let Some(file) = self.features_file(letter) else { continue };
             let mut npz = Npz::open(&file)?;
-            let (_, found) = Self::shape(&mut npz)?;
+            let (_, found) = npz.matrix_shape("shape")?;
             if width.is_some_and(|width| width != found) {
                 let what = format!("{found} features where another type has {}", width.unwrap_or(0));
                 return Err(npz.fault("shape", what));
@@ -177,9 +162,7 @@ impl Folder {
                 at.extend(std::iter::repeat_n(Row::Absent, count));
                 continue;
             };
-            if !keep_going() {
-                return Err(Error::Cancelled);
-            }
+            check(keep_going)?;
             let rows = sparse(&mut Npz::open(&file)?)?;
             if rows.len() != count {
                 return Err(Error::file(&file, format!("{} rows for {count} nodes", rows.len())));
@@ -197,7 +180,7 @@ impl Folder {
 
 /// The rows of a scipy matrix, stored by rows (CSR) or by entries (COO).
 fn sparse(npz: &mut Npz) -> Result<Vec<Vec<(i32, f32)>>> {
-    let (n, width) = Folder::shape(npz)?;
+    let (n, width) = npz.matrix_shape("shape")?;
     let integers = |npz: &mut Npz, name: &str| npz.array(name)?.integers().map_err(|what| npz.fault(name, what));
     let values = npz.array("data")?.floats().map_err(|what| npz.fault("data", what))?;
     let (rows, columns) = match npz.has("indptr") {
@@ -225,119 +208,98 @@ fn sparse(npz: &mut Npz) -> Result<Vec<Vec<(i32, f32)>>> {
     Ok(matrix)
 }
 
-impl Reader for Folder {
-    fn tables(&self) -> Vec<&'static str> {
-        let splits = files::is_file(&self.folder.join(format!("train_{}.npy", LABELLED[0])));
-        if splits { vec!["nodes", "edges", "splits"] } else { vec!["nodes", "edges"] }
+impl GraphFile for Folder {
+    fn has_splits(&self) -> bool {
+        files::is_file(&self.folder.join(format!("train_{}.npy", LABELLED[0])))
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        let typed = |schema: SchemaRef, others: &[(&str, DataType)]| -> SchemaRef {
-            let others = others.iter().map(|(name, data_type)| Arc::new(Field::new(*name, data_type.clone(), true)));
-            Arc::new(Schema::new(schema.fields().iter().cloned().chain(others).collect::<Vec<FieldRef>>()))
-        };
-        Ok(match table {
-            "nodes" => {
-                let features = Features { sparse: true, width: self.width()? };
-                let nodes = columns::nodes_schema(DataType::Int64, DataType::Int64, features);
-                typed(nodes, &[("type", DataType::Utf8), ("id", DataType::Int64)])
-            }
-            "edges" => typed(columns::edges_schema(DataType::Int64), &[("type", DataType::Utf8)]),
-            _ => columns::splits_schema(DataType::Int64),
+    fn nodes_schema(&self) -> Result<SchemaRef> {
+        let features = Features { sparse: true, width: self.width()? };
+        let nodes = columns::nodes_schema(DataType::Int64, DataType::Int64, features);
+        let others = [Field::new("type", DataType::Utf8, true), Field::new("id", DataType::Int64, true)];
+        Ok(columns::extended(&nodes, others))
+    }
+
+    fn edges_schema(&self) -> Result<SchemaRef> {
+        let edges = columns::edges_schema(DataType::Int64);
+        Ok(columns::extended(&edges, [Field::new("type", DataType::Utf8, true)]))
+    }
+
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let blocks = self.blocks(scan.keep_going)?;
+        let n: usize = blocks.iter().map(|block| block.2).sum();
+        scan.batches(n, |name| {
+            Ok(match name {
+                "node" => Values::Numbers,
+                "id" => Values::Integers(blocks.iter().flat_map(|block| 0..block.2 as i64).collect()),
+                "type" => {
+                    let names = blocks.iter().map(|block| (type_name(self.target, block.0), block.2));
+                    Values::Texts(names.flat_map(|(name, count)| std::iter::repeat_n(name, count)).collect())
+                }
+                "label" => {
+                    let file = self.folder.join("labels.npy");
+                    match Labels::of(&npy_file(&file)?).map_err(|what| Error::file(&file, what))? {
+                        Labels::Classes(mut labels) => {
+                            labels.resize(n, None);
+                            Values::Labels(labels)
+                        }
+                        Labels::Targets(_) => return Err(Error::file(&file, "labels are no whole numbers")),
+                    }
+                }
+                _ => self.features(&blocks, scan.keep_going)?,
+            })
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        match table {
-            "nodes" => {
-                let blocks = self.blocks(keep_going)?;
-                let n: usize = blocks.iter().map(|block| block.2).sum();
-                let column = |name: &str| {
-                    Ok(match name {
-                        "node" => Values::Numbers,
-                        "id" => Values::Integers(blocks.iter().flat_map(|block| 0..block.2 as i64).collect()),
-                        "type" => {
-                            let named = |&(letter, _, count): &(char, usize, usize)| {
-                                std::iter::repeat_n(type_name(self.target, letter), count)
-                            };
-                            Values::Texts(blocks.iter().flat_map(named).collect())
-                        }
-                        "label" => {
-                            let file = self.folder.join("labels.npy");
-                            match Labels::of(&npy_file(&file)?).map_err(|what| Error::file(&file, what))? {
-                                Labels::Classes(mut labels) => {
-                                    labels.resize(n, None);
-                                    Values::Labels(labels)
-                                }
-                                Labels::Targets(_) => return Err(Error::file(&file, "labels are no whole numbers")),
-                            }
-                        }
-                        _ => self.features(&blocks, keep_going)?,
-                    })
-                };
-                columns::batches(schema, columns, n, column, keep_going)
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let blocks = self.blocks(scan.keep_going)?;
+        let (mut src, mut dst, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        for &(other, first, count) in &blocks[1..] {
+            let target = blocks[0].2 as i64;
+            let edges = self.arcs(other, scan.keep_going)?;
+            if let Some((x, y)) = edges.iter().find(|(x, y)| *x >= target || *y >= count as i64) {
+                let what = format!("the edge {x}, {y} is beyond {target} and {count} nodes");
+                return Err(Error::file(&self.edges_file(other), what));
             }
-            "edges" => {
-                let blocks = self.blocks(keep_going)?;
-                let (mut src, mut dst, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
-                for &(other, first, count) in &blocks[1..] {
-                    let target = blocks[0].2 as i64;
-                    let edges = self.edges(other, keep_going)?;
-                    if let Some((x, y)) = edges.iter().find(|(x, y)| *x >= target || *y >= count as i64) {
-                        let what = format!("the edge {x}, {y} is beyond {target} and {count} nodes");
-                        return Err(Error::file(&self.edges_file(other), what));
-                    }
-                    let kind = format!("{}-{}", type_name(self.target, self.target), type_name(self.target, other));
-                    kinds.extend(std::iter::repeat_n(kind, edges.len()));
-                    src.extend(edges.iter().map(|edge| edge.0));
-                    dst.extend(edges.iter().map(|edge| edge.1 + first as i64));
-                }
-                let rows = src.len();
-                let column = |name: &str| {
-                    Ok(match name {
-                        "src" => Values::Integers(src.clone()),
-                        "dst" => Values::Integers(dst.clone()),
-                        _ => Values::Texts(kinds.clone()),
-                    })
-                };
-                columns::batches(schema, columns, rows, column, keep_going)
-            }
-            _ => {
-                let mut splits = Splits::default();
-                for (number, labelled) in (0..).zip(LABELLED) {
-                    for part in PARTS {
-                        let file = self.folder.join(format!("{part}_{labelled}.npy"));
-                        let nodes = npy_file(&file)?.integers().map_err(|what| Error::file(&file, what))?;
-                        nodes.into_iter().for_each(|node| splits.push(number, node, part));
-                    }
-                }
-                splits.batches(schema, columns, keep_going)
-            }
+            let name = format!("{}-{}", type_name(self.target, self.target), type_name(self.target, other));
+            types.extend(std::iter::repeat_n(name, edges.len()));
+            src.extend(edges.iter().map(|edge| edge.0));
+            dst.extend(edges.iter().map(|edge| edge.1 + first as i64));
         }
+        scan.batches(src.len(), |name| {
+            Ok(match name {
+                "src" => Values::Integers(std::mem::take(&mut src)),
+                "dst" => Values::Integers(std::mem::take(&mut dst)),
+                _ => Values::Texts(std::mem::take(&mut types)),
+            })
+        })
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut splits = Splits::default();
+        for (number, labelled) in (0..).zip(LABELLED) {
+            for part in PARTS {
+                let file = self.folder.join(format!("{part}_{labelled}.npy"));
+                let nodes = npy_file(&file)?.integers().map_err(|what| Error::file(&file, what))?;
+                nodes.into_iter().for_each(|node| splits.push(number, node, part));
+            }
+        }
+        scan.splits(splits)
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
         let edges: usize = self.others.iter().map(|&other| files::size(&self.edges_file(other))).sum();
-        let features = |letter: &char| self.features_file(*letter).map_or(0, |file| files::size(&file));
+        let matrix = |letter| self.features_file(letter).filter(|_| features).map_or(0, |file| files::size(&file));
         match table {
             "edges" => 12 * edges,
             "splits" => 1 << 20,
-            _ if columns.contains(&2) => {
-                12 * edges + 20 * [self.target].iter().chain(&self.others).map(features).sum::<usize>()
-            }
-            _ => 12 * edges,
+            _ => 12 * edges + 20 * self.letters().map(matrix).sum::<usize>(),
         }
     }
 
     fn missing_features(&self) -> Option<String> {
-        let mut letters = [self.target].into_iter().chain(self.others.iter().copied());
-        letters.find(|letter| self.features_file(*letter).is_none()).map(|letter| format!("{letter}_feat.npz"))
+        let missing = self.letters().find(|&letter| self.features_file(letter).is_none());
+        missing.map(|letter| format!("{letter}_feat.npz"))
     }
 
     fn directed(&self) -> bool {
@@ -346,8 +308,7 @@ impl Reader for Folder {
 
     fn files(&self) -> Vec<PathBuf> {
         let edges = self.others.iter().map(|&other| self.edges_file(other));
-        let features = [self.target].into_iter().chain(self.others.iter().copied());
-        let features = features.map(|letter| self.folder.join(format!("{letter}_feat.npz")));
+        let features = self.letters().map(|letter| self.folder.join(format!("{letter}_feat.npz")));
         let splits = LABELLED.iter().flat_map(|k| PARTS.map(|part| self.folder.join(format!("{part}_{k}.npy"))));
         edges.chain(features).chain(splits).chain([self.folder.join("labels.npy")]).collect()
     }

@@ -6,38 +6,28 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Labels, Published, Reader, integral, not_this};
+use super::{DIRECTED, Labels, integral, not_this};
 use crate::array::{self, Npz};
-use crate::columns::{self, Features, Values};
-use crate::files::{self, Lines};
-use crate::matrix::{Matrix, Row};
+use crate::columns::{self, Values};
+use crate::files;
+use crate::matrix::Matrix;
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
-pub(crate) struct Hgcn;
+pub(super) static FORMAT: Format = Format {
+    name: "hgcn",
+    description: "NAME.edges.csv, NAME.labels.npy, NAME.feats.npz (HazyResearch/hgcn)",
+    options: &[DIRECTED],
+    recognises: |path| find(path).is_some(),
+    open,
+};
 
-impl Format for Hgcn {
-    fn name(&self) -> &'static str {
-        "hgcn"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.edges.csv, NAME.labels.npy, NAME.feats.npz (HazyResearch/hgcn)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let (folder, name) = find(path).ok_or_else(|| {
-            not_this(path, "is no hgcn set: NAME.edges.csv and NAME.labels.npy of one NAME are expected")
-        })?;
-        Ok(Published::dataset(self.name(), path, options, Disease { folder, name }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let (folder, name) = find(path)
+        .ok_or_else(|| not_this(path, "is no hgcn set: NAME.edges.csv and NAME.labels.npy of one NAME are expected"))?;
+    Ok(FORMAT.dataset(path, options, Disease { folder, name }))
 }
 
 fn find(path: &Path) -> Option<(PathBuf, String)> {
@@ -68,18 +58,10 @@ impl Disease {
         Some(self.file("feats.npz")).filter(|file| files::is_file(file))
     }
 
-    fn shape(npz: &mut Npz) -> Result<(usize, usize)> {
-        let shape = npz.array("shape")?.integers().map_err(|what| npz.fault("shape", what))?;
-        match shape[..] {
-            [rows, width] if rows >= 0 && width >= 0 => Ok((rows as usize, width as usize)),
-            ref other => Err(npz.fault("shape", format!("{other:?} is no shape of a matrix"))),
-        }
-    }
-
     /// Dense where more than a quarter of the entries are stored, as the publisher's sparse files may hold either.
     fn features(file: &Path) -> Result<Features> {
         let mut npz = Npz::open(file)?;
-        let (rows, width) = Self::shape(&mut npz)?;
+        let (rows, width) = npz.matrix_shape("shape")?;
         let stored = npz.header("indices")?.len().unwrap_or(0);
         let sparse = rows.saturating_mul(width) / 4 >= stored;
         Ok(Features { sparse, width: Some(width) })
@@ -87,7 +69,7 @@ impl Disease {
 
     fn matrix(file: &Path, n: usize, sparse: bool) -> Result<Matrix> {
         let mut npz = Npz::open(file)?;
-        let (rows, width) = Self::shape(&mut npz)?;
+        let (rows, width) = npz.matrix_shape("shape")?;
         if rows != n {
             return Err(npz.fault("shape", format!("{rows} rows of features for {n} labels")));
         }
@@ -105,103 +87,53 @@ impl Disease {
         let matrix = Matrix::from_csr(width, &indptr, &indices, &data, n).map_err(|what| Error::file(file, what))?;
         Ok(if sparse { matrix } else { matrix.into_dense() })
     }
-
-    fn edges(&self, keep_going: &dyn Fn() -> bool) -> Result<(Vec<i64>, Vec<i64>)> {
-        let file = self.file("edges.csv");
-        let bytes = files::read(&file)?;
-        let mut lines = Lines::new(&file, &bytes, keep_going);
-        let (mut src, mut dst) = (Vec::new(), Vec::new());
-        while let Some((number, line)) = lines.next_line()? {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let mut ends = line.split(',').map(|end| end.trim().parse::<i64>());
-            match (ends.next(), ends.next(), ends.next()) {
-                (Some(Ok(from)), Some(Ok(to)), None) => {
-                    src.push(from);
-                    dst.push(to);
-                }
-                _ => return Err(Error::line(&file, number, format!("'{line}' are not two node numbers and a comma"))),
-            }
-        }
-        Ok((src, dst))
-    }
 }
 
-impl Reader for Disease {
-    fn tables(&self) -> Vec<&'static str> {
-        vec!["nodes", "edges"]
-    }
-
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        if table == "edges" {
-            return Ok(columns::edges_schema(DataType::Int64));
-        }
+impl GraphFile for Disease {
+    fn nodes_schema(&self) -> Result<SchemaRef> {
         let labels = self.file("labels.npy");
         let label = if integral(&array::npy_file_header(&labels)?) {
             DataType::Int64
         } else {
             Labels::of(&array::npy_file(&labels)?).map_err(|what| Error::file(&labels, what))?.data_type()
         };
-        let features = match self.features_file() {
-            Some(file) => Self::features(&file)?,
-            None => Features::none(),
-        };
+        let features = self.features_file().map_or_else(|| Ok(Features::none()), |file| Self::features(&file))?;
         Ok(columns::nodes_schema(DataType::Int64, label, features))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        if table == "edges" {
-            return columns::edge_batches(schema, columns, self.edges(keep_going)?, keep_going);
-        }
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let file = self.file("labels.npy");
         let labels = array::npy_file(&file)?;
         let &[n] = labels.shape() else {
             let what = format!("labels of shape {:?}; one a node is expected", labels.shape());
             return Err(Error::file(&file, what));
         };
-        let column = |name: &str| {
-            Ok(match name {
-                "node" => Values::Numbers,
-                "label" => Labels::of(&labels).map_err(|what| Error::file(&file, what))?.values(),
-                _ => match self.features_file() {
-                    Some(features) => {
-                        let sparse = matches!(schema.field(2).data_type(), DataType::Map(..));
-                        Values::Features(Self::matrix(&features, n, sparse)?, Box::new(Row::At))
-                    }
-                    None => Values::Nulls,
-                },
+        let sparse = matches!(scan.schema.field(2).data_type(), DataType::Map(..));
+        scan.batches(n, |name| {
+            Ok(match (name, self.features_file()) {
+                ("node", _) => Values::Numbers,
+                ("label", _) => Labels::of(&labels).map_err(|what| Error::file(&file, what))?.values(),
+                (_, Some(features)) => Values::rows_of(Self::matrix(&features, n, sparse)?),
+                (_, None) => Values::Nulls,
             })
-        };
-        columns::batches(schema, columns, n, column, keep_going)
+        })
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        scan.edges(files::node_pairs(&self.file("edges.csv"), ',', false, scan.keep_going)?)
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
         if table == "edges" {
             return 5 * files::size(&self.file("edges.csv"));
         }
         let labels = 3 * files::size(&self.file("labels.npy"));
-        let features = match self.features_file() {
-            Some(file) if columns.contains(&2) => {
-                Npz::open(&file).map_or(0, |mut npz| npz.bytes(&["indptr", "indices", "data"]))
-            }
-            _ => 0,
-        };
-        labels.saturating_add(features.saturating_mul(3))
+        let matrix = self.features_file().filter(|_| features).and_then(|file| Npz::open(&file).ok());
+        labels.saturating_add(matrix.map_or(0, |mut npz| npz.bytes(&["indptr", "indices", "data"])).saturating_mul(3))
     }
 
     fn missing_features(&self) -> Option<String> {
         self.features_file().is_none().then(|| files::name(&self.file("feats.npz")).to_owned())
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 
-use super::attributed::{edges, find, sparse_rows};
-use super::{DIRECTED, Published, Reader, class, not_this};
-use crate::columns::{self, Features, Values};
+use super::attributed::{entries, find, sparse_rows};
+use super::{DIRECTED, class, not_this};
+use crate::columns::{self, Values};
 use crate::matlab::MatFile;
-use crate::matrix::{Matrix, Row};
+use crate::matrix::Matrix;
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result, files, linkx_splits};
 
 /// The columns of `local_info`; 0 means missing. The second is the label.
@@ -31,40 +34,28 @@ pub(super) fn splits_file(path: &Path, name: &str, options: &Options) -> Result<
     }
 }
 
-pub(crate) struct Linkx;
+pub(super) static FORMAT: Format = Format {
+    name: "linkx",
+    description: "NAME.mat with A and local_info (facebook100) or edge_index, node_feat, label (CUAI/Non-Homophily-Large-Scale)",
+    options: &[DIRECTED, SPLITS],
+    recognises: |path| find(path, is_ours).is_some(),
+    open,
+};
 
-impl Format for Linkx {
-    fn name(&self) -> &'static str {
-        "linkx"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.mat with A and local_info (facebook100) or edge_index, node_feat, label (CUAI/Non-Homophily-Large-Scale)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED, SPLITS]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path, is_ours).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let Some(file) = find(path, is_ours) else {
-            if path.is_file() {
-                // What is wrong with the file itself comes first.
-                MatFile::open(path)?;
-            }
-            let expected = "one .mat with A and local_info, or edge_index, node_feat and label, is expected";
-            return Err(not_this(path, expected));
-        };
-        let kind = kind(&MatFile::open(&file)?).unwrap_or(Kind::Index);
-        let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let name = if kind == Kind::Facebook { format!("fb100-{stem}") } else { stem.to_owned() };
-        let splits = splits_file(&file, &name, options)?;
-        Ok(Published::dataset(self.name(), path, options, Set { file, kind, splits }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let Some(file) = find(path, is_ours) else {
+        if path.is_file() {
+            // What is wrong with the file itself comes first.
+            MatFile::open(path)?;
+        }
+        let expected = "one .mat with A and local_info, or edge_index, node_feat and label, is expected";
+        return Err(not_this(path, expected));
+    };
+    let kind = kind(&MatFile::open(&file)?).unwrap_or(Kind::Index);
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let name = if kind == Kind::Facebook { format!("fb100-{stem}") } else { stem.to_owned() };
+    let splits = splits_file(&file, &name, options)?;
+    Ok(FORMAT.dataset(path, options, Set { file, kind, splits }))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,44 +121,31 @@ impl Set {
         Matrix::Sparse { width, offsets, entries }
     }
 
-    fn facebook(
-        &self,
-        mat: &MatFile,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
+    fn facebook(mat: &MatFile, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let (n, info) = Self::info(mat)?;
-        let column = |name: &str| {
+        scan.batches(n, |name| {
             Ok(match name {
                 "node" => Values::Numbers,
-                "features" => Values::Features(Self::one_hot(n, &info), Box::new(Row::At)),
+                "features" => Values::rows_of(Self::one_hot(n, &info)),
                 name => {
                     let column = INFO.iter().position(|info| *info == name).unwrap_or(GENDER);
                     let known = |&value: &f64| Some(value as i64).filter(|&value| value != 0);
                     Values::Labels(info[column * n..(column + 1) * n].iter().map(known).collect())
                 }
             })
-        };
-        columns::batches(schema, columns, n, column, keep_going)
+        })
     }
 
-    fn index(
-        &self,
-        mat: &MatFile,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
+    fn index(mat: &MatFile, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let labels = mat.array("label")?.dense().map_err(|what| mat.fault("label", what))?;
         let n = labels.len();
-        let column = |name: &str| {
+        scan.batches(n, |name| {
             Ok(match name {
                 "node" => Values::Numbers,
                 "label" => Values::Labels(labels.iter().map(|&label| class(label as i64)).collect()),
                 _ => match mat.variable("node_feat").map(|variable| variable.shape.as_slice()) {
                     Some(&[rows, width]) if rows == n => {
-                        Values::Features(sparse_rows(&mat.array("node_feat")?, n, width), Box::new(Row::At))
+                        Values::rows_of(sparse_rows(&mat.array("node_feat")?, n, width))
                     }
                     Some(other) => {
                         return Err(mat.fault("node_feat", format!("has the shape {other:?} for {n} labels")));
@@ -175,69 +153,58 @@ impl Set {
                     None => Values::Nulls,
                 },
             })
-        };
-        columns::batches(schema, columns, n, column, keep_going)
+        })
     }
 }
 
-impl Reader for Set {
-    fn tables(&self) -> Vec<&'static str> {
-        if self.splits.is_some() { vec!["nodes", "edges", "splits"] } else { vec!["nodes", "edges"] }
+impl GraphFile for Set {
+    fn has_splits(&self) -> bool {
+        self.splits.is_some()
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        match table {
-            "edges" => return Ok(columns::edges_schema(DataType::Int64)),
-            "splits" => return Ok(columns::splits_schema(DataType::Int64)),
-            _ => {}
-        }
+    fn nodes_schema(&self) -> Result<SchemaRef> {
         let mat = MatFile::open(&self.file)?;
         if self.kind == Kind::Index {
             let width = mat.variable("node_feat").and_then(|variable| variable.shape.get(1).copied());
             return Ok(columns::nodes_schema(DataType::Int64, DataType::Int64, Features { sparse: true, width }));
         }
         let (n, info) = Self::info(&mat)?;
-        let width = match Self::one_hot(n, &info) {
-            Matrix::Sparse { width, .. } | Matrix::Dense { width, .. } => width,
-        };
+        let (Matrix::Sparse { width, .. } | Matrix::Dense { width, .. }) = Self::one_hot(n, &info);
         let nodes = columns::nodes_schema(DataType::Int64, DataType::Int64, Features::sparse(width));
         let others = INFO.iter().enumerate().filter(|(column, _)| *column != GENDER);
-        let others = others.map(|(_, name)| Arc::new(Field::new(*name, DataType::Int64, true)));
-        Ok(Arc::new(Schema::new(nodes.fields().iter().cloned().chain(others).collect::<Vec<FieldRef>>())))
+        Ok(columns::extended(&nodes, others.map(|(_, name)| Field::new(*name, DataType::Int64, true))))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        if let ("splits", Some(file)) = (table, &self.splits) {
-            return linkx_splits::read(file)?.batches(schema, columns, keep_going);
-        }
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mat = MatFile::open(&self.file)?;
-        match (table, self.kind) {
-            ("edges", Kind::Facebook) => columns::edge_batches(schema, columns, edges(&mat.array("A")?), keep_going),
-            ("edges", Kind::Index) => {
-                let ends = mat.array("edge_index")?.dense().map_err(|what| mat.fault("edge_index", what))?;
-                if mat.variable("edge_index").is_none_or(|variable| variable.shape.first() != Some(&2)) {
-                    return Err(mat.fault("edge_index", "has not two rows"));
-                }
-                let ends = ends.as_chunks::<2>().0.iter().map(|&[u, v]| (u as i64, v as i64)).unzip();
-                columns::edge_batches(schema, columns, ends, keep_going)
-            }
-            (_, Kind::Facebook) => self.facebook(&mat, schema, columns, keep_going),
-            (_, Kind::Index) => self.index(&mat, schema, columns, keep_going),
+        match self.kind {
+            Kind::Facebook => Self::facebook(&mat, scan),
+            Kind::Index => Self::index(&mat, scan),
         }
     }
 
-    fn expected_bytes(&self, table: &str, _columns: &[usize]) -> usize {
-        if let ("splits", Some(file)) = (table, &self.splits) {
-            return linkx_splits::expected_bytes(file);
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mat = MatFile::open(&self.file)?;
+        if self.kind == Kind::Facebook {
+            return scan.edges(entries(&mat.array("A")?));
         }
-        // Compressed entries of about a byte become 24.
-        32 * files::size(&self.file)
+        let ends = mat.array("edge_index")?.dense().map_err(|what| mat.fault("edge_index", what))?;
+        if mat.variable("edge_index").is_none_or(|variable| variable.shape.first() != Some(&2)) {
+            return Err(mat.fault("edge_index", "has not two rows"));
+        }
+        scan.edges(ends.as_chunks::<2>().0.iter().map(|&[u, v]| (u as i64, v as i64)).unzip())
+    }
+
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        linkx_splits::scan(self.splits.as_deref(), scan)
+    }
+
+    fn expected_bytes(&self, table: &str, _features: bool) -> usize {
+        match table {
+            "splits" => linkx_splits::expected_bytes(self.splits.as_deref()),
+            // Compressed entries of about a byte become 24.
+            _ => 32 * files::size(&self.file),
+        }
     }
 
     fn directed(&self) -> bool {

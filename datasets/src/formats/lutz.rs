@@ -4,33 +4,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::complex_files::ComplexFiles;
-use super::{Published, not_this};
+use super::not_this;
 use crate::complexes::{self, Complex, Label, Table};
 use crate::simplex_lists::{SimplexLists, first_entry};
 use crate::{Dataset, Format, Options, Result};
 
 const LABELS: [Label; 4] = [Label::Id, Label::Vertices, Label::Facets, Label::File];
 
-pub(crate) struct Lutz;
+pub(super) static FORMAT: Format = Format {
+    name: "lutz",
+    description: "text lists of triangulations, name=[[1,2,3],...] (F. H. Lutz); a file or a folder of them",
+    options: &[],
+    recognises: |path| complexes::find(path, is_list).is_some(),
+    open,
+};
 
-impl Format for Lutz {
-    fn name(&self) -> &'static str {
-        "lutz"
-    }
-
-    fn description(&self) -> &'static str {
-        "text lists of triangulations, name=[[1,2,3],...] (F. H. Lutz); a file or a folder of them"
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        complexes::find(path, is_list).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let files = complexes::find(path, is_list)
-            .ok_or_else(|| not_this(path, "holds no lists of triangulations: name=[[1,2,3],...] is expected"))?;
-        Ok(Published::dataset(self.name(), path, options, ComplexFiles { files, labels: &LABELS, read, bytes }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let files = complexes::find(path, is_list)
+        .ok_or_else(|| not_this(path, "holds no lists of triangulations: name=[[1,2,3],...] is expected"))?;
+    Ok(FORMAT.dataset(path, options, ComplexFiles { files, labels: &LABELS, read, bytes }))
 }
 
 fn is_list(file: &Path) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::complex_files::ComplexFiles;
 use super::lutz::bytes;
-use super::{Published, not_this};
+use super::not_this;
 use crate::complexes::{self, Complex, Label, Table};
 use crate::simplex_lists::{SimplexLists, first_entry};
 use crate::{Dataset, Error, Format, Options, Result};
@@ -13,26 +13,18 @@ use crate::{Dataset, Error, Format, Options, Result};
 const LABELS: [Label; 7] =
     [Label::Id, Label::Vertices, Label::Facets, Label::FVector, Label::Homology, Label::Betti, Label::Torsion];
 
-pub(crate) struct LutzLibrary;
+pub(super) static FORMAT: Format = Format {
+    name: "lutz_library",
+    description: "files with facets:=[[...]]; and their properties in comments (Benedetti and Lutz); a file or a folder of them",
+    options: &[],
+    recognises: |path| complexes::find(path, is_library).is_some(),
+    open,
+};
 
-impl Format for LutzLibrary {
-    fn name(&self) -> &'static str {
-        "lutz_library"
-    }
-
-    fn description(&self) -> &'static str {
-        "files with facets:=[[...]]; and their properties in comments (Benedetti and Lutz); a file or a folder of them"
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        complexes::find(path, is_library).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let files = complexes::find(path, is_library)
-            .ok_or_else(|| not_this(path, "holds no library of triangulations: facets:=[[1,2,3],...]; is expected"))?;
-        Ok(Published::dataset(self.name(), path, options, ComplexFiles { files, labels: &LABELS, read, bytes }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let files = complexes::find(path, is_library)
+        .ok_or_else(|| not_this(path, "holds no library of triangulations: facets:=[[1,2,3],...]; is expected"))?;
+    Ok(FORMAT.dataset(path, options, ComplexFiles { files, labels: &LABELS, read, bytes }))
 }
 
 fn is_library(file: &Path) -> bool {

@@ -10,10 +10,12 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
+use super::{DIRECTED, not_this};
 use crate::array::Npz;
 use crate::columns::{self, Values};
 use crate::files::{self, Lines};
+use crate::reader::GraphFile;
+use crate::scan::Scan;
 use crate::{Dataset, Error, Format, Options, Result};
 
 const TYPES: [&str; 3] = ["user", "artist", "tag"];
@@ -30,34 +32,22 @@ const FILES: [(&str, &str, usize, usize); 5] = [
 const SPLIT: &str = "train_val_test_idx.npz";
 const PARTS: [(&str, &str); 3] = [("train_idx", "train"), ("val_idx", "val"), ("test_idx", "test")];
 
-/// So many nodes are made whatever the files say.
+/// A number of nodes up to here is accepted whatever the size of the files.
 const FEW_NODES: usize = 1 << 20;
 
-pub(crate) struct MagnnLastFm;
+pub(super) static FORMAT: Format = Format {
+    name: "magnn_lastfm",
+    description: "user_artist.dat, artist_tag.dat, user_user(original).dat: users, artists and tags of LastFM (cynricfu/MAGNN)",
+    options: &[DIRECTED],
+    recognises: |path| FILES[..3].iter().all(|file| files::is_file(&path.join(file.0))),
+    open,
+};
 
-impl Format for MagnnLastFm {
-    fn name(&self) -> &'static str {
-        "magnn_lastfm"
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    if !FORMAT.recognises(path) {
+        return Err(not_this(path, "user_artist.dat, artist_tag.dat and user_user(original).dat are expected"));
     }
-
-    fn description(&self) -> &'static str {
-        "user_artist.dat, artist_tag.dat, user_user(original).dat: users, artists and tags of LastFM (cynricfu/MAGNN)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        FILES[..3].iter().all(|file| files::is_file(&path.join(file.0)))
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        if !self.recognises(path) {
-            return Err(not_this(path, "user_artist.dat, artist_tag.dat and user_user(original).dat are expected"));
-        }
-        Ok(Published::dataset(self.name(), path, options, LastFm { folder: path.to_owned() }))
-    }
+    Ok(FORMAT.dataset(path, options, LastFm { folder: path.to_owned() }))
 }
 
 #[derive(Debug)]
@@ -135,53 +125,42 @@ impl LastFm {
     }
 }
 
-impl Reader for LastFm {
-    fn tables(&self) -> Vec<&'static str> {
-        vec!["nodes", "edges"]
+impl GraphFile for LastFm {
+    fn nodes_schema(&self) -> Result<SchemaRef> {
+        Ok(Arc::new(Schema::new(vec![
+            Field::new("node", DataType::Int64, false),
+            Field::new("type", DataType::Utf8, true),
+            Field::new("id", DataType::Int64, true),
+        ])))
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        let fields: &[(&str, DataType, bool)] = match table {
-            "nodes" => {
-                &[("node", DataType::Int64, false), ("type", DataType::Utf8, true), ("id", DataType::Int64, true)]
-            }
-            _ => &[
-                ("src", DataType::Int64, false),
-                ("dst", DataType::Int64, false),
-                ("type", DataType::Utf8, true),
-                ("weight", DataType::Float64, true),
-                ("part", DataType::Utf8, true),
-            ],
-        };
-        let field = |(name, data_type, null): &(&str, DataType, bool)| Field::new(*name, data_type.clone(), *null);
-        Ok(Arc::new(Schema::new(fields.iter().map(field).collect::<Vec<_>>())))
+    fn edges_schema(&self) -> Result<SchemaRef> {
+        let others = [("type", DataType::Utf8), ("weight", DataType::Float64), ("part", DataType::Utf8)];
+        let others = others.map(|(name, data_type)| Field::new(name, data_type, true));
+        Ok(columns::extended(&columns::edges_schema(DataType::Int64), others))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let links = self.all(keep_going)?;
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let counts = Self::counts(&self.all(scan.keep_going)?);
+        scan.batches(counts.iter().sum(), |name| {
+            Ok(match name {
+                "node" => Values::Numbers,
+                "type" => {
+                    let types = TYPES.iter().zip(counts);
+                    Values::Words(types.flat_map(|(name, n)| std::iter::repeat_n(*name, n)).collect())
+                }
+                _ => Values::Integers(counts.iter().flat_map(|&count| 1..=count as i64).collect()),
+            })
+        })
+    }
+
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let links = self.all(scan.keep_going)?;
         let counts = Self::counts(&links);
-        if table == "nodes" {
-            let column = |name: &str| {
-                Ok(match name {
-                    "node" => Values::Numbers,
-                    "type" => Values::Words(
-                        TYPES.iter().zip(counts).flat_map(|(name, n)| std::iter::repeat_n(*name, n)).collect(),
-                    ),
-                    _ => Values::Integers(counts.iter().flat_map(|&count| 1..=count as i64).collect()),
-                })
-            };
-            return columns::batches(schema, columns, counts.iter().sum(), column, keep_going);
-        }
         let first = [0, counts[0] as i64, (counts[0] + counts[1]) as i64];
         let rows = links.iter().map(Vec::len).sum();
         let files = || links.iter().zip(FILES);
-        let column = |name: &str| {
+        scan.batches(rows, |name| {
             Ok(match name {
                 "src" => Values::Integers(
                     files()
@@ -192,7 +171,7 @@ impl Reader for LastFm {
                     files().flat_map(|(links, (.., to))| links.iter().map(move |link| link.1 + first[to])).collect(),
                 ),
                 "type" => Values::Words(
-                    files().flat_map(|(links, (_, kind, ..))| std::iter::repeat_n(kind, links.len())).collect(),
+                    files().flat_map(|(links, (_, name, ..))| std::iter::repeat_n(name, links.len())).collect(),
                 ),
                 "weight" => Values::OptionalReals(links.iter().flatten().map(|link| link.2).collect()),
                 _ => {
@@ -201,16 +180,11 @@ impl Reader for LastFm {
                     Values::OptionalTexts(parts)
                 }
             })
-        };
-        columns::batches(schema, columns, rows, column, keep_going)
+        })
     }
 
-    fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {
+    fn expected_bytes(&self, _table: &str, _features: bool) -> usize {
         FILES.iter().map(|file| 6 * files::size(&self.folder.join(file.0))).sum()
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -12,8 +12,10 @@ use arrow::datatypes::SchemaRef;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{Published, Reader, not_this};
+use super::not_this;
 use crate::complexes::{self, Complex, Label, TRIANGULATIONS, Table};
+use crate::reader::Reader;
+use crate::scan::Scan;
 use crate::{Dataset, Error, Format, Options, Result, files};
 
 /// What the format's description names; other keys become columns of text.
@@ -32,32 +34,24 @@ const LABELS: [Label; 9] = [
 /// How much of a file is looked at for keys beyond those.
 const SAMPLE: u64 = 1 << 20;
 
-pub(crate) struct Mantra;
+pub(super) static FORMAT: Format = Format {
+    name: "mantra",
+    description: "NAME.json or NAME.json.gz, a list of objects with id, triangulation, betti_numbers, ... (MANTRA)",
+    options: &[],
+    recognises: |path| is_mantra(path),
+    open,
+};
 
-impl Format for Mantra {
-    fn name(&self) -> &'static str {
-        "mantra"
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    if !is_mantra(path) {
+        return Err(not_this(
+            path,
+            "is no list of triangulations: [{\"id\": ..., \"triangulation\": [[...]], ...}, ...]",
+        ));
     }
-
-    fn description(&self) -> &'static str {
-        "NAME.json or NAME.json.gz, a list of objects with id, triangulation, betti_numbers, ... (MANTRA)"
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        is_mantra(path)
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        if !is_mantra(path) {
-            return Err(not_this(
-                path,
-                "is no list of triangulations: [{\"id\": ..., \"triangulation\": [[...]], ...}, ...]",
-            ));
-        }
-        let mut labels = LABELS.to_vec();
-        labels.extend(other_keys(path)?.into_iter().map(Label::Other));
-        Ok(Published::dataset(self.name(), path, options, List { file: path.to_owned(), labels }))
-    }
+    let mut labels = LABELS.to_vec();
+    labels.extend(other_keys(path)?.into_iter().map(Label::Other));
+    Ok(FORMAT.dataset(path, options, List { file: path.to_owned(), labels }))
 }
 
 fn is_mantra(file: &Path) -> bool {
@@ -95,14 +89,8 @@ impl Reader for List {
         Ok(complexes::schema(&self.labels))
     }
 
-    fn read(
-        &self,
-        _table: &str,
-        _schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let mut table = Table::new(&self.labels, columns, keep_going);
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut table = Table::new(&self.labels, scan.columns, scan.keep_going);
         read(&self.file, complexes::open(&self.file)?, &self.labels, &mut table)?;
         Ok(table.finish())
     }
@@ -111,16 +99,12 @@ impl Reader for List {
         2 * complexes::unpacked_size(&self.file)
     }
 
-    fn directed(&self) -> bool {
-        false
-    }
-
     fn files(&self) -> Vec<PathBuf> {
         vec![self.file.clone()]
     }
 }
 
-/// Reads object after object: none is kept but in the table's columns.
+/// Reads object after object into the columns of the table.
 fn read(file: &Path, input: impl BufRead, labels: &[Label], table: &mut Table<'_>) -> Result<()> {
     let mut rows = Rows { table, labels, complex: Complex::default(), count: 0, failure: None };
     let mut reader = serde_json::Deserializer::from_reader(input);
@@ -411,7 +395,7 @@ mod tests {
             false => text.as_bytes().to_vec(),
         };
         std::fs::write(&file, bytes).unwrap();
-        let dataset = Mantra.open(&file, &Options::new())?;
+        let dataset = open(&file, &Options::new())?;
         let width = dataset.schema(TRIANGULATIONS)?.fields().len();
         dataset.read(TRIANGULATIONS, &(0..width).collect::<Vec<_>>(), &|| true)
     }

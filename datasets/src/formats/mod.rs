@@ -27,150 +27,45 @@ mod tables;
 mod tu;
 mod twitch;
 
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::DataType;
 
 use crate::array::{Array, Header, Kind};
 use crate::columns::Values;
-use crate::{Dataset, Error, Format, Options, Result, files};
+use crate::{Error, Format, Options, Result, files};
+
+static FORMATS: [&Format; 25] = [
+    &builtin::FORMAT,
+    &planetoid::FORMAT,
+    &geom_gcn::FORMAT,
+    &npz::FORMAT,
+    &gnn_benchmark::FORMAT,
+    &hgcn::FORMAT,
+    &heco::FORMAT,
+    &magnn_lastfm::FORMAT,
+    &linkx::FORMAT,
+    &attributed::FORMAT,
+    &twitch::FORMAT,
+    &musae::FORMAT,
+    &curvbench::FORMAT,
+    &mantra::FORMAT,
+    &simpcomp::FORMAT,
+    &lutz_library::FORMAT,
+    &lutz::FORMAT,
+    &prolog::FORMAT,
+    &tables::FORMAT,
+    &tu::FORMAT,
+    &brec::FORMAT,
+    &csl::FORMAT,
+    &graph6::FORMAT,
+    &dgcnn::FORMAT,
+    &edge_list::FORMAT,
+];
 
 /// All formats, the most specific first: where several recognise a path, the first of them reads it.
-pub fn formats() -> &'static [&'static dyn Format] {
-    &[
-        &builtin::Builtin,
-        &planetoid::Planetoid,
-        &geom_gcn::GeomGcn,
-        &npz::Npz,
-        &gnn_benchmark::GnnBenchmark,
-        &hgcn::Hgcn,
-        &heco::Heco,
-        &magnn_lastfm::MagnnLastFm,
-        &linkx::Linkx,
-        &attributed::Attributed,
-        &twitch::Twitch,
-        &musae::Musae,
-        &curvbench::CurvBench,
-        &mantra::Mantra,
-        &simpcomp::Simpcomp,
-        &lutz_library::LutzLibrary,
-        &lutz::Lutz,
-        &prolog::Prolog,
-        &tables::Tables,
-        &tu::Tu,
-        &brec::Brec,
-        &csl::Csl,
-        &graph6::Graph6Files,
-        &dgcnn::Dgcnn,
-        &edge_list::EdgeList,
-    ]
-}
-
-/// What a format has to know of its files; [`Published`] makes a [`Dataset`] of it.
-pub(crate) trait Reader: Debug + Send + Sync {
-    /// The tables that the files give.
-    fn tables(&self) -> Vec<&'static str>;
-    /// The columns of one of them.
-    fn schema(&self, table: &str) -> Result<SchemaRef>;
-    /// The rows of one of them; `columns` are within its schema.
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>>;
-    /// See [`Dataset::expected_bytes`].
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize;
-    /// See [`Dataset::missing_features`].
-    fn missing_features(&self) -> Option<String> {
-        None
-    }
-    /// Whether rows of `edges` are arcs.
-    fn directed(&self) -> bool;
-    /// The files that the data comes from, also those that are missing.
-    fn files(&self) -> Vec<PathBuf>;
-}
-
-/// A data set in files.
-#[derive(Debug)]
-pub(crate) struct Published<R> {
-    format: &'static str,
-    location: String,
-    options: Options,
-    reader: R,
-}
-
-impl<R: Reader + 'static> Published<R> {
-    pub(crate) fn dataset(format: &'static str, location: &Path, options: &Options, reader: R) -> Arc<dyn Dataset> {
-        let location = std::path::absolute(location).unwrap_or_else(|_| location.to_owned());
-        let location = location.to_string_lossy().into_owned();
-        Arc::new(Self { format, location, options: options.clone(), reader })
-    }
-}
-
-impl<R: Reader> Published<R> {
-    fn check(&self, table: &str) -> Result<()> {
-        let tables = self.reader.tables();
-        if tables.contains(&table) {
-            return Ok(());
-        }
-        Err(Error::UnknownTable { location: self.location.clone(), table: table.to_owned(), known: tables.join(", ") })
-    }
-}
-
-impl<R: Reader> Dataset for Published<R> {
-    fn format(&self) -> &'static str {
-        self.format
-    }
-
-    fn location(&self) -> &str {
-        &self.location
-    }
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn directed(&self) -> bool {
-        self.options.get("directed").map_or_else(|| self.reader.directed(), |value| value == "true")
-    }
-
-    fn tables(&self) -> Vec<String> {
-        self.reader.tables().into_iter().map(str::to_owned).collect()
-    }
-
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        self.check(table)?;
-        self.reader.schema(table)
-    }
-
-    fn read(&self, table: &str, columns: &[usize], keep_going: &dyn Fn() -> bool) -> Result<Vec<RecordBatch>> {
-        let schema = self.schema(table)?;
-        if let Some(column) = columns.iter().find(|column| **column >= schema.fields().len()) {
-            let what = format!("column {column} of table {table} is asked for, which has {}", schema.fields().len());
-            return Err(Error::file(Path::new(&self.location), what));
-        }
-        if !keep_going() {
-            return Err(Error::Cancelled);
-        }
-        self.reader.read(table, &schema, columns, keep_going)
-    }
-
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
-        self.reader.expected_bytes(table, columns)
-    }
-
-    fn version(&self) -> String {
-        files::version(&self.reader.files())
-    }
-
-    fn missing_features(&self) -> Option<String> {
-        self.reader.missing_features()
-    }
+pub fn formats() -> &'static [&'static Format] {
+    &FORMATS
 }
 
 /// The option `directed`, which every format of files takes.
@@ -234,4 +129,9 @@ pub(crate) fn not_this(path: &Path, expected: &str) -> Error {
         "it is a file".to_owned()
     };
     Error::file(path, format!("{expected}; {found}"))
+}
+
+/// The file that was found at a path; else the path itself, whose reader says what is wrong with it, if it is a file.
+pub(crate) fn found_or_file(found: Option<PathBuf>, path: &Path, expected: &str) -> Result<PathBuf> {
+    found.or_else(|| path.is_file().then(|| path.to_owned())).ok_or_else(|| not_this(path, expected))
 }

@@ -7,40 +7,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Values};
+use super::{DIRECTED, not_this};
+use crate::columns::{self, Values};
 use crate::matrix::{Matrix, Row, sort_row};
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result, csv, files, linkx_splits};
 
-pub(crate) struct Musae;
+pub(super) static FORMAT: Format = Format {
+    name: "musae",
+    description: "NAME_edges.csv, NAME_target.csv, NAME.json (benedekrozemberczki/MUSAE)",
+    options: &[DIRECTED],
+    recognises: |path| Tables::find(path, ".json").is_some(),
+    open,
+};
 
-impl Format for Musae {
-    fn name(&self) -> &'static str {
-        "musae"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME_edges.csv, NAME_target.csv, NAME.json (benedekrozemberczki/MUSAE)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        Tables::find(path, ".json").is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let Some((edges, target, features)) = Tables::find(path, ".json") else {
-            return Err(not_this(path, "NAME_edges.csv, NAME_target.csv and NAME.json are expected"));
-        };
-        let set =
-            Tables { edges, target, features, id: "id", labels: &["page_type", "target"], others: &[], splits: None };
-        Ok(Published::dataset(self.name(), path, options, set))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let Some((edges, target, features)) = Tables::find(path, ".json") else {
+        return Err(not_this(path, "NAME_edges.csv, NAME_target.csv and NAME.json are expected"));
+    };
+    let set = Tables { edges, target, features, id: "id", labels: &["page_type", "target"], others: &[], splits: None };
+    Ok(FORMAT.dataset(path, options, set))
 }
 
 /// A folder of edges, targets and lists of features.
@@ -128,6 +118,24 @@ impl Tables {
             .collect()
     }
 
+    /// The features of these nodes; nodes that the file leaves out have NULL.
+    fn feature_values(&self, nodes: &[i64]) -> Result<Values> {
+        let lists = self.features()?;
+        let (mut offsets, mut entries, mut at) = (vec![0], Vec::new(), Vec::new());
+        for node in nodes {
+            let list = lists.get(node);
+            at.push(list.map_or(Row::Absent, |_| Row::At(at.len())));
+            let first = entries.len();
+            entries.extend(list.into_iter().flatten().map(|feature| (*feature, 1.0)));
+            sort_row(&mut entries, first);
+            // A feature that is listed twice is still only there.
+            entries[first..].iter_mut().for_each(|entry| entry.1 = 1.0);
+            offsets.push(entries.len());
+        }
+        let width = entries.iter().map(|entry| entry.0 as usize + 1).max().unwrap_or(0);
+        Ok(Values::Features(Matrix::Sparse { width, offsets, entries }, Box::new(move |row| at[row])))
+    }
+
     fn integer(&self, line: usize, text: &str, what: &str) -> Result<i64> {
         text.trim()
             .parse()
@@ -135,51 +143,24 @@ impl Tables {
     }
 }
 
-impl Reader for Tables {
-    fn tables(&self) -> Vec<&'static str> {
-        if self.splits.is_some() { vec!["nodes", "edges", "splits"] } else { vec!["nodes", "edges"] }
+impl GraphFile for Tables {
+    fn has_splits(&self) -> bool {
+        self.splits.is_some()
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        match table {
-            "edges" => return Ok(columns::edges_schema(DataType::Int64)),
-            "splits" => return Ok(columns::splits_schema(DataType::Int64)),
-            _ => {}
-        }
+    fn nodes_schema(&self) -> Result<SchemaRef> {
         let header = self.header()?;
         let label = self.label(&header);
         // The number of features is that of the whole family, which no file of one set says.
         let features = Features { sparse: true, width: None };
         let nodes = columns::nodes_schema(DataType::Int64, self.label_type(&header)?, features);
         let others = header.iter().filter(|name| *name != self.id && Some(name.as_str()) != label);
-        let others = others.map(|name| Arc::new(Field::new(name, self.other_type(name), true)));
-        Ok(Arc::new(Schema::new(nodes.fields().iter().cloned().chain(others).collect::<Vec<FieldRef>>())))
+        Ok(columns::extended(&nodes, others.map(|name| Field::new(name, self.other_type(name), true))))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        if let ("splits", Some(file)) = (table, &self.splits) {
-            return linkx_splits::read(file)?.batches(schema, columns, keep_going);
-        }
-        if table == "edges" {
-            let rows = csv::rows(&self.edges, &files::read(&self.edges)?, keep_going)?;
-            let ends = rows.iter().skip(1).map(|(line, row)| match row.as_slice() {
-                [src, dst] => match (src.trim().parse::<i64>(), dst.trim().parse::<i64>()) {
-                    (Ok(src), Ok(dst)) => Ok((src, dst)),
-                    _ => Err(Error::line(&self.edges, *line, format!("'{src},{dst}' are not two node numbers"))),
-                },
-                other => Err(Error::line(&self.edges, *line, format!("{} fields, two are expected", other.len()))),
-            });
-            let ends: (Vec<i64>, Vec<i64>) = ends.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-            return columns::edge_batches(schema, columns, ends, keep_going);
-        }
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let header = self.header()?;
-        let mut rows = csv::rows(&self.target, &files::read(&self.target)?, keep_going)?;
+        let mut rows = csv::rows(&self.target, &files::read(&self.target)?, scan.keep_going)?;
         rows.remove(0);
         if let Some((line, row)) = rows.iter().find(|(_, row)| row.len() != header.len()) {
             let what = format!("{} fields where the header has {}", row.len(), header.len());
@@ -198,59 +179,46 @@ impl Reader for Tables {
             }
         }
         let rows = first;
-        let column = |name: &str| {
-            let (at, data_type) = match name {
+        scan.batches(rows.len(), |name| {
+            let at = match name {
                 "node" => return Ok(Values::Integers(nodes.clone())),
-                "features" => {
-                    let lists = self.features()?;
-                    let (mut offsets, mut entries, mut at) = (vec![0], Vec::new(), Vec::new());
-                    for node in &nodes {
-                        at.push(match lists.get(node) {
-                            // Nodes that the file leaves out have none.
-                            None => Row::Absent,
-                            Some(_) => Row::At(at.len()),
-                        });
-                        let first = entries.len();
-                        entries.extend(lists.get(node).into_iter().flatten().map(|feature| (*feature, 1.0)));
-                        sort_row(&mut entries, first);
-                        // A feature that is listed twice is still only there.
-                        entries[first..].iter_mut().for_each(|entry| entry.1 = 1.0);
-                        offsets.push(entries.len());
-                    }
-                    let width = entries.iter().map(|entry| entry.0 as usize + 1).max().unwrap_or(0);
-                    return Ok(Values::Features(
-                        Matrix::Sparse { width, offsets, entries },
-                        Box::new(move |row| at[row]),
-                    ));
-                }
-                "label" => (
-                    position(self.label(&header).unwrap_or_default()),
-                    schema.field_with_name("label").map(Field::data_type),
-                ),
-                name => (position(name), schema.field_with_name(name).map(Field::data_type)),
+                "features" => return self.feature_values(&nodes),
+                "label" => position(self.label(&header).unwrap_or_default()),
+                name => position(name),
             };
-            Ok(match data_type {
+            Ok(match scan.schema.field_with_name(name).map(Field::data_type) {
                 Ok(DataType::Int64) => {
                     let integers = rows.iter().map(|(line, row)| self.integer(*line, &row[at], name).map(Some));
                     Values::Labels(integers.collect::<Result<_>>()?)
                 }
                 _ => Values::Texts(rows.iter().map(|(_, row)| row[at].clone()).collect()),
             })
-        };
-        columns::batches(schema, columns, rows.len(), column, keep_going)
+        })
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let rows = csv::rows(&self.edges, &files::read(&self.edges)?, scan.keep_going)?;
+        let ends = rows.iter().skip(1).map(|(line, row)| match row.as_slice() {
+            [src, dst] => match (src.trim().parse::<i64>(), dst.trim().parse::<i64>()) {
+                (Ok(src), Ok(dst)) => Ok((src, dst)),
+                _ => Err(Error::line(&self.edges, *line, format!("'{src},{dst}' are not two node numbers"))),
+            },
+            other => Err(Error::line(&self.edges, *line, format!("{} fields, two are expected", other.len()))),
+        });
+        scan.edges(ends.collect::<Result<Vec<_>>>()?.into_iter().unzip())
+    }
+
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        linkx_splits::scan(self.splits.as_deref(), scan)
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
         match table {
             "edges" => 12 * files::size(&self.edges),
-            "splits" => self.splits.as_deref().map_or(0, linkx_splits::expected_bytes),
-            _ if columns.contains(&2) => 8 * files::size(&self.target) + 6 * files::size(&self.features),
+            "splits" => linkx_splits::expected_bytes(self.splits.as_deref()),
+            _ if features => 8 * files::size(&self.target) + 6 * files::size(&self.features),
             _ => 8 * files::size(&self.target),
         }
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -6,59 +6,44 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Labels, Published, Reader, choice, integral, not_this};
+use super::{DIRECTED, Labels, choice, integral, not_this};
 use crate::array::{self, Array};
-use crate::columns::{self, Features, Splits, Values};
-use crate::matrix::{Matrix, Row};
+use crate::columns::{self, Splits, Values};
+use crate::matrix::Matrix;
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Format, Options, Result, files};
 
 /// The masks and the part of each.
 pub(crate) const MASKS: [(&str, &str); 3] = [("train_masks", "train"), ("val_masks", "val"), ("test_masks", "test")];
 
-pub(crate) struct Npz;
+pub(super) static FORMAT: Format = Format {
+    name: "npz",
+    description: "NAME.npz with node_features, node_labels, edges and masks (yandex-research/heterophilous-graphs)",
+    options: &[DIRECTED, ("features", "dense | sparse: features as FLOAT[], as published, or as MAP(INT, FLOAT)")],
+    recognises: |path| find(path, is_ours).is_some(),
+    open,
+};
 
-impl Format for Npz {
-    fn name(&self) -> &'static str {
-        "npz"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.npz with node_features, node_labels, edges and masks (yandex-research/heterophilous-graphs)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED, ("features", "dense | sparse: features as FLOAT[], as published, or as MAP(INT, FLOAT)")]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path, is_ours).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let sparse = choice(options, "features", &["dense", "sparse"])? == Some("sparse");
-        let file = match find(path, is_ours) {
-            Some(file) => file,
-            // Opening the file says what is wrong with it.
-            None if path.is_file() => {
-                let npz = array::Npz::open(path)?;
-                let names = npz.names();
-                return Err(not_this(path, &format!("has no edges and node_labels but: {}", files::few(&names))));
-            }
-            None => return Err(not_this(path, "one .npz with edges and node_labels is expected")),
-        };
-        Ok(Published::dataset(self.name(), path, options, Heterophilous { file, sparse }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let sparse = choice(options, "features", &["dense", "sparse"])? == Some("sparse");
+    let file = match find(path, is_ours) {
+        Some(file) => file,
+        // Opening the file says what is wrong with it.
+        None if path.is_file() => {
+            let npz = array::Npz::open(path)?;
+            let names = npz.names();
+            return Err(not_this(path, &format!("has no edges and node_labels but: {}", files::few(&names))));
+        }
+        None => return Err(not_this(path, "one .npz with edges and node_labels is expected")),
+    };
+    Ok(FORMAT.dataset(path, options, Heterophilous { file, sparse }))
 }
 
 /// The file itself, or the one archive of this kind in a folder.
 pub(crate) fn find(path: &Path, is_ours: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-    if path.is_dir() {
-        let names = files::names(path);
-        let mut archives = names.iter().filter(|n| n.ends_with(".npz")).map(|n| path.join(n)).filter(|f| is_ours(f));
-        let file = archives.next()?;
-        return archives.next().is_none().then_some(file);
-    }
-    (files::name(path).ends_with(".npz") && is_ours(path)).then(|| path.to_owned())
+    files::only(path, |file| files::name(file).ends_with(".npz") && is_ours(file))
 }
 
 fn is_ours(file: &Path) -> bool {
@@ -83,47 +68,7 @@ impl Heterophilous {
         }
         let matrix = dense(&npz.array("node_features")?, n).map_err(|what| npz.fault("node_features", what))?;
         let matrix = if self.sparse { matrix.into_sparse() } else { matrix };
-        Ok(Values::Features(matrix, Box::new(Row::At)))
-    }
-
-    fn splits(&self) -> Result<Splits> {
-        let mut npz = self.open()?;
-        let n = npz.header("node_labels")?.shape.first().copied().unwrap_or(0);
-        let mut masks = Vec::new();
-        for (member, part) in MASKS {
-            if !npz.has(member) {
-                continue;
-            }
-            let array = npz.array(member)?;
-            let flags = array.flags().map_err(|what| npz.fault(member, what))?;
-            let rows = match *array.shape() {
-                [nodes] if nodes == n => 1,
-                [splits, nodes] if nodes == n => splits,
-                ref other => {
-                    let what = format!("shape {other:?} for {n} nodes; [splits, nodes] is expected");
-                    return Err(npz.fault(member, what));
-                }
-            };
-            masks.push((rows, flags, part));
-        }
-        let mut splits = Splits::default();
-        for split in 0..masks.iter().map(|(rows, ..)| *rows).max().unwrap_or(0) {
-            for (rows, flags, part) in &masks {
-                if split < *rows {
-                    splits.push_mask(split as i64, &flags[split * n..(split + 1) * n], part);
-                }
-            }
-        }
-        Ok(splits)
-    }
-
-    fn members(&self, table: &str, columns: &[usize]) -> Vec<&'static str> {
-        match table {
-            "edges" => vec!["edges"],
-            "splits" => MASKS.iter().map(|(member, _)| *member).collect(),
-            _ if columns.contains(&2) => vec!["node_labels", "node_features"],
-            _ => vec!["node_labels"],
-        }
+        Ok(Values::rows_of(matrix))
     }
 }
 
@@ -143,77 +88,84 @@ pub(crate) fn endpoints(array: &Array) -> Result<(Vec<i64>, Vec<i64>), String> {
     }
 }
 
-impl Reader for Heterophilous {
-    fn tables(&self) -> Vec<&'static str> {
-        match self.open() {
-            Ok(npz) if MASKS.iter().any(|(member, _)| npz.has(member)) => vec!["nodes", "edges", "splits"],
-            _ => vec!["nodes", "edges"],
-        }
+impl GraphFile for Heterophilous {
+    fn has_splits(&self) -> bool {
+        self.open().is_ok_and(|npz| MASKS.iter().any(|(member, _)| npz.has(member)))
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        Ok(match table {
-            "nodes" => {
-                let mut npz = self.open()?;
-                let features = if npz.has("node_features") {
-                    match npz.header("node_features")?.shape[..] {
-                        [_, width] => Features { sparse: self.sparse, width: Some(width) },
-                        ref other => {
-                            let what = format!("features of shape {other:?}; [nodes, features] is expected");
-                            return Err(npz.fault("node_features", what));
-                        }
-                    }
-                } else {
-                    Features { sparse: self.sparse, width: None }
-                };
-                let label = if integral(&npz.header("node_labels")?) {
-                    DataType::Int64
-                } else {
-                    let labels = npz.array("node_labels")?;
-                    Labels::of(&labels).map_err(|what| npz.fault("node_labels", what))?.data_type()
-                };
-                columns::nodes_schema(DataType::Int64, label, features)
-            }
-            "edges" => columns::edges_schema(DataType::Int64),
-            _ => columns::splits_schema(DataType::Int64),
+    fn nodes_schema(&self) -> Result<SchemaRef> {
+        let mut npz = self.open()?;
+        let width = match npz.has("node_features").then(|| npz.header("node_features")).transpose()? {
+            None => None,
+            Some(header) => match header.shape[..] {
+                [_, width] => Some(width),
+                ref other => {
+                    let what = format!("features of shape {other:?}; [nodes, features] is expected");
+                    return Err(npz.fault("node_features", what));
+                }
+            },
+        };
+        let label = if integral(&npz.header("node_labels")?) {
+            DataType::Int64
+        } else {
+            let labels = npz.array("node_labels")?;
+            Labels::of(&labels).map_err(|what| npz.fault("node_labels", what))?.data_type()
+        };
+        Ok(columns::nodes_schema(DataType::Int64, label, Features { sparse: self.sparse, width }))
+    }
+
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut npz = self.open()?;
+        let array = npz.array("node_labels")?;
+        let &[n] = array.shape() else {
+            let what = format!("labels of shape {:?}; one a node is expected", array.shape());
+            return Err(npz.fault("node_labels", what));
+        };
+        scan.batches(n, |name| {
+            Ok(match name {
+                "node" => Values::Numbers,
+                "label" => Labels::of(&array).map_err(|what| npz.fault("node_labels", what))?.values(),
+                _ => self.features(n)?,
+            })
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        match table {
-            "edges" => {
-                let mut npz = self.open()?;
-                let edges = endpoints(&npz.array("edges")?).map_err(|what| npz.fault("edges", what))?;
-                columns::edge_batches(schema, columns, edges, keep_going)
-            }
-            "splits" => self.splits()?.batches(schema, columns, keep_going),
-            _ => {
-                let mut npz = self.open()?;
-                let array = npz.array("node_labels")?;
-                let &[n] = array.shape() else {
-                    let what = format!("labels of shape {:?}; one a node is expected", array.shape());
-                    return Err(npz.fault("node_labels", what));
-                };
-                let column = |name: &str| {
-                    Ok(match name {
-                        "node" => Values::Numbers,
-                        "label" => Labels::of(&array).map_err(|what| npz.fault("node_labels", what))?.values(),
-                        _ => self.features(n)?,
-                    })
-                };
-                columns::batches(schema, columns, n, column, keep_going)
-            }
-        }
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut npz = self.open()?;
+        scan.edges(endpoints(&npz.array("edges")?).map_err(|what| npz.fault("edges", what))?)
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
-        self.open().map_or(0, |mut npz| npz.bytes(&self.members(table, columns)).saturating_mul(3))
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let mut npz = self.open()?;
+        let n = npz.header("node_labels")?.shape.first().copied().unwrap_or(0);
+        let mut masks = Vec::new();
+        for (member, part) in MASKS {
+            if !npz.has(member) {
+                continue;
+            }
+            let array = npz.array(member)?;
+            let flags = array.flags().map_err(|what| npz.fault(member, what))?;
+            let rows = match *array.shape() {
+                [nodes] if nodes == n => 1,
+                [splits, nodes] if nodes == n => splits,
+                ref other => {
+                    let what = format!("shape {other:?} for {n} nodes; [splits, nodes] is expected");
+                    return Err(npz.fault(member, what));
+                }
+            };
+            masks.push(((0..rows).map(|split| flags[split * n..(split + 1) * n].to_vec()).collect(), part));
+        }
+        scan.splits(Splits::from_masks(&masks))
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
+        let members: &[&str] = match table {
+            "edges" => &["edges"],
+            "splits" => &MASKS.map(|(member, _)| member),
+            _ if features => &["node_labels", "node_features"],
+            _ => &["node_labels"],
+        };
+        self.open().map_or(0, |mut npz| npz.bytes(members).saturating_mul(3))
     }
 
     fn missing_features(&self) -> Option<String> {

@@ -6,43 +6,37 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Splits, Values};
+use super::{DIRECTED, not_this};
+use crate::columns::{self, Splits, Values};
 use crate::files::{self, Lines};
 use crate::matrix::{Matrix, Row};
 use crate::pickle::Pickle;
+use crate::reader::GraphFile;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
+
+/// The ends of the names of a set's files.
+const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
 
 /// The nodes of the public validation part.
 const VALIDATION: usize = 500;
 
-pub(crate) struct Planetoid;
+pub(super) static FORMAT: Format = Format {
+    name: "planetoid",
+    description: "ind.NAME.{x,y,tx,ty,allx,ally,graph,test.index} (kimiyoung/planetoid); split 0 is the public one",
+    options: &[DIRECTED],
+    recognises: |path| find(path).is_some(),
+    open,
+};
 
-impl Format for Planetoid {
-    fn name(&self) -> &'static str {
-        "planetoid"
-    }
-
-    fn description(&self) -> &'static str {
-        "ind.NAME.{x,y,tx,ty,allx,ally,graph,test.index} (kimiyoung/planetoid); split 0 is the public one"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        find(path).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let (folder, name) = find(path).ok_or_else(|| {
-            not_this(path, "is no planetoid set: ind.NAME.graph and ind.NAME.ally of one NAME are expected")
-        })?;
-        // A folder of its own stands for the set; in a folder of several, the common start of the files' names.
-        let location = if path.is_dir() { path.to_owned() } else { folder.join(format!("ind.{name}")) };
-        Ok(Published::dataset(self.name(), &location, options, Citation { folder, name }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let (folder, name) = find(path).ok_or_else(|| {
+        not_this(path, "is no planetoid set: ind.NAME.graph and ind.NAME.ally of one NAME are expected")
+    })?;
+    // A folder of its own stands for the set; in a folder of several, the common start of the files' names.
+    let location = if path.is_dir() { path.to_owned() } else { folder.join(format!("ind.{name}")) };
+    Ok(FORMAT.dataset(&location, options, Citation { folder, name }))
 }
 
 /// The folder and the name of the one set that a folder, one of its files, or their common start means.
@@ -55,8 +49,7 @@ fn find(path: &Path) -> Option<(PathBuf, String)> {
     }
     let folder = path.parent()?;
     let rest = files::name(path).strip_prefix("ind.")?;
-    let parts = [".x", ".y", ".tx", ".ty", ".allx", ".ally", ".graph", ".test.index"];
-    let set = parts.iter().find_map(|part| rest.strip_suffix(part)).unwrap_or(rest);
+    let set = PARTS.iter().find_map(|part| rest.strip_suffix(part)?.strip_suffix('.')).unwrap_or(rest);
     complete(folder, set).then(|| (folder.to_owned(), set.to_owned()))
 }
 
@@ -168,28 +161,6 @@ impl Citation {
         let both = stack(known_rows, test_rows).map_err(|what| Error::file(&self.file("tx"), what))?;
         Ok(Values::Features(both, Box::new(move |node| row_of[node])))
     }
-
-    fn edges(&self, keep_going: &dyn Fn() -> bool) -> Result<(Vec<i64>, Vec<i64>)> {
-        let lists = self.pickle("graph", |pickle| pickle.adjacency())?;
-        let (mut src, mut dst) = (Vec::new(), Vec::new());
-        for (position, (node, neighbors)) in lists.into_iter().enumerate() {
-            if position % 4096 == 0 && !keep_going() {
-                return Err(Error::Cancelled);
-            }
-            src.resize(src.len() + neighbors.len(), node);
-            dst.extend(neighbors);
-        }
-        Ok((src, dst))
-    }
-
-    fn parts(&self, table: &str, columns: &[usize]) -> Vec<&'static str> {
-        match table {
-            "edges" => vec!["graph"],
-            "splits" => vec!["y", "ally", "test.index"],
-            _ if columns.contains(&2) => vec!["ally", "ty", "x", "allx", "tx"],
-            _ => vec!["ally", "ty"],
-        }
-    }
 }
 
 /// One matrix below the other.
@@ -210,45 +181,22 @@ fn stack(above: Matrix, below: Matrix) -> Result<Matrix, String> {
     Ok(Matrix::Sparse { width, offsets, entries })
 }
 
-impl Reader for Citation {
-    fn tables(&self) -> Vec<&'static str> {
-        vec!["nodes", "edges", "splits"]
+impl GraphFile for Citation {
+    fn has_splits(&self) -> bool {
+        true
     }
 
-    fn schema(&self, table: &str) -> Result<SchemaRef> {
-        Ok(match table {
-            "nodes" => {
-                let (_, width) = self.pickle("tx", |pickle| pickle.csr_shape())?;
-                columns::nodes_schema(DataType::Int64, DataType::Int64, Features::sparse(width))
-            }
-            "edges" => columns::edges_schema(DataType::Int64),
-            _ => columns::splits_schema(DataType::Int64),
-        })
+    fn nodes_schema(&self) -> Result<SchemaRef> {
+        let (_, width) = self.pickle("tx", |pickle| pickle.csr_shape())?;
+        Ok(columns::nodes_schema(DataType::Int64, DataType::Int64, Features::sparse(width)))
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        if table == "edges" {
-            return columns::edge_batches(schema, columns, self.edges(keep_going)?, keep_going);
-        }
-        let test = self.test(keep_going)?;
-        if table == "splits" {
-            let (train, known) = (self.rows("y")?, self.rows("ally")?);
-            let mut splits = Splits::default();
-            (0..train).for_each(|node| splits.push(0, node as i64, "train"));
-            (train..known.min(train + VALIDATION)).for_each(|node| splits.push(0, node as i64, "val"));
-            test.iter().for_each(|&node| splits.push(0, node as i64, "test"));
-            return splits.batches(schema, columns, keep_going);
-        }
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let test = self.test(scan.keep_going)?;
         let mut labels = self.labels("ally")?;
         let known = labels.len();
         let n = self.n_nodes(known, &test)?;
-        let column = |name: &str| {
+        scan.batches(n, |name| {
             Ok(match name {
                 "node" => Values::Numbers,
                 "label" => {
@@ -263,14 +211,41 @@ impl Reader for Citation {
                 }
                 _ => self.features(n, known, &test)?,
             })
-        };
-        columns::batches(schema, columns, n, column, keep_going)
+        })
     }
 
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let lists = self.pickle("graph", |pickle| pickle.adjacency())?;
+        let (mut src, mut dst) = (Vec::new(), Vec::new());
+        for (position, (node, neighbors)) in lists.into_iter().enumerate() {
+            if position % 4096 == 0 {
+                scan.check()?;
+            }
+            src.resize(src.len() + neighbors.len(), node);
+            dst.extend(neighbors);
+        }
+        scan.edges((src, dst))
+    }
+
+    fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let test = self.test(scan.keep_going)?;
+        let (train, known) = (self.rows("y")?, self.rows("ally")?);
+        let mut splits = Splits::default();
+        (0..train).for_each(|node| splits.push(0, node as i64, "train"));
+        (train..known.min(train + VALIDATION)).for_each(|node| splits.push(0, node as i64, "val"));
+        test.iter().for_each(|&node| splits.push(0, node as i64, "test"));
+        scan.splits(splits)
+    }
+
+    fn expected_bytes(&self, table: &str, features: bool) -> usize {
         // A pickled number of 2 to 3 bytes becomes an arena value and a row; an array is copied about twice.
-        let per_byte = if table == "edges" { 24 } else { 6 };
-        self.parts(table, columns).iter().map(|part| per_byte * files::size(&self.file(part))).sum()
+        let (parts, per_byte): (&[&str], _) = match table {
+            "edges" => (&["graph"], 24),
+            "splits" => (&["y", "ally", "test.index"], 6),
+            _ if features => (&["ally", "ty", "x", "allx", "tx"], 6),
+            _ => (&["ally", "ty"], 6),
+        };
+        parts.iter().map(|part| per_byte * files::size(&self.file(part))).sum()
     }
 
     fn missing_features(&self) -> Option<String> {
@@ -278,11 +253,7 @@ impl Reader for Citation {
         (!files::is_file(&file)).then(|| files::name(&file).to_owned())
     }
 
-    fn directed(&self) -> bool {
-        false
-    }
-
     fn files(&self) -> Vec<PathBuf> {
-        ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"].iter().map(|part| self.file(part)).collect()
+        PARTS.iter().map(|part| self.file(part)).collect()
     }
 }

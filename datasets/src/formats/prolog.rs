@@ -11,35 +11,27 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use super::not_this;
-use crate::columns::{BATCH_ROWS, batch, project};
+use crate::scan::{BATCH_ROWS, batch, project};
 use crate::{Dataset, Error, Format, Options, Result, files};
 
-pub(crate) struct Prolog;
+pub(super) static FORMAT: Format = Format {
+    name: "prolog",
+    description: "*.pl with facts such as bond(d1, a1, a2, 7). and :- active(d2).: a table for each predicate (SML-Bench)",
+    options: &[],
+    recognises: |path| !sources(path).is_empty(),
+    open,
+};
 
-impl Format for Prolog {
-    fn name(&self) -> &'static str {
-        "prolog"
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let sources = sources(path);
+    if sources.is_empty() {
+        return Err(not_this(path, "a .pl file, or a folder of them, is expected"));
     }
-
-    fn description(&self) -> &'static str {
-        "*.pl with facts such as bond(d1, a1, a2, 7). and :- active(d2).: a table for each predicate (SML-Bench)"
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        !sources(path).is_empty()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let sources = sources(path);
-        if sources.is_empty() {
-            return Err(not_this(path, "a .pl file, or a folder of them, is expected"));
-        }
-        let location = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned();
-        let facts = Facts { location, options: options.clone(), sources };
-        // Only the facts say which tables there are: what cannot be read is told here.
-        facts.predicates(&|| true)?;
-        Ok(Arc::new(facts))
-    }
+    let location = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned();
+    let facts = Facts { location, options: options.clone(), sources };
+    // The tables follow from the facts, so errors of the files appear here.
+    facts.predicates(&|| true)?;
+    Ok(Arc::new(facts))
 }
 
 fn sources(path: &Path) -> Vec<PathBuf> {
@@ -230,7 +222,7 @@ impl Dataset for Facts {
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {
-        // A term of five letters is held in 50 bytes.
+        // A term of five letters takes 50 bytes.
         self.sources.iter().map(|file| 10 * files::size(file)).sum()
     }
 

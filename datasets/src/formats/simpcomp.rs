@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::complex_files::ComplexFiles;
-use super::{Published, not_this};
+use super::not_this;
 use crate::complexes::{self, Complex, Label, Table};
 use crate::{Dataset, Error, Format, Options, Result, files};
 
@@ -25,26 +25,18 @@ const LABELS: [Label; 11] = [
 /// How deep values may be nested: a complex holds lists of lists, and its boundary, a complex.
 const DEPTH: usize = 32;
 
-pub(crate) struct Simpcomp;
+pub(super) static FORMAT: Format = Format {
+    name: "simpcomp",
+    description: "NAME.scb, a complex with its invariants (simpcomp, GAP); a file or a folder of them",
+    options: &[],
+    recognises: |path| complexes::find(path, is_pickle).is_some(),
+    open,
+};
 
-impl Format for Simpcomp {
-    fn name(&self) -> &'static str {
-        "simpcomp"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME.scb, a complex with its invariants (simpcomp, GAP); a file or a folder of them"
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        complexes::find(path, is_pickle).is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let files = complexes::find(path, is_pickle)
-            .ok_or_else(|| not_this(path, "holds no .scb files of simpcomp, which begin with SCSC"))?;
-        Ok(Published::dataset(self.name(), path, options, ComplexFiles { files, labels: &LABELS, read, bytes }))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let files = complexes::find(path, is_pickle)
+        .ok_or_else(|| not_this(path, "holds no .scb files of simpcomp, which begin with SCSC"))?;
+    Ok(FORMAT.dataset(path, options, ComplexFiles { files, labels: &LABELS, read, bytes }))
 }
 
 fn is_pickle(file: &Path) -> bool {
@@ -61,7 +53,7 @@ fn read(file: &Path, table: &mut Table<'_>) -> Result<()> {
     table.push(&complex)
 }
 
-/// One file is in memory at a time; what is kept of each is far less than the file.
+/// One file is in memory at a time; its row is far smaller.
 fn bytes(file: &Path) -> usize {
     files::size(file)
 }

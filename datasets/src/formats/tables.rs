@@ -13,9 +13,10 @@ use arrow::json;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{BATCH_ROWS, batch, project};
+use super::{DIRECTED, not_this};
 use crate::guard::caught;
+use crate::reader::Reader;
+use crate::scan::{BATCH_ROWS, Scan, batch, project};
 use crate::{Dataset, Error, Format, Options, Result, files};
 
 /// The tables and the columns that each must have.
@@ -32,38 +33,28 @@ const ENDINGS: [&str; 6] = ["parquet", "csv", "tsv", "jsonl", "ndjson", "json"];
 /// The rows from which the types of a text file's columns are found.
 const SAMPLE_ROWS: usize = 10_000;
 
-pub(crate) struct Tables;
-
-impl Format for Tables {
-    fn name(&self) -> &'static str {
-        "tables"
-    }
-
-    fn description(&self) -> &'static str {
-        "a folder with nodes.*, edges.* and optional splits.*, graphs.* as csv, tsv, parquet or JSON lines"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
+pub(super) static FORMAT: Format = Format {
+    name: "tables",
+    description: "a folder with nodes.*, edges.* and optional splits.*, graphs.* as csv, tsv, parquet or JSON lines",
+    options: &[DIRECTED],
+    recognises: |path| {
         path.is_dir() && ["nodes", "edges"].iter().all(|table| find(path, table).is_ok_and(|file| file.is_some()))
-    }
+    },
+    open,
+};
 
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let mut tables = Vec::new();
-        for (table, _) in TABLES {
-            match find(path, table)? {
-                Some(file) => tables.push((table, file)),
-                None if table == "nodes" || table == "edges" => {
-                    return Err(not_this(path, &format!("{table}.csv (or {}) is expected", ENDINGS.join(", "))));
-                }
-                None => {}
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let mut tables = Vec::new();
+    for (table, _) in TABLES {
+        match find(path, table)? {
+            Some(file) => tables.push((table, file)),
+            None if table == "nodes" || table == "edges" => {
+                return Err(not_this(path, &format!("{table}.csv (or {}) is expected", ENDINGS.join(", "))));
             }
+            None => {}
         }
-        Ok(Published::dataset(self.name(), path, options, Folder { tables }))
     }
+    Ok(FORMAT.dataset(path, options, Folder { tables }))
 }
 
 /// The one file of a table.
@@ -86,7 +77,7 @@ fn ending(file: &Path) -> &str {
     file.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
 }
 
-fn open(file: &Path) -> Result<BufReader<File>> {
+fn buffered(file: &Path) -> Result<BufReader<File>> {
     Ok(BufReader::new(File::open(file).map_err(Error::io(file))?))
 }
 
@@ -115,11 +106,11 @@ fn schema(file: &Path) -> Result<SchemaRef> {
         "parquet" => Arc::clone(parquet(file)?.schema()),
         "csv" | "tsv" => {
             let format = csv::reader::Format::default().with_header(true).with_delimiter(separator(file));
-            let input = skip_mark(open(file)?, file)?;
+            let input = skip_mark(buffered(file)?, file)?;
             Arc::new(format.infer_schema(input, Some(SAMPLE_ROWS)).map_err(fault)?.0)
         }
         _ => {
-            let (schema, _) = json::reader::infer_json_schema(open(file)?, Some(SAMPLE_ROWS)).map_err(fault)?;
+            let (schema, _) = json::reader::infer_json_schema(buffered(file)?, Some(SAMPLE_ROWS)).map_err(fault)?;
             Arc::new(schema)
         }
     })
@@ -151,50 +142,40 @@ impl Reader for Folder {
         Ok(schema)
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        let file = self.file(table);
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let file = self.file(scan.table);
         let fault = |error: ArrowError| Error::file(file, error);
-        // Each reader gives the columns in the file's order; `columns` may want another.
-        let mut kept = columns.to_vec();
-        kept.sort_unstable();
-        kept.dedup();
+        // Each reader gives the columns in the file's order; `scan.columns` may want another.
+        let mut wanted = scan.columns.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
         let mut rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>> = match ending(file) {
             "parquet" => {
                 let builder = parquet(file)?;
-                let mask = ProjectionMask::roots(builder.parquet_schema(), kept.iter().copied());
+                let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
                 let reader = caught(file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
                 Box::new(reader.map_err(|error| Error::file(file, error))?)
             }
             "csv" | "tsv" => {
-                let builder = csv::ReaderBuilder::new(Arc::clone(schema))
+                let builder = csv::ReaderBuilder::new(Arc::clone(scan.schema))
                     .with_header(true)
                     .with_delimiter(separator(file))
-                    .with_projection(kept.clone())
+                    .with_projection(wanted.clone())
                     .with_batch_size(BATCH_ROWS);
-                Box::new(builder.build_buffered(skip_mark(open(file)?, file)?).map_err(fault)?)
+                Box::new(builder.build_buffered(skip_mark(buffered(file)?, file)?).map_err(fault)?)
             }
             _ => {
-                let builder = json::ReaderBuilder::new(project(schema, &kept)).with_batch_size(BATCH_ROWS);
-                Box::new(builder.build(open(file)?).map_err(fault)?)
+                let builder = json::ReaderBuilder::new(project(scan.schema, &wanted)).with_batch_size(BATCH_ROWS);
+                Box::new(builder.build(buffered(file)?).map_err(fault)?)
             }
         };
-        let projected = project(schema, columns);
+        let projected = project(scan.schema, scan.columns);
         let mut batches = Vec::new();
         while let Some(read) = caught(file, || rows.next())? {
-            if !keep_going() {
-                return Err(Error::Cancelled);
-            }
+            scan.check()?;
             let read = read.map_err(fault)?;
-            let arrays = columns
-                .iter()
-                .map(|column| read.column(kept.iter().position(|k| k == column).unwrap_or_default()).clone())
-                .collect();
+            let place = |column| wanted.iter().position(|wanted| wanted == column).unwrap_or_default();
+            let arrays = scan.columns.iter().map(|column| Arc::clone(read.column(place(column)))).collect();
             batches.push(batch(&projected, arrays, read.num_rows()));
         }
         Ok(batches)
@@ -215,10 +196,6 @@ impl Reader for Folder {
             |leaf: usize| groups.iter().map(|g| g.column(leaf).uncompressed_size().max(0) as usize).sum::<usize>();
         // Dictionary pages hold a value once that a batch holds again and again.
         leaves.into_iter().map(|leaf| 4 * bytes(leaf)).sum()
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -11,11 +11,14 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use zip::ZipArchive;
 
-use super::{DIRECTED, Published, Reader, not_this};
-use crate::columns::{self, Features, Values};
+use super::{DIRECTED, not_this};
+use crate::columns::Values;
 use crate::files::{self, Lines};
 use crate::graph_set;
-use crate::matrix::{Matrix, Row};
+use crate::matrix::Matrix;
+use crate::reader::Reader;
+use crate::scan::Scan;
+use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
 /// What the files of a set are called after its name.
@@ -32,30 +35,18 @@ const PARTS: [&str; 8] = [
 const ARCS: &str = "A";
 const INDICATOR: &str = "graph_indicator";
 
-pub(crate) struct Tu;
+pub(super) static FORMAT: Format = Format {
+    name: "tu",
+    description: "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and more, in a folder or a zip (TU Dortmund)",
+    options: &[DIRECTED],
+    recognises: |path| Source::find(path).is_ok_and(|source| source.is_some()),
+    open,
+};
 
-impl Format for Tu {
-    fn name(&self) -> &'static str {
-        "tu"
-    }
-
-    fn description(&self) -> &'static str {
-        "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and more, in a folder or a zip (TU Dortmund)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        Source::find(path).is_ok_and(|source| source.is_some())
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let expected = "is no tu set: NAME_A.txt and NAME_graph_indicator.txt are expected";
-        let source = Source::find(path)?.ok_or_else(|| not_this(path, expected))?;
-        Ok(Published::dataset(self.name(), path, options, source))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let expected = "is no tu set: NAME_A.txt and NAME_graph_indicator.txt are expected";
+    let source = Source::find(path)?.ok_or_else(|| not_this(path, expected))?;
+    Ok(FORMAT.dataset(path, options, source))
 }
 
 /// Where the files of a set are.
@@ -208,7 +199,7 @@ impl Attributes {
 
     fn column(self) -> Values {
         let (rows, width) = (self.rows(), self.width);
-        Values::Features(Matrix::Dense { rows, width, values: self.values }, Box::new(Row::At))
+        Values::rows_of(Matrix::Dense { rows, width, values: self.values })
     }
 }
 
@@ -379,8 +370,7 @@ impl Source {
             entries.push(((before + place) as i32, 1.0));
             offsets.push(entries.len());
         }
-        let width = before + distinct;
-        Ok(Values::Features(Matrix::Sparse { width, offsets, entries }, Box::new(Row::At)))
+        Ok(Values::sparse(before + distinct, offsets, entries))
     }
 
     fn node_labels(&self, nodes: usize, keep_going: &dyn Fn() -> bool) -> Result<Labels> {
@@ -407,6 +397,59 @@ impl Source {
         }
         let features = Features::dense(self.width(part)?);
         Ok(Some(features.field().with_name("attributes")))
+    }
+
+    fn graphs(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let (graphs, _) = self.indicator(scan.keep_going)?;
+        scan.batches(graphs, |name| {
+            Ok(match name {
+                "graph_id" => Values::Integers((1..=graphs as i64).collect()),
+                "label" if self.has("graph_labels") => self.labels("graph_labels", scan.keep_going)?.values(),
+                "attributes" => {
+                    let attributes = self.attributes("graph_attributes", scan.keep_going)?;
+                    self.same_rows("graph_attributes", attributes.rows(), graphs, "graphs", "graph_labels")?;
+                    attributes.column()
+                }
+                _ => Values::Nulls,
+            })
+        })
+    }
+
+    fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let (_, mut indicator) = self.indicator(scan.keep_going)?;
+        let nodes = indicator.len();
+        scan.batches(nodes, |name| {
+            Ok(match name {
+                "graph_id" => Values::Integers(std::mem::take(&mut indicator)),
+                "node" => Values::Integers((1..=nodes as i64).collect()),
+                "label" if self.has("node_labels") => self.node_labels(nodes, scan.keep_going)?.values(),
+                "features" => self.feature_values(nodes, scan.keep_going)?,
+                "attributes" => self.node_attributes(nodes, scan.keep_going)?.column(),
+                _ => Values::Nulls,
+            })
+        })
+    }
+
+    fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        let [mut graph, mut src, mut dst] = self.arcs(scan.keep_going)?;
+        let rows = src.len();
+        scan.batches(rows, |name| {
+            Ok(match name {
+                "graph_id" => Values::Integers(std::mem::take(&mut graph)),
+                "src" => Values::Integers(std::mem::take(&mut src)),
+                "dst" => Values::Integers(std::mem::take(&mut dst)),
+                "label" => {
+                    let labels = self.labels("edge_labels", scan.keep_going)?;
+                    self.same_rows("edge_labels", labels.len(), rows, "edges", ARCS)?;
+                    labels.values()
+                }
+                _ => {
+                    let attributes = self.attributes("edge_attributes", scan.keep_going)?;
+                    self.same_rows("edge_attributes", attributes.rows(), rows, "edges", ARCS)?;
+                    attributes.column()
+                }
+            })
+        })
     }
 }
 
@@ -435,67 +478,11 @@ impl Reader for Source {
         })
     }
 
-    fn read(
-        &self,
-        table: &str,
-        schema: &SchemaRef,
-        columns: &[usize],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Result<Vec<RecordBatch>> {
-        match table {
-            "graphs" => {
-                let (graphs, _) = self.indicator(keep_going)?;
-                let column = |name: &str| {
-                    Ok(match name {
-                        "graph_id" => Values::Integers((1..=graphs as i64).collect()),
-                        "label" if self.has("graph_labels") => self.labels("graph_labels", keep_going)?.values(),
-                        "attributes" => {
-                            let attributes = self.attributes("graph_attributes", keep_going)?;
-                            self.same_rows("graph_attributes", attributes.rows(), graphs, "graphs", "graph_labels")?;
-                            attributes.column()
-                        }
-                        _ => Values::Nulls,
-                    })
-                };
-                columns::batches(schema, columns, graphs, column, keep_going)
-            }
-            "nodes" => {
-                let (_, indicator) = self.indicator(keep_going)?;
-                let nodes = indicator.len();
-                let column = |name: &str| {
-                    Ok(match name {
-                        "graph_id" => Values::Integers(indicator.clone()),
-                        "node" => Values::Integers((1..=nodes as i64).collect()),
-                        "label" if self.has("node_labels") => self.node_labels(nodes, keep_going)?.values(),
-                        "features" => self.feature_values(nodes, keep_going)?,
-                        "attributes" => self.node_attributes(nodes, keep_going)?.column(),
-                        _ => Values::Nulls,
-                    })
-                };
-                columns::batches(schema, columns, nodes, column, keep_going)
-            }
-            _ => {
-                let [mut graph, mut src, mut dst] = self.arcs(keep_going)?;
-                let rows = src.len();
-                let column = |name: &str| {
-                    Ok(match name {
-                        "graph_id" => Values::Integers(std::mem::take(&mut graph)),
-                        "src" => Values::Integers(std::mem::take(&mut src)),
-                        "dst" => Values::Integers(std::mem::take(&mut dst)),
-                        "label" => {
-                            let labels = self.labels("edge_labels", keep_going)?;
-                            self.same_rows("edge_labels", labels.len(), rows, "edges", ARCS)?;
-                            labels.values()
-                        }
-                        _ => {
-                            let attributes = self.attributes("edge_attributes", keep_going)?;
-                            self.same_rows("edge_attributes", attributes.rows(), rows, "edges", ARCS)?;
-                            attributes.column()
-                        }
-                    })
-                };
-                columns::batches(schema, columns, rows, column, keep_going)
-            }
+    fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+        match scan.table {
+            "graphs" => self.graphs(scan),
+            "nodes" => self.nodes(scan),
+            _ => self.edges(scan),
         }
     }
 
@@ -510,10 +497,6 @@ impl Reader for Source {
         let size: usize = PARTS.iter().filter(mine).filter_map(|part| self.size(part)).sum();
         // A line of two characters becomes an integer of eight bytes, twice.
         size.saturating_mul(10)
-    }
-
-    fn directed(&self) -> bool {
-        false
     }
 
     fn files(&self) -> Vec<PathBuf> {

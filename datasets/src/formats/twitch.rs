@@ -7,42 +7,26 @@ use arrow::datatypes::DataType;
 
 use super::linkx::{SPLITS, splits_file};
 use super::musae::Tables;
-use super::{DIRECTED, Published, not_this};
+use super::{DIRECTED, not_this};
 use crate::{Dataset, Format, Options, Result};
 
-pub(crate) struct Twitch;
+pub(super) static FORMAT: Format = Format {
+    name: "twitch",
+    description: "musae_CC_edges.csv, musae_CC_target.csv, musae_CC_features.json (CUAI/Non-Homophily-Large-Scale)",
+    options: &[DIRECTED, SPLITS],
+    recognises: |path| Tables::find(path, "_features.json").is_some(),
+    open,
+};
 
-impl Format for Twitch {
-    fn name(&self) -> &'static str {
-        "twitch"
-    }
-
-    fn description(&self) -> &'static str {
-        "musae_CC_edges.csv, musae_CC_target.csv, musae_CC_features.json (CUAI/Non-Homophily-Large-Scale)"
-    }
-
-    fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[DIRECTED, SPLITS]
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        Tables::find(path, "_features.json").is_some()
-    }
-
-    fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        let Some((edges, target, features)) = Tables::find(path, "_features.json") else {
-            return Err(not_this(
-                path,
-                "musae_CC_edges.csv, musae_CC_target.csv and musae_CC_features.json are expected",
-            ));
-        };
-        const OTHERS: &[(&str, DataType)] =
-            &[("id", DataType::Int64), ("days", DataType::Int64), ("views", DataType::Int64)];
-        // The streams of a user are for adults, or not.
-        let country =
-            edges.file_name().and_then(|name| name.to_str()?.strip_prefix("musae_")?.strip_suffix("_edges.csv"));
-        let splits = splits_file(&edges, &format!("twitch-e-{}", country.unwrap_or_default()), options)?;
-        let set = Tables { edges, target, features, id: "new_id", labels: &["mature"], others: OTHERS, splits };
-        Ok(Published::dataset(self.name(), path, options, set))
-    }
+fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
+    let Some((edges, target, features)) = Tables::find(path, "_features.json") else {
+        return Err(not_this(path, "musae_CC_edges.csv, musae_CC_target.csv and musae_CC_features.json are expected"));
+    };
+    const OTHERS: &[(&str, DataType)] =
+        &[("id", DataType::Int64), ("days", DataType::Int64), ("views", DataType::Int64)];
+    // The streams of a user are for adults, or not.
+    let country = edges.file_name().and_then(|name| name.to_str()?.strip_prefix("musae_")?.strip_suffix("_edges.csv"));
+    let splits = splits_file(&edges, &format!("twitch-e-{}", country.unwrap_or_default()), options)?;
+    let set = Tables { edges, target, features, id: "new_id", labels: &["mature"], others: OTHERS, splits };
+    Ok(FORMAT.dataset(path, options, set))
 }

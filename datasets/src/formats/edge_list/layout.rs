@@ -1,0 +1,232 @@
+//! How the lines of an edge list, or of its labels, are written: separator, header, types, Matrix Market's banner.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use arrow::datatypes::DataType;
+
+use super::keys::integer;
+use crate::files::Lines;
+use crate::{Error, Result};
+
+/// Names that only a header has.
+const HEADER_WORDS: [&str; 16] = [
+    "src", "dst", "source", "target", "from", "to", "u", "v", "id1", "id2", "id_1", "id_2", "node", "node1", "node_id",
+    "label",
+];
+
+/// How the lines of a text are to be read.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    pub(super) separator: Separator,
+    /// The first line that is not a comment names the columns.
+    pub(super) header: Option<Vec<String>>,
+    /// Keys are text.
+    pub(super) text_keys: bool,
+    /// The columns after the keys: their names, and whether they are numbers.
+    pub(super) others: Vec<(String, bool)>,
+    pub(super) market: Option<Market>,
+}
+
+impl Layout {
+    /// The type of the keys' columns.
+    pub(super) fn key_type(&self) -> DataType {
+        if self.text_keys { DataType::Utf8 } else { DataType::Int64 }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Separator {
+    Blanks,
+    One(char),
+}
+
+/// What a Matrix Market file says of itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Market {
+    pub(super) nodes: i64,
+    pub(super) entries: usize,
+    pub(super) symmetric: bool,
+    /// The line with the size, counted from 1; it is no entry.
+    pub(super) size_line: usize,
+}
+
+/// One line cut into fields.
+pub(super) fn cut<'a>(line: &'a str, separator: Separator, fields: &mut Vec<Cow<'a, str>>) {
+    fields.clear();
+    match separator {
+        Separator::Blanks => fields.extend(line.split_whitespace().map(Cow::Borrowed)),
+        Separator::One(separator) => {
+            let mut rest = line;
+            loop {
+                let trimmed = rest.trim_start_matches(' ');
+                // A quoted field may hold the separator; two quotes in it are one.
+                if let Some(quoted) = trimmed.strip_prefix('"')
+                    && let Some(end) = closing_quote(quoted)
+                {
+                    fields.push(match &quoted[..end] {
+                        text if text.contains("\"\"") => Cow::Owned(text.replace("\"\"", "\"")),
+                        text => Cow::Borrowed(text),
+                    });
+                    match quoted[end + 1..].split_once(separator) {
+                        Some((_, more)) => rest = more,
+                        None => break,
+                    }
+                    continue;
+                }
+                match rest.split_once(separator) {
+                    Some((field, more)) => {
+                        fields.push(Cow::Borrowed(field.trim()));
+                        rest = more;
+                    }
+                    None => {
+                        fields.push(Cow::Borrowed(rest.trim()));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    // networkx writes an empty dictionary behind an edge without attributes.
+    if fields.len() == 3 && fields[2] == "{}" {
+        fields.pop();
+    }
+}
+
+fn closing_quote(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' if bytes.get(at + 1) == Some(&b'"') => at += 2,
+            b'"' => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+pub(super) fn is_comment(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#') || line.starts_with('%')
+}
+
+/// Finds separator, header and types from the first lines of a text whose lines have at least `least` fields.
+pub(super) fn layout(file: &Path, sample: &[u8], header: Option<bool>, least: usize) -> Result<Layout> {
+    let always = || true;
+    let mut lines = Lines::new(file, sample, &always);
+    let mut banner: Option<String> = None;
+    let mut sizes_in_comment: Option<[i64; 3]> = None;
+    let mut first: Vec<(usize, &str)> = Vec::new();
+    while let Some((number, line)) = lines.next_line()? {
+        let line = line.trim();
+        if number == 1 && line.starts_with("%%MatrixMarket") {
+            banner = Some(line.to_lowercase());
+        } else if banner.is_some() && line.starts_with('%') {
+            sizes_in_comment = sizes_in_comment.or_else(|| three(line.trim_start_matches('%')));
+        } else if !is_comment(line) {
+            first.push((number, line));
+        }
+    }
+    let market = match &banner {
+        Some(banner) => Some(market(file, banner, sizes_in_comment, first.first().copied())?),
+        None => None,
+    };
+    if market.is_some_and(|market| first.first().is_some_and(|(number, _)| *number == market.size_line)) {
+        first.remove(0);
+    }
+
+    let one = first.first().map_or("", |(_, line)| line);
+    let separator = [',', '\t', ';'].into_iter().find(|c| one.contains(*c)).map_or(Separator::Blanks, Separator::One);
+    let fields = |line| {
+        let mut fields = Vec::new();
+        cut(line, separator, &mut fields);
+        fields
+    };
+    let top = fields(one);
+    let keys = least.min(top.len());
+    let numeric = |fields: &[Cow<'_, str>]| fields.iter().take(keys).all(|field| integer(field).is_some());
+    let is_word = |field: &Cow<'_, str>| HEADER_WORDS.contains(&field.to_lowercase().as_str());
+    let has_header = header.unwrap_or_else(|| {
+        !numeric(&top)
+            && (top.iter().all(is_word) && !top.is_empty()
+                || top.len() >= 2 && top[..2].iter().all(is_word)
+                || first.get(1).is_some_and(|(_, second)| numeric(&fields(second))))
+    });
+    let names = has_header.then(|| top.iter().map(|name| name.clone().into_owned()).collect::<Vec<_>>());
+    let body = &first[usize::from(has_header).min(first.len())..];
+    let Some((number, line)) = body.first() else {
+        // No line at all: an empty graph.
+        let others = vec![(String::new(), true); least - 1];
+        return Ok(Layout { separator, header: names, text_keys: false, others, market });
+    };
+    let width = fields(line).len();
+    if width < least {
+        return Err(Error::line(
+            file,
+            *number,
+            format!("'{line}' are not two nodes; one edge a line, u v, is expected"),
+        ));
+    }
+    let named = names.as_ref().filter(|names| names.len() == width);
+    if width > 3 && named.is_none() {
+        let what =
+            format!("{width} columns without a header; u v, u v weight, or a header that names them is expected");
+        return Err(Error::line(file, *number, what));
+    }
+
+    let mut text_keys = false;
+    let mut numbers = vec![true; width];
+    for (_, line) in body {
+        let fields = fields(line);
+        text_keys |= !fields.iter().take(least).all(|field| integer(field).is_some());
+        for (is_number, field) in numbers.iter_mut().zip(&fields) {
+            *is_number &= field.parse::<f64>().is_ok();
+        }
+    }
+    let mut others: Vec<(String, bool)> = Vec::new();
+    for position in 1..width {
+        let name = match named {
+            Some(names) => names[position].to_lowercase(),
+            None => "weight".to_owned(),
+        };
+        // The names of the keys are taken, and no name may come twice.
+        let clash =
+            position >= 2 && (["src", "dst"].contains(&name.as_str()) || others[1..].iter().any(|(n, _)| *n == name));
+        others.push((if clash { format!("{name}_{position}") } else { name }, numbers[position]));
+    }
+    Ok(Layout { separator, header: names, text_keys, others, market })
+}
+
+fn three(text: &str) -> Option<[i64; 3]> {
+    let numbers: Vec<i64> = text.split_whitespace().map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+/// The size of a Matrix Market file: the first line that is no comment, or (Network Repository) a comment of three
+/// numbers.
+fn market(file: &Path, banner: &str, comment: Option<[i64; 3]>, first: Option<(usize, &str)>) -> Result<Market> {
+    let words: Vec<&str> = banner.split_whitespace().collect();
+    let &[_, "matrix", "coordinate", field, symmetry] = &words[..] else {
+        let what = format!("'{banner}' is no sparse matrix; 'matrix coordinate pattern general' and the like are read");
+        return Err(Error::line(file, 1, what));
+    };
+    if field == "complex" {
+        return Err(Error::line(file, 1, "complex entries are no edges"));
+    }
+    let in_line = first.and_then(|(number, line)| Some((number, three(line)?)));
+    let (size_line, sizes) = match (comment, in_line) {
+        (Some(sizes), Some((number, again))) if sizes == again => (number, sizes),
+        (Some(sizes), _) => (0, sizes),
+        (None, Some((number, sizes))) => (number, sizes),
+        (None, None) => {
+            let number = first.map_or(1, |(number, _)| number);
+            return Err(Error::line(file, number, "the size of the matrix, 'rows columns entries', is expected"));
+        }
+    };
+    let [rows, columns, entries] = sizes;
+    if rows != columns || rows < 0 || rows > i64::from(u32::MAX) || entries < 0 {
+        let what = format!("a matrix of {rows} by {columns} with {entries} entries is no graph's adjacency matrix");
+        return Err(Error::line(file, size_line.max(1), what));
+    }
+    Ok(Market { nodes: rows, entries: entries as usize, symmetric: symmetry != "general", size_line })
+}
