@@ -1,4 +1,4 @@
-//! The reference pages in `docs/`: functions, models and formats, written from what the engine itself registers.
+//! The reference pages in `docs/`: functions, models and formats, generated from what the engine itself registers.
 //!
 //! A page is never edited by hand. A test compares each with what is generated here; with `BONNET_BLESS=1` it writes
 //! them anew.
@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use arrow::datatypes::DataType;
-use bonnet_sql::{Column, Function, Kind, OptionType, OptionValue, Parameter, ParameterKind, Registry};
+use bonnet_sql::{Column, Function, Kind, OptionType, OptionValue, Parameter, ParameterKind};
 
 /// The kinds in the order of the page, with what a reader has to know of each.
 const KINDS: [(Kind, &str, &str); 7] = [
@@ -41,29 +41,55 @@ const KINDS: [(Kind, &str, &str); 7] = [
     ),
 ];
 
-/// The page of all functions: `docs/functions.md`.
+/// A page: its path in `docs/`, and its text.
+pub type Page = (String, String);
+
+/// The pages of all functions: the index `functions.md`, and `functions/<subject>.md` for each subject.
 ///
 /// One heading `### name` a function, grouped by kind, in the order of the names.
-pub fn markdown(registry: &Registry) -> String {
-    let mut page = String::from(
+pub fn functions() -> Vec<Page> {
+    let mut index = String::from(
         "# Functions\n\n\
          Optional arguments stand in brackets with their default; they may be left out and given by name in any order \
          (`f(x, seed => 1)`). Unless a function says otherwise, edges are read as an undirected simple graph: direction \
          ignored, repeats counted once, self-loops dropped. `SELECT * FROM bonnet.functions` and `\\df` list the same.\n",
     );
-    for (kind, title, text) in KINDS {
-        let functions: Vec<_> = registry.iter().filter(|function| function.kind() == kind).collect();
-        if functions.is_empty() {
-            continue;
+    let mut pages = Vec::new();
+    for mut subject in crate::functions::subjects() {
+        subject.functions.sort_by_key(|function| function.name);
+        let path = format!("functions/{}.md", subject.name);
+        let _ = write!(index, "\n## [{}]({path})\n\n{}\n\n", subject.title, subject.summary);
+        index.push_str("| function | kind | |\n|---|---|---|\n");
+        let mut page = format!(
+            "# {}\n\n{} [All functions](../functions.md), and how arguments are given.\n",
+            subject.title, subject.summary
+        );
+        for function in &subject.functions {
+            let (name, kind, what) = (function.name, function.kind().name(), first_sentence(function.description));
+            let _ = writeln!(index, "| [`{name}`]({path}#{name}) | {kind} | {} |", cell(&prose(what)));
         }
-        let _ = write!(page, "\n## {title}\n\n{text}\n");
-        for function in functions {
-            entry(&mut page, function);
+        for (kind, title, text) in KINDS {
+            let mut functions = subject.functions.iter().filter(|function| function.kind() == kind).peekable();
+            if functions.peek().is_some() {
+                let _ = write!(page, "\n## {title}\n\n{text}\n");
+            }
+            functions.for_each(|function| entry(&mut page, function));
         }
+        if subject.name == "tables" {
+            index.push_str("\n[`CREATE GRAPH ... FROM SCHEMA`](functions/tables.md#create-graph-from-a-schema): the ");
+            index.push_str("tables of a schema as nodes, its foreign keys as edges.\n");
+            page.push('\n');
+            page.push_str(crate::statements::SCHEMA_GRAPH);
+        }
+        pages.push((path, page));
     }
-    page.push('\n');
-    page.push_str(crate::statements::SCHEMA_GRAPH);
-    page
+    pages.push(("functions.md".to_owned(), index));
+    pages
+}
+
+/// The first sentence of a description.
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
 }
 
 fn entry(page: &mut String, function: &Function) {
@@ -124,13 +150,81 @@ fn default(parameter: &Parameter) -> String {
     }
 }
 
+/// The columns of a job that are no hyperparameters: name, default, meaning.
+const JOB: [(&str, &str, &str); 12] = [
+    ("graph", "required", "The schema of a graph, or of a collection of graphs."),
+    ("model", "required", "One of the models below."),
+    (
+        "task",
+        "`node_classification`",
+        "`node_classification`, `link_prediction`; over a collection of graphs `graph_classification`, `graph_regression`.",
+    ),
+    ("seed", "`0`", "Draws initial weights, dropout, random features, splits and samples."),
+    ("split", "`0`", "The number of a stored split; beside a drawn `split_scheme`, the seed of the draw."),
+    (
+        "split_scheme",
+        "`public` if there are splits, else `random:60/20/20`",
+        "How the labelled nodes are divided, see below.",
+    ),
+    (
+        "features",
+        "`given`",
+        "`given`: those of the nodes. `identity`: one feature a node. `degree`: one for each distinct degree. `random:k`: k \
+         normal numbers a node.",
+    ),
+    ("normalize", "`none`", "`none`, or `row`: each row of features divided by the sum of its absolute values."),
+    (
+        "select_by",
+        "`val_accuracy`, `val_auc` or `val_mae`, by the task",
+        "What selects the epoch: `val_accuracy`, `val_macro_f1`, `val_f1`, `val_auc`, `val_ap`, `val_mae`, `val_mse` or \
+         `val_loss`, where the task has it.",
+    ),
+    ("patience", "none", "Stops after so many epochs without improvement."),
+    ("save", "none", "A folder for the parameters of each run."),
+    ("load", "none", "A file of saved parameters to start from; with `epochs => 0` they are used as they are."),
+];
+
+/// The split schemes, and what each does with n labelled nodes of C classes.
+const SCHEMES: [(&str, &str); 6] = [
+    ("public", "A split that the publisher gives, from the table `splits`."),
+    ("random:60/20/20", "In random order, round(0.6 n) train, round(0.2 n) validate, the rest test."),
+    ("stratified:60/20/20", "The same within each class."),
+    (
+        "balanced:60/20/20",
+        "round(0.6 n / C) of each class train (all, where a class has fewer), round(0.2 n) of the others validate, the rest \
+         test.",
+    ),
+    (
+        "kshot:5",
+        "5 nodes of each class train (all, where a class has fewer), half of the class's others validate, the rest test.",
+    ),
+    (
+        "time",
+        "Sorted by the column `time` of the nodes, the first round(0.6 n) train, the next round(0.2 n) validate, the rest \
+         test.",
+    ),
+];
+
 /// The page of all models: `docs/models.md`.
 pub fn models() -> String {
     let mut page = String::from(
         "# Models\n\n\
          What `train` can train. Each hyperparameter is a column of the jobs, or an option of the call; NULL is the \
-         default. `SELECT * FROM bonnet.models` lists the same.\n",
+         default. `SELECT * FROM bonnet.models` lists the same.\n\n\
+         ## Jobs\n\n\
+         Every job has these columns, too.\n\n\
+         | column | default | meaning |\n|---|---|---|\n",
     );
+    for (name, default, meaning) in JOB {
+        let _ = writeln!(page, "| `{name}` | {default} | {meaning} |");
+    }
+    page.push_str(
+        "\nThe split schemes; the three percentages are any that add up to 100, and may be left out.\n\n\
+         | `split_scheme` | meaning |\n|---|---|\n",
+    );
+    for (scheme, meaning) in SCHEMES {
+        let _ = writeln!(page, "| `{scheme}` | {meaning} |");
+    }
     for model in bonnet_learning::models() {
         let _ = write!(
             page,
@@ -171,7 +265,18 @@ pub fn formats() -> String {
          | `edges` | `src`, `dst`, and what else the publisher gives; rows as published: nothing dropped, turned round or \
          added |\n\
          | `splits` | `split`, `node`, `part` (`train`, `val`, `test`), where the publisher fixed splits |\n\n\
-         Any other data becomes a graph by views: a schema that has the views `nodes` and `edges` is a graph.\n",
+         Any other data becomes a graph by views: a schema that has the views `nodes` and `edges` is a graph.\n\n\
+         ## Writing\n\n\
+         `COPY (query) TO 'file' STORED AS format` writes `CSV`, `PARQUET`, `JSON`, `ARROW`, and `MANTRA`: triangulations \
+         as MANTRA publishes them, in a file whose name ends in `.json`, or `.json.gz` to have it compressed. \
+         The query gives the columns `id`, `facets`, `name`, `betti_numbers` and `torsion_coefficients`; \
+         `dimension` and `n_vertices` are counted where they are no columns, vertices are written from 1, and every other \
+         column becomes a key of its name. The format takes no options.\n\n\
+         ```sql\n\
+         COPY (SELECT id, facets, homeomorphism_type(facets) AS name, betti_numbers(facets) AS betti_numbers,\n        \
+         torsion_coefficients(facets) AS torsion_coefficients\n      \
+         FROM classic_triangulations())\nTO 'classics.json.gz' STORED AS MANTRA;\n\
+         ```\n",
     );
     for format in bonnet_datasets::formats() {
         let _ = write!(page, "\n## {}\n\n{}.\n", format.name(), prose(format.description().trim_end_matches('.')));
@@ -204,6 +309,7 @@ mod tests {
     fn check(name: &str, generated: &str) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
         if std::env::var_os("BONNET_BLESS").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, generated).unwrap();
         }
         let written = std::fs::read_to_string(&path).unwrap_or_default();
@@ -216,29 +322,62 @@ mod tests {
 
     #[test]
     fn the_pages_say_what_the_engine_says() {
-        check("functions.md", &markdown(&crate::functions::registry().unwrap()));
+        functions().iter().for_each(|(name, text)| check(name, text));
         check("models.md", &models());
         check("formats.md", &formats());
     }
 
     #[test]
-    fn every_function_has_one_heading() {
+    fn no_page_is_left_of_a_subject_that_is_gone() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/functions");
+        let pages: Vec<String> = functions().into_iter().map(|(path, _)| path).collect();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            assert!(pages.contains(&format!("functions/{name}")), "docs/functions/{name} is of no subject");
+        }
+    }
+
+    #[test]
+    fn every_function_has_one_heading_and_a_line_of_the_index() {
         let registry = crate::functions::registry().unwrap();
-        let page = markdown(&registry);
-        let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+        let pages = functions();
+        let lines = pages.iter().flat_map(|(_, text)| text.lines());
+        let headings: Vec<&str> = lines.clone().filter_map(|line| line.strip_prefix("### ")).collect();
         assert_eq!(headings.len(), registry.iter().count());
         for function in registry.iter() {
             assert!(headings.contains(&function.name), "{}", function.name);
+            let entry = format!("| [`{}`](functions/", function.name);
+            assert_eq!(lines.clone().filter(|line| line.starts_with(&entry)).count(), 1, "{}", function.name);
         }
     }
 
     #[test]
     fn an_edge_function_is_shown_in_both_spellings() {
-        let page = markdown(&crate::functions::registry().unwrap());
+        let (_, page) = functions().into_iter().find(|(path, _)| path == "functions/curvature.md").unwrap();
         let entry = page.split("### forman_ricci\n").nth(1).unwrap();
         assert!(entry.starts_with(
             "\n```sql\nforman_ricci(src, dst) OVER ([PARTITION BY graph_id])\nFROM forman_ricci(edges)\n```\n"
         ));
+    }
+
+    #[test]
+    fn the_documented_values_of_a_job_are_values() {
+        let values = |column: &str| {
+            let text = JOB.iter().find(|(name, ..)| *name == column).unwrap();
+            let words = text.2.split('`').skip(1).step_by(2);
+            words.map(|word| word.replace(":k", ":8")).collect::<Vec<_>>()
+        };
+        assert!(SCHEMES.iter().all(|(scheme, _)| scheme.parse::<bonnet_learning::SplitScheme>().is_ok()));
+        assert!(values("features").iter().all(|it| it.parse::<bonnet_learning::FeatureSource>().is_ok()));
+        assert!(values("normalize").iter().all(|it| it.parse::<bonnet_learning::Normalize>().is_ok()));
+        assert!(values("select_by").iter().all(|it| it.parse::<bonnet_learning::SelectBy>().is_ok()));
+        assert_eq!(values("task"), bonnet_learning::TASKS);
+    }
+
+    #[test]
+    fn the_first_sentence_ends_with_its_stop() {
+        assert_eq!(first_sentence("One. Two."), "One.");
+        assert_eq!(first_sentence("0.5 of all."), "0.5 of all.");
     }
 
     #[test]

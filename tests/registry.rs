@@ -5,11 +5,6 @@ use std::path::Path;
 
 use super::{Db, slt};
 
-fn file(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
 /// Whether a text calls a function: its name as a whole word before a parenthesis.
 fn calls(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
@@ -81,7 +76,8 @@ fn every_function_is_called_in_a_script() {
 
 #[test]
 fn every_function_stands_in_the_reference() {
-    let reference = file("docs/functions.md");
+    let pages = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/functions")).unwrap();
+    let reference: String = pages.map(|page| std::fs::read_to_string(page.unwrap().path()).unwrap()).collect();
     let headings: BTreeSet<&str> = reference
         .lines()
         .filter_map(|line| line.strip_prefix("### "))
