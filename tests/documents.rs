@@ -1,0 +1,126 @@
+//! The SQL of the documents prints what stands under it. With `BONNET_BLESS=1` the blocks are written anew.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The documents, and the folder in which each is tried.
+const DOCUMENTS: [(&str, &str); 2] = [("README.md", "examples/start"), ("docs/tour.md", "examples/tour")];
+
+/// What stands between the answers of two blocks.
+const MARK: &str = "--end-of-a-block--";
+
+/// A fenced block: its language, and the lines of its text in the document.
+struct Block {
+    language: String,
+    lines: std::ops::Range<usize>,
+}
+
+fn blocks(document: &[String]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, usize)> = None;
+    for (number, line) in document.iter().enumerate() {
+        let Some(fence) = line.strip_prefix("```") else { continue };
+        match open.take() {
+            Some((language, first)) => blocks.push(Block { language, lines: first..number }),
+            None => open = Some((fence.to_owned(), number + 1)),
+        }
+    }
+    blocks
+}
+
+/// What the command writes on standard output for each of these scripts, one after the other in one session.
+fn run(arguments: &[&str], folder: &Path, scripts: &[String]) -> Vec<String> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bonnet"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let script = scripts.join(&format!("\n\\echo {MARK}\n"));
+    // Written from a thread: the command answers while it reads.
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
+    let ran = child.wait_with_output().expect("the command ends");
+    let _ = writer.join().expect("the script is written");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let out = String::from_utf8(ran.stdout).expect("text");
+    out.split(&format!("{MARK}\n")).map(|answer| answer.trim_matches('\n').to_owned()).collect()
+}
+
+/// Equal but for widths of columns and the last digits of numbers, which differ between processors.
+fn alike(written: &str, found: &str) -> bool {
+    let cells = |text: &str| -> Vec<Vec<String>> {
+        let lines = text.lines().filter(|line| !line.trim().is_empty() && line.contains(|c| !"-+".contains(c)));
+        lines.map(|line| line.split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+    };
+    let equal = |a: &String, b: &String| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(a), Ok(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+        _ => a == b,
+    };
+    let (written, found) = (cells(written), cells(found));
+    written.len() == found.len()
+        && written.iter().zip(&found).all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)))
+}
+
+#[test]
+fn every_block_of_the_documents_prints_what_stands_under_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bless = std::env::var_os("BONNET_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for (name, folder) in DOCUMENTS {
+        let place = tempfile::tempdir().unwrap();
+        for file in fs::read_dir(root.join(folder)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), place.path().join(file.file_name())).unwrap();
+        }
+        let mut document: Vec<String> =
+            fs::read_to_string(root.join(name)).unwrap().lines().map(str::to_owned).collect();
+        let blocks = blocks(&document);
+        // A block `sh` that ends with the command alone starts a session; the first session needs none.
+        let mut sessions: Vec<(Vec<&str>, Vec<usize>)> = vec![(Vec::new(), Vec::new())];
+        for (number, block) in blocks.iter().enumerate() {
+            let last = document[block.lines.clone()].last().map_or("", String::as_str);
+            match (block.language.as_str(), last.strip_prefix("bonnet ")) {
+                ("sh", Some(arguments)) => sessions.push((arguments.split(' ').collect(), Vec::new())),
+                ("sql", _) => sessions.last_mut().unwrap().1.push(number),
+                _ => {}
+            }
+        }
+        let mut changes = Vec::new();
+        for (arguments, numbers) in &sessions {
+            let scripts: Vec<String> =
+                numbers.iter().map(|&number| document[blocks[number].lines.clone()].join("\n")).collect();
+            let answers = run(arguments, place.path(), &scripts);
+            assert_eq!(answers.len(), numbers.len(), "{name}");
+            for (&number, found) in numbers.iter().zip(answers) {
+                let under = blocks.get(number + 1).filter(|block| block.language == "text");
+                let written = under.map_or(String::new(), |block| document[block.lines.clone()].join("\n"));
+                if !alike(&written, &found) {
+                    let line = blocks[number].lines.start;
+                    wrong.push(format!("{name}, line {line} prints\n{found}\nwhere there stands\n{written}\n"));
+                    changes.extend(under.map(|block| (block.lines.clone(), found)));
+                }
+            }
+        }
+        if bless {
+            // From the end on, so that the numbers of the lines before stay.
+            changes.sort_by_key(|(lines, _)| std::cmp::Reverse(lines.start));
+            for (lines, found) in changes {
+                document.splice(lines, found.lines().map(str::to_owned));
+            }
+            fs::write(root.join(name), document.join("\n") + "\n").unwrap();
+        }
+    }
+    assert!(bless || wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn numbers_may_differ_in_their_last_digits_and_nothing_else() {
+    assert!(alike(" a |   b\n---+----\n x | 0.1\n", " a | b \n---+-------\n x |  0.10000000000000001\n"));
+    assert!(!alike(" a\n---\n 0.1\n(1 row)", " a\n---\n 0.2\n(1 row)"));
+    assert!(!alike(" a\n---\n x\n", " a\n---\n x\n y\n"));
+}
