@@ -10,6 +10,16 @@
 //!
 //! Planning reads headers only; rows are read on a blocking thread when the first batch is asked for, with memory
 //! reserved from the query's pool. Small answers are kept, 32 MiB in all, for as long as the files stay as they are.
+//!
+//! ```
+//! use bonnet_catalogs::GraphSchema;
+//! use bonnet_datasets::{Opened, Options, open};
+//! use datafusion::catalog::SchemaProvider;
+//!
+//! let Opened::Graph(karate) = open("builtin:karate", None, &Options::new())? else { unreachable!() };
+//! assert!(GraphSchema::new(karate).table_exist("edges"));
+//! # Ok::<(), bonnet_datasets::Error>(())
+//! ```
 
 mod arrow_file;
 mod attached;

@@ -1,6 +1,24 @@
 //! Discrete curvature of graphs.
 //!
 //! Kernels only: plain functions over edge lists and [`bonnet_graph::Graph`], free of Arrow and SQL.
+//!
+//! * Of edges: [`forman_ricci`], [`ollivier_ricci`], [`resistance_curvature`], [`effective_resistance`].
+//! * Of nodes: [`midpoint_curvature`], exact or from sampled anchors; [`node_resistance_curvature`].
+//! * Of a graph: [`Moments`] of its curvatures, and the [`regime`] that they put it in.
+//!
+//! ```
+//! use bonnet_curvature::{OllivierOptions, forman_ricci, ollivier_ricci};
+//! use bonnet_graph::{Graph, Unmonitored};
+//!
+//! // A triangle with a tail: 4 - degrees + 3 triangles.
+//! let edges = [(0, 1), (0, 2), (1, 2), (2, 3)];
+//! let graph = Graph::from_edges(4, &edges);
+//! assert_eq!(forman_ricci(&graph, &edges, &Unmonitored).unwrap(), [Some(3), Some(2), Some(2), Some(0)]);
+//!
+//! // One value an edge, in the order of `Graph::edges`.
+//! let ollivier = ollivier_ricci(&graph, &OllivierOptions::default(), &Unmonitored).unwrap();
+//! assert_eq!(ollivier.len(), graph.n_edges());
+//! ```
 
 mod edge_ids;
 mod forman;

@@ -6,6 +6,24 @@
 //!
 //! A generator reserves from its [`Monitor`](bonnet_graph::Monitor) what it holds while it works and gives it back when
 //! it returns: whoever keeps the result accounts for [`Generated::bytes`].
+//!
+//! * Families: [`cycle()`], [`path()`], [`star()`], [`complete()`], [`grid_2d()`], [`rook_graph()`], [`petersen_graph()`],
+//!   [`shrikhande_graph()`].
+//! * Random graphs: [`erdos_renyi()`], [`barabasi_albert()`], [`random_regular()`], [`random_tree()`], [`graphon()`],
+//!   [`perturb_edges()`].
+//! * With labels and features: [`stochastic_block_model()`], [`community_graph()`], [`disease_tree()`], [`gencat()`],
+//!   [`preferential_attachment()`], [`regular_homophily()`].
+//!
+//! ```
+//! use bonnet_generators::{cycle, erdos_renyi};
+//! use bonnet_graph::Unmonitored;
+//!
+//! assert_eq!(cycle(5, &Unmonitored).unwrap().edges, [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4)]);
+//!
+//! // Same seed, same graph.
+//! let draw = || erdos_renyi(100, 0.1, 7, &Unmonitored).unwrap();
+//! assert_eq!(draw(), draw());
+//! ```
 
 mod barabasi_albert;
 mod community_graph;

@@ -6,6 +6,20 @@
 //!
 //! Labels and nodes are numbered from 0 by the caller, or by an [`Interner`]. A row with a NULL is not counted: the caller
 //! leaves it out.
+//!
+//! * Of labels: [`edge_homophily`], [`node_homophily`], [`class_homophily`], [`adjusted_homophily`],
+//!   [`label_informativeness`], [`aggregation_homophily`], [`neighborhood_identifiability`].
+//! * Of labels and features: [`generalized_edge_homophily`], [`classifier_accuracies`].
+//! * Of graphs with types: [`metapath_heterophily`] along a [`Metapath`].
+//!
+//! ```
+//! use bonnet_graph::{Graph, Unmonitored};
+//! use bonnet_homophily::edge_homophily_of_graph;
+//!
+//! let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (0, 2), (2, 3)]);
+//! let labels = [Some(0), Some(0), Some(0), Some(1)];
+//! assert_eq!(edge_homophily_of_graph(&graph, &labels, &Unmonitored).unwrap(), Some(0.75));
+//! ```
 
 mod adjusted_homophily;
 mod aggregation_homophily;

@@ -3,6 +3,23 @@
 //! A graph with a value on each edge or vertex has a persistence diagram ([`Point`]s), a diagram has a [`Landscape`] in each
 //! dimension, landscapes have means, norms and distances, and two sets of diagrams can be told apart by a
 //! [`permutation_test`]. Everything is exact: no grid, no truncation, no approximate matching.
+//!
+//! * Diagrams: [`persistence_diagram`] of values on edges, [`vertex_persistence_diagram`] of values on vertices.
+//! * Between diagrams: [`bottleneck_distance`], [`wasserstein_distance`], [`landscape_distance`].
+//! * Between sets: [`permutation_test`], [`mmd`], [`spectral_clustering`].
+//! * Descriptors of graphs: [`degree_histogram`], [`clustering_histogram`], [`laplacian_spectrum`], [`orbit_counts`].
+//!
+//! ```
+//! use bonnet_graph::Unmonitored;
+//! use bonnet_persistence::{FiltrationOptions, betti_curve, persistence_diagram};
+//!
+//! // A square whose edges come one after the other: the last closes a cycle, which never dies.
+//! let edges = [(0, 1), (1, 2), (2, 3), (0, 3)];
+//! let options = FiltrationOptions::default();
+//! let diagram = persistence_diagram(4, &edges, &[1.0, 2.0, 3.0, 4.0], &options, &Unmonitored).unwrap();
+//! assert_eq!(betti_curve(&diagram, 1, 3.5), 0);
+//! assert_eq!(betti_curve(&diagram, 1, 4.0), 1);
+//! ```
 
 mod adjusted_rand_index;
 mod betti_curve;

@@ -25,7 +25,7 @@ pub fn connected_components() -> Function {
              smallest key: the largest is component = 0. O(n + m).",
         )
         .example("SELECT max(size) FROM connected_components(karate.edges)")
-        .source("Tarjan 1975 (union-find)")
+        .source("Moore, The shortest path through a maze (1959): breadth-first search")
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Operator for Components {
         for graph in collect_graphs(run, NAME, 0, call.input("nodes"))? {
             let (host, n) = (run.host(), graph.n_nodes());
             host.check().map_err(stopped)?;
-            // The graph, the sets, and the answer.
+            // The graph, the components, and the answer.
             let _room = Reservation::new(host, Graph::bytes(n, graph.arcs.len()) + 40 * n).map_err(stopped)?;
             let components = run.install(|| bonnet_graph::connected_components(&Graph::from_edges(n, &graph.arcs)));
             let column = |value: &dyn Fn(u32) -> i64| -> ArrayRef {

@@ -3,6 +3,20 @@
 //! A table of results is models against items (data sets, graphs); a stratification puts each item in a group. The
 //! kernels ask of such a table how far its rankings agree, whether they agree better within groups than across them,
 //! and how much of the scores the groups explain. A value that is missing is `None`, never a number that stands for it.
+//!
+//! * Agreement: [`spearman`], [`kendall_tau`], [`TopSets`], [`rank_volatility`].
+//! * Strata: [`regrouping_test`], [`order_gap`], [`variance_decomposition`].
+//! * Embeddings: [`embedding_distortion`], [`frechet_distance`].
+//!
+//! ```
+//! use bonnet_graph::Unmonitored;
+//! use bonnet_ranking::{kendall_tau, spearman};
+//!
+//! // Two of three pairs are in the same order.
+//! let (x, y) = ([1.0, 2.0, 3.0], [10.0, 30.0, 20.0]);
+//! assert_eq!(spearman(&x, &y, &Unmonitored).unwrap(), Some(0.5));
+//! assert_eq!(kendall_tau(&x, &y, &Unmonitored).unwrap(), Some(1.0 / 3.0));
+//! ```
 
 mod embedding_distortion;
 mod frechet_distance;

@@ -4,6 +4,15 @@
 //! shapes. Scalar, window and the two kinds of aggregate bodies become DataFusion functions; the other four (edge,
 //! relation, run, generator) are [`Operator`]s: nodes of the plan that read real inputs, run on the engine's kernel
 //! threads, reserve memory, report progress and stop when nobody waits for them.
+//!
+//! ```
+//! use bonnet_sql::{Kind, Registry, flatten};
+//!
+//! let mut registry = Registry::default();
+//! registry.register([flatten()])?;
+//! assert_eq!(registry.get("FLATTEN").map(|function| function.kind()), Some(Kind::Relation));
+//! # Ok::<(), datafusion::error::DataFusionError>(())
+//! ```
 
 pub mod codec;
 mod edge;

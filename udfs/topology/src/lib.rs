@@ -1,6 +1,20 @@
 //! Simplicial complexes: homology, manifolds, enumeration.
 //!
 //! Kernels only: plain functions over [`Facets`], free of Arrow and SQL.
+//!
+//! * Complexes: [`Facets`], [`Faces`], [`barycentric_subdivision`], [`connected_sum`], [`clique_complex`],
+//!   [`bistellar_walk`].
+//! * Invariants: [`homology`], [`euler_characteristic`], [`is_orientable`], [`genus`], [`homeomorphism_type`].
+//! * Enumeration: [`SurfaceEnumeration`], [`ThreeManifoldEnumeration`], [`classic_triangulations`].
+//!
+//! ```
+//! use bonnet_graph::Unmonitored;
+//! use bonnet_topology::{Facets, homology};
+//!
+//! // The boundary of a tetrahedron is a sphere.
+//! let sphere = Facets::new(&[[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]).unwrap();
+//! assert_eq!(homology(&sphere, &Unmonitored).unwrap().betti_numbers(), [1, 0, 1]);
+//! ```
 
 mod barycentric_subdivision;
 mod bistellar;
