@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::Field;
+use bonnet_catalogs::counted;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::datasource::TableType;
@@ -13,7 +14,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::collect;
 
-use crate::statements::{counted, task_context};
+use crate::query::task_context;
 use crate::{Error, Result, Session};
 
 /// Appends rows to a table and answers their number.

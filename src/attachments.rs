@@ -1,13 +1,20 @@
-//! What ATTACH makes of a location: a catalog beside the others, or a schema. And how a database finds again what was
-//! attached to it.
+//! Opens what ATTACH names: a catalog beside the others, or a schema; and, with a database, what is attached to it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use bonnet_catalogs::{GraphCatalog, TablesCatalog, TablesType};
-use bonnet_datasets::{Opened, Options};
-use datafusion::catalog::CatalogProvider;
+use bonnet_catalogs::delta::{Attachment, Database, LastingCatalog};
+use bonnet_catalogs::{
+    EngineCatalog, EngineCatalogs, EngineSchema, ExternalCatalog, ExternalFormat, FaultySchema, MAIN_SCHEMA,
+    MEMORY_CATALOG, MemoryCatalog, NewGraph, SYSTEM_SCHEMA, SystemSchema,
+};
+use bonnet_datasets::Opened;
+use bonnet_sql::Registry;
+use datafusion::common::{Result as DataFusionResult, plan_datafusion_err};
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 
+use crate::system::EngineRows;
 use crate::{Error, Result};
 
 /// What stands at a location.
@@ -15,21 +22,22 @@ pub(crate) enum Target {
     /// A data set: a schema.
     Graph(Arc<dyn bonnet_datasets::Dataset>),
     /// A catalog, and what to say of it.
-    Catalog(Arc<dyn CatalogProvider>, String),
+    Catalog(Arc<dyn EngineCatalog>, String),
 }
 
-/// Opens a location as ATTACH is told to. May wait for files.
+/// Opens what is attached; a database for reading alone where the engine changes none (`read_only`). May wait for files.
 ///
 /// # Errors
 /// If there is nothing of this type.
-pub(crate) fn open(location: &str, format: Option<&str>, read_only: bool, options: &Options) -> Result<Target> {
+pub(crate) fn open(attached: &Attachment, read_only: bool) -> Result<Target> {
+    let Attachment { location, format, options, .. } = attached;
     let path = local(location);
-    let format = format.map(str::to_lowercase);
+    let format = format.as_deref().map(str::to_lowercase);
     let kind = match format.as_deref() {
         Some("bonnet") => Some(Kind::Database),
-        Some(name) => TablesType::of_name(name).map(Kind::Tables),
-        None if is_database(&path) => Some(Kind::Database),
-        None => TablesType::recognise(&path).map(Kind::Tables),
+        Some(name) => ExternalFormat::of_name(name).map(Kind::External),
+        None if Database::is_at(&path) => Some(Kind::Database),
+        None => ExternalFormat::recognise(&path).map(Kind::External),
     };
     if kind.is_some()
         && let Some(option) = options.keys().next()
@@ -37,9 +45,11 @@ pub(crate) fn open(location: &str, format: Option<&str>, read_only: bool, option
         return Err(Error::statement(format!("'{location}': there is no option {option} for this type")));
     }
     match kind {
-        Some(Kind::Database) => Ok(Target::Catalog(another_database(&path, read_only)?, String::new())),
-        Some(Kind::Tables(kind)) => {
-            let catalog = TablesCatalog::open(kind, location, &path)?;
+        Some(Kind::Database) => {
+            Ok(Target::Catalog(existing_database(&path, read_only || attached.read_only)?, String::new()))
+        }
+        Some(Kind::External(kind)) => {
+            let catalog = ExternalCatalog::open(kind, location, &path)?;
             let count = catalog.len();
             let tables = if count == 1 { "1 table".to_owned() } else { format!("{count} tables") };
             Ok(Target::Catalog(Arc::new(catalog), format!(" ({tables})")))
@@ -50,10 +60,7 @@ pub(crate) fn open(location: &str, format: Option<&str>, read_only: bool, option
                 Opened::Graph(dataset) => Ok(Target::Graph(dataset)),
                 Opened::Collection(collection) => {
                     let (graphs, skipped) = (collection.graphs.len(), collection.skipped.len());
-                    let catalog = match read_only {
-                        true => GraphCatalog::read_only(collection),
-                        false => GraphCatalog::new(collection),
-                    };
+                    let catalog = MemoryCatalog::of_graphs(collection, attached.read_only);
                     let left_out =
                         if skipped == 0 { String::new() } else { format!(", {skipped} not recognised and left out") };
                     Ok(Target::Catalog(Arc::new(catalog), format!(" ({graphs} graphs{left_out})")))
@@ -65,7 +72,7 @@ pub(crate) fn open(location: &str, format: Option<&str>, read_only: bool, option
 
 enum Kind {
     Database,
-    Tables(TablesType),
+    External(ExternalFormat),
 }
 
 fn local(location: &str) -> PathBuf {
@@ -76,157 +83,120 @@ fn local(location: &str) -> PathBuf {
     }
 }
 
-/// The location as it is remembered: a path is made absolute, so that it means the same wherever the database is opened.
-#[cfg(feature = "delta")]
-pub(crate) fn remembered(location: &str) -> String {
+/// A location with an absolute path, which means the same wherever the database that stores it is opened.
+pub(crate) fn absolute(location: &str) -> String {
     if location.contains("://") || location.starts_with("builtin:") {
         return location.to_owned();
     }
     std::path::absolute(local(location)).map_or_else(|_| location.to_owned(), |path| path.display().to_string())
 }
 
-#[cfg(feature = "delta")]
-mod lasting {
-    use std::sync::OnceLock;
-
-    use bonnet_catalogs::delta::{Attachment, Database, LastingCatalog};
-    use datafusion::catalog::SchemaProvider;
-    use datafusion::common::{Result as DataFusionResult, plan_err};
-
-    use super::*;
-
-    pub(crate) fn is_database(path: &Path) -> bool {
-        Database::is_at(path)
-    }
-
-    /// A database that exists.
-    pub(super) fn another_database(path: &Path, read_only: bool) -> Result<Arc<dyn CatalogProvider>> {
-        if !Database::is_at(path) {
-            return Err(Error::statement(format!(
-                "'{}' is no database: it has no bonnet.json; `bonnet {0}` makes one",
-                path.display()
-            )));
-        }
-        Ok(Arc::new(LastingCatalog::new(Database::open(path, read_only)?)))
-    }
-
-    /// The database in which sessions start, and the catalogs that are attached to it.
-    pub(crate) fn database(
-        name: &str,
-        path: &Path,
-        read_only: bool,
-    ) -> Result<Vec<(String, Arc<dyn CatalogProvider>)>> {
-        let home = LastingCatalog::new(Database::open(path, read_only)?);
-        let mut catalogs: Vec<(String, Arc<dyn CatalogProvider>)> = Vec::new();
-        for (name, attached) in home.attached_catalogs()? {
-            let later = Later { name: name.clone(), attached, opened: OnceLock::new() };
-            catalogs.push((name, Arc::new(later)));
-        }
-        catalogs.push((name.to_owned(), Arc::new(home)));
-        Ok(catalogs)
-    }
-
-    /// An attached catalog that is opened when it is first asked for anything.
-    #[derive(Debug)]
-    struct Later {
-        name: String,
-        attached: Attachment,
-        opened: OnceLock<Result<Arc<dyn CatalogProvider>, String>>,
-    }
-
-    impl Later {
-        fn opened(&self) -> &Result<Arc<dyn CatalogProvider>, String> {
-            self.opened.get_or_init(|| {
-                let Attachment { location, format, read_only, options } = &self.attached;
-                match open(location, format.as_deref(), *read_only, options) {
-                    Ok(Target::Catalog(catalog, _)) => Ok(catalog),
-                    Ok(Target::Graph(_)) => Err(format!(
-                        "'{location}' was a folder of graphs when it was attached and is one graph now: DETACH it and \
-                         attach it again"
-                    )),
-                    Err(error) => {
-                        let name = &self.name;
-                        Err(format!("{name} is attached but cannot be opened: {error}; DETACH {name} forgets it"))
-                    }
-                }
-            })
-        }
-    }
-
-    impl CatalogProvider for Later {
-        fn schema_names(&self) -> Vec<String> {
-            self.opened().as_ref().map(|catalog| catalog.schema_names()).unwrap_or_default()
-        }
-
-        fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-            match self.opened() {
-                Ok(catalog) => catalog.schema(name),
-                Err(why) => Some(Arc::new(Broken(why.clone()))),
-            }
-        }
-
-        fn register_schema(
-            &self,
-            name: &str,
-            schema: Arc<dyn SchemaProvider>,
-        ) -> DataFusionResult<Option<Arc<dyn SchemaProvider>>> {
-            match self.opened() {
-                Ok(catalog) => catalog.register_schema(name, schema),
-                Err(why) => plan_err!("{why}"),
-            }
-        }
-
-        fn deregister_schema(&self, name: &str, cascade: bool) -> DataFusionResult<Option<Arc<dyn SchemaProvider>>> {
-            match self.opened() {
-                Ok(catalog) => catalog.deregister_schema(name, cascade),
-                Err(why) => plan_err!("{why}"),
-            }
-        }
-    }
-
-    /// A schema of a catalog that cannot be opened: it says why.
-    #[derive(Debug)]
-    struct Broken(String);
-
-    #[async_trait::async_trait]
-    impl SchemaProvider for Broken {
-        fn table_names(&self) -> Vec<String> {
-            Vec::new()
-        }
-
-        async fn table(&self, _: &str) -> DataFusionResult<Option<Arc<dyn datafusion::catalog::TableProvider>>> {
-            plan_err!("{}", self.0)
-        }
-
-        fn table_exist(&self, _: &str) -> bool {
-            false
-        }
-    }
-}
-
-#[cfg(not(feature = "delta"))]
-mod lasting {
-    use super::*;
-
-    fn missing<T>(path: &Path) -> Result<T> {
-        Err(Error::statement(format!(
-            "'{}': this engine was built without lasting databases; build it with the feature delta",
+/// A database that exists.
+fn existing_database(path: &Path, read_only: bool) -> Result<Arc<dyn EngineCatalog>> {
+    if !Database::is_at(path) {
+        return Err(Error::statement(format!(
+            "'{}' is no database: it has no bonnet.json; `bonnet {0}` makes one",
             path.display()
-        )))
+        )));
     }
+    Ok(Arc::new(LastingCatalog::new(Database::open(path, read_only)?)))
+}
 
-    pub(crate) fn is_database(path: &Path) -> bool {
-        path.join("bonnet.json").is_file()
+/// The catalogs of a new engine: one in memory, and the database if there is one, with what is attached to it.
+pub(crate) fn catalogs(
+    registry: &Arc<Registry>,
+    database: Option<&Path>,
+    read_only: bool,
+) -> Result<Arc<EngineCatalogs>> {
+    let system = Arc::new(SystemSchema::new(Arc::new(EngineRows::new(Arc::clone(registry)))));
+    let start = database.map_or_else(|| MEMORY_CATALOG.to_owned(), database_name);
+    let catalogs = EngineCatalogs::new(&start, system);
+    catalogs.insert(MEMORY_CATALOG, Arc::new(MemoryCatalog::default()));
+    if let Some(path) = database {
+        let database = LastingCatalog::new(Database::open(path, read_only)?);
+        for (name, attached) in database.attached_catalogs()? {
+            let catalog = AttachedCatalog { name: name.clone(), attached, read_only, opened: OnceLock::new() };
+            catalogs.insert(&name, Arc::new(catalog));
+        }
+        catalogs.insert(&start, Arc::new(database));
     }
+    Ok(Arc::new(catalogs))
+}
 
-    pub(super) fn another_database(path: &Path, _: bool) -> Result<Arc<dyn CatalogProvider>> {
-        missing(path)
-    }
-
-    pub(crate) fn database(_: &str, path: &Path, _: bool) -> Result<Vec<(String, Arc<dyn CatalogProvider>)>> {
-        missing(path)
+/// The name of a database's catalog: its file's stem as an identifier.
+fn database_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = bonnet_datasets::valid_name(&stem);
+    // Names that mean something else already.
+    match name.as_str() {
+        MEMORY_CATALOG | MAIN_SCHEMA | SYSTEM_SCHEMA | "information_schema" | "_" => format!("{name}_db"),
+        _ => name,
     }
 }
 
-use lasting::another_database;
-pub(crate) use lasting::{database, is_database};
+/// A catalog that a database remembers as attached, opened when it is first used.
+#[derive(Debug)]
+struct AttachedCatalog {
+    name: String,
+    attached: Attachment,
+    read_only: bool,
+    opened: OnceLock<Result<Arc<dyn EngineCatalog>, String>>,
+}
+
+impl AttachedCatalog {
+    fn opened(&self) -> &Result<Arc<dyn EngineCatalog>, String> {
+        self.opened.get_or_init(|| match open(&self.attached, self.read_only) {
+            Ok(Target::Catalog(catalog, _)) => Ok(catalog),
+            Ok(Target::Graph(_)) => Err(format!(
+                "'{}' was a folder of graphs when it was attached and is one graph now: DETACH it and \
+                     attach it again",
+                self.attached.location
+            )),
+            Err(error) => {
+                let name = &self.name;
+                Err(format!("{name} is attached but cannot be opened: {error}; DETACH {name} forgets it"))
+            }
+        })
+    }
+
+    fn get(&self) -> DataFusionResult<&Arc<dyn EngineCatalog>> {
+        self.opened().as_ref().map_err(|why| plan_datafusion_err!("{why}"))
+    }
+}
+
+impl EngineCatalog for AttachedCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        self.get().map(|catalog| catalog.schema_names()).unwrap_or_default()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn EngineSchema>> {
+        match self.opened() {
+            Ok(catalog) => catalog.schema(name),
+            Err(why) => Some(Arc::new(FaultySchema(why.clone()))),
+        }
+    }
+
+    fn register_schema(&self, name: &str, schema: Arc<dyn EngineSchema>) -> DataFusionResult<()> {
+        self.get()?.register_schema(name, schema)
+    }
+
+    fn drop_schema(&self, name: &str, cascade: bool) -> DataFusionResult<bool> {
+        self.get()?.drop_schema(name, cascade)
+    }
+
+    fn create_graph<'a>(
+        &'a self,
+        name: &'a str,
+        graph: NewGraph,
+        replace: bool,
+    ) -> BoxFuture<'a, DataFusionResult<()>> {
+        match self.get() {
+            Ok(catalog) => catalog.create_graph(name, graph, replace),
+            Err(error) => ready(Err(error)).boxed(),
+        }
+    }
+
+    fn lasting(&self) -> Option<&LastingCatalog> {
+        self.get().ok()?.lasting()
+    }
+}

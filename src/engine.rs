@@ -5,19 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use bonnet_catalogs::{EngineCatalogs, MAIN_SCHEMA};
 use bonnet_sql::Registry;
-use datafusion::catalog::{CatalogProviderList, TableProvider};
+use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
-use crate::names::Catalogs;
+use crate::attachments;
 use crate::{Error, Result, Session, front, functions, panics};
-
-/// The catalog of what lives as long as the engine: the only one of an engine without a database.
-pub(crate) const MEMORY_CATALOG: &str = "memory";
-/// The schema of tables without a schema.
-pub(crate) const MAIN_SCHEMA: &str = "main";
 
 /// Bytes of stack of a query thread: DataFusion plans deeply nested statements recursively.
 const STACK: usize = 8 << 20;
@@ -34,7 +30,7 @@ pub struct EngineOptions {
     pub memory_limit: Option<usize>,
     /// The folder of a lasting database, made if it is missing; default: everything is in memory.
     pub database: Option<PathBuf>,
-    /// Whether the database is opened for reading alone.
+    /// Whether the database, and every one that is attached, is opened for reading alone.
     pub read_only: bool,
 }
 
@@ -74,7 +70,9 @@ pub(crate) struct Shared {
     pub(crate) kernels: Arc<rayon::ThreadPool>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) environment: Arc<RuntimeEnv>,
-    pub(crate) catalogs: Arc<Catalogs>,
+    pub(crate) catalogs: Arc<EngineCatalogs>,
+    /// Whether no database may be changed.
+    pub(crate) read_only: bool,
 }
 
 impl Shared {
@@ -114,7 +112,7 @@ impl Engine {
             environment = environment.with_memory_pool(Arc::new(pool));
         }
         let registry = Arc::new(functions::registry()?);
-        let catalogs = Catalogs::open(&registry, options.database.as_deref(), options.read_only)?;
+        let catalogs = attachments::catalogs(&registry, options.database.as_deref(), options.read_only)?;
         let shared = Shared {
             runtime: Some(runtime),
             threads,
@@ -122,6 +120,7 @@ impl Engine {
             registry,
             environment: environment.build_arc()?,
             catalogs,
+            read_only: options.read_only,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -169,7 +168,7 @@ impl Engine {
     /// If the name is taken.
     pub fn register_table(&self, name: &str, table: Arc<dyn TableProvider>) -> Result<()> {
         let catalogs = &self.shared.catalogs;
-        let schema = catalogs.catalog(catalogs.home()).and_then(|catalog| catalog.schema(MAIN_SCHEMA));
+        let schema = catalogs.get(catalogs.start()).and_then(|catalog| catalog.schema(MAIN_SCHEMA));
         let schema = schema.ok_or_else(|| Error::statement("the engine has lost its schema main"))?;
         schema.register_table(name.to_owned(), table)?;
         Ok(())

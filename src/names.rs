@@ -1,147 +1,26 @@
-//! What names stand for: catalogs, schemas, functions and types.
+//! What names stand for: schemas of graphs, functions and types.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, RwLock, Weak};
+use std::sync::Arc;
 
-use bonnet_catalogs::{SYSTEM_SCHEMA, SystemSchema, attached_graph, made_directed};
+use bonnet_catalogs::SessionSchema;
 use bonnet_sql::{GraphSchemas, Kind, OptionValue, Parameter, ParameterKind, Registry, SchemaFacts};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::catalog::{
-    CatalogProvider, CatalogProviderList, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider,
-};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawFieldAccessExpr, TypePlanner};
 use datafusion::logical_expr::{ExprSchemable, GetFieldAccess, cast};
 use datafusion::sql::sqlparser::ast;
 
-use crate::attachments;
-use crate::engine::{MAIN_SCHEMA, MEMORY_CATALOG};
 use crate::front::functions;
-use crate::system::EngineRows;
 
-/// The catalogs of an engine. `a.t` is the schema `a` of the session's catalog, else the default schema of the catalog
-/// `a`; the schema `bonnet` is seen from every catalog.
-#[derive(Debug)]
-pub(crate) struct Catalogs {
-    catalogs: RwLock<BTreeMap<String, Arc<dyn CatalogProvider>>>,
-    /// The catalog in which sessions start.
-    home: String,
-    system: Arc<dyn SchemaProvider>,
-    this: Weak<Self>,
-}
-
-impl Catalogs {
-    /// The catalogs of a new engine: one in memory, and the database if there is one, with what is attached to it.
-    pub(crate) fn open(registry: &Arc<Registry>, database: Option<&Path>, read_only: bool) -> crate::Result<Arc<Self>> {
-        let memory = MemoryCatalogProvider::new();
-        memory.register_schema(MAIN_SCHEMA, Arc::new(MemorySchemaProvider::new()))?;
-        let system: Arc<dyn SchemaProvider> =
-            Arc::new(SystemSchema::new(Arc::new(EngineRows::new(Arc::clone(registry)))));
-        let home = database.map_or_else(|| MEMORY_CATALOG.to_owned(), database_name);
-        let catalogs = Arc::new_cyclic(|this| Self {
-            catalogs: RwLock::default(),
-            home: home.clone(),
-            system,
-            this: this.clone(),
-        });
-        catalogs.register_catalog(MEMORY_CATALOG.to_owned(), Arc::new(memory));
-        if let Some(path) = database {
-            for (name, catalog) in attachments::database(&home, path, read_only)? {
-                catalogs.register_catalog(name, catalog);
-            }
-        }
-        Ok(catalogs)
-    }
-
-    /// The name of the catalog in which sessions start.
-    pub(crate) fn home(&self) -> &str {
-        &self.home
-    }
-
-    /// Forgets a catalog.
-    pub(crate) fn remove(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
-        self.catalogs.write().unwrap_or_else(std::sync::PoisonError::into_inner).remove(name)
-    }
-
-    /// A catalog itself, without what is seen from every catalog.
-    pub(crate) fn inner(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
-        self.catalogs.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).cloned()
-    }
-}
-
-impl CatalogProviderList for Catalogs {
-    fn register_catalog(&self, name: String, catalog: Arc<dyn CatalogProvider>) -> Option<Arc<dyn CatalogProvider>> {
-        self.catalogs.write().unwrap_or_else(std::sync::PoisonError::into_inner).insert(name, catalog)
-    }
-
-    fn catalog_names(&self) -> Vec<String> {
-        self.catalogs.read().unwrap_or_else(std::sync::PoisonError::into_inner).keys().cloned().collect()
-    }
-
-    fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
-        Some(Arc::new(Catalog { inner: self.inner(name)?, all: self.this.clone(), system: Arc::clone(&self.system) }))
-    }
-}
-
-/// The name of a database's catalog: its file's stem as an identifier.
-pub(crate) fn database_name(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = bonnet_datasets::valid_name(&stem);
-    // Names that mean something else already.
-    match name.as_str() {
-        MEMORY_CATALOG | MAIN_SCHEMA | SYSTEM_SCHEMA | "information_schema" | "_" => format!("{name}_db"),
-        _ => name,
-    }
-}
-
-/// A catalog that also knows the schemas seen from everywhere.
-#[derive(Debug)]
-struct Catalog {
-    inner: Arc<dyn CatalogProvider>,
-    all: Weak<Catalogs>,
-    system: Arc<dyn SchemaProvider>,
-}
-
-impl CatalogProvider for Catalog {
-    fn schema_names(&self) -> Vec<String> {
-        self.inner.schema_names()
-    }
-
-    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        if name == SYSTEM_SCHEMA {
-            return Some(Arc::clone(&self.system));
-        }
-        self.inner.schema(name).or_else(|| self.all.upgrade()?.inner(name)?.schema(MAIN_SCHEMA))
-    }
-
-    fn register_schema(&self, name: &str, schema: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
-        if name == SYSTEM_SCHEMA {
-            return plan_err!("the schema {SYSTEM_SCHEMA} belongs to the engine; choose another name");
-        }
-        // Were there both, `name.table` could mean either.
-        if self.all.upgrade().is_some_and(|all| all.inner(name).is_some()) {
-            return plan_err!("{name} is a catalog already, so {name}.table would be ambiguous; choose another name");
-        }
-        self.inner.register_schema(name, schema)
-    }
-
-    fn deregister_schema(&self, name: &str, cascade: bool) -> Result<Option<Arc<dyn SchemaProvider>>> {
-        if name == SYSTEM_SCHEMA {
-            return plan_err!("the schema {SYSTEM_SCHEMA} belongs to the engine and cannot be dropped");
-        }
-        self.inner.deregister_schema(name, cascade)
-    }
-}
-
-/// How kernels learn what attached datasets know of themselves.
+/// How kernels learn what a schema's tables do not say.
 pub(crate) fn graph_schemas() -> GraphSchemas {
     GraphSchemas(Box::new(|schema| {
-        if let Some(directed) = made_directed(schema) {
+        let schema = SessionSchema::of(schema)?.engine();
+        if let Some(facts) = schema.facts() {
             let format = "tables".to_owned();
-            return Some(SchemaFacts { format, directed: Some(directed), ..SchemaFacts::default() });
+            return Some(SchemaFacts { format, directed: Some(facts.directed), ..SchemaFacts::default() });
         }
-        let dataset = attached_graph(schema)?.dataset();
+        let dataset = schema.dataset()?;
         Some(SchemaFacts {
             format: dataset.format().to_owned(),
             location: dataset.location().to_owned(),

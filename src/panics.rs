@@ -1,6 +1,6 @@
 //! Panics of the packages that read and write files, on the engine's own threads: where a file is damaged or the disk is
-//! full, some packages panic. The statement gets an error, as for any panic; a person who waits for an answer is not shown
-//! the panic's own text as well.
+//! full, some packages panic. The statement gets an error, as for any panic, and the panic's own text goes to the log, not
+//! to standard error as well.
 
 use std::collections::VecDeque;
 use std::panic::PanicHookInfo;
@@ -9,8 +9,9 @@ use std::sync::{Mutex, Once, PoisonError};
 /// The name of the threads that run statements.
 pub(crate) const THREAD: &str = "query";
 
-/// Packages whose panics are faults of a file, by how the folders of their sources begin.
-const READERS: [&str; 13] = [
+/// Packages whose panics are faults of a file: the beginnings of `name-version`, after which the folders of their sources
+/// are named, which is all that a panic's location says. A test holds them against Cargo.lock.
+const READERS: [&str; 12] = [
     "arrow-",
     "bytes-",
     "parquet-",
@@ -22,15 +23,14 @@ const READERS: [&str; 13] = [
     "object_store-",
     "deltalake",
     "buoyant_kernel",
-    "delta_kernel",
     "rusqlite-",
 ];
 
-/// The last panics that were not shown: any number of statements may run at once.
-static SEEN: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
-const MOST_SEEN: usize = 64;
+/// The latest panics that were not shown: any number of statements may run at once.
+static RECENT: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+const MOST_RECENT: usize = 64;
 
-/// Hands such panics to the log instead of standard error; all others to whoever was asked before.
+/// Installs a hook that hands such panics to the log instead of standard error, and all others to the hook before it.
 pub(crate) fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -39,9 +39,9 @@ pub(crate) fn quiet() {
             true => {
                 tracing::warn!("a statement is ended: {panic}");
                 let text = panic.payload_as_str().unwrap_or_default().to_owned();
-                let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-                seen.truncate(MOST_SEEN - 1);
-                seen.push_front(text);
+                let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+                recent.truncate(MOST_RECENT - 1);
+                recent.push_front(text);
             }
             false => before(panic),
         }));
@@ -50,7 +50,7 @@ pub(crate) fn quiet() {
 
 fn of_a_reader(panic: &PanicHookInfo<'_>) -> bool {
     let ours = std::thread::current().name() == Some(THREAD);
-    // A length that a file claims and nobody could hold; the place is in the standard library.
+    // A length that a file claims and that no allocation could have; the location is in the standard library.
     if ours && panic.payload_as_str() == Some("capacity overflow") {
         return true;
     }
@@ -59,11 +59,33 @@ fn of_a_reader(panic: &PanicHookInfo<'_>) -> bool {
     ours && source.split(['/', '\\']).any(|part| READERS.iter().any(|reader| part.starts_with(reader)))
 }
 
-/// What a statement that a panic ended is told.
-pub(crate) fn told(panic: &str) -> String {
-    let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    match seen.iter().any(|text| text == panic) {
+/// The error of a statement that a panic ended.
+pub(crate) fn message(panic: &str) -> String {
+    let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    match recent.iter().any(|text| text == panic) {
         true => format!("a file cannot be read or written: it is damaged, or the disk is full ({panic})"),
         false => format!("the statement failed by a defect of the engine, please report it: {panic}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reader_is_a_package_of_this_build() {
+        let lock = include_str!("../Cargo.lock");
+        let value = |line: &str| line.split('"').nth(1).unwrap_or_default().to_owned();
+        let mut packages = Vec::new();
+        for (name, version) in lock.lines().zip(lock.lines().skip(1)) {
+            if name.starts_with("name = ") && version.starts_with("version = ") {
+                packages.push(format!("{}-{}", value(name), value(version)));
+            }
+        }
+        assert!(packages.len() > 100, "{}", packages.len());
+        for reader in READERS {
+            let found = packages.iter().any(|package| package.starts_with(reader));
+            assert!(found, "{reader}: the package has another name now, or is gone: see who reads its files instead");
+        }
     }
 }

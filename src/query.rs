@@ -1,6 +1,7 @@
 //! A running query: its rows cross from the engine's runtime to whoever waits for them.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use bonnet_sql::{Statement, panic_text};
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
@@ -102,7 +103,22 @@ pub(crate) fn pump(
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 
+/// What the tasks of a plan see of the session. Its functions are part of the plan: its tasks need no list of all there
+/// are, which takes long to copy.
+pub(crate) fn task_context(state: &SessionState) -> Arc<TaskContext> {
+    Arc::new(TaskContext::new(
+        None,
+        state.session_id().to_owned(),
+        state.config().clone(),
+        HashMap::new(),
+        HashMap::new(),
+        HashMap::new(),
+        HashMap::new(),
+        Arc::clone(state.runtime_env()),
+    ))
+}
+
 /// A panic is a defect of ours: it must not look like the end of the rows.
 fn defect(panic: &(dyn Any + Send)) -> DataFusionError {
-    DataFusionError::Execution(crate::panics::told(panic_text(panic)))
+    DataFusionError::Execution(crate::panics::message(panic_text(panic)))
 }

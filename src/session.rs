@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use bonnet_catalogs::{FileAwareCatalogList, Finished, MantraFormatFactory, ViewPlanner};
+use bonnet_catalogs::{CommittedRows, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, KernelContext, Progress, ProgressReport, PruneOutputs,
     ShareRuns, Statement, panic_text,
@@ -14,7 +14,7 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::TryStreamExt;
 
-use crate::engine::{MAIN_SCHEMA, kernel_pool};
+use crate::engine::kernel_pool;
 use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
@@ -36,14 +36,8 @@ pub struct Session {
     pub(crate) engine: Engine,
     pub(crate) context: SessionContext,
     progress: Arc<Progress>,
-    keeping: Arc<Mutex<Option<Keeping>>>,
-}
-
-/// Where the finished runs of a statement are kept, and how many there are.
-#[derive(Clone)]
-pub(crate) struct Keeping {
-    pub(crate) rows: Arc<Finished>,
-    pub(crate) table: String,
+    /// The rows of the running statement that are committed before it ends.
+    committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
 }
 
 impl Session {
@@ -57,8 +51,9 @@ impl Session {
         };
         let mut config = SessionConfig::new()
             .with_target_partitions(shared.threads)
-            .with_information_schema(true)
-            .with_default_catalog_and_schema(shared.catalogs.home(), MAIN_SCHEMA)
+            // Ours is a schema of the session's catalogs, which one damaged entry does not hide.
+            .with_information_schema(false)
+            .with_default_catalog_and_schema(shared.catalogs.start(), MAIN_SCHEMA)
             .with_create_default_catalog_and_schema(false)
             .with_option_extension(BonnetSettings::new(shared.threads))
             .with_extension(Arc::new(kernels))
@@ -70,7 +65,6 @@ impl Session {
         let mut builder = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(Arc::clone(&shared.environment))
-            .with_catalog_list(Arc::clone(&shared.catalogs) as _)
             .with_default_features()
             .with_query_planner(Arc::new(BonnetQueryPlanner))
             .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(FunctionPlanner::new(Arc::clone(registry)))])
@@ -90,8 +84,8 @@ impl Session {
         formats.push(Arc::new(MantraFormatFactory));
         let context = SessionContext::new_with_state(builder.build());
         let views = statements::Views::new(Arc::clone(registry));
-        FileAwareCatalogList::install(&context, Some(ViewPlanner(Arc::new(views))));
-        Self { engine, context, progress, keeping: Arc::default() }
+        SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
+        Self { engine, context, progress, committed: Arc::default() }
     }
 
     /// Runs exactly one statement. The work happens on the engine's own threads, whatever runtime awaits it; dropping
@@ -106,8 +100,8 @@ impl Session {
         match answer {
             Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),
             Ok(done) => Ok(done),
-            Err(error) => Err(match self.kept().await {
-                Some(kept) => Error::statement(format!("{error}; {kept}")),
+            Err(error) => Err(match self.committed_runs().await {
+                Some(committed) => Error::statement(format!("{error}; {committed}")),
                 None => error,
             }),
         }
@@ -132,7 +126,7 @@ impl Session {
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<(Result<T>, Option<Deadline>, CancelOnDrop)> {
         self.progress.reset();
-        self.keep(None);
+        self.set_committed(None);
         let deadline = Deadline::after(self.settings()?.statement_timeout());
         let scope = self.scope(deadline)?;
         let done = {
@@ -146,7 +140,7 @@ impl Session {
             }))
         };
         let done = done.await.map_err(|error| match error.try_into_panic() {
-            Ok(panic) => Error::statement(panics::told(panic_text(&*panic))),
+            Ok(panic) => Error::statement(panics::message(panic_text(&*panic))),
             Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;
         Ok((done, deadline, scope))
@@ -177,19 +171,23 @@ impl Session {
         self.progress.report()
     }
 
-    /// What a statement that did not end well has kept nevertheless: runs of `train` that were finished, in the table
-    /// into which it put them. From then on it keeps no more.
-    pub async fn kept(&self) -> Option<String> {
-        let keeping = self.keeping.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Keeping { rows, table } = keeping?;
-        let rows = rows.close().await;
+    /// The finished runs of `train` that a statement which did not end well has committed, in words. From then on it
+    /// commits no more.
+    pub async fn committed_runs(&self) -> Option<String> {
+        let committed = self.committed.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let rows = committed.close().await;
         let runs = if rows == 1 { "1 run that was".to_owned() } else { format!("{rows} runs that were") };
-        Some(format!("the {runs} finished before are kept in {table}"))
+        Some(format!("the {runs} finished before are kept in {}", committed.table()))
     }
 
-    /// Says where the running statement keeps what is finished, or that it keeps nothing.
-    pub(crate) fn keep(&self, keeping: Option<Keeping>) {
-        *self.keeping.lock().unwrap_or_else(PoisonError::into_inner) = keeping;
+    /// Says which rows the running statement commits before it ends, if it does.
+    pub(crate) fn set_committed(&self, committed: Option<Arc<CommittedRows>>) {
+        *self.committed.lock().unwrap_or_else(PoisonError::into_inner) = committed;
+    }
+
+    /// The tables, views and schemas that the catalogs name but that cannot be read, each with the reason.
+    pub fn damaged(&self) -> Vec<(String, String)> {
+        self.engine.shared.catalogs.damaged()
     }
 
     /// The engine that the session runs on.

@@ -61,8 +61,6 @@ fn rows_of_a_program_are_appended_to_a_table_in_memory() {
     assert_eq!(db.engine.append("runs", batch([("seed", whole([9]))])).unwrap(), 1);
     assert_eq!(db.value("SELECT max(seed) FROM runs"), "9");
 }
-
-#[cfg(feature = "delta")]
 #[test]
 fn rows_of_a_program_are_appended_to_a_lasting_table() {
     let folder = tempfile::tempdir().unwrap();

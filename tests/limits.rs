@@ -197,7 +197,6 @@ fn interrupt(running: &mut Running) -> Duration {
 }
 
 #[test]
-#[cfg(feature = "delta")]
 fn ctrl_c_in_the_middle_of_training_keeps_the_finished_runs() {
     let folder = tempfile::tempdir().unwrap();
     let lab = folder.path().join("lab.bonnet");

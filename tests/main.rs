@@ -9,7 +9,6 @@ mod compatibility;
 mod documents;
 mod fuzz;
 mod homophily;
-#[cfg(feature = "delta")]
 mod lasting;
 mod learning;
 mod limits;

@@ -101,7 +101,7 @@ mod rows {
     use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
     use futures::FutureExt;
 
-    use crate::boxed::{Planned, table_methods};
+    use crate::table_methods::{Planned, table_methods};
 
     /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
     #[derive(Debug)]

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableType, col, 
 use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 
-use crate::attached::{attached_graph, made_directed};
+use crate::session_catalog::SessionSchema;
 
 /// A schema that has the tables `nodes` and `edges`.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub struct Wanted {
     pub classes: bool,
 }
 
-/// A graph's measures; `None` for those that were not wanted or do not exist.
+/// A graph's measures; `None` for those that were not wanted, do not exist, or whose table cannot be opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
     /// The rows of `nodes`.
@@ -84,7 +84,8 @@ pub async fn list_graphs(catalogs: &dyn CatalogProviderList, default_catalog: &s
 }
 
 async fn entry(name: String, catalog: String, schema: String, provider: Arc<dyn SchemaProvider>) -> Result<GraphEntry> {
-    let attached = attached_graph(provider.as_ref()).map(|graph| graph.dataset());
+    let engine = SessionSchema::of(provider.as_ref()).map(SessionSchema::engine);
+    let attached = engine.and_then(|schema| schema.dataset());
     // A publisher's set of splits alone may have got its nodes and edges by CREATE VIEW.
     let whole =
         attached.filter(|dataset| ["nodes", "edges"].iter().all(|t| dataset.tables().iter().any(|has| has == t)));
@@ -93,9 +94,9 @@ async fn entry(name: String, catalog: String, schema: String, provider: Arc<dyn 
         None => {
             let mut views = true;
             for table in ["nodes", "edges"] {
-                views &= provider.table_type(table).await? == Some(TableType::View);
+                views &= matches!(provider.table_type(table).await, Ok(Some(TableType::View)));
             }
-            let directed = made_directed(provider.as_ref()).unwrap_or(false);
+            let directed = engine.and_then(|schema| schema.facts()).is_some_and(|facts| facts.directed);
             (if views { "views" } else { "tables" }.to_owned(), None, directed)
         }
     };
@@ -123,14 +124,16 @@ async fn measure(
     context: &Arc<TaskContext>,
 ) -> Result<Measured> {
     let mut measured = Measured::default();
-    if wanted.edges {
-        let edges = table(graph, "edges").await?;
+    // A table that cannot be opened, such as a view of one that is gone, does not hide the other graphs.
+    if wanted.edges
+        && let Ok(edges) = table(graph, "edges").await
+    {
         measured.edges = single(count_edges(&edges)?, state, context).await?;
     }
     if !(wanted.nodes || wanted.features || wanted.classes) {
         return Ok(measured);
     }
-    let nodes = table(graph, "nodes").await?;
+    let Ok(nodes) = table(graph, "nodes").await else { return Ok(measured) };
     let schema = nodes.schema();
     let scan = || LogicalPlanBuilder::scan("nodes", provider_as_source(Arc::clone(&nodes)), None);
     if wanted.nodes {

@@ -1,4 +1,4 @@
-//! A scan that computes its rows when they are asked for, and only the columns that are wanted.
+//! A scan that computes its rows when it is polled, and only the projected columns.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use datafusion::physical_plan::{
 use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt, stream};
 
-/// What computes the rows of a table. Either kind is asked for just the columns that the query reads.
+/// Computes the rows of a table: just the columns that the query reads.
 pub trait LazyRows: Debug + Send + Sync + 'static {
     /// What is scanned, for plans and for the memory pool: `cora.nodes`.
     fn describe(&self) -> String;
@@ -33,7 +33,7 @@ pub trait LazyRows: Debug + Send + Sync + 'static {
     /// The rows, or what computes them on a blocking thread.
     fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>>;
 
-    /// For whoever takes a plan apart, e.g. to send it elsewhere.
+    /// For downcasting, e.g. by a codec of plans.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
@@ -238,7 +238,7 @@ async fn compute(
     Ok((batches, reservation))
 }
 
-/// Gives the batches one by one, and gives back each one's memory when the next is asked for.
+/// Yields the batches one by one, and releases each one's memory when the next is polled.
 fn emit(
     batches: Vec<RecordBatch>,
     reservation: MemoryReservation,

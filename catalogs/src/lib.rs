@@ -1,15 +1,16 @@
-//! Where tables come from and go to: attached datasets and the system schema.
+//! Where tables come from and go to: memory, lasting databases, attached data, and the system schema.
 //!
-//! * [`GraphSchema`]: an attached data set as a schema; [`GraphCatalog`]: a folder of them as a catalog.
-//! * [`MadeGraph`]: a graph that a statement made, with what its tables do not say themselves.
-//! * [`FileAwareCatalogList`]: `FROM 'file.parquet'`, on top of any other catalogs.
-//! * `delta`: lasting databases, whose tables are Delta tables (feature `delta`).
+//! * [`EngineCatalog`] and [`EngineSchema`]: catalogs and schemas as statements see them. They are implemented by memory
+//!   ([`MemoryCatalog`], [`MemorySchema`]), attached graphs ([`GraphSchema`]) and tables of other programs
+//!   ([`ExternalCatalog`]), lasting databases ([`delta::LastingCatalog`]) and the system ([`SystemSchema`]).
+//! * [`EngineCatalogs`]: the list that the sessions of an engine share; [`SessionCatalogs`]: how a session sees it, with
+//!   `FROM 'file.parquet'`, views and tables of another time.
 //! * [`MemoryTable`]: rows in memory that count against the engine's limit.
 //! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`, `runs`,
 //!   `settings`.
 //!
-//! Planning reads headers only; rows are read on a blocking thread when the first batch is asked for, with memory
-//! reserved from the query's pool. Small answers are kept, 32 MiB in all, for as long as the files stay as they are.
+//! Planning reads headers only; rows are read on a blocking thread when the first batch is polled, with memory
+//! reserved from the query's pool. Small answers are cached, 32 MiB in all, for as long as the files stay as they are.
 //!
 //! ```
 //! use bonnet_catalogs::GraphSchema;
@@ -17,42 +18,52 @@
 //! use datafusion::catalog::SchemaProvider;
 //!
 //! let Opened::Graph(karate) = open("builtin:karate", None, &Options::new())? else { unreachable!() };
-//! assert!(GraphSchema::new(karate).table_exist("edges"));
+//! assert!(GraphSchema::new(karate, false).table_exist("edges"));
 //! # Ok::<(), bonnet_datasets::Error>(())
 //! ```
 
 mod arrow_file;
-mod attached;
-mod boxed;
-mod change;
+mod change_exec;
+mod committed_rows;
 mod databases;
-#[cfg(feature = "delta")]
+mod dataset_table;
 pub mod delta;
-mod file_aware;
-mod files;
-mod finished;
+mod engine_catalog;
+mod error;
+mod external_catalog;
+mod faulty_schema;
+mod file_table;
+mod graph_schema;
 mod graphs;
-mod kept;
 mod lazy;
-mod made;
 mod mantra;
-mod memory;
+mod memory_catalog;
+mod memory_table;
+mod provider_catalog;
+mod row_cache;
 mod runs;
+mod session_catalog;
 mod stored_view;
 mod system;
-mod tables;
-mod versions;
+mod table_methods;
+mod time_travel;
+mod unique_keys;
 
-pub use attached::{DatasetTable, GraphCatalog, GraphSchema, attached_graph, made_directed, why_not_drop};
-pub use file_aware::{FileAwareCatalog, FileAwareCatalogList, FileAwareSchema};
-pub use files::{file_table, looks_like_a_file};
-pub use finished::Finished;
+pub use committed_rows::CommittedRows;
+pub use dataset_table::DatasetTable;
+pub use engine_catalog::{
+    EngineCatalog, EngineCatalogs, EngineSchema, MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable,
+};
+pub use external_catalog::{ExternalCatalog, ExternalFormat};
+pub use faulty_schema::FaultySchema;
+pub use file_table::{file_table, looks_like_a_file};
+pub use graph_schema::GraphSchema;
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 pub use lazy::{BlockingRead, LazyExec, LazyRows, Rows};
-pub use made::MadeGraph;
 pub use mantra::MantraFormatFactory;
-pub use memory::{Kept, MemoryTable, joined};
-pub use stored_view::{PlanQuery, ViewPlanner};
+pub use memory_catalog::{MemoryCatalog, MemorySchema};
+pub use memory_table::{MemoryTable, counted};
+pub use session_catalog::{SessionCatalogs, SessionSchema};
+pub use stored_view::{PlanQuery, StoredView};
 pub use system::{Function, Hyperparameter, Model, SYSTEM_SCHEMA, Setting, SystemRows, SystemSchema};
-pub use tables::{TablesCatalog, TablesType};
-pub use versions::{Asked, Version, name_asked};
+pub use time_travel::{TimeTravel, Version, time_travel_name};

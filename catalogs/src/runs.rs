@@ -13,6 +13,8 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
 use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 
+use crate::session_catalog::SessionSchema;
+
 /// The columns that a table of runs has: what `train` says of a run beside its figures.
 const NEEDED: [&str; 5] = ["graph", "model", "status", "started_at", "graph_hash"];
 
@@ -58,12 +60,12 @@ pub(crate) async fn runs(
             tables.sort_unstable();
             for table in tables {
                 // Data sets keep no runs, and views show those of tables.
-                if crate::attached::why_not_drop(&provider, &table).is_some()
+                if SessionSchema::of(provider.as_ref()).is_some_and(|it| it.engine().why_not_drop(&table).is_some())
                     || !matches!(provider.table_type(&table).await, Ok(Some(TableType::Base)))
                 {
                     continue;
                 }
-                // A table that cannot be read keeps no other from being listed; whoever reads it is told why.
+                // A table that cannot be read does not hide the others; reading it says why.
                 let Ok(Some(rows)) = provider.table(&table).await else { continue };
                 let has = rows.schema();
                 if NEEDED.iter().all(|name| has.column_with_name(name).is_some()) {

@@ -1,6 +1,5 @@
-//! A view as its text, which every session plans for itself when it reads it.
+//! Views, which every session plans from their text when it reads them.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
@@ -16,14 +15,17 @@ use futures::future::BoxFuture;
 /// More views than this that read one another are a circle.
 const DEEPEST: usize = 32;
 
-/// A view that is remembered as its text.
+/// A view as its text. Names in it are looked up when it is read, so it follows its tables.
 #[derive(Debug, Clone)]
-pub(crate) struct StoredView {
-    pub(crate) name: String,
+pub struct StoredView {
+    /// Its name.
+    pub name: String,
     /// Its query.
-    pub(crate) query: String,
+    pub query: String,
+    /// The catalog in which its names are looked up; `None` for the one that it belongs to.
+    pub catalog: Option<String>,
     /// The schema in which its names are looked up.
-    pub(crate) schema: String,
+    pub schema: String,
 }
 
 /// Plans a query in a session whose current schema it is given.
@@ -32,24 +34,14 @@ pub trait PlanQuery: Send + Sync + 'static {
     fn plan<'a>(&'a self, state: &'a SessionState, query: &'a str) -> BoxFuture<'a, Result<LogicalPlan>>;
 }
 
-/// How a session plans views.
-#[derive(Clone)]
-pub struct ViewPlanner(pub Arc<dyn PlanQuery>);
-
-impl fmt::Debug for ViewPlanner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ViewPlanner")
-    }
-}
-
 tokio::task_local! {
     /// How many views are being planned, each for the one before.
     static DEPTH: usize;
 }
 
 impl StoredView {
-    /// The view's plan in a session; its names are looked up in `catalog`.
-    pub(crate) async fn plan(&self, planner: &ViewPlanner, state: &SessionState, catalog: &str) -> Result<LogicalPlan> {
+    /// The plan of a view of `catalog` in a session.
+    pub(crate) async fn plan(&self, views: &dyn PlanQuery, state: &SessionState, catalog: &str) -> Result<LogicalPlan> {
         let depth = DEPTH.try_with(|depth| *depth).unwrap_or(0);
         if depth >= DEEPEST {
             return plan_err!(
@@ -59,9 +51,9 @@ impl StoredView {
         }
         let mut state = state.clone();
         let options = &mut state.config_mut().options_mut().catalog;
-        options.default_catalog = catalog.to_owned();
+        options.default_catalog = self.catalog.as_deref().unwrap_or(catalog).to_owned();
         options.default_schema = self.schema.clone();
-        let plan = DEPTH.scope(depth + 1, planner.0.plan(&state, &self.query)).await;
+        let plan = DEPTH.scope(depth + 1, views.plan(&state, &self.query)).await;
         plan.map_err(|error| match depth {
             0 => error.context(format!("the view {}", self.name)),
             _ => error,

@@ -20,13 +20,14 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use crate::engine_catalog::EngineSchema;
 use crate::graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 use crate::lazy::{LazyExec, LazyRows, Rows};
 
 /// The name of the system schema.
 pub const SYSTEM_SCHEMA: &str = "bonnet";
 
-/// What the engine tells of itself. The graphs are found in the catalogs.
+/// The rows that the engine provides. The graphs are found in the catalogs.
 pub trait SystemRows: Debug + Send + Sync + 'static {
     /// The SQL functions, one row each.
     fn functions(&self) -> Vec<Function>;
@@ -109,7 +110,7 @@ pub struct SystemSchema {
 }
 
 impl SystemSchema {
-    /// The schema over what the engine tells.
+    /// The schema over the rows that the engine provides.
     pub fn new(rows: Arc<dyn SystemRows>) -> Self {
         Self { rows }
     }
@@ -139,6 +140,13 @@ impl SchemaProvider for SystemSchema {
 
     fn table_exist(&self, name: &str) -> bool {
         Which::ALL.iter().any(|which| which.name() == name)
+    }
+}
+
+impl EngineSchema for SystemSchema {
+    fn why_not_drop(&self, table: &str) -> Option<String> {
+        let why = || format!("{SYSTEM_SCHEMA}.{table} belongs to the system and cannot be dropped");
+        self.table_exist(table).then(why)
     }
 }
 

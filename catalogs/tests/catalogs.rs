@@ -10,16 +10,18 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::pretty::pretty_format_batches;
 use bonnet_catalogs::{
-    FileAwareCatalogList, FileAwareSchema, Function, GraphCatalog, GraphSchema, Hyperparameter, Model, Setting,
-    SystemRows, SystemSchema, why_not_drop,
+    EngineCatalog, EngineCatalogs, Function, GraphSchema, Hyperparameter, MemoryCatalog, Model, PlanQuery,
+    SessionCatalogs, SessionSchema, Setting, SystemRows, SystemSchema,
 };
 use bonnet_datasets::{Dataset, Error, Opened, Options, open};
-use datafusion::catalog::CatalogProvider;
+use datafusion::catalog::SchemaProvider;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 
 /// A data set that counts its reads and can be made slow.
 #[derive(Debug, Default)]
@@ -86,9 +88,9 @@ impl Dataset for Counted {
 }
 
 #[derive(Debug)]
-struct Told;
+struct Rows;
 
-impl SystemRows for Told {
+impl SystemRows for Rows {
     fn functions(&self) -> Vec<Function> {
         vec![Function { name: "skewness".into(), kind: "aggregate".into(), ..Function::default() }]
     }
@@ -111,20 +113,55 @@ impl SystemRows for Told {
     }
 }
 
-fn context() -> SessionContext {
-    context_with(SessionContext::new())
+/// Plans views as DataFusion reads their text.
+struct Plain;
+
+impl PlanQuery for Plain {
+    fn plan<'a>(
+        &'a self,
+        state: &'a SessionState,
+        query: &'a str,
+    ) -> BoxFuture<'a, datafusion::common::Result<LogicalPlan>> {
+        state.create_logical_plan(query).boxed()
+    }
 }
 
-fn context_with(context: SessionContext) -> SessionContext {
-    let catalog = context.catalog("datafusion").unwrap();
-    catalog.register_schema("bonnet", Arc::new(SystemSchema::new(Arc::new(Told)))).unwrap();
-    FileAwareCatalogList::install(&context, None);
-    context
+/// A session and the catalogs that it sees.
+struct Db {
+    context: SessionContext,
+    catalogs: Arc<EngineCatalogs>,
 }
 
-fn attach(context: &SessionContext, name: &str, dataset: Arc<dyn Dataset>) {
-    let catalog = context.catalog("datafusion").unwrap();
-    catalog.register_schema(name, Arc::new(GraphSchema::new(dataset))).unwrap();
+impl std::ops::Deref for Db {
+    type Target = SessionContext;
+
+    fn deref(&self) -> &SessionContext {
+        &self.context
+    }
+}
+
+fn context() -> Db {
+    context_with(RuntimeEnvBuilder::new().build_arc().unwrap())
+}
+
+fn context_with(runtime: Arc<RuntimeEnv>) -> Db {
+    let config = SessionConfig::new().with_default_catalog_and_schema("memory", "main");
+    let context = SessionContext::new_with_config_rt(config.with_create_default_catalog_and_schema(false), runtime);
+    let catalogs = Arc::new(EngineCatalogs::new("memory", Arc::new(SystemSchema::new(Arc::new(Rows)))));
+    catalogs.insert("memory", Arc::new(MemoryCatalog::default()));
+    SessionCatalogs::install(&context, Arc::clone(&catalogs), Arc::new(Plain));
+    Db { context, catalogs }
+}
+
+fn attach(db: &Db, name: &str, dataset: Arc<dyn Dataset>) {
+    let schema = Arc::new(GraphSchema::new(dataset, false));
+    db.catalogs.get("memory").unwrap().register_schema(name, schema).unwrap();
+}
+
+/// Why a table of a schema cannot be dropped.
+fn why_not_drop(db: &Db, schema: &str, table: &str) -> Option<String> {
+    let schema = db.catalog("memory").unwrap().schema(schema).unwrap();
+    SessionSchema::of(schema.as_ref()).unwrap().engine().why_not_drop(table)
 }
 
 fn karate() -> Arc<dyn Dataset> {
@@ -135,7 +172,7 @@ fn karate() -> Arc<dyn Dataset> {
 }
 
 /// The rows as text, one line each, columns separated by `|`.
-async fn rows(context: &SessionContext, sql: &str) -> Result<Vec<String>, String> {
+async fn rows(context: &Db, sql: &str) -> Result<Vec<String>, String> {
     let batches = match context.sql(sql).await {
         Ok(frame) => frame.collect().await.map_err(|error| error.to_string())?,
         Err(error) => return Err(error.to_string()),
@@ -203,7 +240,7 @@ async fn a_dropped_query_stops_its_read() {
 async fn a_scan_reserves_its_memory_and_gives_it_back() {
     let pool = Arc::new(GreedyMemoryPool::new(60_000));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool) as _).build_arc().unwrap();
-    let context = context_with(SessionContext::new_with_config_rt(SessionConfig::new(), runtime));
+    let context = context_with(runtime);
     let counted = Arc::new(Counted::default());
     attach(&context, "g", Arc::clone(&counted) as _);
     let plan = context.sql("SELECT src FROM g.edges").await.unwrap().create_physical_plan().await.unwrap();
@@ -220,7 +257,7 @@ async fn a_scan_reserves_its_memory_and_gives_it_back() {
     let reads = counted.reads.load(Ordering::SeqCst);
     let small = Arc::new(GreedyMemoryPool::new(10_000));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&small) as _).build_arc().unwrap();
-    let context = context_with(SessionContext::new_with_config_rt(SessionConfig::new(), runtime));
+    let context = context_with(runtime);
     attach(&context, "g", Arc::clone(&counted) as _);
     let error = rows(&context, "SELECT src, dst FROM g.edges").await.unwrap_err();
     assert!(error.contains("Resources exhausted") && error.contains("edges of memory"), "{error}");
@@ -238,9 +275,8 @@ async fn users_may_create_and_drop_beside_a_graphs_own_tables() {
     rows(&context, "DROP VIEW karate.hi").await.unwrap();
     assert!(rows(&context, "SELECT * FROM karate.hi").await.is_err());
     assert!(rows(&context, "DROP TABLE karate.nodes").await.is_err());
-    let karate = context.catalog("datafusion").unwrap().schema("karate").unwrap();
-    assert!(why_not_drop(&karate, "nodes").unwrap().contains("DETACH"));
-    assert_eq!(why_not_drop(&karate, "ages"), None);
+    assert!(why_not_drop(&context, "karate", "nodes").unwrap().contains("DETACH"));
+    assert_eq!(why_not_drop(&context, "karate", "ages"), None);
     let error = rows(&context, "CREATE OR REPLACE TABLE karate.nodes AS SELECT 1 AS node").await.unwrap_err();
     assert!(error.contains("DETACH") || error.contains("attached"), "{error}");
     assert_eq!(rows(&context, "SELECT count(*) FROM karate.nodes").await.unwrap(), ["34"]);
@@ -265,13 +301,13 @@ async fn a_folder_of_graphs_is_a_catalog() {
         panic!("two graphs")
     };
     let context = context();
-    let catalog = Arc::new(GraphCatalog::new(collection));
-    context.register_catalog("many", Arc::clone(&catalog) as _);
+    let catalog = Arc::new(MemoryCatalog::of_graphs(collection, false));
+    context.catalogs.insert("many", Arc::clone(&catalog) as _);
     assert_eq!(rows(&context, "SELECT count(*) FROM many.a_1.edges").await.unwrap(), ["2"]);
     let sql = "SELECT graph, format, directed, nodes, edges FROM bonnet.graphs ORDER BY graph";
     assert_eq!(rows(&context, sql).await.unwrap(), ["many.a_1|edge_list|false|3|2", "many.b|edge_list|false|2|1"]);
-    assert!(catalog.deregister_schema("b", false).is_err());
-    assert!(catalog.deregister_schema("b", true).unwrap().is_some());
+    assert!(catalog.drop_schema("b", false).is_err());
+    assert!(catalog.drop_schema("b", true).unwrap());
     assert_eq!(catalog.schema_names(), ["a_1"]);
 }
 
@@ -367,8 +403,8 @@ async fn the_system_schema_shows_what_the_engine_tells() {
     assert_eq!(rows(&context, "SELECT value FROM bonnet.settings").await.unwrap(), ["77"]);
     assert_eq!(rows(&context, "SELECT count(*) FROM bonnet.models").await.unwrap(), ["2"]);
     assert!(rows(&context, "DROP TABLE bonnet.models").await.is_err());
-    let bonnet = context.catalog("datafusion").unwrap().schema("bonnet").unwrap();
-    assert!(why_not_drop(&bonnet, "models").unwrap().contains("belongs to the system"));
+    assert!(why_not_drop(&context, "bonnet", "models").unwrap().contains("belongs to the system"));
+    let bonnet = context.catalog("memory").unwrap().schema("bonnet").unwrap();
     assert!(bonnet.deregister_table("models").unwrap_err().to_string().contains("belongs to the system"));
     assert!(rows(&context, "CREATE TABLE bonnet.t AS SELECT 1 AS x").await.unwrap_err().contains("system schema"));
 }
@@ -419,7 +455,7 @@ async fn published_features_and_classes_are_measured() {
     }
     let Ok(Opened::Collection(collection)) = open(&folder, None, &Options::new()) else { panic!("three graphs") };
     let context = context();
-    context.register_catalog("planetoid", Arc::new(GraphCatalog::new(collection)));
+    context.catalogs.insert("planetoid", Arc::new(MemoryCatalog::of_graphs(collection, false)));
     let sql = "SELECT graph, nodes, edges, features, classes FROM bonnet.graphs";
     assert_eq!(
         rows(&context, sql).await.unwrap(),
@@ -435,11 +471,12 @@ async fn published_features_and_classes_are_measured() {
 }
 
 #[test]
-fn the_schema_below_can_be_reached() {
+fn the_engines_schema_can_be_reached() {
     let context = context();
     attach(&context, "karate", karate());
-    let schema = context.catalog("datafusion").unwrap().schema("karate").unwrap();
-    assert!(schema.downcast_ref::<GraphSchema>().is_none());
-    let below = FileAwareSchema::unwrap(&schema).downcast_ref::<GraphSchema>().unwrap();
-    assert_eq!(below.dataset().location(), "builtin:karate");
+    let schema = context.catalog("memory").unwrap().schema("karate").unwrap();
+    let below = SessionSchema::of(schema.as_ref()).unwrap().engine();
+    assert_eq!(below.dataset().unwrap().location(), "builtin:karate");
+    let below: &dyn SchemaProvider = below.as_ref();
+    assert!(below.downcast_ref::<GraphSchema>().is_some());
 }

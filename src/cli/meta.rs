@@ -114,7 +114,11 @@ impl Shell {
              ORDER BY catalog, schema, name",
         )?;
         // Only what is known without reading the graphs.
-        self.run_statement("SELECT graph, format, location FROM bonnet.graphs ORDER BY graph")
+        self.run_statement("SELECT graph, format, location FROM bonnet.graphs ORDER BY graph")?;
+        for (name, why) in self.session.damaged() {
+            self.message(&format!("{name} cannot be read: {why}"));
+        }
+        Ok(())
     }
 
     fn describe(&mut self, name: &str) -> Result<(), Failure> {

@@ -184,7 +184,7 @@ impl Shell {
             Ok::<_, Failure>(None)
         });
         if let Err(Failure::Interrupted) = done
-            && let Some(kept) = self.runtime.block_on(self.session.kept())
+            && let Some(kept) = self.runtime.block_on(self.session.committed_runs())
         {
             complain(&format!("Stopped; {kept}."));
         }

@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use bonnet_catalogs::{Asked, SYSTEM_SCHEMA, Version, looks_like_a_file, name_asked};
+use bonnet_catalogs::{SYSTEM_SCHEMA, TimeTravel, Version, looks_like_a_file, time_travel_name};
 use datafusion::sql::parser::{CopyToSource, Statement as SqlStatement};
 use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
@@ -187,7 +187,7 @@ fn another_time(factor: &mut TableFactor) -> Flow {
              a version is a constant"
         ));
     };
-    ask(name, alias, Asked::Version(asked))
+    ask(name, alias, TimeTravel::Version(asked))
 }
 
 /// The text of a constant: `'...'` or `TIMESTAMP '...'`.
@@ -231,19 +231,19 @@ fn history(factor: &mut TableFactor) -> Flow {
     };
     *name = table;
     let mut named = alias.take().or_else(|| Some(ast::alias("history")));
-    let flow = ask(name, &mut named, Asked::History);
+    let flow = ask(name, &mut named, TimeTravel::History);
     *alias = named;
     flow
 }
 
 /// Gives a table the name that carries what is asked of it; it is known by its own name, or its alias.
-fn ask(name: &mut ObjectName, alias: &mut Option<TableAlias>, asked: Asked) -> Flow {
+fn ask(name: &mut ObjectName, alias: &mut Option<TableAlias>, asked: TimeTravel) -> Flow {
     let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut() else {
         return refuse(format!("{name}: the name of a table is expected"));
     };
     let table = ast::normalized(last);
     alias.get_or_insert_with(|| ast::alias(table.clone()));
-    *last = ast::quoted(name_asked(&table, asked));
+    *last = ast::quoted(time_travel_name(&table, asked));
     ControlFlow::Continue(())
 }
 

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::{GraphSchema, attached_graph};
-use datafusion::catalog::{CatalogProvider, CatalogProviderList};
+use bonnet_catalogs::delta::{Attachment, LastingCatalog};
+use bonnet_catalogs::{EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
 
-use super::lasting;
 use crate::attachments::{self, Target};
-use crate::engine::{MAIN_SCHEMA, MEMORY_CATALOG};
 use crate::front::statement::Attach;
 use crate::{Answer, Error, Result, Session};
 
 /// `ATTACH 'location' AS name (TYPE format, ...)`: one graph becomes a schema; a folder of graphs, a database, or tables
-/// of another program, a catalog. A lasting database remembers it.
+/// of another program, a catalog. A lasting database remembers it. In a read-only engine every database is attached for
+/// reading alone.
 pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> {
     let name = attach.name.clone();
     let catalogs = &session.engine.shared.catalogs;
-    let home = home(session)?;
-    let taken = catalogs.catalog_names().contains(&name)
-        || home.schema_names().contains(&name)
+    let start = catalog(session, catalogs.start())?;
+    let taken = catalogs.names().contains(&name)
+        || start.schema_names().contains(&name)
         || ["bonnet", "information_schema"].contains(&name.as_str());
     if taken && attach.if_not_exists {
         return Ok(Answer::Done("ATTACH".to_owned()));
@@ -28,31 +27,58 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
             "the name {name} is taken: ATTACH ... AS another name, or DETACH {name} first"
         )));
     }
-    let (opened, attach) = tokio::task::spawn_blocking(move || {
-        let opened = attachments::open(&attach.location, attach.format.as_deref(), attach.read_only, &attach.options);
-        opened.map(|opened| (opened, attach))
-    })
-    .await
-    .map_err(|error| Error::statement(format!("the reader failed by a defect, please report it: {error}")))??;
+    let attached = Attachment {
+        location: attach.location.clone(),
+        format: attach.format.clone(),
+        read_only: attach.read_only,
+        options: attach.options.clone(),
+    };
+    let read_only = session.engine.shared.read_only;
+    let (opened, mut attached) =
+        tokio::task::spawn_blocking(move || attachments::open(&attached, read_only).map(|opened| (opened, attached)))
+            .await
+            .map_err(|error| Error::statement(format!("the reader failed by a defect, please report it: {error}")))??;
+    attached.location = attachments::absolute(&attached.location);
     match opened {
         Target::Graph(dataset) => {
-            let note = match lasting::remember_schema(session, &attach)? {
-                lasting::Remembered::Yes => String::new(),
-                why => {
-                    let schema =
-                        if attach.read_only { GraphSchema::read_only(dataset) } else { GraphSchema::new(dataset) };
-                    catalog(session, MEMORY_CATALOG)?.register_schema(&name, Arc::new(schema))?;
-                    why.note()
+            let note = match start.lasting() {
+                Some(database) if !database.database().is_read_only() => {
+                    database.attach_schema(&name, attached)?;
+                    String::new()
+                }
+                lasting => {
+                    let schema = Arc::new(GraphSchema::new(dataset, attach.read_only));
+                    catalog(session, MEMORY_CATALOG)?.register_schema(&name, schema)?;
+                    let why = "the database is open for reading alone; it is memory.NAME";
+                    lasting.map(|_| not_remembered(why)).unwrap_or_default()
                 }
             };
             Ok(Answer::Done(format!("ATTACH {name}{note}")))
         }
-        Target::Catalog(catalog, said) => {
-            let note = lasting::remember_catalog(session, &attach)?.note();
-            catalogs.register_catalog(name.clone(), catalog);
-            Ok(Answer::Done(format!("ATTACH {name}{said}{note}")))
+        Target::Catalog(catalog, contents) => {
+            let note = start.lasting().map(|database| remember(database, &name, attached)).transpose()?;
+            catalogs.insert(&name, catalog);
+            Ok(Answer::Done(format!("ATTACH {name}{contents}{}", note.unwrap_or_default())))
         }
     }
+}
+
+/// Remembers an attached catalog in a database; what to say if it cannot.
+fn remember(database: &LastingCatalog, name: &str, attached: Attachment) -> Result<String> {
+    if database.database().is_read_only() {
+        return Ok(not_remembered("the database is open for reading alone"));
+    }
+    let authority = attached.location.split_once("://").map(|(_, rest)| rest);
+    let login = authority.and_then(|rest| rest.split('/').next()?.rsplit_once('@')).map(|(login, _)| login);
+    if login.is_some_and(|login| login.contains(':')) {
+        return Ok(not_remembered("the address holds a password"));
+    }
+    database.attach_catalog(name, attached)?;
+    Ok(String::new())
+}
+
+fn not_remembered(why: &str) -> String {
+    format!(" (not remembered: {why})")
 }
 
 /// `DETACH name`: what was attached, never what was made here.
@@ -60,30 +86,28 @@ pub(super) fn detach(session: &Session, name: &str, if_exists: bool) -> Result<A
     let state = session.state();
     let current = &state.config_options().catalog;
     let catalogs = &session.engine.shared.catalogs;
-    let home_name = catalogs.home();
-    if name == current.default_catalog || (name == current.default_schema && current.default_catalog == home_name) {
-        return Err(Error::statement(format!("{name} is in use: USE {home_name}.{MAIN_SCHEMA} first")));
+    let start = catalogs.start();
+    if name == current.default_catalog || (name == current.default_schema && current.default_catalog == start) {
+        return Err(Error::statement(format!("{name} is in use: USE {start}.{MAIN_SCHEMA} first")));
     }
-    if name == home_name || name == MEMORY_CATALOG {
+    if name == start || name == MEMORY_CATALOG {
         return Err(Error::statement(format!("{name} is not attached: it is where the engine keeps its own tables")));
     }
-    if catalogs.remove(name).is_some() {
-        lasting::forget_catalog(session, name)?;
+    if catalogs.remove(name) {
+        if let Some(database) = catalog(session, start)?.lasting() {
+            database.detach_catalog(name)?;
+        }
         return Ok(Answer::Done(format!("DETACH {name}")));
     }
-    for place in [home_name, MEMORY_CATALOG] {
+    for place in [start, MEMORY_CATALOG] {
         let catalog = catalog(session, place)?;
-        let Some(schema) =
-            catalog.schema_names().iter().any(|other| other == name).then(|| catalog.schema(name)).flatten()
-        else {
-            continue;
-        };
-        if attached_graph(schema.as_ref()).is_none() && !lasting::is_broken(&schema) {
+        let Some(schema) = catalog.schema(name) else { continue };
+        if schema.dataset().is_none() && schema.fault().is_none() {
             return Err(Error::statement(format!(
                 "{name} is not attached but made here: DROP GRAPH {name}, or DROP SCHEMA {name} CASCADE"
             )));
         }
-        catalog.deregister_schema(name, true)?;
+        catalog.drop_schema(name, true)?;
         return Ok(Answer::Done(format!("DETACH {name}")));
     }
     if if_exists {
@@ -94,11 +118,7 @@ pub(super) fn detach(session: &Session, name: &str, if_exists: bool) -> Result<A
     )))
 }
 
-fn home(session: &Session) -> Result<Arc<dyn CatalogProvider>> {
-    catalog(session, session.engine.shared.catalogs.home())
-}
-
-fn catalog(session: &Session, name: &str) -> Result<Arc<dyn CatalogProvider>> {
-    let catalog = session.engine.shared.catalogs.catalog(name);
+fn catalog(session: &Session, name: &str) -> Result<Arc<dyn EngineCatalog>> {
+    let catalog = session.engine.shared.catalogs.get(name);
     catalog.ok_or_else(|| Error::statement(format!("the engine has lost its catalog {name}")))
 }

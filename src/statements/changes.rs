@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
+use bonnet_catalogs::counted;
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, ScalarValue};
@@ -18,7 +19,7 @@ use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
 use datafusion::logical_expr::{DmlStatement, Expr, LogicalPlan, Subquery, WriteOp, cast, lit};
 use datafusion::physical_plan::collect;
 
-use super::sql::{counted, frame};
+use super::sql::frame;
 use crate::{Error, Result, Session};
 
 /// The most values that `IN (SELECT ...)` may answer: each is compared with every row.
@@ -29,7 +30,7 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
     let verb = if dml.op == WriteOp::Delete { "DELETE" } else { "UPDATE" };
     let name = dml.table_name.clone();
     let plan = LogicalPlan::Dml(dml);
-    // Types are made to agree; nothing is moved.
+    // Type coercion alone: the optimizer would move the conditions.
     let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {})?;
     let LogicalPlan::Dml(dml) = plan else { return Err(Error::statement(format!("{verb} {name}: the plan is lost"))) };
     let refuse = |what: &str| Err(Error::statement(format!("{verb} {name}: {what}")));

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bonnet_catalogs::{MemoryTable, attached_graph};
+use bonnet_catalogs::delta::GraphFacts;
+use bonnet_catalogs::{EngineCatalog, NewGraph};
 use bonnet_graph::{Monitor, Stopped};
 use bonnet_sql::{GeneratedGraph, RelationNode, SessionGraphs, Sources, execution_error, memory_text, stopped};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::catalog::{CatalogProvider, MemorySchemaProvider, SchemaProvider, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -16,17 +16,16 @@ use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 
-use super::lasting;
 use super::sql::plan;
 use crate::front::statement::CreateGraph;
 use crate::{Answer, Error, Result, Session};
 
 /// `CREATE GRAPH name AS generator(...)`.
 pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Answer> {
-    let (catalog_name, catalog, name) = place(session, &create.name)?;
-    let Some(exists) = to_be_made(catalog.as_ref(), &name, create.if_not_exists, create.or_replace)? else {
+    let (_, catalog, name) = place(session, &create.name)?;
+    if is_there(session, catalog.as_ref(), &name, create.if_not_exists, create.or_replace)? {
         return Ok(Answer::Done("CREATE GRAPH".to_owned()));
-    };
+    }
     let query = Ast::Query(Box::new(create.generator.to_query()));
     let plan = plan(session, SqlStatement::Statement(Box::new(query))).await?;
     let Some(call) = call(&plan)? else {
@@ -41,46 +40,52 @@ pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Ans
         host.reserve(graph.bytes() + graph.table_bytes()).map_err(stopped)?;
         vec![("nodes", vec![graph.nodes()?]), ("edges", vec![graph.edges()?])]
     };
-    let made = create.generator.to_string();
-    if lasting::create_graph(session, &catalog_name, &name, &tables, false, made, create.or_replace).await? {
-        return Ok(Answer::Done("CREATE GRAPH".to_owned()));
-    }
-    let schema = in_memory(session, tables)?;
-    if exists {
-        catalog.deregister_schema(&name, true)?;
-    }
-    catalog.register_schema(&name, schema)?;
+    let facts = GraphFacts { directed: false, generator: create.generator.to_string() };
+    catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await?;
     Ok(Answer::Done("CREATE GRAPH".to_owned()))
 }
 
-/// Whether a schema of this name is to be replaced; `None` where there is one and nothing is to be done.
-pub(super) fn to_be_made(
-    catalog: &dyn CatalogProvider,
+/// Whether a graph need not be created, as there is a schema of its name.
+///
+/// # Errors
+/// If there is one that is not to be replaced, or the name is another catalog's or the system's.
+pub(super) fn is_there(
+    session: &Session,
+    catalog: &dyn EngineCatalog,
     name: &str,
     if_not_exists: bool,
     or_replace: bool,
-) -> Result<Option<bool>> {
+) -> Result<bool> {
+    session.engine.shared.catalogs.check_new_schema(name)?;
     match (catalog.schema_names().iter().any(|schema| schema == name), if_not_exists, or_replace) {
-        (true, true, _) => Ok(None),
+        (true, true, _) => Ok(true),
         (true, false, false) => Err(Error::statement(format!(
             "the schema {name} exists already: CREATE OR REPLACE GRAPH {name}, or DROP GRAPH {name} first"
         ))),
-        (exists, ..) => Ok(Some(exists)),
+        _ => Ok(false),
     }
+}
+
+/// The tables of a new graph, which reserve the session's memory where they stay in memory.
+pub(super) fn new_graph(
+    session: &Session,
+    facts: GraphFacts,
+    tables: Vec<(&'static str, Vec<RecordBatch>)>,
+) -> NewGraph {
+    NewGraph { facts, tables, memory: Arc::clone(&session.engine.shared.environment.memory_pool) }
 }
 
 /// `DROP GRAPH [IF EXISTS] name`: a graph with all its tables.
 pub(super) async fn drop(session: &Session, name: &[String], if_exists: bool) -> Result<Answer> {
     let (_, catalog, name) = place(session, name)?;
-    let graph = catalog.schema_names().contains(&name).then(|| catalog.schema(&name)).flatten();
-    match graph {
-        Some(graph) if attached_graph(graph.as_ref()).is_some() => {
+    match catalog.schema(&name) {
+        Some(graph) if graph.dataset().is_some() => {
             return Err(Error::statement(format!(
                 "{name} is attached, not made here: DETACH it (a graph of an attached folder goes with the folder)"
             )));
         }
         Some(graph) if graph.table_exist("nodes") && graph.table_exist("edges") => {
-            catalog.deregister_schema(&name, true)?;
+            catalog.drop_schema(&name, true)?;
         }
         Some(_) => {
             return Err(Error::statement(format!(
@@ -97,8 +102,11 @@ pub(super) async fn drop(session: &Session, name: &[String], if_exists: bool) ->
     Ok(Answer::Done("DROP GRAPH".to_owned()))
 }
 
-/// The catalog and the name of a graph that is to be made or dropped.
-pub(super) fn place(session: &Session, name: &[String]) -> Result<(String, Arc<dyn CatalogProvider>, String)> {
+/// The catalog of a graph or schema, by name and itself, and the name of the graph.
+///
+/// # Errors
+/// If there is no such catalog.
+pub(super) fn place(session: &Session, name: &[String]) -> Result<(String, Arc<dyn EngineCatalog>, String)> {
     let state = session.state();
     let default = &state.config_options().catalog.default_catalog;
     let (catalog, graph) = match name {
@@ -106,12 +114,12 @@ pub(super) fn place(session: &Session, name: &[String]) -> Result<(String, Arc<d
         [catalog, graph] => (catalog.as_str(), graph),
         _ => return Err(Error::statement(format!("{}: a graph is named g or catalog.g", name.join(".")))),
     };
-    match state.catalog_list().catalog(catalog) {
-        Some(provider) => Ok((catalog.to_owned(), provider, graph.clone())),
-        None => Err(Error::statement(format!(
-            "there is no catalog {catalog}; there are: {}",
-            state.catalog_list().catalog_names().join(", ")
-        ))),
+    let catalogs = &session.engine.shared.catalogs;
+    match catalogs.get(catalog) {
+        Some(found) => Ok((catalog.to_owned(), found, graph.clone())),
+        None => {
+            Err(Error::statement(format!("there is no catalog {catalog}; there are: {}", catalogs.names().join(", "))))
+        }
     }
 }
 
@@ -167,20 +175,7 @@ async fn make(session: &Session, call: RelationNode) -> Result<(GeneratedGraph, 
     Ok(made.map_err(|error| execution_error(format!("the generator failed: {error}")))??)
 }
 
-/// The graph's tables in memory.
-fn in_memory(session: &Session, tables: Vec<(&str, Vec<RecordBatch>)>) -> Result<Arc<dyn SchemaProvider>> {
-    let pool = &session.engine.shared.environment.memory_pool;
-    let schema = MemorySchemaProvider::new();
-    for (name, batches) in tables {
-        for batch in batches {
-            let table: Arc<dyn TableProvider> = Arc::new(MemoryTable::of(name, batch, pool)?);
-            schema.register_table(name.to_owned(), table)?;
-        }
-    }
-    Ok(Arc::new(schema))
-}
-
-/// Tells the generator to stop when nobody waits for the statement any more.
+/// Cancels the generator when the statement is dropped.
 #[derive(Default)]
 pub(super) struct StopOnDrop(Arc<AtomicBool>);
 

@@ -3,13 +3,15 @@
 mod attach;
 mod changes;
 mod graph;
-mod lasting;
+mod prepared;
 mod schema_graph;
 mod settings;
 mod sql;
+mod table;
+mod train_rows;
+mod upkeep;
 mod views;
 
-pub(crate) use sql::{counted, task_context};
 pub(crate) use views::Views;
 
 pub(crate) use schema_graph::REFERENCE as SCHEMA_GRAPH;
@@ -27,8 +29,8 @@ pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answe
         Statement::CreateGraph(create) => graph::create(session, create).await,
         Statement::CreateSchemaGraph(create) => schema_graph::create(session, create).await,
         Statement::DropGraph { name, if_exists } => graph::drop(session, &name, if_exists).await,
-        Statement::Optimize { table } => lasting::optimize(session, &table).await,
-        Statement::Vacuum { table, retain } => lasting::vacuum(session, table.as_deref(), retain).await,
+        Statement::Optimize { table } => upkeep::optimize(session, &table).await,
+        Statement::Vacuum { table, retain } => upkeep::vacuum(session, table.as_deref(), retain).await,
         Statement::Use { name } => settings::use_schema(session, &name),
         Statement::Set { name, value } => settings::set(session, &name, &value),
         Statement::Show { name } => settings::show(session, &name),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use bonnet_catalogs::MAIN_SCHEMA;
 use datafusion::config::ExtensionOptions;
 use datafusion::physical_plan::memory::MemoryStream;
 
-use crate::engine::MAIN_SCHEMA;
 use crate::settings::BonnetSettings;
 use crate::{Answer, Error, Result, Session};
 

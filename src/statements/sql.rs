@@ -1,16 +1,12 @@
 //! Statements that DataFusion plans, once they are rewritten.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Schema, SchemaRef, UInt64Type};
-use bonnet_catalogs::{Kept, MemoryTable, joined, why_not_drop};
-use datafusion::catalog::TableProvider;
-use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, TableReference};
-use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
-use datafusion::logical_expr::{CreateMemoryTable, DdlStatement, LogicalPlan, Statement as PlanStatement, WriteOp};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use bonnet_catalogs::counted;
+use datafusion::common::DataFusionError;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement, WriteOp};
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
@@ -18,9 +14,10 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{changes, lasting};
+use super::{changes, prepared, table, train_rows};
 use crate::front::columns::{self, ColumnNames};
 use crate::front::{ast as front_ast, rewrite, summarize};
+use crate::query::task_context;
 use crate::{Answer, Error, Result, Session, names};
 
 /// Plans and runs a statement.
@@ -43,7 +40,7 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
 /// Runs a prepared statement as if it were typed now: on the tables as they are, and in our way where it changes rows.
 async fn execute(session: &Session, plan: LogicalPlan) -> Result<Answer> {
     let plan = session.context.execute_logical_plan(plan).await?.into_unoptimized_plan();
-    let plan = lasting::renewed(plan).await?;
+    let plan = prepared::renewed(plan).await?;
     let tag = match &plan {
         LogicalPlan::Dml(dml) => dml.op.to_string().split(' ').next().unwrap_or_default().to_uppercase(),
         _ => String::new(),
@@ -59,11 +56,10 @@ async fn run_plan(
     tag: String,
     names: Option<ColumnNames>,
 ) -> Result<Answer> {
-    refuse_drop(&state, &plan)?;
-    if let Some(done) = lasting::run(session, &state, &plan, view, &tag).await? {
+    if let Some(done) = table::run(session, &state, &plan, view, &tag).await? {
         return Ok(done);
     }
-    if let Some(done) = lasting::insert_runs(session, &state, &plan).await? {
+    if let Some(done) = train_rows::insert(session, &state, &plan).await? {
         return Ok(done);
     }
     match plan {
@@ -71,10 +67,6 @@ async fn run_plan(
             let verb = tag.split(' ').next().unwrap_or_default().to_owned();
             let count = changes::run(session, &state, dml).await?;
             Ok(Answer::Done(format!("{verb} {count}")))
-        }
-        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) => {
-            create_table(session, create).await?;
-            Ok(Answer::Done(tag))
         }
         LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) => {
             let frame = session.context.execute_logical_plan(plan).await?;
@@ -192,21 +184,6 @@ async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecor
     Ok(execute_stream(plan, task_context(&state))?)
 }
 
-/// What the tasks of a plan see of the session. Its functions are part of the plan: its tasks need no list of all there
-/// are, which takes long to copy.
-pub(crate) fn task_context(state: &SessionState) -> Arc<TaskContext> {
-    Arc::new(TaskContext::new(
-        None,
-        state.session_id().to_owned(),
-        state.config().clone(),
-        HashMap::new(),
-        HashMap::new(),
-        HashMap::new(),
-        HashMap::new(),
-        Arc::clone(state.runtime_env()),
-    ))
-}
-
 /// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.
 fn tag(statement: &SqlStatement) -> String {
     let text = statement.to_string();
@@ -217,95 +194,4 @@ fn tag(statement: &SqlStatement) -> String {
         [verb, ..] => (*verb).to_owned(),
         [] => String::new(),
     }
-}
-
-/// The rows that an INSERT or COPY wrote.
-pub(crate) fn counted(batches: &[RecordBatch]) -> u64 {
-    let counts = batches.iter().filter_map(|batch| batch.column(0).as_primitive_opt::<UInt64Type>());
-    counts.flat_map(|counts| counts.iter().flatten()).sum()
-}
-
-/// Says why a table cannot be dropped: DataFusion would only say that there is none.
-fn refuse_drop(state: &SessionState, plan: &LogicalPlan) -> Result<()> {
-    let name = match plan {
-        LogicalPlan::Ddl(DdlStatement::DropTable(drop)) => &drop.name,
-        LogicalPlan::Ddl(DdlStatement::DropView(drop)) => &drop.name,
-        _ => return Ok(()),
-    };
-    let options = &state.config_options().catalog;
-    let name = name.clone().resolve(&options.default_catalog, &options.default_schema);
-    let schema = state.catalog_list().catalog(&name.catalog).and_then(|catalog| catalog.schema(&name.schema));
-    match schema.and_then(|schema| why_not_drop(&schema, &name.table)) {
-        Some(why) => Err(Error::statement(why)),
-        None => Ok(()),
-    }
-}
-
-/// `CREATE TABLE`. With `AS` all columns become nullable, so that later rows need not be complete.
-async fn create_table(session: &Session, create: CreateMemoryTable) -> Result<()> {
-    let CreateMemoryTable { name, input, if_not_exists, or_replace, constraints, column_defaults, temporary } = create;
-    if temporary {
-        return Err(Error::statement(format!(
-            "there are no temporary tables: CREATE TABLE {name}, which lives as long as the engine"
-        )));
-    }
-    let exists = exists(session, &name)?;
-    match (exists, if_not_exists, or_replace) {
-        (true, true, true) => return Err(Error::statement("IF NOT EXISTS and OR REPLACE exclude each other")),
-        (true, true, false) => return Ok(()),
-        (true, false, false) => {
-            return Err(Error::statement(format!(
-                "the table {name} exists already: CREATE OR REPLACE TABLE, or DROP TABLE {name} first"
-            )));
-        }
-        _ => {}
-    }
-    let declared = matches!(input.as_ref(), LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
-    let rows = frame(session, Arc::unwrap_or_clone(input));
-    let schema = match declared {
-        true => Arc::new(rows.schema().as_arrow().clone()),
-        false => nullable(rows.schema().as_arrow()),
-    };
-    let kept = Kept::new(&name.to_string(), &session.engine.shared.environment.memory_pool);
-    let kept = Arc::new(Mutex::new(kept));
-    let partitions = keep_rows(rows, &schema, &kept).await?;
-    let table: Arc<dyn TableProvider> =
-        Arc::new(MemoryTable::try_new(schema, partitions, constraints, column_defaults, kept)?);
-    if exists {
-        session.context.deregister_table(name.clone())?;
-    }
-    session.context.register_table(name, table)?;
-    Ok(())
-}
-
-/// All rows, partition by partition, counted as they come.
-async fn keep_rows(rows: DataFrame, schema: &SchemaRef, kept: &Arc<Mutex<Kept>>) -> Result<Vec<Vec<RecordBatch>>> {
-    let size = rows.task_ctx().session_config().batch_size();
-    let tasks = rows.execute_stream_partitioned().await?.into_iter().map(|rows| {
-        let mut rows = joined(rows, size);
-        let (schema, kept) = (Arc::clone(schema), Arc::clone(kept));
-        SpawnedTask::spawn(async move {
-            let mut batches = Vec::new();
-            while let Some(batch) = rows.try_next().await? {
-                kept.lock().unwrap_or_else(PoisonError::into_inner).grow(&batch)?;
-                batches.push(batch.with_schema(Arc::clone(&schema))?);
-            }
-            Ok::<_, DataFusionError>(batches)
-        })
-    });
-    let mut partitions = Vec::new();
-    for task in tasks.collect::<Vec<_>>() {
-        let done = task.await.map_err(|error| Error::statement(format!("the query failed: {error}")))?;
-        partitions.push(done?);
-    }
-    Ok(partitions)
-}
-
-fn exists(session: &Session, name: &TableReference) -> Result<bool> {
-    Ok(session.context.table_exist(name.clone())?)
-}
-
-pub(super) fn nullable(schema: &Schema) -> SchemaRef {
-    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

@@ -112,7 +112,6 @@ enum How {
     /// Statements; `{}` stands for the set's folder.
     Sql(Vec<String>),
     /// A database in which these statements are run.
-    #[cfg_attr(not(feature = "delta"), expect(dead_code))]
     Database(Vec<String>),
 }
 
@@ -224,7 +223,6 @@ fn written() -> Vec<Set> {
         db.run(&format!("COPY (SELECT {columns} FROM generate_series(0, 9)) TO '{}/{table}.parquet'", shown("tables")));
     }
     sets.push(Set::of("tables", &path("tables"), How::Graph("tables")));
-    #[cfg(feature = "delta")]
     sets.push(database(&path("database")));
     #[cfg(feature = "sqlite")]
     sets.extend(sqlite(&path("sqlite")));
@@ -232,7 +230,6 @@ fn written() -> Vec<Set> {
 }
 
 /// A database with a table of several versions, a view, a graph and an attached file.
-#[cfg(feature = "delta")]
 fn database(folder: &Path) -> Set {
     let root = folder.join("lab.bonnet");
     let db = Db::with(EngineOptions { threads: Some(1), database: Some(root.clone()), ..EngineOptions::default() });

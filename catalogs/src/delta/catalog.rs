@@ -4,25 +4,26 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
-use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
+use bonnet_datasets::Dataset;
+use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, exec_err, internal_err, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::empty::EmptyTable;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::unparser::expr_to_sql;
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 
-use super::database::{Database, MAIN};
+use super::database::Database;
 use super::entry::{self, Attachment, Entry, GraphFacts};
 use super::store::{self, Appender};
 use super::table::LastingTable;
 use super::{names, types};
-use crate::attached::GraphSchema;
+use crate::engine_catalog::{EngineCatalog, EngineSchema, MAIN_SCHEMA, NewGraph, NewTable};
+use crate::faulty_schema::FaultySchema;
+use crate::graph_schema::GraphSchema;
 use crate::stored_view::StoredView;
 
 /// A database as a catalog.
@@ -91,25 +92,16 @@ impl LastingCatalog {
         Ok(found)
     }
 
-    /// Makes the schema of a graph, with its tables, or replaces a schema by it: all in one step.
-    ///
-    /// # Errors
-    /// If the rows cannot be written, or the schema exists and is not to be replaced.
-    pub async fn create_graph(
-        &self,
-        schema: &str,
-        facts: GraphFacts,
-        tables: &[(&str, Vec<RecordBatch>)],
-        replace: bool,
-    ) -> Result<()> {
+    async fn write_graph(&self, schema: &str, graph: NewGraph, replace: bool) -> Result<()> {
+        let NewGraph { facts, tables, .. } = graph;
         let mut built = Vec::new();
-        for &(table, ref rows) in tables {
+        for (table, rows) in tables {
             let Some(first) = rows.first() else { return internal_err!("the table {table} has no batch") };
             let name = format!("{schema}.{table}");
             let building = self.database.build(schema, table)?;
             let columns = types::storable(&first.schema())?;
             let mut files = Appender::new(&building.path(), &name, &columns, &[])?;
-            for rows in rows {
+            for rows in &rows {
                 files.write(rows).await?;
             }
             let added = store::synced(&building.path(), files.take().await?).await?;
@@ -135,86 +127,86 @@ impl LastingCatalog {
         entry::write(&path, &Entry::Schema { folder, graph: Some(facts), attached: None })?;
         built.into_iter().for_each(|(_, building)| building.keep());
         if let Some(Entry::Schema { folder, .. }) = before {
-            let _ = std::fs::remove_dir_all(self.database.catalog().join(folder));
+            self.database.remove_entries(&folder);
         }
         Ok(())
     }
 }
 
-impl CatalogProvider for LastingCatalog {
+impl EngineCatalog for LastingCatalog {
     fn schema_names(&self) -> Vec<String> {
         entry::list(&self.database.catalog()).unwrap_or_default()
     }
 
-    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        let schema = |kind| {
-            let schema = LastingSchema { database: Arc::clone(&self.database), name: name.to_owned(), kind };
-            Some(Arc::new(schema) as Arc<dyn SchemaProvider>)
+    fn schema(&self, name: &str) -> Option<Arc<dyn EngineSchema>> {
+        let fault = |why: String| {
+            let text = format!("the schema {name}: {why}; DETACH or DROP SCHEMA {name} forgets it");
+            Some(Arc::new(FaultySchema(text)) as Arc<dyn EngineSchema>)
         };
-        match entry::read(&self.database.schema_path(name)) {
-            Ok(None) => None,
-            Ok(Some(Entry::Schema { folder, graph, attached })) => {
-                let attached = match attached.map(|attached| self.database.graph(name, &attached)) {
-                    None => None,
-                    Some(Ok(graph)) => Some(graph),
-                    // The schema is there, and says why it cannot be read.
-                    Some(Err(error)) => return schema(Kind::Broken(error.strip_backtrace())),
-                };
-                schema(Kind::Whole { folder: self.database.catalog().join(folder), facts: graph, attached })
-            }
-            Ok(Some(_)) => schema(Kind::Broken(format!("the catalog's entry of {name} is of no schema"))),
-            Err(error) => schema(Kind::Broken(error.to_string())),
-        }
+        let (folder, facts, attached) = match entry::read(&self.database.schema_path(name)) {
+            Ok(None) => return None,
+            Ok(Some(Entry::Schema { folder, graph, attached })) => (folder, graph, attached),
+            Ok(Some(_)) => return fault(format!("the catalog's entry of {name} is of no schema")),
+            Err(error) => return fault(error.to_string()),
+        };
+        let attached = match attached.map(|attached| self.database.graph(name, &attached)).transpose() {
+            Ok(attached) => attached,
+            Err(error) => return fault(error.strip_backtrace()),
+        };
+        let (database, name) = (Arc::clone(&self.database), name.to_owned());
+        let folder = database.catalog().join(folder);
+        Some(Arc::new(LastingSchema { database, name, folder, facts, attached }))
     }
 
-    fn register_schema(&self, name: &str, _: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
+    fn register_schema(&self, name: &str, _: Arc<dyn EngineSchema>) -> Result<()> {
         let _lock = self.database.lock()?;
         let path = self.database.schema_path(name);
         if entry::read(&path)?.is_some() {
             return plan_err!("the schema {name} exists already");
         }
         let folder = self.database.schema_folder(name)?;
-        entry::write(&path, &Entry::Schema { folder, graph: None, attached: None })?;
-        Ok(None)
+        Ok(entry::write(&path, &Entry::Schema { folder, graph: None, attached: None })?)
     }
 
-    fn deregister_schema(&self, name: &str, cascade: bool) -> Result<Option<Arc<dyn SchemaProvider>>> {
-        if name == MAIN {
-            return plan_err!("the schema {MAIN} belongs to the database and cannot be dropped");
+    fn drop_schema(&self, name: &str, cascade: bool) -> Result<bool> {
+        if name == MAIN_SCHEMA {
+            return plan_err!("the schema {MAIN_SCHEMA} belongs to the database and cannot be dropped");
         }
         let _lock = self.database.lock()?;
-        let Some(schema) = self.schema(name) else { return Ok(None) };
         let path = self.database.schema_path(name);
-        if let Some(Entry::Schema { folder, .. }) = entry::read(&path)? {
-            let entries = self.database.catalog().join(folder);
-            let tables = entry::list(&entries)?;
+        // One that is damaged names no folder; VACUUM removes what it named.
+        let entry = entry::read(&path);
+        if let Ok(Some(Entry::Schema { folder, .. })) = &entry {
+            let tables = entry::list(&self.database.catalog().join(folder))?;
             if !cascade && !tables.is_empty() {
                 let tables = tables.join(", ");
                 return plan_err!("schema {name} has the tables {tables}; DROP SCHEMA {name} CASCADE drops them too");
             }
-            entry::remove(&path)?;
-            // Without its schema nobody finds it; VACUUM removes what is left.
-            let _ = std::fs::remove_dir_all(entries);
         }
-        Ok(Some(schema))
+        let found = entry::remove(&path)?;
+        if let Ok(Some(Entry::Schema { folder, .. })) = entry {
+            // Out of reach without its schema; VACUUM removes what is left.
+            self.database.remove_entries(&folder);
+        }
+        Ok(found)
+    }
+
+    fn create_graph<'a>(&'a self, name: &'a str, graph: NewGraph, replace: bool) -> BoxFuture<'a, Result<()>> {
+        self.write_graph(name, graph, replace).boxed()
+    }
+
+    fn lasting(&self) -> Option<&LastingCatalog> {
+        Some(self)
     }
 }
 
 /// A schema of a database.
-pub struct LastingSchema {
+struct LastingSchema {
     database: Arc<Database>,
     name: String,
-    kind: Kind,
-}
-
-enum Kind {
-    Whole {
-        folder: PathBuf,
-        facts: Option<GraphFacts>,
-        attached: Option<Arc<GraphSchema>>,
-    },
-    /// Why it cannot be read.
-    Broken(String),
+    folder: PathBuf,
+    facts: Option<GraphFacts>,
+    attached: Option<Arc<GraphSchema>>,
 }
 
 impl fmt::Debug for LastingSchema {
@@ -223,145 +215,116 @@ impl fmt::Debug for LastingSchema {
     }
 }
 
-/// What a new table is made of.
-pub struct NewTable {
-    /// The columns of the rows.
-    pub schema: SchemaRef,
-    /// The rows; none for an empty table.
-    pub rows: Option<SendableRecordBatchStream>,
-    /// The defaults of columns.
-    pub defaults: Vec<(String, Expr)>,
-}
-
 impl LastingSchema {
-    /// The database whose schema this is.
-    pub fn database(&self) -> &Arc<Database> {
-        &self.database
-    }
-
-    /// The attached graph that the schema stands for, if any.
-    pub fn attached(&self) -> Option<&Arc<GraphSchema>> {
-        match &self.kind {
-            Kind::Whole { attached, .. } => attached.as_ref(),
-            Kind::Broken(_) => None,
-        }
-    }
-
-    /// What is known of the graph, if it was made here as one.
-    pub fn facts(&self) -> Option<&GraphFacts> {
-        match &self.kind {
-            Kind::Whole { facts, .. } => facts.as_ref(),
-            Kind::Broken(_) => None,
-        }
-    }
-
-    /// Whether the schema is in the catalog but cannot be read.
-    pub fn is_broken(&self) -> bool {
-        matches!(self.kind, Kind::Broken(_))
-    }
-
-    fn folder(&self) -> Result<&PathBuf> {
-        match &self.kind {
-            Kind::Whole { folder, .. } => Ok(folder),
-            Kind::Broken(why) => exec_err!("the schema {}: {why}; DETACH or DROP SCHEMA {0} forgets it", self.name),
-        }
-    }
-
-    fn path(&self, table: &str) -> Result<PathBuf> {
-        Ok(self.folder()?.join(format!("{}.json", names::encode(table))))
-    }
-
-    fn entry(&self, table: &str) -> Result<Option<Entry>> {
-        Ok(entry::read(&self.path(table)?)?)
+    fn path(&self, table: &str) -> PathBuf {
+        self.folder.join(format!("{}.json", names::encode(table)))
     }
 
     /// A table's name with its schema's, unless that is the one of tables without a schema.
     fn full_name(&self, table: &str) -> String {
-        if self.name == MAIN { table.to_owned() } else { format!("{}.{table}", self.name) }
+        if self.name == MAIN_SCHEMA { table.to_owned() } else { format!("{}.{table}", self.name) }
     }
 
-    /// Makes a table of these rows, or replaces a table or view by it: it appears with all its rows, or not at all.
-    ///
-    /// # Errors
-    /// If a column has a type or name that Delta lacks, the rows fail or cannot be written, or the name is taken and not
-    /// to be replaced.
-    pub async fn create_table(&self, table: &str, new: NewTable, replace: bool) -> Result<u64> {
+    async fn write_table(&self, table: &str, new: NewTable, replace: bool) -> Result<()> {
         let name = self.full_name(table);
-        self.refuse_own(table)?;
-        let columns = types::storable(&new.schema)?;
+        self.check_new(table)?;
+        if new.constraints.iter().next().is_some() {
+            return plan_err!("{name}: Delta tables keep no PRIMARY KEY and no UNIQUE: leave them out");
+        }
+        let columns = types::storable(&new.columns)?;
         let defaults = new.defaults.iter().map(|(column, value)| Ok((column.clone(), default_sql(value)?)));
         let defaults = defaults.collect::<Result<Vec<_>>>()?;
         let building = self.database.build(&self.name, table)?;
         let mut files = Appender::new(&building.path(), &name, &columns, &[])?;
-        if let Some(mut rows) = new.rows {
-            while let Some(batch) = rows.next().await.transpose()? {
-                files.write(&batch).await?;
-            }
+        let mut rows = new.rows.execute_stream().await?;
+        while let Some(batch) = rows.next().await.transpose()? {
+            files.write(&batch).await?;
         }
-        let count = files.rows;
         let added = store::synced(&building.path(), files.take().await?).await?;
         store::create(&building.path(), &name, &columns, added).await?;
         self.put(table, &Entry::Table { folder: building.folder.clone(), defaults }, replace)?;
         building.keep();
-        Ok(count)
+        Ok(())
     }
 
-    /// Makes a view, or replaces a table or view by it. The names in its query are looked up in this catalog, and in
-    /// the schema `names_in` where they have none.
-    ///
-    /// # Errors
-    /// If the name is taken and not to be replaced.
-    pub fn create_view(&self, view: &str, query: &str, names_in: &str, replace: bool) -> Result<()> {
-        self.refuse_own(view)?;
-        self.put(view, &Entry::View { sql: query.to_owned(), schema: names_in.to_owned() }, replace)
-    }
-
-    fn refuse_own(&self, table: &str) -> Result<()> {
+    fn check_new(&self, table: &str) -> Result<()> {
         self.database.writable()?;
-        match self.attached() {
-            Some(graph) => graph.check_new(table),
-            None => self.folder().map(|_| ()),
-        }
+        self.attached.as_ref().map_or(Ok(()), |graph| graph.check_new(table))
     }
 
     fn put(&self, table: &str, entry: &Entry, replace: bool) -> Result<()> {
-        let path = self.path(table)?;
+        let path = self.path(table);
         let _lock = self.database.lock()?;
-        if !self.folder()?.is_dir() {
+        if !self.folder.is_dir() {
             return exec_err!("the schema {} was dropped while the statement ran", self.name);
         }
-        if !replace && entry::read(&path)?.is_some() {
+        // One that is damaged can be replaced.
+        let before = if path.is_file() { Some(entry::read(&path)) } else { None };
+        if !replace && before.is_some() {
             return plan_err!(
                 "the table {} exists already: CREATE OR REPLACE, or DROP it first",
                 self.full_name(table)
             );
         }
-        Ok(entry::write(&path, entry)?)
+        entry::write(&path, entry)?;
+        if let Some(Ok(Some(before))) = before {
+            self.database.mark_dropped(&before);
+        }
+        Ok(())
+    }
+}
+
+impl EngineSchema for LastingSchema {
+    fn facts(&self) -> Option<&GraphFacts> {
+        self.facts.as_ref()
     }
 
-    /// Forgets a table or view; whether there was one. Its files stay until VACUUM.
-    ///
-    /// # Errors
-    /// If the database cannot be changed.
-    pub fn drop(&self, table: &str) -> Result<bool> {
+    fn dataset(&self) -> Option<&Arc<dyn Dataset>> {
+        self.attached.as_ref()?.dataset()
+    }
+
+    fn database(&self) -> Option<&Arc<Database>> {
+        Some(&self.database)
+    }
+
+    fn damaged(&self) -> Vec<(String, String)> {
+        let names = entry::list(&self.folder).unwrap_or_default().into_iter();
+        names.filter_map(|name| entry::read(&self.path(&name)).err().map(|why| (name, why.to_string()))).collect()
+    }
+
+    fn why_not_drop(&self, table: &str) -> Option<String> {
+        self.attached.as_ref()?.why_not_drop(table)
+    }
+
+    fn create_table<'a>(&'a self, table: &'a str, new: NewTable, replace: bool) -> BoxFuture<'a, Result<()>> {
+        self.write_table(table, new, replace).boxed()
+    }
+
+    fn create_view(&self, view: StoredView, replace: bool) -> Result<()> {
+        self.check_new(&view.name)?;
+        self.put(&view.name, &Entry::View { sql: view.query, schema: view.schema }, replace)
+    }
+
+    /// Its files stay until VACUUM.
+    fn drop_table(&self, table: &str) -> Result<bool> {
         if self.database.unregister(&self.name, table).is_some() {
             return Ok(true);
         }
-        if let Some(graph) = self.attached()
-            && let Some(why) = graph.keeps(table)
-        {
+        if let Some(why) = self.why_not_drop(table) {
             return plan_err!("{why}");
         }
         let _lock = self.database.lock()?;
-        Ok(entry::remove(&self.path(table)?)?)
+        let path = self.path(table);
+        let before = entry::read(&path);
+        let found = entry::remove(&path)?;
+        if let Ok(Some(before)) = before {
+            self.database.mark_dropped(&before);
+        }
+        Ok(found)
     }
 
-    /// The Delta table of this name, if it is one.
-    ///
-    /// # Errors
-    /// If its files cannot be read.
-    pub async fn delta_table(&self, table: &str) -> Result<Option<LastingTable>> {
-        LastingTable::of(&self.database, self.full_name(table), self.path(table)?).await
+    fn lasting_table<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<LastingTable>>> {
+        LastingTable::of(&self.database, self.full_name(table), self.path(table)).boxed()
     }
 }
 
@@ -381,10 +344,9 @@ fn default_sql(value: &Expr) -> Result<String> {
 #[async_trait]
 impl SchemaProvider for LastingSchema {
     fn table_names(&self) -> Vec<String> {
-        let Kind::Whole { folder, attached, .. } = &self.kind else { return Vec::new() };
-        let mut all = entry::list(folder).unwrap_or_default();
+        let mut all = entry::list(&self.folder).unwrap_or_default();
         all.extend(self.database.registered_names(&self.name));
-        all.extend(attached.iter().flat_map(|graph| graph.table_names()));
+        all.extend(self.attached.iter().flat_map(|graph| graph.table_names()));
         all.sort_unstable();
         all.dedup();
         all
@@ -394,16 +356,13 @@ impl SchemaProvider for LastingSchema {
         if let Some(table) = self.database.registered(&self.name, name) {
             return Ok(Some(table));
         }
-        match self.entry(name)? {
-            Some(Entry::Table { .. }) => {
-                let table = LastingTable::of(&self.database, self.full_name(name), self.path(name)?).await?;
-                Ok(table.map(|table| Arc::new(table) as _))
-            }
+        match entry::read(&self.path(name))? {
+            Some(Entry::Table { .. }) => Ok(self.lasting_table(name).await?.map(|table| Arc::new(table) as _)),
             Some(Entry::View { sql, schema }) => {
-                Ok(Some(Arc::new(StoredView { name: self.full_name(name), query: sql, schema })))
+                Ok(Some(Arc::new(StoredView { name: self.full_name(name), query: sql, catalog: None, schema })))
             }
             Some(_) => exec_err!("the catalog's entry of {} is of no table", self.full_name(name)),
-            None => match self.attached() {
+            None => match &self.attached {
                 Some(graph) => graph.table(name).await,
                 None => Ok(None),
             },
@@ -414,10 +373,10 @@ impl SchemaProvider for LastingSchema {
         if let Some(table) = self.database.registered(&self.name, name) {
             return Ok(Some(table.table_type()));
         }
-        match self.entry(name)? {
+        match entry::read(&self.path(name))? {
             Some(Entry::View { .. }) => Ok(Some(TableType::View)),
             Some(_) => Ok(Some(TableType::Base)),
-            None => match self.attached() {
+            None => match &self.attached {
                 Some(graph) => graph.table_type(name).await,
                 None => Ok(None),
             },
@@ -434,12 +393,12 @@ impl SchemaProvider for LastingSchema {
 
     fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let gone = || Arc::new(EmptyTable::new(Arc::new(arrow::datatypes::Schema::empty()))) as Arc<dyn TableProvider>;
-        Ok(self.drop(name)?.then(gone))
+        Ok(self.drop_table(name)?.then(gone))
     }
 
     fn table_exist(&self, name: &str) -> bool {
         self.database.registered(&self.name, name).is_some()
-            || self.path(name).is_ok_and(|path| path.is_file())
-            || self.attached().is_some_and(|graph| graph.table_exist(name))
+            || self.path(name).is_file()
+            || self.attached.as_ref().is_some_and(|graph| graph.table_exist(name))
     }
 }

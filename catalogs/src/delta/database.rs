@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lab.bonnet/bonnet.json                the format's version
-//! lab.bonnet/lock                       held for the moment of a change of the catalog
+//! lab.bonnet/lock                       locked while the catalog changes
 //! lab.bonnet/catalog/results.json       a schema, with the name of its folder
 //! lab.bonnet/catalog/results-4f1c/      the entries of its tables and views
 //! lab.bonnet/attached/mantra.json       an attached folder of graphs, or an attached database
@@ -14,6 +14,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use bonnet_datasets::Opened;
 use datafusion::catalog::TableProvider;
@@ -22,21 +23,21 @@ use deltalake::DeltaTable;
 use deltalake::kernel::Action;
 use serde::{Deserialize, Serialize};
 
-use super::datafile::Written;
 use super::entry::{self, Attachment, Entry};
-use super::log::{self, Since};
-use super::plain::PlainFiles;
+use super::fast::checkpoint;
+use super::fast::data_file::Written;
+use super::fast::log::{self, Since};
+use super::fast::plain::PlainFiles;
 use super::store::Operation;
-use super::{checkpoint, names, store};
-use crate::attached::{GraphSchema, external};
+use super::{names, store};
+use crate::engine_catalog::MAIN_SCHEMA;
+use crate::error::external;
+use crate::graph_schema::GraphSchema;
 
 /// The file that says that a folder is a database.
 const HEADER: &str = "bonnet.json";
 /// The version of the layout on disk.
 const FORMAT: u32 = 1;
-/// The schema of tables without a schema, which every database has.
-pub(super) const MAIN: &str = "main";
-
 #[derive(Serialize, Deserialize)]
 struct Header {
     format: u32,
@@ -50,8 +51,8 @@ pub struct Database {
     root: PathBuf,
     /// Why nothing can be changed, if nothing can.
     read_only: Option<String>,
-    /// Tables as they were last seen, by their folders, so that only later commits have to be read.
-    seen: Mutex<HashMap<String, Seen>>,
+    /// Snapshots of tables, by their folders, so that only later commits have to be read.
+    snapshots: Mutex<HashMap<String, TableSnapshot>>,
     /// The attached graphs that were opened, with what they were attached by.
     graphs: Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>,
     /// Tables that a program registered: they last as long as it.
@@ -59,16 +60,16 @@ pub struct Database {
 }
 
 /// A table at a version. Its columns and properties are those of `table`, which may know the files of an earlier version:
-/// they are read when they are asked for.
+/// they are read when they are needed.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct TableSnapshot {
     pub(super) table: DeltaTable,
     pub(super) version: u64,
-    /// The files of `table`, once somebody has read it.
+    /// The files of `table`, once it has been scanned.
     pub(super) plain: Arc<OnceLock<Option<PlainFiles>>>,
 }
 
-impl Seen {
+impl TableSnapshot {
     /// A table with the files of its version.
     pub(super) fn new(table: DeltaTable) -> Self {
         let version = table.version().unwrap_or_default();
@@ -117,8 +118,8 @@ impl Database {
             true => Some("it was opened for reading alone".to_owned()),
             false => File::options().create(true).append(true).open(root.join("lock")).err().map(|e| e.to_string()),
         };
-        let (seen, graphs, registered) = Default::default();
-        Ok(Arc::new(Self { root, read_only, seen, graphs, registered }))
+        let (snapshots, graphs, registered) = Default::default();
+        Ok(Arc::new(Self { root, read_only, snapshots, graphs, registered }))
     }
 
     /// The folder.
@@ -139,7 +140,7 @@ impl Database {
         }
     }
 
-    /// Holds the catalog for a change. Let go of it soon: other processes wait.
+    /// Locks the catalog for a change. Other processes wait meanwhile.
     pub(super) fn lock(&self) -> Result<Lock> {
         self.writable()?;
         let path = self.root.join("lock");
@@ -176,82 +177,88 @@ impl Database {
         Ok(folder)
     }
 
-    /// The table in this folder as it is now; reads what was committed since it was last seen, but no list of files.
-    pub(super) async fn seen(&self, folder: &str, name: &str) -> Result<Seen> {
-        let before = lock(&self.seen).get(folder).cloned();
+    /// The table in this folder as it is now; reads what was committed since the last snapshot, but no list of files.
+    pub(super) async fn snapshot(&self, folder: &str, name: &str) -> Result<TableSnapshot> {
+        let before = lock(&self.snapshots).get(folder).cloned();
         let path = self.table_path(folder);
         // A folder that was removed is missed only by looking at it.
-        let Some(mut seen) = before.filter(|_| path.join("_delta_log").is_dir()) else {
+        let Some(mut snapshot) = before.filter(|_| path.join("_delta_log").is_dir()) else {
             let table = store::open(&path, name).await?;
             return Ok(self.remember(folder, table));
         };
-        match log::since(&path, seen.version).map_err(|error| entry::at(&path, &error))? {
+        match log::since(&path, snapshot.version).map_err(|error| entry::at(&path, &error))? {
             Since::Rows(version) => {
-                seen.version = version;
-                let mut known = lock(&self.seen);
+                snapshot.version = version;
+                let mut known = lock(&self.snapshots);
                 if let Some(known) = known.get_mut(folder) {
                     known.version = known.version.max(version);
                 }
-                Ok(seen)
+                Ok(snapshot)
             }
             Since::More => {
-                seen.table.update_state().await.map_err(|error| store::failed(name, error))?;
-                Ok(self.remember(folder, seen.table))
+                log::check(&path)?;
+                snapshot.table.update_state().await.map_err(|error| store::failed(name, error))?;
+                Ok(self.remember(folder, snapshot.table))
             }
         }
     }
 
     /// The table in this folder as it is now, with its files.
     pub(super) async fn table(&self, folder: &str, name: &str) -> Result<DeltaTable> {
-        let seen = self.seen(folder, name).await?;
-        Ok(self.with_files(folder, name, seen).await?.table)
+        let snapshot = self.snapshot(folder, name).await?;
+        Ok(self.with_files(folder, name, snapshot).await?.table)
     }
 
-    /// The table at the version at which it was seen, with its files.
-    pub(super) async fn with_files(&self, folder: &str, name: &str, mut seen: Seen) -> Result<Seen> {
-        if seen.has_files() {
-            return Ok(seen);
+    /// The table at the version of a snapshot, with its files.
+    pub(super) async fn with_files(
+        &self,
+        folder: &str,
+        name: &str,
+        mut snapshot: TableSnapshot,
+    ) -> Result<TableSnapshot> {
+        if snapshot.has_files() {
+            return Ok(snapshot);
         }
         // Another statement may have read more files meanwhile.
-        let known = lock(&self.seen).get(folder).cloned();
+        let known = lock(&self.snapshots).get(folder).cloned();
         if let Some(known) = known
-            && known.table.version() <= Some(seen.version)
-            && known.table.version() > seen.table.version()
+            && known.table.version() <= Some(snapshot.version)
+            && known.table.version() > snapshot.table.version()
         {
-            seen = Seen { version: seen.version, ..known };
+            snapshot = TableSnapshot { version: snapshot.version, ..known };
         }
-        if seen.has_files() {
-            return Ok(seen);
+        if snapshot.has_files() {
+            return Ok(snapshot);
         }
-        seen.table.update_incremental(Some(seen.version)).await.map_err(|error| store::failed(name, error))?;
-        Ok(self.remember(folder, seen.table))
+        snapshot.table.update_incremental(Some(snapshot.version)).await.map_err(|error| store::failed(name, error))?;
+        Ok(self.remember(folder, snapshot.table))
     }
 
-    /// Keeps what is known of a table, unless more is.
-    fn remember(&self, folder: &str, table: DeltaTable) -> Seen {
-        let seen = Seen::new(table);
-        let mut known = lock(&self.seen);
-        let kept = known.entry(folder.to_owned()).or_insert_with(|| seen.clone());
-        if kept.table.version() < seen.table.version() {
-            *kept = Seen { version: kept.version.max(seen.version), ..seen.clone() };
+    /// Caches the snapshot of a table, unless a later one is cached.
+    fn remember(&self, folder: &str, table: DeltaTable) -> TableSnapshot {
+        let snapshot = TableSnapshot::new(table);
+        let mut known = lock(&self.snapshots);
+        let kept = known.entry(folder.to_owned()).or_insert_with(|| snapshot.clone());
+        if kept.table.version() < snapshot.table.version() {
+            *kept = TableSnapshot { version: kept.version.max(snapshot.version), ..snapshot.clone() };
         }
-        seen
+        snapshot
     }
 
     /// Commits rows to the table in this folder; the version that has them.
     pub(super) async fn append(&self, folder: &str, name: &str, written: Vec<Written>) -> Result<u64> {
-        let seen = self.seen(folder, name).await?;
+        let snapshot = self.snapshot(folder, name).await?;
         let path = self.table_path(folder);
-        if !store::appends_alone(&seen.table, name)? {
-            let table = self.with_files(folder, name, seen).await?.table;
+        if !store::appends_alone(&snapshot.table, name)? {
+            let table = self.with_files(folder, name, snapshot).await?.table;
             let added = store::synced(&path, written).await?.into_iter().map(Action::Add).collect();
             return store::commit(&table, name, added, Operation::Append).await;
         }
-        let version = store::append(&path, name, seen.version, written).await?;
-        if let Some(known) = lock(&self.seen).get_mut(folder) {
+        let version = store::append(&path, name, snapshot.version, written).await?;
+        if let Some(known) = lock(&self.snapshots).get_mut(folder) {
             known.version = known.version.max(version);
         }
-        if store::wants_checkpoint(&seen.table, version) {
+        if store::wants_checkpoint(&snapshot.table, version) {
             // The rows are committed: a checkpoint that cannot be written only makes reading slower.
             let extended = store::blocking(move || checkpoint::extend(&path, version)).await;
             if !extended.unwrap_or(false) {
@@ -270,8 +277,7 @@ impl Database {
         }
         let opened = bonnet_datasets::open(&attached.location, attached.format.as_deref(), &attached.options);
         let graph = match opened.map_err(external)? {
-            Opened::Graph(dataset) if attached.read_only => GraphSchema::read_only(dataset),
-            Opened::Graph(dataset) => GraphSchema::new(dataset),
+            Opened::Graph(dataset) => GraphSchema::new(dataset, attached.read_only),
             Opened::Collection(_) => {
                 return plan_err!(
                     "'{}' was one graph when it was attached as {schema} and is a folder of graphs now: DETACH {schema} \
@@ -305,7 +311,7 @@ impl Database {
         registered.remove(&(schema.to_owned(), table.to_owned()))
     }
 
-    /// A folder for a new table, which goes away again unless it is kept.
+    /// A folder for a new table, which is removed on drop unless [`Building::keep`] is called.
     pub(super) fn build(self: &Arc<Self>, schema: &str, table: &str) -> Result<Building> {
         self.writable()?;
         let parent = names::plain(schema);
@@ -322,65 +328,101 @@ impl Database {
         Ok(Building { database: Arc::clone(self), folder, mark, _held: held, keep: false })
     }
 
-    /// Every folder of a table that an entry names.
-    fn used(&self) -> Result<HashSet<String>> {
-        let mut used = HashSet::new();
+    /// The entries of a folder of the catalog that can be read.
+    fn entries(&self, folder: &str) -> Result<Vec<Entry>> {
+        let folder = self.catalog().join(folder);
+        let names = entry::list(&folder)?.into_iter();
+        let read = |name: String| entry::read(&folder.join(format!("{}.json", names::encode(&name)))).ok().flatten();
+        Ok(names.filter_map(read).collect())
+    }
+
+    /// Says when the table of an entry was dropped, from which on VACUUM counts. Where that cannot be written, VACUUM
+    /// counts from when it finds the table without an entry.
+    pub(super) fn mark_dropped(&self, entry: &Entry) {
+        if let Entry::Table { folder, .. } = entry {
+            let _ = File::create(self.dropped_mark(folder));
+        }
+    }
+
+    fn dropped_mark(&self, folder: &str) -> PathBuf {
+        self.table_path(&format!("{folder}.dropped"))
+    }
+
+    /// Removes the entries of a schema that is no longer in the catalog.
+    pub(super) fn remove_entries(&self, folder: &str) {
+        self.entries(folder).unwrap_or_default().iter().for_each(|entry| self.mark_dropped(entry));
+        let _ = std::fs::remove_dir_all(self.catalog().join(folder));
+    }
+
+    /// Removes the files of tables that were dropped longer ago than `retain`, of schemas that were dropped, and of
+    /// statements that were killed; how many folders of tables. Other processes may still read a table that was dropped.
+    ///
+    /// # Errors
+    /// If an entry of the catalog is damaged, so that its table would be taken for a dropped one, or a file cannot be
+    /// removed.
+    pub fn remove_dropped(&self, retain: Duration) -> Result<usize> {
+        let _lock = self.lock()?;
+        let (mut used, mut schemas) = (HashSet::new(), HashSet::new());
         for schema in entry::list(&self.catalog())? {
             let Some(Entry::Schema { folder, .. }) = entry::read(&self.schema_path(&schema))? else { continue };
-            let folder = self.catalog().join(folder);
-            for name in entry::list(&folder)? {
+            let path = self.catalog().join(&folder);
+            for name in entry::list(&path)? {
                 if let Some(Entry::Table { folder, .. }) =
-                    entry::read(&folder.join(format!("{}.json", names::encode(&name))))?
+                    entry::read(&path.join(format!("{}.json", names::encode(&name))))?
                 {
                     used.insert(folder);
                 }
             }
+            schemas.insert(folder);
         }
-        Ok(used)
-    }
-
-    /// Removes the files of tables and schemas that were dropped, and of statements that were killed; how many folders.
-    ///
-    /// # Errors
-    /// If the catalog is damaged or a file cannot be removed.
-    pub fn remove_dropped(&self) -> Result<usize> {
-        let _lock = self.lock()?;
-        let used = self.used()?;
         let mut removed = 0;
         let tables = self.root.join("tables");
         for parent in folders(&tables)? {
             for name in folders(&tables.join(&parent))? {
                 let folder = format!("{parent}/{name}");
-                // A statement that makes a table holds its mark until the table is in the catalog.
-                let mark = tables.join(format!("{folder}.building"));
-                let busy = match File::open(&mark) {
-                    Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
-                    Err(_) => false,
-                };
-                if used.contains(&folder) || busy {
-                    continue;
+                if !used.contains(&folder) && self.remove_table(&folder, retain)? {
+                    removed += 1;
                 }
-                let path = tables.join(&folder);
-                std::fs::remove_dir_all(&path).map_err(|error| entry::at(&path, &error))?;
-                let _ = std::fs::remove_file(&mark);
-                lock(&self.seen).remove(&folder);
-                removed += 1;
             }
             let _ = std::fs::remove_dir(tables.join(&parent));
         }
-        let mut kept = HashSet::new();
-        for schema in entry::list(&self.catalog())? {
-            if let Some(Entry::Schema { folder, .. }) = entry::read(&self.schema_path(&schema))? {
-                kept.insert(folder);
-            }
-        }
         for folder in folders(&self.catalog())? {
-            if !kept.contains(&folder) {
+            if !schemas.contains(&folder) {
                 let path = self.catalog().join(folder);
                 std::fs::remove_dir_all(&path).map_err(|error| entry::at(&path, &error))?;
             }
         }
         Ok(removed)
+    }
+
+    /// Removes the folder of a table without an entry, unless a statement is building it, or it was dropped within
+    /// `retain`; whether it did.
+    fn remove_table(&self, folder: &str, retain: Duration) -> Result<bool> {
+        let (path, building, dropped) =
+            (self.table_path(folder), self.table_path(&format!("{folder}.building")), self.dropped_mark(folder));
+        match File::open(&building) {
+            // A statement that makes a table holds its mark until the table is in the catalog.
+            Ok(file) if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) => return Ok(false),
+            // One that was killed: the table was never in the catalog.
+            Ok(_) => {}
+            Err(_) => {
+                let since = match dropped.metadata().and_then(|data| data.modified()) {
+                    Ok(since) => since,
+                    Err(_) => {
+                        File::create(&dropped).map_err(|error| entry::at(&dropped, &error))?;
+                        SystemTime::now()
+                    }
+                };
+                if since.elapsed().unwrap_or_default() < retain {
+                    return Ok(false);
+                }
+            }
+        }
+        std::fs::remove_dir_all(&path).map_err(|error| entry::at(&path, &error))?;
+        let _ = std::fs::remove_file(&building);
+        let _ = std::fs::remove_file(&dropped);
+        lock(&self.snapshots).remove(folder);
+        Ok(true)
     }
 }
 
@@ -411,9 +453,9 @@ fn make(root: &Path) -> Result<()> {
         if Database::is_at(root) {
             return Ok(());
         }
-        let schema = root.join("catalog").join(format!("{MAIN}.json"));
+        let schema = root.join("catalog").join(format!("{MAIN_SCHEMA}.json"));
         if entry::read(&schema)?.is_none() {
-            let folder = format!("{MAIN}-{}", names::unique());
+            let folder = format!("{MAIN_SCHEMA}-{}", names::unique());
             std::fs::create_dir(root.join("catalog").join(&folder))?;
             entry::write(&schema, &Entry::Schema { folder, graph: None, attached: None })?;
         }
@@ -444,12 +486,12 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The catalog, held for a change until this goes.
+/// The lock of the catalog, released on drop.
 pub(super) struct Lock {
     _file: File,
 }
 
-/// The folder of a table that is not yet in the catalog. Goes away with this unless it was kept.
+/// The folder of a table that is not yet in the catalog. Removed on drop unless [`Building::keep`] is called.
 pub(super) struct Building {
     database: Arc<Database>,
     /// The folder below `tables/`.

@@ -57,7 +57,7 @@ pub struct GraphFacts {
     pub generator: String,
 }
 
-/// What ATTACH was told.
+/// The operands of an ATTACH.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// An absolute path, a URL, or `builtin:name`.
@@ -82,7 +82,13 @@ pub(super) fn read(path: &Path) -> io::Result<Option<Entry>> {
         text => text.map_err(|error| at(path, &error))?,
     };
     let entry = serde_json::from_slice(&text).map_err(|error| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("'{}' is damaged: {error}", path.display()))
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "'{}' is damaged: {error}; restore it from a copy, or remove it to forget what it names",
+                path.display()
+            ),
+        )
     })?;
     Ok(Some(entry))
 }

@@ -1,4 +1,4 @@
-//! Names of SQL as names of files, and names that nobody else has.
+//! Names of SQL as names of files, and unique names.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

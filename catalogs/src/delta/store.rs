@@ -12,6 +12,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
+use deltalake::delta_datafusion::DeltaScanConfig;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitData, CommitProperties, TableReference, TransactionError};
 use deltalake::kernel::{Action, Add, StructType};
@@ -22,8 +23,8 @@ use deltalake::table::config::TablePropertiesExt;
 use deltalake::{DeltaResult, DeltaTable, DeltaTableBuilder, DeltaTableError};
 use serde_json::Value;
 
-use super::datafile::{self, DataFile, Written};
-use super::log::{self, Prepared, Since};
+use super::fast::data_file::{self, DataFile, Written};
+use super::fast::log::{self, Prepared, Since};
 use super::types;
 
 /// How often a commit is tried again after another process was faster. Every try checks that the two do not conflict.
@@ -40,6 +41,8 @@ pub(super) async fn open(folder: &Path, name: &str) -> Result<DeltaTable> {
             folder.display()
         );
     }
+    let path = folder.to_owned();
+    blocking(move || log::check(&path)).await?;
     builder(folder)?.load().await.map_err(|error| failed(name, error))
 }
 
@@ -49,6 +52,11 @@ fn builder(folder: &Path) -> Result<DeltaTableBuilder> {
         .ok_or_else(|| exec_datafusion_err!("'{}' is no path in UTF-8: move the database", folder.display()))?;
     let url = deltalake::ensure_table_uri(path).map_err(|error| failed(path, error))?;
     DeltaTableBuilder::from_url(url).map_err(|error| failed(path, error))
+}
+
+/// How our scans read a table: text as TEXT, whatever the session prefers, so that a table has one schema.
+pub(super) fn scan_config() -> DeltaScanConfig {
+    DeltaScanConfig { schema_force_view_types: false, ..DeltaScanConfig::new().with_wrap_partition_values(false) }
 }
 
 /// Makes a table of these rows in an empty folder, in one commit. Its columns are those of `schema`, which
@@ -74,7 +82,7 @@ fn properties(predicate: Option<String>) -> CommitProperties {
         let parameters = serde_json::Map::from_iter([("predicate".to_owned(), Value::from(predicate))]);
         metadata.push(("operationParameters".to_owned(), Value::Object(parameters)));
     }
-    // The history stays until VACUUM: versions can be asked for.
+    // The history stays until VACUUM, for time travel.
     CommitProperties::default().with_max_retries(RETRIES).with_cleanup_expired_logs(Some(false)).with_metadata(metadata)
 }
 
@@ -113,7 +121,7 @@ pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>,
     Ok(version)
 }
 
-/// Whether a commit that only adds rows agrees with every other: nothing about the table has to be kept up with each
+/// Whether a commit that only adds rows conflicts with no other: no property of the table has to be maintained with each
 /// commit. Tables of ours are like that; another program may have given one properties that are not.
 pub(super) fn appends_alone(table: &DeltaTable, name: &str) -> Result<bool> {
     let state = table.snapshot().map_err(|error| failed(name, error))?;
@@ -125,13 +133,13 @@ pub(super) fn appends_alone(table: &DeltaTable, name: &str) -> Result<bool> {
     })
 }
 
-/// Whether the log is to be summed up at this version, as the table says (by default at every hundredth).
+/// Whether a checkpoint is due at this version: by the table's interval, by default every hundredth.
 pub(super) fn wants_checkpoint(table: &DeltaTable, version: u64) -> bool {
     let interval = table.snapshot().map(|state| state.config().checkpoint_interval().get());
     interval.is_ok_and(|interval| (version + 1).is_multiple_of(interval))
 }
 
-/// Sums up the log of the table in this folder at a version, from all of it.
+/// Writes the checkpoint of a version of the table in this folder, from the whole log.
 pub(super) async fn checkpoint(folder: &Path, version: u64) -> Result<()> {
     let name = folder.display().to_string();
     let table = builder(folder)?.with_version(version).load().await;
@@ -139,9 +147,9 @@ pub(super) async fn checkpoint(folder: &Path, version: u64) -> Result<()> {
     create_checkpoint(&table, None).await.map_err(|error| failed(&name, error))
 }
 
-/// Commits files with new rows to the table in this folder, which was last seen at a version: after whatever other
-/// processes commit at the same time, unless that changes more than rows.
-pub(super) async fn append(folder: &Path, name: &str, seen: u64, written: Vec<Written>) -> Result<u64> {
+/// Commits files with new rows to the table in this folder, after the version `last` and whatever other processes commit
+/// at the same time, unless that changes more than rows.
+pub(super) async fn append(folder: &Path, name: &str, last: u64, written: Vec<Written>) -> Result<u64> {
     let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
     let metadata = HashMap::from([("bonnetdb".to_owned(), Value::from(env!("CARGO_PKG_VERSION")))]);
     let (added, files): (Vec<Action>, Vec<File>) =
@@ -158,7 +166,7 @@ pub(super) async fn append(folder: &Path, name: &str, seen: u64, written: Vec<Wr
             prepared.sync()?;
             files.join().map_err(|_| io::Error::other("a thread failed"))?
         })?;
-        let mut last = seen;
+        let mut last = last;
         for _ in 0..RETRIES {
             if prepared.put(last + 1)? {
                 return Ok(Some(last + 1));
@@ -170,7 +178,7 @@ pub(super) async fn append(folder: &Path, name: &str, seen: u64, written: Vec<Wr
         }
         Ok(None)
     });
-    let committed = committed.await.map_err(|error| failed(name, told(error)))?;
+    let committed = committed.await.map_err(|error| failed(name, as_delta_error(error)))?;
     committed.ok_or_else(|| {
         exec_datafusion_err!(
             "another statement changed {name} while this one ran; nothing of this one was kept: run it again"
@@ -178,8 +186,8 @@ pub(super) async fn append(folder: &Path, name: &str, seen: u64, written: Vec<Wr
     })
 }
 
-/// An error of the disk as one of the table's, which are put into words in one place.
-fn told(error: DataFusionError) -> DeltaTableError {
+/// An error of the disk as one of Delta's, so that [`failed`] words them all.
+fn as_delta_error(error: DataFusionError) -> DeltaTableError {
     match error {
         DataFusionError::IoError(source) => DeltaTableError::Io { source },
         other => DeltaTableError::Generic(other.to_string()),
@@ -277,7 +285,7 @@ impl Appender {
         written: &mut Vec<Written>,
         batch: &RecordBatch,
     ) -> DeltaResult<()> {
-        let mut with_nan = datafile::with_nan(batch);
+        let mut with_nan = data_file::with_nan(batch);
         let mut file = match open.take() {
             Some(file) if with_nan.is_subset(&file.with_nan) => file,
             before => {
@@ -317,7 +325,7 @@ impl Appender {
     }
 }
 
-/// What went wrong with a table, in words for whoever typed the statement.
+/// A Delta error as one of a statement: it names the table, and says what to do where that is known.
 pub(super) fn failed(name: &str, error: DeltaTableError) -> DataFusionError {
     if let DeltaTableError::Transaction { source: TransactionError::CommitConflict(conflict) } = &error {
         return exec_datafusion_err!(
@@ -348,7 +356,7 @@ fn io_kind(error: &DeltaTableError) -> Option<io::ErrorKind> {
     while let Some(error) = next {
         if let Some(error) = error.downcast_ref::<io::Error>() {
             match error.get_ref() {
-                // Another error in the clothes of the system's.
+                // An error wrapped as `io::Error`.
                 Some(inner) => {
                     next = Some(inner);
                     continue;

@@ -16,27 +16,28 @@ use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use deltalake::DeltaTable;
-use deltalake::delta_datafusion::{DeltaScanConfig, DeltaScanNext};
+use deltalake::delta_datafusion::DeltaScanNext;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
-use super::change::{self, Change};
-use super::database::{Database, Seen};
+use super::copy_on_write::{self, Change};
+use super::database::{Database, TableSnapshot};
 use super::entry::{self, Entry};
-use super::plain::PlainFiles;
+use super::fast::plain::PlainFiles;
+use super::history::{self, History};
 use super::store::{self, Appender};
-use super::versions::Version;
-use crate::boxed::{Planned, table_methods};
-use crate::change::ChangeExec;
-use crate::finished::Finished;
+use crate::change_exec::ChangeExec;
+use crate::committed_rows::CommittedRows;
+use crate::table_methods::{Planned, table_methods};
+use crate::time_travel::Version;
 
 /// A Delta table at one version.
 #[derive(Clone)]
 pub struct LastingTable {
     name: String,
     /// At its version, but perhaps with the files of an earlier one.
-    seen: Seen,
-    /// How it is read: its columns, and if `seen` knows them its files.
+    snapshot: TableSnapshot,
+    /// How it is read: its columns, and if `snapshot` knows them, its files.
     scan: Arc<DeltaScanNext>,
     defaults: Arc<HashMap<String, Expr>>,
     access: Access,
@@ -53,39 +54,34 @@ enum Access {
 
 impl fmt::Debug for LastingTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LastingTable").field("name", &self.name).field("version", &self.seen.version).finish()
+        f.debug_struct("LastingTable").field("name", &self.name).field("version", &self.snapshot.version).finish()
     }
 }
 
 fn scan_of(table: &DeltaTable, name: &str) -> Result<DeltaScanNext> {
     let snapshot = table.snapshot().map_err(|error| store::failed(name, error))?.snapshot().clone();
-    DeltaScanNext::new(snapshot, scan_config())
-}
-
-/// How our scans read a table: text as TEXT, whatever the session prefers, so that a table has one schema.
-pub(super) fn scan_config() -> DeltaScanConfig {
-    DeltaScanConfig { schema_force_view_types: false, ..DeltaScanConfig::new().with_wrap_partition_values(false) }
+    DeltaScanNext::new(snapshot, store::scan_config())
 }
 
 impl LastingTable {
-    fn new(name: String, seen: Seen, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
-        let scan = Arc::new(scan_of(&seen.table, &name)?);
-        Ok(Self { name, seen, scan, defaults: Arc::new(defaults), access })
+    fn new(name: String, snapshot: TableSnapshot, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
+        let scan = Arc::new(scan_of(&snapshot.table, &name)?);
+        Ok(Self { name, snapshot, scan, defaults: Arc::new(defaults), access })
     }
 
     /// The same of a table with its files.
     fn of_files(name: String, table: DeltaTable, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
-        Self::new(name, Seen::new(table), defaults, access)
+        Self::new(name, TableSnapshot::new(table), defaults, access)
     }
 
     /// A table of a database as it is now.
     pub(super) async fn of(database: &Arc<Database>, name: String, entry: PathBuf) -> Result<Option<Self>> {
         let Some(Entry::Table { folder, defaults }) = entry::read(&entry)? else { return Ok(None) };
-        let seen = database.seen(&folder, &name).await?;
-        Self::new(name, seen, parsed(&defaults)?, Access::Database(Arc::clone(database), folder, entry)).map(Some)
+        let snapshot = database.snapshot(&folder, &name).await?;
+        Self::new(name, snapshot, parsed(&defaults)?, Access::Database(Arc::clone(database), folder, entry)).map(Some)
     }
 
-    /// The table as it is now, for a plan that was made before: a version of the past stays what it is.
+    /// The table at its latest version, for a plan that was made before; a version of the past stays as it is.
     ///
     /// # Errors
     /// If the table was dropped, or has other columns.
@@ -115,20 +111,30 @@ impl LastingTable {
     /// # Errors
     /// If there was no such version, or its files were vacuumed; says which versions there are.
     pub async fn at_version(&self, version: &Version) -> Result<Self> {
-        let delta = super::versions::load(&self.delta().await?, &self.name, version).await?;
+        let delta = history::load(&self.delta().await?, &self.name, version).await?;
         let name = format!("{} {version}", self.name);
         Self::of_files(name, delta, HashMap::new(), Access::Read("versions of the past do not change"))
     }
 
+    /// The commits of the table.
+    ///
+    /// # Errors
+    /// If its log cannot be read.
+    pub async fn history(&self) -> Result<History> {
+        Ok(History::new(&self.name, self.delta().await?))
+    }
+
     /// The table with its files.
-    pub(super) async fn delta(&self) -> Result<DeltaTable> {
+    async fn delta(&self) -> Result<DeltaTable> {
         Ok(self.with_files().await?.table)
     }
 
-    async fn with_files(&self) -> Result<Seen> {
+    async fn with_files(&self) -> Result<TableSnapshot> {
         match &self.access {
-            Access::Database(database, folder, _) => database.with_files(folder, &self.name, self.seen.clone()).await,
-            Access::Read(_) => Ok(self.seen.clone()),
+            Access::Database(database, folder, _) => {
+                database.with_files(folder, &self.name, self.snapshot.clone()).await
+            }
+            Access::Read(_) => Ok(self.snapshot.clone()),
         }
     }
 
@@ -138,7 +144,7 @@ impl LastingTable {
 
     /// The version that is read.
     pub fn version(&self) -> u64 {
-        self.seen.version
+        self.snapshot.version
     }
 
     /// Where its files are.
@@ -146,7 +152,7 @@ impl LastingTable {
     /// # Errors
     /// If they are not on this machine.
     pub fn location(&self) -> Result<std::path::PathBuf> {
-        store::folder(&self.seen.table)
+        store::folder(&self.snapshot.table)
     }
 
     /// Refuses a change that the table cannot take.
@@ -155,7 +161,8 @@ impl LastingTable {
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.name),
             Access::Database(database, ..) => database.writable()?,
         }
-        let metadata = self.seen.table.snapshot().map_err(|error| store::failed(&self.name, error))?.metadata().clone();
+        let metadata =
+            self.snapshot.table.snapshot().map_err(|error| store::failed(&self.name, error))?.metadata().clone();
         let foreign = |key: &&String| key.starts_with("delta.constraints.") || *key == "delta.columnMapping.mode";
         match metadata.configuration().keys().find(foreign) {
             Some(key) => exec_err!(
@@ -170,7 +177,7 @@ impl LastingTable {
     pub(super) async fn now(&self) -> Result<DeltaTable> {
         match &self.access {
             Access::Database(database, folder, _) => database.table(folder, &self.name).await,
-            Access::Read(_) => Ok(self.seen.table.clone()),
+            Access::Read(_) => Ok(self.snapshot.table.clone()),
         }
     }
 }
@@ -232,14 +239,14 @@ impl LastingTable {
         limit: Option<usize>,
     ) -> Planned<'a> {
         async move {
-            let seen = self.with_files().await?;
-            if let Some(plain) = seen.plain.get_or_init(|| PlainFiles::of(&seen.table, &self.schema())) {
+            let snapshot = self.with_files().await?;
+            if let Some(plain) = snapshot.plain.get_or_init(|| PlainFiles::of(&snapshot.table, &self.schema())) {
                 return plain.scan(session, projection, filters, limit).await;
             }
-            if self.seen.has_files() {
+            if self.snapshot.has_files() {
                 return self.scan.scan(session, projection, filters, limit).await;
             }
-            scan_of(&seen.table, &self.name)?.scan(session, projection, filters, limit).await
+            scan_of(&snapshot.table, &self.name)?.scan(session, projection, filters, limit).await
         }
         .boxed()
     }
@@ -276,13 +283,13 @@ impl LastingTable {
         self.change(session, Change { filters: Vec::new(), assignments: None })
     }
 
-    /// Appends rows that are worth keeping one by one: each batch is committed as it comes, and counted in `kept`.
+    /// Appends rows that are worth keeping one by one: each batch is committed as it comes, and counted in `committed`.
     ///
     /// # Errors
-    /// If the rows fail or cannot be written; those that `kept` has counted stay.
-    pub async fn keep_runs(&self, rows: SendableRecordBatchStream, kept: &Arc<Finished>) -> Result<u64> {
+    /// If the rows fail or cannot be written; those that `committed` has counted stay.
+    pub async fn append_each(&self, rows: SendableRecordBatchStream, committed: &Arc<CommittedRows>) -> Result<u64> {
         self.writable()?;
-        let sink = Sink { table: self.clone(), schema: self.schema(), each: Some(Arc::clone(kept)) };
+        let sink = Sink { table: self.clone(), schema: self.schema(), each: Some(Arc::clone(committed)) };
         sink.write(rows).await
     }
 
@@ -292,7 +299,7 @@ impl LastingTable {
         let shown = format!("DeltaTable: {} {}", change.verb(), self.name);
         let run = move |context| {
             let (table, state, change) = (table.clone(), Box::new(state.clone()), change.clone());
-            async move { change::run(&table, &state, &change, context).await }.boxed()
+            async move { copy_on_write::run(&table.now().await?, &table.name, &state, &change, context).await }.boxed()
         };
         Ok(Arc::new(ChangeExec::new(shown, run)))
     }
@@ -303,7 +310,7 @@ struct Sink {
     table: LastingTable,
     schema: SchemaRef,
     /// Where the rows of each batch are counted once they are committed; `None` for one commit at the end.
-    each: Option<Arc<Finished>>,
+    each: Option<Arc<CommittedRows>>,
 }
 
 impl fmt::Debug for Sink {
@@ -323,7 +330,7 @@ impl DataSink for Sink {
         &self.schema
     }
 
-    // What `async_trait` writes, see `boxed`.
+    // What `async_trait` writes, see `table_methods`.
     fn write_all<'s, 'c, 'f>(
         &'s self,
         data: SendableRecordBatchStream,
@@ -342,9 +349,10 @@ impl Sink {
     fn write(&self, mut data: SendableRecordBatchStream) -> BoxFuture<'_, Result<u64>> {
         async move {
             let table = &self.table;
-            let partitions = table.seen.table.snapshot().map_err(|error| store::failed(&table.name, error))?;
+            let partitions = table.snapshot.table.snapshot().map_err(|error| store::failed(&table.name, error))?;
             let partitions = partitions.metadata().partition_columns().to_vec();
-            let mut files = Appender::new(&store::folder(&table.seen.table)?, &table.name, &self.schema, &partitions)?;
+            let mut files =
+                Appender::new(&store::folder(&table.snapshot.table)?, &table.name, &self.schema, &partitions)?;
             // What is written but not committed, VACUUM removes.
             self.append(&mut data, &mut files).await
         }

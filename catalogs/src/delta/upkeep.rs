@@ -11,8 +11,9 @@ use deltalake::delta_datafusion::planner::DeltaPlanner;
 use deltalake::operations::vacuum::VacuumMode;
 use parquet::basic::{Compression, ZstdLevel};
 
+use super::fast::{data_file, log, plain};
+use super::store;
 use super::table::LastingTable;
-use super::{datafile, log, plain, store};
 
 /// What OPTIMIZE did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl LastingTable {
             .build();
         let (_, metrics) = table
             .optimize()
-            .with_writer_properties(datafile::properties(Compression::ZSTD(ZstdLevel::default()), &with_nan))
+            .with_writer_properties(data_file::properties(Compression::ZSTD(ZstdLevel::default()), &with_nan))
             .with_session_state(Arc::new(state))
             .await
             .map_err(|error| store::failed(self.name(), error))?;

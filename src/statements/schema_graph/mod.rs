@@ -9,7 +9,7 @@ mod read;
 
 use std::sync::Arc;
 
-use bonnet_catalogs::{Kept, MadeGraph, MemoryTable};
+use bonnet_catalogs::delta::GraphFacts;
 use bonnet_graph::Monitor;
 use bonnet_relational::{
     Database, Error as RelationalError, ForeignKey, Links, PrimaryKey, SchemaGraph, Text, encode, foreign_keys,
@@ -17,12 +17,9 @@ use bonnet_relational::{
 };
 use bonnet_sql::{execution_error, stopped};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::catalog::{SchemaProvider, TableProvider};
-use datafusion::common::Constraints;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 
-use super::graph::{Host, StopOnDrop, place, to_be_made};
-use super::lasting;
+use super::graph::{Host, StopOnDrop, is_there, new_graph, place};
 use crate::front::statement::CreateSchemaGraph;
 use crate::{Answer, Error, Result, Session};
 use options::{Declared, Options};
@@ -82,10 +79,10 @@ it, so makes no edges |
 
 /// `CREATE GRAPH name FROM SCHEMA schema ...`; answers the rows of the table `keys`.
 pub(super) async fn create(session: &Session, create: CreateSchemaGraph) -> Result<Answer> {
-    let (catalog_name, catalog, name) = place(session, &create.name)?;
-    let Some(exists) = to_be_made(catalog.as_ref(), &name, create.if_not_exists, create.or_replace)? else {
+    let (_, catalog, name) = place(session, &create.name)?;
+    if is_there(session, catalog.as_ref(), &name, create.if_not_exists, create.or_replace)? {
         return Ok(Answer::Done("CREATE GRAPH".to_owned()));
-    };
+    }
     let dropped = StopOnDrop::default();
     let host = Host::new(session, &dropped);
     let options = Options::new(session, &create, &host).await?;
@@ -100,38 +97,11 @@ pub(super) async fn create(session: &Session, create: CreateSchemaGraph) -> Resu
 
     let keys = tables.iter().find(|(table, _)| *table == answer::KEYS);
     let printed = keys.map(|(_, rows)| rows.clone()).unwrap_or_default();
-    let from = format!("SCHEMA {}", create.schema.join("."));
-    if !lasting::create_graph(session, &catalog_name, &name, &tables, directed, from, create.or_replace).await? {
-        let schema = in_memory(session, &name, directed, tables)?;
-        if exists {
-            catalog.deregister_schema(&name, true)?;
-        }
-        catalog.register_schema(&name, schema)?;
-    }
+    let facts = GraphFacts { directed, generator: format!("SCHEMA {}", create.schema.join(".")) };
+    catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await?;
     let columns = printed[0].schema();
     let rows = futures::stream::iter(printed.into_iter().map(Ok));
     Ok(Answer::Rows(Box::pin(RecordBatchStreamAdapter::new(columns, rows))))
-}
-
-/// The graph's tables in memory.
-fn in_memory(
-    session: &Session,
-    name: &str,
-    directed: bool,
-    tables: Vec<(&str, Vec<RecordBatch>)>,
-) -> Result<Arc<dyn SchemaProvider>> {
-    let memory = &session.engine.shared.environment.memory_pool;
-    let schema = MadeGraph::new(directed);
-    for (table, batches) in tables {
-        let mut kept = Kept::new(&format!("{name}.{table}"), memory);
-        batches.iter().try_for_each(|batch| kept.grow(batch))?;
-        let columns = batches[0].schema();
-        let kept = Arc::new(std::sync::Mutex::new(kept));
-        let rows = MemoryTable::try_new(columns, vec![batches], Constraints::default(), Vec::new(), kept)?;
-        let rows: Arc<dyn TableProvider> = Arc::new(rows);
-        schema.register_table(table.to_owned(), rows)?;
-    }
-    Ok(Arc::new(schema))
 }
 
 /// The keys of a database with what they join.

@@ -8,7 +8,7 @@ use bonnet_sql::{execution_error, stopped};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, TimeUnit};
-use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
+use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{Constraint, DataFusionError};
 use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
@@ -34,8 +34,8 @@ pub(super) struct Source {
 impl Source {
     /// Reads all tables of a schema in the order of their names, the rows as they are stored.
     pub async fn read(session: &Session, schema: &[String], host: &Host) -> Result<Self> {
-        let (_, catalog, name) = place(session, schema)?;
-        let provider = find(catalog.as_ref(), &name)?;
+        let (catalog, _, name) = place(session, schema)?;
+        let provider = find(session, &catalog, &name)?;
         let mut names = provider.table_names();
         names.sort_unstable();
         if names.is_empty() {
@@ -114,9 +114,11 @@ fn clean(name: &str) -> String {
     name.trim_start_matches('\u{feff}').to_owned()
 }
 
-fn find(catalog: &dyn CatalogProvider, name: &str) -> Result<Arc<dyn SchemaProvider>> {
-    catalog.schema(name).ok_or_else(|| {
-        let mut known = catalog.schema_names();
+fn find(session: &Session, catalog: &str, name: &str) -> Result<Arc<dyn SchemaProvider>> {
+    // The session plans its views.
+    let catalog = session.state().catalog_list().catalog(catalog);
+    catalog.as_ref().and_then(|catalog| catalog.schema(name)).ok_or_else(|| {
+        let mut known = catalog.map(|catalog| catalog.schema_names()).unwrap_or_default();
         known.sort_unstable();
         Error::statement(format!("there is no schema {name}; there are: {}", known.join(", ")))
     })

@@ -7,20 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
+use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::TableType;
 
-use crate::attached::external;
 use crate::databases::Tables;
+use crate::delta::LastingTable;
+use crate::engine_catalog::{EngineCatalog, EngineSchema, MAIN_SCHEMA};
+use crate::error::external;
 use crate::stored_view::StoredView;
-
-/// The one schema of such a catalog.
-const MAIN: &str = "main";
 
 /// What kind of tables a location holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TablesType {
+pub enum ExternalFormat {
     /// A Delta table, or a folder of them.
     Delta,
     /// A file, or a folder of files, of one format: by the format's name.
@@ -39,7 +38,7 @@ const FORMATS: [(&str, &[&str]); 4] = [
     ("arrow", &["arrow", "feather"]),
 ];
 
-impl TablesType {
+impl ExternalFormat {
     /// The type that ATTACH calls so.
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
@@ -68,26 +67,26 @@ impl TablesType {
 
 /// The tables of a location, in the schema `main` of a catalog of their own.
 #[derive(Debug)]
-pub struct TablesCatalog {
-    schema: Arc<TablesSchema>,
+pub struct ExternalCatalog {
+    schema: Arc<ExternalSchema>,
 }
 
-impl TablesCatalog {
+impl ExternalCatalog {
     /// Opens the tables of a location. Looks at names alone; a database is asked for its tables.
     ///
     /// # Errors
     /// If there are none, or the engine was built without the feature that reads them.
-    pub fn open(kind: TablesType, location: &str, path: &Path) -> Result<Self> {
-        if !matches!(kind, TablesType::Postgres) && !path.exists() {
+    pub fn open(kind: ExternalFormat, location: &str, path: &Path) -> Result<Self> {
+        if !matches!(kind, ExternalFormat::Postgres) && !path.exists() {
             return Err(external(bonnet_datasets::missing(path)));
         }
         let tables = match kind {
-            TablesType::Delta => Found::Delta(delta_tables(path)?),
-            TablesType::Files(format) => Found::Files(files(path, format)?),
-            TablesType::Sqlite => Found::Database(Tables::sqlite(path)?),
-            TablesType::Postgres => Found::Database(Tables::postgres(location)?),
+            ExternalFormat::Delta => Found::Delta(delta_tables(path)?),
+            ExternalFormat::Files(format) => Found::Files(files(path, format)?),
+            ExternalFormat::Sqlite => Found::Database(Tables::sqlite(path)?),
+            ExternalFormat::Postgres => Found::Database(Tables::postgres(location)?),
         };
-        Ok(Self { schema: Arc::new(TablesSchema { location: location.to_owned(), tables }) })
+        Ok(Self { schema: Arc::new(ExternalSchema { location: location.to_owned(), tables }) })
     }
 
     /// How many tables there are.
@@ -101,30 +100,36 @@ impl TablesCatalog {
     }
 }
 
-impl CatalogProvider for TablesCatalog {
+impl EngineCatalog for ExternalCatalog {
     fn schema_names(&self) -> Vec<String> {
-        vec![MAIN.to_owned()]
+        vec![MAIN_SCHEMA.to_owned()]
     }
 
-    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        (name == MAIN).then(|| Arc::clone(&self.schema) as _)
+    fn schema(&self, name: &str) -> Option<Arc<dyn EngineSchema>> {
+        (name == MAIN_SCHEMA).then(|| Arc::clone(&self.schema) as _)
     }
 
-    fn register_schema(&self, name: &str, _: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
+    fn register_schema(&self, name: &str, _: Arc<dyn EngineSchema>) -> Result<()> {
         plan_err!("'{}' is attached for reading: create {name} in another catalog", self.schema.location)
+    }
+
+    fn drop_schema(&self, name: &str, _: bool) -> Result<bool> {
+        match name == MAIN_SCHEMA {
+            true => plan_err!("'{}' is attached for reading: DETACH it instead", self.schema.location),
+            false => Ok(false),
+        }
     }
 }
 
 /// The schema of such a catalog.
 #[derive(Debug)]
-pub(crate) struct TablesSchema {
+struct ExternalSchema {
     location: String,
     tables: Found,
 }
 
-impl TablesSchema {
-    /// Why a table cannot be dropped, if it is one of these.
-    pub(crate) fn keeps(&self, name: &str) -> Option<String> {
+impl EngineSchema for ExternalSchema {
+    fn why_not_drop(&self, name: &str) -> Option<String> {
         let reason = || format!("'{}' is attached for reading: {name} stays; DETACH it instead", self.location);
         self.table_exist(name).then(reason)
     }
@@ -152,7 +157,7 @@ impl Found {
 }
 
 #[async_trait]
-impl SchemaProvider for TablesSchema {
+impl SchemaProvider for ExternalSchema {
     fn table_names(&self) -> Vec<String> {
         self.tables.names()
     }
@@ -160,14 +165,15 @@ impl SchemaProvider for TablesSchema {
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         match &self.tables {
             Found::Delta(tables) => match tables.get(name) {
-                Some(path) => crate::files::delta_table(path).await.map(Some),
+                Some(path) => Ok(Some(Arc::new(LastingTable::at(path).await?))),
                 None => Ok(None),
             },
             // A file is read as a query of the session reads it.
             Found::Files(tables) => Ok(tables.get(name).map(|path| {
                 let path = path.display().to_string().replace('\'', "''");
                 let query = format!("SELECT * FROM '{path}'");
-                Arc::new(StoredView { name: name.to_owned(), query, schema: MAIN.to_owned() }) as _
+                let (name, schema) = (name.to_owned(), MAIN_SCHEMA.to_owned());
+                Arc::new(StoredView { name, query, catalog: None, schema }) as _
             })),
             Found::Database(tables) => tables.table(name).await,
         }
@@ -182,7 +188,7 @@ impl SchemaProvider for TablesSchema {
     }
 
     fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        match self.keeps(name) {
+        match self.why_not_drop(name) {
             Some(reason) => plan_err!("{reason}"),
             None => Ok(None),
         }
@@ -282,15 +288,15 @@ mod tests {
 
     #[test]
     fn types_are_known_by_name_and_by_sight() {
-        assert_eq!(TablesType::of_name("parquet"), Some(TablesType::Files("parquet")));
-        assert_eq!(TablesType::of_name("planetoid"), None);
+        assert_eq!(ExternalFormat::of_name("parquet"), Some(ExternalFormat::Files("parquet")));
+        assert_eq!(ExternalFormat::of_name("planetoid"), None);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("x.db");
         std::fs::write(&file, b"SQLite format 3\0 and more").unwrap();
-        assert_eq!(TablesType::recognise(&file), Some(TablesType::Sqlite));
+        assert_eq!(ExternalFormat::recognise(&file), Some(ExternalFormat::Sqlite));
         std::fs::write(&file, b"short").unwrap();
-        assert_eq!(TablesType::recognise(&file), None);
+        assert_eq!(ExternalFormat::recognise(&file), None);
         std::fs::create_dir(folder.path().join("_delta_log")).unwrap();
-        assert_eq!(TablesType::recognise(folder.path()), Some(TablesType::Delta));
+        assert_eq!(ExternalFormat::recognise(folder.path()), Some(ExternalFormat::Delta));
     }
 }

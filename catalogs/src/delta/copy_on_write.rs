@@ -1,4 +1,4 @@
-//! DELETE and UPDATE: the files that hold rows of the condition are written anew, the others stay.
+//! DELETE and UPDATE by copy-on-write: files with matching rows are rewritten, the others stay.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, col, lit, when};
 use datafusion::physical_plan::{execute_stream, execute_stream_partitioned};
 use datafusion::sql::unparser::expr_to_sql;
+use deltalake::DeltaTable;
 use deltalake::delta_datafusion::{DeltaScanConfig, DeltaScanNext};
 use deltalake::kernel::{Action, Remove};
 use futures::{StreamExt, TryStreamExt};
 
 use super::store::{self, Appender, Operation};
-use super::table::{LastingTable, scan_config};
 
 /// The column that names the file of a row, while one runs.
 const FILE: &str = "__bonnet_file";
@@ -47,16 +47,15 @@ impl Change {
     }
 }
 
-/// Runs a change on the table as it is now, in one commit, and answers how many rows it took. Reads the table's
+/// Runs a change on a table at its latest version, `now`, in one commit, and answers how many rows it took. Reads the table's
 /// columns of the condition, and writes the files that hold such rows.
 pub(super) async fn run(
-    table: &LastingTable,
+    now: &DeltaTable,
+    name: &str,
     state: &SessionState,
     change: &Change,
     context: Arc<TaskContext>,
 ) -> Result<u64> {
-    let now = table.now().await?;
-    let name = table.name();
     let snapshot = now.snapshot().map_err(|error| store::failed(name, error))?.snapshot().clone();
     let condition = conjunction(change.filters.iter().cloned().map(unqualified).collect::<Result<Vec<_>>>()?);
     if change.assignments.is_some() && condition.as_ref().is_some_and(Expr::is_volatile) {
@@ -70,7 +69,7 @@ pub(super) async fn run(
     let files: Option<HashMap<String, u64>> = match &condition {
         None => None,
         Some(condition) => {
-            let config = scan_config().with_file_column_name(FILE);
+            let config = store::scan_config().with_file_column_name(FILE);
             let plan = scan(&snapshot, config, None)?
                 .filter(condition.clone())?
                 .project([cast(col(FILE), DataType::Utf8).alias(FILE)])?
@@ -122,17 +121,17 @@ pub(super) async fn run(
     let mut actions: Vec<Action> = Vec::new();
     if !(everything && change.assignments.is_none()) {
         let paths = files.map(|files| files.into_keys().collect());
-        let plan = rewritten(scan(&snapshot, scan_config(), paths)?, condition.as_ref(), change)?;
-        let schema = table.schema();
+        let plan = rewritten(scan(&snapshot, store::scan_config(), paths)?, condition.as_ref(), change)?;
+        let schema = DeltaScanNext::new(snapshot.clone(), store::scan_config())?.schema();
         let partitions = snapshot.metadata().partition_columns().to_vec();
-        let folder = store::folder(&now)?;
+        let folder = store::folder(now)?;
         let mut files = Appender::new(&folder, name, &schema, &partitions)?;
         write(state, plan, &mut files, context).await?;
         let added = store::synced(&folder, files.take().await?).await?;
         actions.extend(added.into_iter().map(Action::Add));
     }
     actions.extend(removed.into_iter().map(Action::Remove));
-    store::commit(&now, name, actions, change.operation(condition.as_ref())).await?;
+    store::commit(now, name, actions, change.operation(condition.as_ref())).await?;
     Ok(count)
 }
 
@@ -204,7 +203,8 @@ async fn count_all(
     state: &SessionState,
     context: &Arc<TaskContext>,
 ) -> Result<u64> {
-    let plan = scan(snapshot, scan_config(), None)?.aggregate(Vec::<Expr>::new(), [count(lit(1i64))])?.build()?;
+    let plan =
+        scan(snapshot, store::scan_config(), None)?.aggregate(Vec::<Expr>::new(), [count(lit(1i64))])?.build()?;
     let plan = state.create_physical_plan(&plan).await?;
     let batches: Vec<_> = execute_stream(plan, Arc::clone(context))?.try_collect().await?;
     Ok(batches.iter().map(|batch| batch.column(0).as_primitive::<Int64Type>().value(0) as u64).sum())

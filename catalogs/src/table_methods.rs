@@ -16,7 +16,7 @@ macro_rules! table_methods {
             projection: Option<&'b Vec<usize>>,
             filters: &'c [::datafusion::logical_expr::Expr],
             limit: Option<usize>,
-        ) -> $crate::boxed::Planned<'f>
+        ) -> $crate::table_methods::Planned<'f>
         where
             's: 'f,
             'a: 'f,
@@ -26,42 +26,42 @@ macro_rules! table_methods {
         {
             self.$method(session, projection, filters, limit)
         }
-        $crate::boxed::table_methods! { $($rest)* }
+        $crate::table_methods::table_methods! { $($rest)* }
     };
     (insert_into by $method:ident; $($rest:tt)*) => {
-        $crate::boxed::table_methods! {
+        $crate::table_methods::table_methods! {
             @ready insert_into by $method(
                 input: ::std::sync::Arc<dyn ::datafusion::physical_plan::ExecutionPlan>,
                 insert_op: ::datafusion::logical_expr::dml::InsertOp
             )
         }
-        $crate::boxed::table_methods! { $($rest)* }
+        $crate::table_methods::table_methods! { $($rest)* }
     };
     (delete_from by $method:ident; $($rest:tt)*) => {
-        $crate::boxed::table_methods! {
+        $crate::table_methods::table_methods! {
             @ready delete_from by $method(filters: Vec<::datafusion::logical_expr::Expr>)
         }
-        $crate::boxed::table_methods! { $($rest)* }
+        $crate::table_methods::table_methods! { $($rest)* }
     };
     (update by $method:ident; $($rest:tt)*) => {
-        $crate::boxed::table_methods! {
+        $crate::table_methods::table_methods! {
             @ready update by $method(
                 assignments: Vec<(String, ::datafusion::logical_expr::Expr)>,
                 filters: Vec<::datafusion::logical_expr::Expr>
             )
         }
-        $crate::boxed::table_methods! { $($rest)* }
+        $crate::table_methods::table_methods! { $($rest)* }
     };
     (truncate by $method:ident; $($rest:tt)*) => {
-        $crate::boxed::table_methods! { @ready truncate by $method() }
-        $crate::boxed::table_methods! { $($rest)* }
+        $crate::table_methods::table_methods! { @ready truncate by $method() }
+        $crate::table_methods::table_methods! { $($rest)* }
     };
     (@ready $name:ident by $method:ident($($argument:ident: $type:ty),*)) => {
         fn $name<'s, 'a, 'f>(
             &'s self,
             session: &'a dyn ::datafusion::catalog::Session,
             $($argument: $type),*
-        ) -> $crate::boxed::Planned<'f>
+        ) -> $crate::table_methods::Planned<'f>
         where
             's: 'f,
             'a: 'f,

@@ -31,7 +31,6 @@ impl Version {
     }
 
     /// The point in time as text, in UTC.
-    #[cfg(feature = "delta")]
     pub(crate) fn time(self) -> String {
         match self {
             Self::Time(time) => {
@@ -56,7 +55,7 @@ impl fmt::Display for Version {
 
 /// What is asked of a table beside its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum TimeTravel {
     /// Its rows at another time.
     Version(Version),
     /// Its commits.
@@ -66,43 +65,43 @@ pub enum Asked {
 const HISTORY: &str = "HISTORY OF ";
 
 /// The name under which a statement carries what it asks of the table `name`.
-pub fn name_asked(name: &str, asked: Asked) -> String {
+pub fn time_travel_name(name: &str, asked: TimeTravel) -> String {
     match asked {
-        Asked::Version(version) => format!("{name} {version}"),
-        Asked::History => format!("{HISTORY}{name}"),
+        TimeTravel::Version(version) => format!("{name} {version}"),
+        TimeTravel::History => format!("{HISTORY}{name}"),
     }
 }
 
-/// The table and what is asked of it, for names made by [`name_asked`].
+/// The table and what is asked of it, for names made by [`time_travel_name`].
 ///
 /// # Errors
 /// If the version cannot be read.
-pub fn read_asked(name: &str) -> Result<Option<(&str, Asked)>> {
+pub fn parse_time_travel_name(name: &str) -> Result<Option<(&str, TimeTravel)>> {
     if let Some(table) = name.strip_prefix(HISTORY) {
-        return Ok(Some((table, Asked::History)));
+        return Ok(Some((table, TimeTravel::History)));
     }
     // The last of the words is the statement's; any before are part of the table's own name.
     let (version, time) = (name.rsplit_once(" VERSION AS OF "), name.rsplit_once(" TIMESTAMP AS OF "));
     let length = |found: Option<(&str, &str)>| found.map(|(table, _)| table.len());
     if let Some((table, time)) = time.filter(|_| length(time) > length(version)) {
-        return Ok(Some((table, Asked::Version(Version::parse_time(time.trim_matches('\''))?))));
+        return Ok(Some((table, TimeTravel::Version(Version::parse_time(time.trim_matches('\''))?))));
     }
     if let Some((table, number)) = version {
         let number = number.parse();
         let number = number.map_err(|_| plan_datafusion_err!("{name}: a version is a whole number from 0"))?;
-        return Ok(Some((table, Asked::Version(Version::Number(number)))));
+        return Ok(Some((table, TimeTravel::Version(Version::Number(number)))));
     }
     Ok(None)
 }
 
 /// What to say where a table has no other versions.
-pub fn no_history<T>(table: &str, asked: Asked) -> Result<T> {
+pub fn no_history<T>(table: &str, asked: TimeTravel) -> Result<T> {
     match asked {
-        Asked::Version(version) => plan_err!(
+        TimeTravel::Version(version) => plan_err!(
             "{table} {version}: the table {table} keeps no history, so it has no versions to ask for; \
              tables of a lasting database do (bonnet lab.bonnet)"
         ),
-        Asked::History => {
+        TimeTravel::History => {
             plan_err!("the table {table} keeps no history; tables of a lasting database do (bonnet lab.bonnet)")
         }
     }
@@ -115,17 +114,17 @@ mod tests {
     #[test]
     fn a_name_carries_what_is_asked_and_gives_it_back() {
         for asked in [
-            Asked::History,
-            Asked::Version(Version::Number(3)),
-            Asked::Version(Version::parse_time("2026-01-31 12:00:00.5").unwrap()),
+            TimeTravel::History,
+            TimeTravel::Version(Version::Number(3)),
+            TimeTravel::Version(Version::parse_time("2026-01-31 12:00:00.5").unwrap()),
         ] {
             for table in ["t", "a b", "x VERSION AS OF 2"] {
-                let name = name_asked(table, asked);
-                assert_eq!(read_asked(&name).unwrap(), Some((table, asked)), "{name}");
+                let name = time_travel_name(table, asked);
+                assert_eq!(parse_time_travel_name(&name).unwrap(), Some((table, asked)), "{name}");
             }
         }
-        assert_eq!(read_asked("results").unwrap(), None);
-        assert!(read_asked("t VERSION AS OF -1").is_err());
+        assert_eq!(parse_time_travel_name("results").unwrap(), None);
+        assert!(parse_time_travel_name("t VERSION AS OF -1").is_err());
     }
 
     #[test]

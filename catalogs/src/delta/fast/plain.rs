@@ -1,4 +1,4 @@
-//! The files of a version as the plain Parquet files that they mostly are.
+//! Scans a version as plain Parquet where no row needs rewriting.
 //!
 //! Where nothing has to be done to the rows of the files (none were deleted by a vector, no column lies in a folder's name
 //! or has another name in the files), they are the table's rows, and are read as any Parquet files: whole files side by
@@ -35,7 +35,7 @@ const HARMLESS: [&str; 4] = ["deletionVectors", "timestampNtz", "v2Checkpoint", 
 
 /// The files of a version, oldest first, and what is known of them all.
 #[derive(Debug)]
-pub(super) struct PlainFiles {
+pub(in crate::delta) struct PlainFiles {
     schema: SchemaRef,
     files: Vec<PartitionedFile>,
     statistics: Statistics,
@@ -45,7 +45,7 @@ pub(super) struct PlainFiles {
 
 impl PlainFiles {
     /// The files of a table, with the columns in which it is read; `None` where its rows are not just those of the files.
-    pub(super) fn of(table: &DeltaTable, schema: &SchemaRef) -> Option<Self> {
+    pub(in crate::delta) fn of(table: &DeltaTable, schema: &SchemaRef) -> Option<Self> {
         let snapshot = table.snapshot().ok()?.snapshot();
         if !rows_are_those_of_files(snapshot) || schema.fields().iter().any(|field| demands(field.data_type())) {
             return None;
@@ -78,7 +78,7 @@ impl PlainFiles {
     }
 
     /// A plan that reads the files which may have rows of these conditions.
-    pub(super) async fn scan(
+    pub(in crate::delta) async fn scan(
         &self,
         session: &dyn Session,
         projection: Option<&Vec<usize>>,
@@ -126,7 +126,7 @@ impl PlainFiles {
 }
 
 /// The columns of real numbers of which a file keeps no greatest value, though it has values: they may hold NaN.
-pub(super) fn with_nan(table: &DeltaTable, schema: &SchemaRef) -> BTreeSet<String> {
+pub(in crate::delta) fn with_nan(table: &DeltaTable, schema: &SchemaRef) -> BTreeSet<String> {
     let real = |data_type: &DataType| matches!(data_type, DataType::Float32 | DataType::Float64);
     let reals = schema.fields().iter().filter(|field| real(field.data_type())).map(|field| field.name());
     let Ok(snapshot) = table.snapshot() else { return reals.cloned().collect() };
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_columns_that_forbid_null_are_told() {
+    fn nested_columns_that_forbid_null_are_found() {
         let field = |nullable| Arc::new(Field::new("item", DataType::Int64, nullable));
         let map = |nullable| {
             let pair = vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Int64, nullable)];

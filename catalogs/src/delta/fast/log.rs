@@ -1,8 +1,8 @@
 //! The end of a table's log: what has been committed since a version, and the next commit.
 //!
 //! A commit is the file `_delta_log/N.json`, whose appearance under its number makes it so; the numbers have no gaps. (Delta
-//! Transaction Log Protocol, "Delta Log Entries".) So whoever knows a version only has to look whether the next one is
-//! there. That an INSERT asks for no more is what makes it cheap: it has no use for the list of the table's files.
+//! Transaction Log Protocol, "Delta Log Entries".) So given a version it is enough to look whether the next one is there.
+//! An INSERT needs no more, and no list of the table's files, which makes it cheap.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{entry, names};
+use crate::delta::{entry, names};
 
 /// What has been committed since a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Since {
+pub(in crate::delta) enum Since {
     /// Rows came and went; this is the version now.
     Rows(u64),
     /// Something else: the table's columns or properties changed, or the log was cleaned up, so that it has to be read as
@@ -27,7 +27,7 @@ pub(super) enum Since {
 /// How the names of files begin that are not yet commits.
 const UNFINISHED: &str = ".commit-";
 
-/// After this time nobody is about to commit such a file.
+/// Such a file is abandoned after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// A line of a commit, as far as it says more than which rows there are.
@@ -41,34 +41,34 @@ struct Line {
 /// The last checkpoint, as far as its name says it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct LastCheckpoint {
-    pub(super) version: u64,
+pub(in crate::delta) struct LastCheckpoint {
+    pub(in crate::delta) version: u64,
     parts: Option<IgnoredAny>,
     v2_checkpoint: Option<IgnoredAny>,
 }
 
 impl LastCheckpoint {
     /// Whether it is one file that is named after its version.
-    pub(super) fn is_classic(&self) -> bool {
+    pub(in crate::delta) fn is_classic(&self) -> bool {
         self.parts.is_none() && self.v2_checkpoint.is_none()
     }
 }
 
-pub(super) fn log(folder: &Path) -> PathBuf {
+pub(in crate::delta) fn log(folder: &Path) -> PathBuf {
     folder.join("_delta_log")
 }
 
-pub(super) fn commit(folder: &Path, version: u64) -> PathBuf {
+pub(in crate::delta) fn commit(folder: &Path, version: u64) -> PathBuf {
     log(folder).join(format!("{version:020}.json"))
 }
 
 /// The lines of a commit, each an action.
-pub(super) fn lines(commit: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(in crate::delta) fn lines(commit: &[u8]) -> impl Iterator<Item = &[u8]> {
     commit.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
 }
 
 /// The last checkpoint of the table in this folder, if there is one.
-pub(super) fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
+pub(in crate::delta) fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
     match std::fs::read(log(folder).join("_last_checkpoint")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         text => Ok(Some(serde_json::from_slice(&text?)?)),
@@ -76,23 +76,26 @@ pub(super) fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint
 }
 
 /// A path in a table's log under which a file can be written that is not yet there for others.
-pub(super) fn unfinished(log: &Path) -> PathBuf {
+pub(in crate::delta) fn unfinished(log: &Path) -> PathBuf {
     log.join(format!("{UNFINISHED}{}", names::unique()))
 }
 
 /// What has been committed to the table in this folder since this version. Reads the commits since then, and whether
 /// there is a later one.
-pub(super) fn since(folder: &Path, version: u64) -> io::Result<Since> {
+pub(in crate::delta) fn since(folder: &Path, version: u64) -> io::Result<Since> {
     let mut last = version;
     loop {
         let text = match std::fs::read(commit(folder, last + 1)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             text => text?,
         };
+        if lines(&text).next().is_none() {
+            return Err(empty(&commit(folder, last + 1)));
+        }
         for line in lines(&text) {
             match serde_json::from_slice(line) {
                 Ok(Line { meta_data: None, protocol: None }) => {}
-                // What is damaged is told by the reader of the whole.
+                // The reader of the whole log says what is damaged.
                 _ => return Ok(Since::More),
             }
         }
@@ -106,8 +109,32 @@ pub(super) fn since(folder: &Path, version: u64) -> io::Result<Since> {
     })
 }
 
+/// Refuses a log with a commit of no bytes, which a power cut may leave of one that was never flushed: the library takes
+/// it for a commit without rows.
+pub(in crate::delta) fn check(folder: &Path) -> io::Result<()> {
+    for file in std::fs::read_dir(log(folder))? {
+        let file = file?;
+        let name = file.file_name();
+        let stem = name.to_str().and_then(|name| name.strip_suffix(".json"));
+        let is_commit = stem.is_some_and(|stem| stem.len() == 20 && stem.bytes().all(|byte| byte.is_ascii_digit()));
+        if is_commit && file.metadata()?.len() == 0 {
+            return Err(empty(&file.path()));
+        }
+    }
+    Ok(())
+}
+
+fn empty(commit: &Path) -> io::Error {
+    let text = format!(
+        "'{}' is empty, so the rows of that commit are lost: restore the file from a copy, or, if it is the latest, \
+         remove it to go on from the commit before",
+        commit.display()
+    );
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
 /// A commit that is written, but not yet under its number.
-pub(super) struct Prepared {
+pub(in crate::delta) struct Prepared {
     log: PathBuf,
     path: PathBuf,
     file: File,
@@ -115,7 +142,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Writes the bytes of a commit.
-    pub(super) fn new(folder: &Path, bytes: &[u8]) -> io::Result<Self> {
+    pub(in crate::delta) fn new(folder: &Path, bytes: &[u8]) -> io::Result<Self> {
         let log = log(folder);
         let path = unfinished(&log);
         let file = File::create_new(&path)?;
@@ -125,12 +152,12 @@ impl Prepared {
     }
 
     /// Puts it on the disk.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(in crate::delta) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
     /// Makes it the commit of a version, once it is on the disk; `false` where there is one already.
-    pub(super) fn put(&self, version: u64) -> io::Result<bool> {
+    pub(in crate::delta) fn put(&self, version: u64) -> io::Result<bool> {
         // A second name can be given only where there is none: of two writers one is first.
         match std::fs::hard_link(&self.path, self.log.join(format!("{version:020}.json"))) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -147,7 +174,7 @@ impl Drop for Prepared {
 }
 
 /// Removes what processes that were killed left of their commits.
-pub(super) fn sweep(folder: &Path) -> io::Result<()> {
+pub(in crate::delta) fn sweep(folder: &Path) -> io::Result<()> {
     for file in std::fs::read_dir(log(folder))? {
         let file = file?;
         let unfinished = file.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED));
@@ -190,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_told_from_what_changes_more() {
+    fn rows_are_distinguished_from_what_changes_more() {
         let folder = table();
         assert_eq!(since(folder.path(), 0).unwrap(), Since::Rows(0));
         for version in 1..4 {
@@ -202,6 +229,16 @@ mod tests {
         assert_eq!(since(folder.path(), 4).unwrap(), Since::Rows(4));
         assert!(put(folder.path(), 5, b"no JSON").unwrap());
         assert_eq!(since(folder.path(), 4).unwrap(), Since::More);
+    }
+
+    #[test]
+    fn a_commit_without_bytes_is_an_error_that_names_the_file() {
+        let folder = table();
+        check(folder.path()).unwrap();
+        std::fs::write(commit(folder.path(), 1), "").unwrap();
+        for error in [since(folder.path(), 0).unwrap_err(), check(folder.path()).unwrap_err()] {
+            assert!(error.to_string().contains("00000000000000000001.json' is empty"), "{error}");
+        }
     }
 
     #[test]

@@ -20,7 +20,8 @@ use parquet::file::properties::WriterProperties;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{entry, log};
+use super::log;
+use crate::delta::entry;
 
 /// A line of a commit that adds a file, says something about the commit, or makes the table.
 #[derive(Deserialize)]
@@ -46,7 +47,7 @@ impl Line {
 }
 
 /// Makes the checkpoint of a version of the table in this folder from the last one; `false` where that cannot be done.
-pub(super) fn extend(folder: &Path, version: u64) -> io::Result<bool> {
+pub(in crate::delta) fn extend(folder: &Path, version: u64) -> io::Result<bool> {
     let last = match log::last_checkpoint(folder)? {
         Some(last) if last.is_classic() => Some(last.version),
         Some(_) => return Ok(false),

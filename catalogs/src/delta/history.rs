@@ -1,4 +1,4 @@
-//! Tables as they were, and the history of a table.
+//! Time travel, and the history of a table.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -18,12 +18,13 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
 use super::store;
-use super::table::LastingTable;
-use crate::boxed::{Planned, table_methods};
 use crate::lazy::{LazyExec, LazyRows, Rows};
-pub use crate::versions::Version;
+use crate::table_methods::{Planned, table_methods};
+pub use crate::time_travel::Version;
 
-/// The commits of a table with their versions, latest first. Reads the log, up to the table's version.
+/// The commits of a table with their versions, latest first. Reads the log, up to the table's version. The library's
+/// `history` gives no version numbers, leaves out commits without a `commitInfo` and does not end at the table's version;
+/// its `load_with_datetime` goes by the times of files, which a copied database has not kept.
 async fn commits(table: &DeltaTable) -> Result<Vec<(u64, CommitInfo)>> {
     let log = store::folder(table)?.join("_delta_log");
     let latest = table.version().unwrap_or_default();
@@ -98,13 +99,14 @@ pub(super) async fn load(table: &DeltaTable, name: &str, version: &Version) -> R
 /// The commits of a table as rows: `version, timestamp, operation, parameters, engine`.
 #[derive(Debug)]
 pub struct History {
-    table: LastingTable,
+    name: String,
+    table: DeltaTable,
     schema: SchemaRef,
 }
 
 impl History {
     /// The history of this table.
-    pub fn new(table: LastingTable) -> Self {
+    pub(super) fn new(name: &str, table: DeltaTable) -> Self {
         let text = |name: &str| Field::new(name, DataType::Utf8, true);
         let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
         let schema = Schema::new(vec![
@@ -114,7 +116,7 @@ impl History {
             text("parameters"),
             text("engine"),
         ]);
-        Self { table, schema: Arc::new(schema) }
+        Self { name: name.to_owned(), table, schema: Arc::new(schema) }
     }
 }
 
@@ -140,26 +142,27 @@ impl History {
         _: &[Expr],
         limit: Option<usize>,
     ) -> Planned<'static> {
-        let scan = HistoryScan { table: self.table.clone(), schema: self.schema() };
+        let scan = HistoryScan { name: self.name.clone(), table: self.table.clone(), schema: self.schema() };
         let plan = LazyExec::try_new(Arc::new(scan), &self.schema, projection, limit);
         Box::pin(ready(plan.map(|plan| Arc::new(plan) as _)))
     }
 }
 
 struct HistoryScan {
-    table: LastingTable,
+    name: String,
+    table: DeltaTable,
     schema: SchemaRef,
 }
 
 impl fmt::Debug for HistoryScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HistoryScan").field("table", &self.table).finish()
+        f.debug_struct("HistoryScan").field("name", &self.name).finish()
     }
 }
 
 impl LazyRows for HistoryScan {
     fn describe(&self) -> String {
-        format!("history of {}", self.table.name())
+        format!("history of {}", self.name)
     }
 
     fn expected_bytes(&self, _: &[usize]) -> usize {
@@ -168,7 +171,7 @@ impl LazyRows for HistoryScan {
 
     fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
         async move {
-            let commits = commits(&self.table.delta().await?).await?;
+            let commits = commits(&self.table).await?;
             let parameters = |info: &CommitInfo| {
                 // What a new table is stands in the table itself, at length.
                 let said = |(name, _): &(&String, _)| !["location", "metadata", "protocol"].contains(&name.as_str());

@@ -21,14 +21,14 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use serde_json::{Map, Value};
 
-use super::names;
+use crate::delta::names;
 
 /// Statistics are kept of the first columns, as other writers do.
 const INDEXED: usize = 32;
 
 /// How data files are written. NaN is greater than all numbers, but Parquet's least and greatest values leave it out, and
 /// readers would pass over it: columns that hold NaN are written without them.
-pub(super) fn properties(compression: Compression, with_nan: &BTreeSet<String>) -> WriterProperties {
+pub(in crate::delta) fn properties(compression: Compression, with_nan: &BTreeSet<String>) -> WriterProperties {
     let properties = WriterProperties::builder()
         .set_created_by(format!("bonnetdb {}", env!("CARGO_PKG_VERSION")))
         .set_compression(compression);
@@ -40,7 +40,7 @@ pub(super) fn properties(compression: Compression, with_nan: &BTreeSet<String>) 
 }
 
 /// The columns of real numbers that hold NaN.
-pub(super) fn with_nan(rows: &RecordBatch) -> BTreeSet<String> {
+pub(in crate::delta) fn with_nan(rows: &RecordBatch) -> BTreeSet<String> {
     let has_nan = |column: &dyn Array| match column.data_type() {
         DataType::Float32 => column.as_primitive::<Float32Type>().values().iter().any(|value| value.is_nan()),
         DataType::Float64 => column.as_primitive::<Float64Type>().values().iter().any(|value| value.is_nan()),
@@ -51,19 +51,19 @@ pub(super) fn with_nan(rows: &RecordBatch) -> BTreeSet<String> {
 }
 
 /// A file that rows are written into. It goes away again unless it is finished.
-pub(super) struct DataFile {
+pub(in crate::delta) struct DataFile {
     path: PathBuf,
     name: String,
     schema: SchemaRef,
     /// The columns that may hold NaN.
-    pub(super) with_nan: BTreeSet<String>,
+    pub(in crate::delta) with_nan: BTreeSet<String>,
     writer: Option<ArrowWriter<File>>,
     finished: bool,
 }
 
 impl DataFile {
     /// A new file in this folder, for rows of this schema, with NaN in these columns alone.
-    pub(super) fn create(
+    pub(in crate::delta) fn create(
         folder: &Path,
         schema: &SchemaRef,
         with_nan: BTreeSet<String>,
@@ -83,14 +83,14 @@ impl DataFile {
     }
 
     /// Adds rows; about how many bytes there are then.
-    pub(super) fn write(&mut self, rows: &RecordBatch) -> Result<u64, DeltaTableError> {
+    pub(in crate::delta) fn write(&mut self, rows: &RecordBatch) -> Result<u64, DeltaTableError> {
         let writer = self.writer()?;
         writer.write(rows)?;
         Ok((writer.bytes_written() + writer.in_progress_size()) as u64)
     }
 
     /// Writes the end of the file.
-    pub(super) fn finish(mut self) -> Result<Written, DeltaTableError> {
+    pub(in crate::delta) fn finish(mut self) -> Result<Written, DeltaTableError> {
         let writer = self.writer()?;
         let known = writer.finish()?;
         let file = writer.inner().try_clone()?;
@@ -112,9 +112,9 @@ impl DataFile {
 }
 
 /// A data file that is written, but perhaps not yet on the disk, and what a commit says of it.
-pub(super) struct Written {
-    pub(super) add: Add,
-    pub(super) file: File,
+pub(in crate::delta) struct Written {
+    pub(in crate::delta) add: Add,
+    pub(in crate::delta) file: File,
 }
 
 impl Drop for DataFile {
@@ -154,7 +154,7 @@ fn statistics(schema: &Schema, known: &ParquetMetaData) -> Result<Value, Parquet
                     bound = Some(value);
                 }
             }
-            if let Some(bound) = bound.and_then(|bound| told(&bound)) {
+            if let Some(bound) = bound.and_then(|bound| json_bound(&bound)) {
                 bounds.insert(name.clone(), bound);
             }
         }
@@ -178,7 +178,7 @@ fn is_ordered(data_type: &DataType) -> bool {
 
 /// A bound as the log writes it; none where JSON has no such value. Times are cut off after the milliseconds, which
 /// readers know.
-fn told(bound: &ScalarValue) -> Option<Value> {
+fn json_bound(bound: &ScalarValue) -> Option<Value> {
     use ScalarValue as S;
     Some(match bound {
         S::Int8(Some(value)) => (*value).into(),
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_is_told_what_the_file_holds() {
+    fn the_log_has_the_statistics_of_the_file() {
         let times = |times: Vec<i64>| Arc::new(TimestampMicrosecondArray::from(times).with_timezone("UTC")) as ArrayRef;
         let rows = |add: i64, real: f64| {
             let long = "x".repeat(200);

@@ -8,8 +8,12 @@ use arrow::compute::BatchCoalescer;
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
-use datafusion::common::{Constraints, Result, SchemaExt, exec_err, internal_err};
+use datafusion::common::{
+    Constraint, Constraints, DataFusionError, Result, SchemaExt, exec_datafusion_err, exec_err,
+    internal_datafusion_err, internal_err,
+};
 use datafusion::datasource::memory::PartitionData;
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
 use datafusion::datasource::{MemTable, TableType};
@@ -18,33 +22,36 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, collect};
 use futures::{FutureExt, StreamExt};
 
-use crate::boxed::{Planned, table_methods};
-use crate::change::ChangeExec;
+use crate::change_exec::ChangeExec;
+use crate::engine_catalog::NewTable;
+use crate::table_methods::{Planned, table_methods};
+use crate::unique_keys::UniqueKeys;
 
 /// A table of batches in memory. Its rows hold memory of the engine's pool as long as the table lives; INSERT, DELETE
-/// and UPDATE take place when their statement runs, and wholly or not at all.
+/// and UPDATE take place when their statement runs, and wholly or not at all. PRIMARY KEY and UNIQUE are enforced.
 #[derive(Debug)]
 pub struct MemoryTable {
     rows: Arc<MemTable>,
-    kept: Arc<Mutex<Kept>>,
+    memory: Arc<Mutex<TableMemory>>,
+    keys: Arc<UniqueKeys>,
 }
 
 /// The memory that a table holds.
 #[derive(Debug)]
-pub struct Kept {
-    memory: MemoryReservation,
+pub(crate) struct TableMemory {
+    reserved: MemoryReservation,
     // Batches are often slices of the same buffers.
     counter: RecordBatchMemoryCounter,
 }
 
-impl Kept {
+impl TableMemory {
     /// Nothing yet, for the table `name`.
     pub fn new(name: &str, pool: &Arc<dyn MemoryPool>) -> Self {
-        let memory = MemoryConsumer::new(format!("table {name}")).register(pool);
-        Self { memory, counter: RecordBatchMemoryCounter::new() }
+        let reserved = MemoryConsumer::new(format!("table {name}")).register(pool);
+        Self { reserved, counter: RecordBatchMemoryCounter::new() }
     }
 
     /// Reserves what a further batch takes.
@@ -52,49 +59,73 @@ impl Kept {
     /// # Errors
     /// If the pool has no room for it.
     pub fn grow(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.memory.try_grow(self.counter.count_batch(batch))
+        self.reserved.try_grow(self.counter.count_batch(batch))
     }
 
     /// Takes over batches that another reservation has made room for.
-    fn keep(&mut self, batches: &[Vec<RecordBatch>]) {
-        self.memory.grow(batches.iter().flatten().map(|batch| self.counter.count_batch(batch)).sum());
+    fn take_over(&mut self, batches: &[Vec<RecordBatch>]) {
+        self.reserved.grow(batches.iter().flatten().map(|batch| self.counter.count_batch(batch)).sum());
     }
 }
 
 impl MemoryTable {
-    /// A table of these rows, which `kept` has counted, with its declared constraints and defaults.
+    /// A table of these rows, which `memory` has counted, with its declared constraints and defaults.
     ///
     /// # Errors
-    /// If a batch has another schema.
-    pub fn try_new(
+    /// If a batch has another schema, or rows repeat a key.
+    pub(crate) fn try_new(
+        name: &str,
         schema: SchemaRef,
         mut partitions: Vec<Vec<RecordBatch>>,
         constraints: Constraints,
         defaults: Vec<(String, Expr)>,
-        kept: Arc<Mutex<Kept>>,
+        memory: TableMemory,
     ) -> Result<Self> {
+        let keys = UniqueKeys::new(name, &constraints, &schema)?;
+        keys.check(partitions.iter().flatten(), &memory.reserved)?;
         if partitions.is_empty() {
             // Rows are inserted into a partition.
             partitions.push(Vec::new());
         }
-        let rows = MemTable::try_new(schema, partitions)?.with_constraints(constraints);
+        // UNIQUE allows many NULLs, which the optimizer would take for one.
+        let believed = constraints.iter().filter(|one| matches!(one, Constraint::PrimaryKey(_))).cloned().collect();
+        let rows = MemTable::try_new(schema, partitions)?.with_constraints(Constraints::new_unverified(believed));
         let rows = rows.with_column_defaults(defaults.into_iter().collect());
-        Ok(Self { rows: Arc::new(rows), kept })
+        Ok(Self { rows: Arc::new(rows), memory: Arc::new(Mutex::new(memory)), keys: Arc::new(keys) })
     }
 
-    /// A table of one batch.
+    /// The table of CREATE TABLE: its rows are read partition by partition, and counted as they come.
     ///
     /// # Errors
-    /// If the pool has no room for it.
-    pub fn of(name: &str, batch: RecordBatch, pool: &Arc<dyn MemoryPool>) -> Result<Self> {
-        let mut kept = Kept::new(name, pool);
-        kept.grow(&batch)?;
-        Self::try_new(batch.schema(), vec![vec![batch]], Constraints::default(), Vec::new(), Arc::new(Mutex::new(kept)))
+    /// If the rows fail, the pool has no room for them, or they repeat a key.
+    pub(crate) async fn load(name: &str, new: NewTable) -> Result<Self> {
+        let NewTable { columns, rows, defaults, constraints } = new;
+        let context = rows.task_ctx();
+        let size = context.session_config().batch_size();
+        let memory = Arc::new(Mutex::new(TableMemory::new(name, context.memory_pool())));
+        let tasks = rows.execute_stream_partitioned().await?.into_iter().map(|rows| {
+            let (mut rows, columns, memory) = (joined(rows, size), Arc::clone(&columns), Arc::clone(&memory));
+            SpawnedTask::spawn(async move {
+                let mut batches = Vec::new();
+                while let Some(batch) = rows.next().await.transpose()? {
+                    lock(&memory).grow(&batch)?;
+                    batches.push(batch.with_schema(Arc::clone(&columns))?);
+                }
+                Ok::<_, DataFusionError>(batches)
+            })
+        });
+        let mut partitions = Vec::new();
+        for task in tasks.collect::<Vec<_>>() {
+            partitions.push(task.join().await.map_err(|error| exec_datafusion_err!("the query failed: {error}"))??);
+        }
+        let memory = Arc::into_inner(memory).ok_or_else(|| internal_datafusion_err!("{name} is still being read"))?;
+        let memory = memory.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Self::try_new(name, columns, partitions, constraints, defaults, memory)
     }
 }
 
 /// The rows of a stream, small batches joined to `size` rows: every later scan pays for each batch.
-pub fn joined(rows: SendableRecordBatchStream, size: usize) -> SendableRecordBatchStream {
+pub(crate) fn joined(rows: SendableRecordBatchStream, size: usize) -> SendableRecordBatchStream {
     let schema = rows.schema();
     let small = BatchCoalescer::new(Arc::clone(&schema), size).with_biggest_coalesce_batch_size(Some(size / 2));
     let joined = futures::stream::try_unfold((rows, small, false), |(mut rows, mut small, mut done)| async move {
@@ -112,8 +143,8 @@ pub fn joined(rows: SendableRecordBatchStream, size: usize) -> SendableRecordBat
     Box::pin(RecordBatchStreamAdapter::new(schema, joined))
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(memory: &Mutex<TableMemory>) -> MutexGuard<'_, TableMemory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TableProvider for MemoryTable {
@@ -162,7 +193,8 @@ impl MemoryTable {
             return exec_err!("a table in memory takes INSERT INTO, not {insert_op}: DELETE its rows first");
         }
         self.schema().logically_equivalent_names_and_types(&input.schema())?;
-        let sink = Sink { schema: self.schema(), rows: self.rows.batches.clone(), kept: Arc::clone(&self.kept) };
+        let (memory, keys) = (Arc::clone(&self.memory), Arc::clone(&self.keys));
+        let sink = Sink { schema: self.schema(), rows: self.rows.batches.clone(), memory, keys };
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
@@ -183,25 +215,46 @@ impl MemoryTable {
         let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("a table in memory is changed by a session of another kind");
         };
-        let (rows, kept, state) = (Arc::clone(&self.rows), Arc::clone(&self.kept), Box::new(state.clone()));
+        let (rows, memory, keys) = (Arc::clone(&self.rows), Arc::clone(&self.memory), Arc::clone(&self.keys));
+        let state = Box::new(state.clone());
         let shown = match change {
             Change::Delete { .. } => "MemoryTable: DELETE",
             Change::Update { .. } => "MemoryTable: UPDATE",
         };
         // DataFusion's own plan changes the rows while it is made.
         let run = move |context| {
-            let (rows, kept) = (Arc::clone(&rows), Arc::clone(&kept));
+            let (rows, memory, keys) = (Arc::clone(&rows), Arc::clone(&memory), Arc::clone(&keys));
             let (state, change) = (state.clone(), change.clone());
             async move {
-                let done = match change {
-                    Change::Delete { filters } => rows.delete_from(state.as_ref(), filters).await?,
+                let counts = match change {
+                    Change::Delete { filters } => {
+                        collect(rows.delete_from(state.as_ref(), filters).await?, context).await?
+                    }
+                    Change::Update { assignments, filters } if keys.is_empty() => {
+                        collect(rows.update(state.as_ref(), assignments, filters).await?, context).await?
+                    }
                     Change::Update { assignments, filters } => {
-                        rows.update(state.as_ref(), assignments, filters).await?
+                        // On a copy of the batches' handles, which takes their place once its keys are known to hold.
+                        let _writing = keys.writing.lock().await;
+                        let mut copied = Vec::new();
+                        for partition in &rows.batches {
+                            copied.push(partition.read().await.clone());
+                        }
+                        let copy = MemTable::try_new(rows.schema(), copied)?;
+                        let counts = collect(copy.update(state.as_ref(), assignments, filters).await?, context).await?;
+                        let mut updated = Vec::new();
+                        for partition in &copy.batches {
+                            updated.push(partition.read().await.clone());
+                        }
+                        keys.check(updated.iter().flatten(), &lock(&memory).reserved.new_empty())?;
+                        for (partition, updated) in rows.batches.iter().zip(updated) {
+                            *partition.write().await = updated;
+                        }
+                        counts
                     }
                 };
-                let counts = datafusion::physical_plan::collect(done, context).await?;
-                recount(&rows, &kept).await;
-                Ok(counts.iter().map(counted).sum())
+                recount(&rows, &memory).await;
+                Ok(counted(&counts))
             }
             .boxed()
         };
@@ -214,7 +267,8 @@ impl MemoryTable {
 struct Sink {
     schema: SchemaRef,
     rows: Vec<PartitionData>,
-    kept: Arc<Mutex<Kept>>,
+    memory: Arc<Mutex<TableMemory>>,
+    keys: Arc<UniqueKeys>,
 }
 
 impl DisplayAs for Sink {
@@ -233,20 +287,33 @@ impl DataSink for Sink {
         let mut data = joined(data, context.session_config().batch_size());
         let mut new = Vec::new();
         let mut counter = RecordBatchMemoryCounter::new();
-        let memory = lock(&self.kept).memory.new_empty();
+        let reserved = lock(&self.memory).reserved.new_empty();
         while let Some(batch) = data.next().await.transpose()? {
-            memory.try_grow(counter.count_batch(&batch))?;
+            reserved.try_grow(counter.count_batch(&batch))?;
             new.push(batch);
         }
+        // Nobody adds rows between the check of their keys and their insertion.
+        let _writing = match self.keys.is_empty() {
+            true => None,
+            false => {
+                let writing = self.keys.writing.lock().await;
+                let mut all = new.clone();
+                for partition in &self.rows {
+                    all.extend(partition.read().await.iter().cloned());
+                }
+                self.keys.check(&all, &reserved.new_empty())?;
+                Some(writing)
+            }
+        };
         let count = new.iter().map(RecordBatch::num_rows).sum::<usize>();
-        // The batches go round, so that later scans are shared out evenly.
+        // Round-robin, so that later scans are balanced.
         let mut parts = vec![Vec::new(); self.rows.len()];
         for (i, batch) in new.into_iter().enumerate() {
             parts[i % self.rows.len()].push(batch);
         }
         // What was reserved for the statement becomes the table's, without the buffers that it had already.
-        lock(&self.kept).keep(&parts);
-        memory.free();
+        lock(&self.memory).take_over(&parts);
+        reserved.free();
         for (rows, part) in self.rows.iter().zip(parts) {
             rows.write().await.extend(part);
         }
@@ -261,21 +328,22 @@ enum Change {
     Update { assignments: Vec<(String, Expr)>, filters: Vec<Expr> },
 }
 
-fn counted(batch: &RecordBatch) -> u64 {
-    let counts = batch.column(0).as_primitive_opt::<UInt64Type>();
-    counts.map_or(0, |counts| counts.iter().flatten().sum())
+/// The rows that an INSERT, a DELETE, an UPDATE or a COPY answers to have written.
+pub fn counted(batches: &[RecordBatch]) -> u64 {
+    let counts = batches.iter().filter_map(|batch| batch.column(0).as_primitive_opt::<UInt64Type>());
+    counts.flat_map(|counts| counts.iter().flatten()).sum()
 }
 
 /// Reserves what the changed rows take.
-async fn recount(rows: &MemTable, kept: &Mutex<Kept>) {
+async fn recount(rows: &MemTable, memory: &Mutex<TableMemory>) {
     let mut counter = RecordBatchMemoryCounter::new();
     for partition in &rows.batches {
         for batch in partition.read().await.iter() {
             counter.count_batch(batch);
         }
     }
-    let mut kept = lock(kept);
+    let mut memory = lock(memory);
     // The rows are there already: the pool may go over its limit until a later statement fails.
-    kept.memory.resize(counter.memory_usage());
-    kept.counter = counter;
+    memory.reserved.resize(counter.memory_usage());
+    memory.counter = counter;
 }

@@ -22,7 +22,8 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
 use futures::TryStreamExt;
 
 use crate::arrow_file;
-use crate::attached::external;
+use crate::delta::LastingTable;
+use crate::error::external;
 
 /// The endings of files that are tables.
 const ENDINGS: [&str; 9] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather", "avro"];
@@ -79,7 +80,7 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
     }
     let folder = home(&path);
     if Path::new(&folder).join("_delta_log").is_dir() {
-        return delta_table(Path::new(&folder)).await;
+        return Ok(Arc::new(LastingTable::at(Path::new(&folder)).await?));
     }
     let (path, ending, marked) = SpawnedTask::spawn_blocking(move || {
         let path = home(&path);
@@ -165,16 +166,6 @@ fn without_marks(texts: Arc<dyn TableProvider>, typed: &Schema) -> Result<Arc<dy
     let columns: Vec<Expr> = columns.collect();
     let plan = LogicalPlanBuilder::scan("file", provider_as_source(texts), None)?.project(columns)?.build()?;
     Ok(Arc::new(ViewTable::new(plan, None)))
-}
-
-#[cfg(feature = "delta")]
-pub(crate) async fn delta_table(folder: &Path) -> Result<Arc<dyn TableProvider>> {
-    Ok(Arc::new(crate::delta::LastingTable::at(folder).await?))
-}
-
-#[cfg(not(feature = "delta"))]
-pub(crate) async fn delta_table(folder: &Path) -> Result<Arc<dyn TableProvider>> {
-    plan_err!("'{}' is a Delta table, and this engine was built without the feature delta", folder.display())
 }
 
 fn at(path: &str, error: &DataFusionError) -> DataFusionError {
@@ -277,7 +268,7 @@ fn format(
             Arc::new(format.with_delimiter(separator).with_file_compression_type(compression))
         }
         "arrow" | "feather" => Arc::new(ArrowFormat),
-        // The reader of arrow-avro 59.3 goes round for ever in a block that has bytes left after its rows.
+        // The reader of arrow-avro 59.3 never ends in a block that has bytes left after its rows.
         "avro" => {
             return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());
         }
@@ -318,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_from_names() {
+    fn paths_are_distinguished_from_names() {
         for path in ["a.parquet", "a/b", "./a", "A.CSV", "x.csv.gz", "data/*.json", "a.ndjson", "b.avro", "c.arrow"] {
             assert!(looks_like_a_file(path), "{path}");
         }

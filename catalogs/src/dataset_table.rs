@@ -1,0 +1,97 @@
+//! A table of an attached data set.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use bonnet_datasets::Dataset;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use futures::future::{BoxFuture, ready};
+
+use crate::error::external;
+use crate::lazy::{LazyExec, LazyRows, Rows};
+use crate::row_cache::RowCache;
+
+/// A table of a data set: its columns from the headers, its rows when they are scanned.
+#[derive(Debug, Clone)]
+pub struct DatasetTable {
+    scan: Arc<DatasetScan>,
+    schema: SchemaRef,
+}
+
+/// What [`DatasetTable`] scans.
+#[derive(Debug)]
+struct DatasetScan {
+    dataset: Arc<dyn Dataset>,
+    table: String,
+    cache: Arc<RowCache>,
+}
+
+impl DatasetTable {
+    /// The table of this name. Reads its headers: call it where a thread may block.
+    pub fn try_new(dataset: Arc<dyn Dataset>, table: &str) -> Result<Self> {
+        let schema = dataset.schema(table).map_err(external)?;
+        Ok(Self { scan: Arc::new(DatasetScan { dataset, table: table.to_owned(), cache: Arc::default() }), schema })
+    }
+
+    /// The data set whose table this is.
+    pub fn dataset(&self) -> &Arc<dyn Dataset> {
+        &self.scan.dataset
+    }
+
+    /// The data set and the table's name that a scan reads, if it reads a data set: what another process needs to make
+    /// the scan again.
+    pub fn of_scan(rows: &dyn LazyRows) -> Option<(&Arc<dyn Dataset>, &str)> {
+        rows.as_any().downcast_ref::<DatasetScan>().map(|scan| (&scan.dataset, scan.table.as_str()))
+    }
+}
+
+impl LazyRows for DatasetScan {
+    fn describe(&self) -> String {
+        format!("{} of {}", self.table, self.dataset.location())
+    }
+
+    fn expected_bytes(&self, columns: &[usize]) -> usize {
+        self.dataset.expected_bytes(&self.table, columns)
+    }
+
+    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
+        let (dataset, table, columns) = (Arc::clone(&self.dataset), self.table.clone(), columns.to_vec());
+        let cache = Arc::clone(&self.cache);
+        let rows = Rows::Blocking(Box::new(move |keep_going| {
+            cache.get(dataset.version(), &columns, || dataset.read(&table, &columns, keep_going)).map_err(external)
+        }));
+        Box::pin(ready(Ok(rows)))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[async_trait]
+impl TableProvider for DatasetTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let source: Arc<dyn LazyRows> = Arc::clone(&self.scan) as _;
+        Ok(Arc::new(LazyExec::try_new(source, &self.schema, projection, limit)?))
+    }
+}

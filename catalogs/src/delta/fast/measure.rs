@@ -1,0 +1,179 @@
+//! Measures what this folder gains over the library; the page of [`super`] has the command and the figures.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use datafusion::catalog::TableProvider;
+use datafusion::prelude::SessionContext;
+use deltalake::DeltaTableBuilder;
+use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
+use deltalake::delta_datafusion::DeltaScanNext;
+use deltalake::kernel::Action;
+use deltalake::operations::get_num_idx_cols_and_stats_columns;
+use deltalake::protocol::checkpoints::create_checkpoint;
+
+use crate::delta::database::Database;
+use crate::delta::fast::checkpoint;
+use crate::delta::store::{self, Appender, Operation};
+use crate::delta::table::LastingTable;
+
+/// Rows of a key, a number and a text.
+fn rows(from: i64, count: usize) -> RecordBatch {
+    let to = from + count as i64;
+    let columns: [(&str, ArrayRef); 3] = [
+        ("key", Arc::new(Int64Array::from_iter_values(from..to))),
+        ("value", Arc::new(Float64Array::from_iter_values((from..to).map(|i| (i * 7919 % 10_007) as f64)))),
+        ("text", Arc::new(StringArray::from_iter_values((from..to).map(|i| format!("text {}", i * 31 % 1000))))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+/// An empty table of a new database: the database and the table's folder.
+async fn table(root: &Path) -> (Arc<Database>, String) {
+    let database = Database::open(&root.join("lab.bonnet"), false).unwrap();
+    let building = database.build("main", "t").unwrap();
+    let folder = building.folder.clone();
+    store::create(&building.path(), "t", &rows(0, 1).schema(), Vec::new()).await.unwrap();
+    building.keep();
+    (database, folder)
+}
+
+/// Commits of one row each, by our log or by the library's.
+async fn appends(count: i64, ours: bool) -> (tempfile::TempDir, Arc<Database>, String, f64) {
+    let root = tempfile::tempdir().unwrap();
+    let (database, folder) = table(root.path()).await;
+    let path = database.table_path(&folder);
+    let start = Instant::now();
+    for i in 0..count {
+        let mut files = Appender::new(&path, "t", &rows(0, 1).schema(), &[]).unwrap();
+        files.write(&rows(i, 1)).await.unwrap();
+        let written = files.take().await.unwrap();
+        if ours {
+            database.append(&folder, "t", written).await.unwrap();
+        } else {
+            let table = database.table(&folder, "t").await.unwrap();
+            let added = store::synced(&path, written).await.unwrap().into_iter().map(Action::Add).collect();
+            store::commit(&table, "t", added, Operation::Append).await.unwrap();
+        }
+    }
+    (root, database, folder, start.elapsed().as_secs_f64())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn small_appends() {
+    for round in 0..2 {
+        for ours in [true, false] {
+            let (.., seconds) = appends(1000, ours).await;
+            println!("round {round}: 1000 appends of a row, ours {ours}: {seconds:.2} s");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn checkpoints() {
+    for count in [99, 999, 4999] {
+        let (_root, database, folder, _) = appends(count, true).await;
+        let path = database.table_path(&folder);
+        let version = count as u64;
+        // As at a hundredth commit: from the checkpoint before it.
+        let start = Instant::now();
+        assert!(checkpoint::extend(&path, version - 50).unwrap());
+        let extended = start.elapsed().as_secs_f64();
+        let url = deltalake::ensure_table_uri(path.to_str().unwrap()).unwrap();
+        let builder = DeltaTableBuilder::from_url(url).unwrap();
+        let start = Instant::now();
+        let table = builder.with_version(version).load().await.unwrap();
+        let loaded = start.elapsed().as_secs_f64();
+        create_checkpoint(&table, None).await.unwrap();
+        let library = start.elapsed().as_secs_f64();
+        println!(
+            "checkpoint of {count} files: ours {extended:.4} s, library {library:.4} s (reading the log {loaded:.4})"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn data_files() {
+    for (files, each) in [(1000, 1), (1, 4_000_000)] {
+        let root = tempfile::tempdir().unwrap();
+        let (database, folder) = table(root.path()).await;
+        let path = database.table_path(&folder);
+        let batches: Vec<_> = (0..each).step_by(8192).map(|from| rows(from as i64, (each - from).min(8192))).collect();
+        let schema = batches[0].schema();
+        for round in 0..2 {
+            let start = Instant::now();
+            for _ in 0..files {
+                let mut ours = Appender::new(&path, "t", &schema, &[]).unwrap();
+                for batch in &batches {
+                    ours.write(batch).await.unwrap();
+                }
+                black_box(ours.take().await.unwrap());
+            }
+            let ours = start.elapsed().as_secs_f64();
+            let store = database.table(&folder, "t").await.unwrap().object_store();
+            let start = Instant::now();
+            for _ in 0..files {
+                let (indexed, columns) = get_num_idx_cols_and_stats_columns(None, HashMap::new());
+                let config = WriterConfig::new(Arc::clone(&schema), Vec::new(), None, None, None, indexed, columns);
+                let mut library = DeltaWriter::new(Arc::clone(&store), config);
+                for batch in &batches {
+                    library.write(batch).await.unwrap();
+                }
+                black_box(library.close().await.unwrap());
+            }
+            let library = start.elapsed().as_secs_f64();
+            println!("round {round}: {files} files of {each} rows: ours {ours:.2} s, library {library:.2} s");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn scans() {
+    let (_small, database, folder, _) = appends(1000, true).await;
+    let root = tempfile::tempdir().unwrap();
+    let (large, large_folder) = table(root.path()).await;
+    for part in 0..8 {
+        let path = large.table_path(&large_folder);
+        let mut files = Appender::new(&path, "t", &rows(0, 1).schema(), &[]).unwrap();
+        for from in (0..500_000).step_by(8192) {
+            files.write(&rows(part * 500_000 + from, 8192.min(500_000 - from as usize))).await.unwrap();
+        }
+        large.append(&large_folder, "t", files.take().await.unwrap()).await.unwrap();
+    }
+    for (name, database, folder) in
+        [("1000 files of a row", database, folder), ("8 files of 500000 rows", large, large_folder)]
+    {
+        let table = database.table(&folder, "t").await.unwrap();
+        let plain = LastingTable::at(&database.table_path(&folder)).await.unwrap();
+        let library = DeltaScanNext::new(table.snapshot().unwrap().snapshot().clone(), store::scan_config()).unwrap();
+        let context = SessionContext::new();
+        context.register_table("plain", Arc::new(plain) as Arc<dyn TableProvider>).unwrap();
+        context.register_table("library", Arc::new(library) as Arc<dyn TableProvider>).unwrap();
+        for query in [
+            "SELECT sum(value) FROM T",
+            "SELECT count(*) FROM T",
+            "SELECT max(key) FROM T",
+            "SELECT sum(value) FROM T WHERE key = 777",
+            "SELECT text, count(*), sum(value) FROM T GROUP BY text",
+        ] {
+            let mut best = [f64::INFINITY; 2];
+            for _ in 0..5 {
+                for (at, table) in ["plain", "library"].into_iter().enumerate() {
+                    let start = Instant::now();
+                    let frame = context.sql(&query.replace("FROM T", &format!("FROM {table}"))).await.unwrap();
+                    black_box(frame.collect().await.unwrap());
+                    best[at] = best[at].min(start.elapsed().as_secs_f64());
+                }
+            }
+            println!("{name}: {query}: ours {:.4} s, library {:.4} s", best[0], best[1]);
+        }
+    }
+}

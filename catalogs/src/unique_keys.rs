@@ -1,0 +1,109 @@
+//! PRIMARY KEY and UNIQUE of a table in memory: rows that repeat a key are refused.
+
+use std::collections::HashSet;
+
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::Schema;
+use arrow::row::{RowConverter, SortField};
+use datafusion::common::{Constraint, Constraints, Result, ScalarValue, exec_err};
+use datafusion::execution::memory_pool::MemoryReservation;
+
+/// The keys of a table.
+#[derive(Debug)]
+pub(crate) struct UniqueKeys {
+    table: String,
+    keys: Vec<Key>,
+    /// Held from the check of a statement's rows until they are in the table.
+    pub writing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Key {
+    primary: bool,
+    columns: Vec<usize>,
+    /// The columns as an error names them: `PRIMARY KEY (a, b)`.
+    text: String,
+    fields: Vec<SortField>,
+}
+
+impl UniqueKeys {
+    /// The keys that constraints declare.
+    ///
+    /// # Errors
+    /// If the values of a column cannot be compared.
+    pub fn new(table: &str, constraints: &Constraints, schema: &Schema) -> Result<Self> {
+        let mut keys = Vec::new();
+        for constraint in constraints.iter() {
+            let (primary, columns) = match constraint {
+                Constraint::PrimaryKey(columns) => (true, columns.clone()),
+                Constraint::Unique(columns) => (false, columns.clone()),
+            };
+            let of = |column: &usize| schema.field(*column);
+            let names: Vec<&str> = columns.iter().map(|column| of(column).name().as_str()).collect();
+            let text = format!("{} ({})", if primary { "PRIMARY KEY" } else { "UNIQUE" }, names.join(", "));
+            let fields: Vec<_> = columns.iter().map(|column| SortField::new(of(column).data_type().clone())).collect();
+            if !RowConverter::supports_fields(&fields) {
+                return exec_err!("{table}: {text} has a column whose values cannot be compared");
+            }
+            keys.push(Key { primary, columns, text, fields });
+        }
+        Ok(Self { table: table.to_owned(), keys, writing: tokio::sync::Mutex::default() })
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Checks all rows of a table: linear in their number, with a copy of the keys' columns in memory meanwhile, which
+    /// `memory` reserves. A key with a NULL equals no other; in a PRIMARY KEY there is none.
+    ///
+    /// # Errors
+    /// If a key is repeated, or the pool has no room for the check.
+    pub fn check<'a>(
+        &self,
+        batches: impl IntoIterator<Item = &'a RecordBatch> + Clone,
+        memory: &MemoryReservation,
+    ) -> Result<()> {
+        for key in &self.keys {
+            key.check(&self.table, batches.clone(), &memory.new_empty())?;
+        }
+        Ok(())
+    }
+}
+
+impl Key {
+    fn check<'a>(
+        &self,
+        table: &str,
+        batches: impl IntoIterator<Item = &'a RecordBatch>,
+        memory: &MemoryReservation,
+    ) -> Result<()> {
+        let converter = RowConverter::new(self.fields.clone())?;
+        let mut converted = Vec::new();
+        for batch in batches {
+            let columns: Vec<_> = self.columns.iter().map(|column| batch.column(*column).clone()).collect();
+            let rows = converter.convert_columns(&columns)?;
+            // The rows, and an entry of the set for each.
+            memory.try_grow(rows.size() + rows.num_rows() * size_of::<(&[u8], u64)>())?;
+            converted.push((columns, rows));
+        }
+        let mut seen = HashSet::new();
+        for (columns, rows) in &converted {
+            for row in 0..rows.num_rows() {
+                if columns.iter().any(|column| column.is_null(row)) {
+                    if self.primary {
+                        return exec_err!("{table}: {} takes no NULL; nothing was changed", self.text);
+                    }
+                    continue;
+                }
+                if !seen.insert(rows.row(row)) {
+                    let values = columns.iter().map(|column| Ok(ScalarValue::try_from_array(column, row)?.to_string()));
+                    let values = values.collect::<Result<Vec<_>>>()?.join(", ");
+                    return exec_err!("{table}: {} would hold ({values}) twice; nothing was changed", self.text);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! `CREATE TABLE`, `CREATE VIEW`, `DROP TABLE` and `DROP VIEW`: the schema that a name lies in creates and drops it.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use bonnet_catalogs::{NewTable, SessionSchema, StoredView};
+use datafusion::catalog::SchemaProvider;
+use datafusion::common::{ResolvedTableReference, TableReference};
+use datafusion::datasource::TableType;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, LogicalPlanBuilder};
+use datafusion::prelude::DataFrame;
+use datafusion::sql::sqlparser::ast::Query;
+
+use super::train_rows;
+use crate::{Answer, Error, Result, Session};
+
+/// A table's name in full, and its schema; none for `information_schema`.
+pub(super) struct Place {
+    pub name: ResolvedTableReference,
+    provider: Arc<dyn SchemaProvider>,
+}
+
+impl Place {
+    /// Where a name lies.
+    ///
+    /// # Errors
+    /// If there is no such schema.
+    pub fn of(state: &SessionState, name: &TableReference) -> Result<Self> {
+        let options = &state.config_options().catalog;
+        let name = name.clone().resolve(&options.default_catalog, &options.default_schema);
+        let catalog = state.catalog_list().catalog(&name.catalog);
+        match catalog.and_then(|catalog| catalog.schema(&name.schema)) {
+            Some(provider) => Ok(Self { name, provider }),
+            None => Err(Error::statement(format!(
+                "there is no schema {}.{}: CREATE SCHEMA {1} makes one",
+                name.catalog, name.schema
+            ))),
+        }
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> Option<&SessionSchema> {
+        SessionSchema::of(self.provider.as_ref())
+    }
+}
+
+/// Runs a statement that creates or drops a table or view; `None` for any other. `view` is the query of a CREATE VIEW,
+/// `tag` what a statement that is done answers.
+pub(super) async fn run(
+    session: &Session,
+    state: &SessionState,
+    plan: &LogicalPlan,
+    view: Option<&Query>,
+    tag: &str,
+) -> Result<Option<Answer>> {
+    let LogicalPlan::Ddl(ddl) = plan else { return Ok(None) };
+    let (name, if_exists) = match ddl {
+        DdlStatement::CreateMemoryTable(create) => (&create.name, false),
+        DdlStatement::CreateView(create) => (&create.name, false),
+        DdlStatement::CreateExternalTable(create) => (&create.name, false),
+        DdlStatement::DropTable(drop) => (&drop.name, drop.if_exists),
+        DdlStatement::DropView(drop) => (&drop.name, drop.if_exists),
+        _ => return Ok(None),
+    };
+    let place = match Place::of(state, name) {
+        Err(_) if if_exists => return Ok(Some(Answer::Done(tag.to_owned()))),
+        place => place?,
+    };
+    let Some(schema) = place.schema() else { return Ok(None) };
+    match ddl {
+        DdlStatement::CreateMemoryTable(create) => {
+            return create_table(session, schema, &place.name.table, create, tag).await.map(Some);
+        }
+        DdlStatement::CreateView(create) => create_view(state, schema, &place.name, create, view)?,
+        DdlStatement::CreateExternalTable(_) if schema.engine().database().is_none() => return Ok(None),
+        DdlStatement::CreateExternalTable(_) => {
+            return Err(Error::statement(format!(
+                "{name}: a database keeps no external tables; \
+                 CREATE VIEW {name} AS SELECT * FROM 'file' reads the file, CREATE TABLE ... AS copies it"
+            )));
+        }
+        DdlStatement::DropTable(_) => drop(schema, &place.name.table, name, TableType::Base, if_exists).await?,
+        _ => drop(schema, &place.name.table, name, TableType::View, if_exists).await?,
+    }
+    Ok(Some(Answer::Done(tag.to_owned())))
+}
+
+/// `CREATE TABLE`. With `AS` all columns become nullable, so that later rows need not be complete.
+async fn create_table(
+    session: &Session,
+    schema: &SessionSchema,
+    table: &str,
+    create: &CreateMemoryTable,
+    tag: &str,
+) -> Result<Answer> {
+    let CreateMemoryTable { name, input, if_not_exists, or_replace, constraints, column_defaults, temporary } = create;
+    if *temporary {
+        return Err(Error::statement(format!(
+            "there are no temporary tables: CREATE TABLE memory.main.{}, which lives as long as the engine",
+            name.table()
+        )));
+    }
+    match (schema.table_exist(table), *if_not_exists, *or_replace) {
+        (_, true, true) => return Err(Error::statement("IF NOT EXISTS and OR REPLACE exclude each other")),
+        (true, true, _) => return Ok(Answer::Done(tag.to_owned())),
+        (true, false, false) => {
+            return Err(Error::statement(format!(
+                "the table {name} exists already: CREATE OR REPLACE TABLE, or DROP TABLE {name} first"
+            )));
+        }
+        _ => {}
+    }
+    let input = input.as_ref().clone();
+    let declared = matches!(&input, LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
+    let columns = match declared {
+        true => Arc::new(input.schema().as_arrow().clone()),
+        false => nullable(input.schema().as_arrow()),
+    };
+    let engine = schema.engine();
+    let new = |rows| NewTable {
+        columns,
+        rows: DataFrame::new(session.state(), rows),
+        defaults: column_defaults.clone(),
+        constraints: constraints.clone(),
+    };
+    if engine.database().is_none() || !train_rows::reads_train(&input) {
+        engine.create_table(table, new(input), *or_replace).await?;
+        return Ok(Answer::Done(tag.to_owned()));
+    }
+    // Finished runs are kept whatever becomes of the rest, so the table is there before them.
+    engine.create_table(table, new(LogicalPlanBuilder::empty(false).build()?), *or_replace).await?;
+    let created = engine.lasting_table(table).await?;
+    let created = created.ok_or_else(|| Error::statement(format!("the table {name} was dropped meanwhile")))?;
+    let count = train_rows::append(session, &created, input, name.table()).await?;
+    Ok(Answer::Done(format!("{tag} ({count} rows)")))
+}
+
+fn nullable(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// `CREATE VIEW`: stores its text, which is planned when it is read.
+fn create_view(
+    state: &SessionState,
+    schema: &SessionSchema,
+    place: &ResolvedTableReference,
+    create: &CreateView,
+    query: Option<&Query>,
+) -> Result<()> {
+    if create.temporary {
+        return Err(Error::statement("there are no temporary views: CREATE VIEW memory.main.name"));
+    }
+    let Some(query) = query else {
+        return Err(Error::statement(format!("the query of the view {} is lost", create.name)));
+    };
+    let options = &state.config_options().catalog;
+    // A database may be opened under another name, where names in its views would mean something else.
+    if schema.engine().database().is_some() && options.default_catalog != schema.catalog() {
+        return Err(Error::statement(format!(
+            "a view is made in the database that is in use: USE {}.{} first",
+            place.catalog, place.schema
+        )));
+    }
+    let view = StoredView {
+        name: place.table.to_string(),
+        query: query.to_string(),
+        catalog: Some(options.default_catalog.clone()),
+        schema: options.default_schema.clone(),
+    };
+    Ok(schema.engine().create_view(view, create.or_replace)?)
+}
+
+/// `DROP TABLE` and `DROP VIEW`. One whose entry in the catalog is damaged goes by either.
+async fn drop(
+    schema: &SessionSchema,
+    table: &str,
+    name: &TableReference,
+    wanted: TableType,
+    if_exists: bool,
+) -> Result<()> {
+    let engine = schema.engine();
+    if let Some(why) = engine.why_not_drop(table) {
+        return Err(Error::statement(why));
+    }
+    match (engine.table_type(table).await, wanted) {
+        (Ok(Some(TableType::View)), TableType::Base) => {
+            Err(Error::statement(format!("{name} is a view: DROP VIEW {name}")))
+        }
+        (Ok(Some(TableType::Base)), TableType::View) => {
+            Err(Error::statement(format!("{name} is a table: DROP TABLE {name}")))
+        }
+        (Ok(None), _) if if_exists => Ok(()),
+        (Ok(None), TableType::View) => Err(Error::statement(format!("there is no view {name}"))),
+        (Ok(None), _) => Err(Error::statement(format!("there is no table {name}"))),
+        (Ok(Some(_)) | Err(_), _) => engine.drop_table(table).map(|_| ()).map_err(Error::from),
+    }
+}

@@ -1,0 +1,77 @@
+//! `OPTIMIZE` and `VACUUM` of lasting tables.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bonnet_catalogs::delta::LastingTable;
+use datafusion::catalog::SchemaProvider;
+use datafusion::common::TableReference;
+use datafusion::execution::SessionState;
+
+use super::table::Place;
+use crate::{Answer, Error, Result, Session};
+
+/// How long files that are no longer needed stay, unless the statement says otherwise: the default of Delta Lake. A
+/// reader of another process may still be at work on them.
+const RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The lasting table of this name.
+async fn lasting_table(state: &SessionState, name: &[String], verb: &str) -> Result<LastingTable> {
+    let reference = match name {
+        [table] => TableReference::bare(table.as_str()),
+        [schema, table] => TableReference::partial(schema.as_str(), table.as_str()),
+        [catalog, schema, table] => TableReference::full(catalog.as_str(), schema.as_str(), table.as_str()),
+        _ => return Err(Error::statement(format!("{verb}: the name of a table is expected"))),
+    };
+    let shown = name.join(".");
+    let place = Place::of(state, &reference);
+    let Some(schema) = place.as_ref().ok().and_then(Place::schema) else {
+        return Err(Error::statement(format!("there is no table {shown}")));
+    };
+    let table = reference.table();
+    match schema.engine().lasting_table(table).await? {
+        Some(table) => Ok(table),
+        None => Err(Error::statement(match schema.table_exist(table) {
+            true => format!("{verb} {shown}: it is no table of a lasting database, so there is nothing to do"),
+            false => format!("there is no table {shown}"),
+        })),
+    }
+}
+
+/// `OPTIMIZE table`: merges its small files.
+pub(super) async fn optimize(session: &Session, table: &[String]) -> Result<Answer> {
+    let state = session.state();
+    let done = lasting_table(&state, table, "OPTIMIZE").await?.optimize(&state).await?;
+    Ok(Answer::Done(format!("OPTIMIZE ({} files became {})", done.removed, done.added)))
+}
+
+/// `VACUUM [table] [RETAIN n HOURS]`: removes the files that a table, or a database, has needed for none of the versions
+/// of the last week, or of the time given; with `VACUUM` alone also tables that were dropped longer ago. What is younger
+/// stays, as a reader may be at work on it: `RETAIN 0 HOURS` removes it nevertheless.
+pub(super) async fn vacuum(session: &Session, table: Option<&[String]>, retain: Option<Duration>) -> Result<Answer> {
+    let state = session.state();
+    if let Some(table) = table {
+        let done = lasting_table(&state, table, "VACUUM").await?.vacuum(retain).await?;
+        return Ok(Answer::Done(format!("VACUUM ({} files removed)", done.files)));
+    }
+    let name = &state.config_options().catalog.default_catalog;
+    let catalog = session.engine.shared.catalogs.get(name);
+    let Some(lasting) = catalog.as_ref().and_then(|catalog| catalog.lasting()) else {
+        return Err(Error::statement(format!(
+            "VACUUM: {name} is no lasting database, so it has no files to remove; `bonnet lab.bonnet` opens one"
+        )));
+    };
+    let (database, keep) = (Arc::clone(lasting.database()), retain.unwrap_or(RETENTION));
+    let dropped = tokio::task::spawn_blocking(move || database.remove_dropped(keep)).await;
+    let dropped = dropped.map_err(|error| Error::statement(format!("VACUUM failed: {error}")))??;
+    let mut files = 0;
+    for schema in catalog.iter().flat_map(|catalog| catalog.schema_names()) {
+        let Some(schema) = catalog.as_ref().and_then(|catalog| catalog.schema(&schema)) else { continue };
+        for table in schema.table_names() {
+            if let Some(table) = schema.lasting_table(&table).await? {
+                files += table.vacuum(retain).await?.files;
+            }
+        }
+    }
+    Ok(Answer::Done(format!("VACUUM ({files} files and {dropped} dropped tables removed)")))
+}
