@@ -63,6 +63,12 @@ pub(crate) fn subjects() -> Vec<Subject> {
             bonnet_ranking::functions(),
         ),
         subject("profile", "Profile", "Components, and a graph's profile in a row.", bonnet_profile::functions()),
+        subject(
+            "standard",
+            "Standard SQL",
+            "What everyday SQL has and DataFusion lacks; what has another name there stands in docs/sql.md.",
+            bonnet_standard::functions(),
+        ),
         subject("tables", "Tables", "Reshaping rows, and databases as graphs.", vec![bonnet_sql::flatten()]),
     ]
 }

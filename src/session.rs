@@ -8,6 +8,7 @@ use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, KernelContext, Progress, ProgressReport, PruneOutputs,
     ShareRuns, Statement, panic_text,
 };
+use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
@@ -15,6 +16,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::TryStreamExt;
 
 use crate::engine::kernel_pool;
+use crate::front::join_keys::JoinPlanner;
 use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
@@ -38,6 +40,7 @@ pub struct Session {
     progress: Arc<Progress>,
     /// The rows of the running statement that are committed before it ends.
     committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
+    pub(crate) transaction: statements::Transaction,
 }
 
 impl Session {
@@ -66,16 +69,24 @@ impl Session {
             .with_config(config)
             .with_runtime_env(Arc::clone(&shared.environment))
             .with_default_features()
-            .with_query_planner(Arc::new(BonnetQueryPlanner))
-            .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(FunctionPlanner::new(Arc::clone(registry)))])
+            .with_query_planner(Arc::new(CheckedPlanner(BonnetQueryPlanner)))
+            .with_relation_planners(vec![
+                Arc::new(PivotPlanner),
+                Arc::new(JoinPlanner),
+                Arc::new(FunctionPlanner::new(Arc::clone(registry))),
+            ])
             .with_type_planner(Arc::new(names::MapTypes))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
+            .with_analyzer_rule(Arc::new(RoundedCasts))
+            .with_analyzer_rule(Arc::new(CheckedConstants))
             .with_optimizer_rule(Arc::new(PruneOutputs))
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         builder.scalar_functions().get_or_insert_default().extend(registry.scalar_udfs());
+        builder.scalar_functions().get_or_insert_default().extend(bonnet_standard::internal());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
+        builder.aggregate_functions().get_or_insert_default().push(bonnet_standard::sum());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         builder.expr_planners().get_or_insert_default().insert(0, Arc::new(names::MapKeys));
         let formats = builder.file_formats().get_or_insert_default();
@@ -85,7 +96,7 @@ impl Session {
         let context = SessionContext::new_with_state(builder.build());
         let views = statements::Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
-        Self { engine, context, progress, committed: Arc::default() }
+        Self { engine, context, progress, committed: Arc::default(), transaction: statements::Transaction::default() }
     }
 
     /// Runs exactly one statement. The work happens on the engine's own threads, whatever runtime awaits it; dropping

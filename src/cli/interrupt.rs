@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::statements;
+
 /// How long an interrupted script may take to end in good order before it is ended.
 const GRACE: Duration = Duration::from_millis(700);
 
@@ -43,6 +45,7 @@ impl Interrupts {
                     sender.send_modify(|count| *count += 1);
                     if ends_process {
                         tokio::time::sleep(GRACE).await;
+                        statements::abandon();
                         process::exit(i32::from(INTERRUPTED));
                     }
                 }

@@ -23,7 +23,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use self::interrupt::{INTERRUPTED, Interrupts};
 use self::output::{Format, Output};
 use self::shell::{Failure, Shell, complain};
-use crate::{Engine, EngineOptions};
+use crate::{Engine, EngineOptions, statements};
 
 /// More threads than this are taken for a slip of the finger.
 const MOST_THREADS: i64 = 4096;
@@ -111,6 +111,7 @@ pub fn main() -> ExitCode {
         Err(Failure::Error(text, _) | Failure::Located(text)) => return failed(&text),
     };
     // The engine would wait for work that nobody wants any more: the process ends without it.
+    statements::abandon();
     std::mem::forget(shell);
     status
 }

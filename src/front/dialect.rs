@@ -2,11 +2,18 @@
 
 use std::any::TypeId;
 
+use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator};
 use datafusion::sql::sqlparser::dialect::{Dialect, DuckDbDialect};
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
 
-/// DuckDB's dialect under DuckDB's identity, with two differences. `f(a = b)` hands a comparison to `f`, so that
+/// The precedence of `^`: between that of COLLATE (42) and of `::` (50).
+const POWER: u8 = 45;
+
+/// DuckDB's dialect under DuckDB's identity, with these differences. `f(a = b)` hands a comparison to `f`, so that
 /// `count(a = 1)` and `bool_or(src = dst)` work; arguments are named with `f(x => 1)` or `f(x := 1)`. And a table's
-/// version (`VERSION AS OF`) parses, instead of being read as an alias.
+/// version (`VERSION AS OF`) parses, instead of being read as an alias; `E'a\n'` is a text with escapes; and `^` binds as the
+/// power that it is in DuckDB itself.
 ///
 /// Every method that [`DuckDbDialect`] overrides is forwarded; the others have the same defaults for both.
 #[derive(Debug, Default, Clone, Copy)]
@@ -24,6 +31,26 @@ impl Dialect for BonnetDialect {
 
     fn supports_table_versioning(&self) -> bool {
         true
+    }
+
+    // `E'a\n'`, as in DuckDB itself.
+    fn supports_string_escape_constant(&self) -> bool {
+        true
+    }
+
+    // `^` is the power: it binds closer than `*`, and the sign of a number closer still.
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        (parser.peek_token_ref().token == Token::Caret).then_some(Ok(POWER))
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        let op = match parser.peek_token_ref().token {
+            Token::Minus => UnaryOperator::Minus,
+            Token::Plus => UnaryOperator::Plus,
+            _ => return None,
+        };
+        parser.next_token();
+        Some(parser.parse_subexpr(POWER).map(|expr| Expr::UnaryOp { op, expr: Box::new(expr) }))
     }
 
     fn is_identifier_start(&self, ch: char) -> bool {
@@ -118,7 +145,6 @@ impl Dialect for BonnetDialect {
 #[cfg(test)]
 mod tests {
     use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS_INDEX;
-    use datafusion::sql::sqlparser::parser::Parser;
 
     use super::*;
 
@@ -270,7 +296,7 @@ mod tests {
             supports_within_after_array_aggregation,
             supports_xml_expressions,
         );
-        assert_eq!(differing, Vec::<&str>::new());
+        assert_eq!(differing, ["supports_string_escape_constant"]);
         for c in (0..0x500).filter_map(char::from_u32) {
             assert_eq!(BonnetDialect.is_identifier_start(c), DuckDbDialect.is_identifier_start(c), "{c:?}");
             assert_eq!(BonnetDialect.is_identifier_part(c), DuckDbDialect.is_identifier_part(c), "{c:?}");

@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use super::dialect::BonnetDialect;
 use super::statement::{Attach, Call, CreateGraph, CreateSchemaGraph, KeyClause, KeyColumns, Statement};
-use super::{ast, copy, depth, from_first, pivot_statement};
+use super::{ast, copy, depth, everyday_tokens, from_first, pivot_statement};
 use crate::{Error, Result};
 
 const ATTACH: &str = "ATTACH [IF NOT EXISTS] 'path or URL' [AS name] [(TYPE t, option value, ...)]";
@@ -37,6 +37,7 @@ pub fn parse(text: &str) -> Result<Statement> {
         .tokenize_with_location()
         .map_err(|error| Error::statement(error.to_string()))?;
     depth::check(&tokens)?;
+    let tokens = everyday_tokens::rewrite(tokens)?;
     let tokens = pivot_statement::rewrite(from_first::rewrite(tokens))?;
     let mut parser = DFParserBuilder::new(tokens.clone()).with_dialect(&BonnetDialect).build()?;
     while parser.parser.consume_token(&Token::SemiColon) {}

@@ -18,7 +18,9 @@ use datafusion::sql::sqlparser::parser::Parser;
 use super::ast;
 use super::dialect::BonnetDialect;
 use super::duplicates::name_duplicates;
+use super::everyday;
 use super::functions::{Functions, Kind, Parameter, ParameterKind};
+use super::join_keys;
 pub use super::pivot_values::{fill_pivot, pivot_values};
 use crate::{Error, Result};
 
@@ -27,10 +29,11 @@ use crate::{Error, Result};
 /// # Errors
 /// If the statement asks for what would be ignored, or calls one of the functions wrongly.
 pub fn rewrite(statement: &mut SqlStatement, functions: &dyn Functions) -> Result<()> {
+    everyday::translate(statement).map_err(Error::statement)?;
     let mut rewriter = Rewriter { functions, windows: Vec::new() };
     let flow = visit_statement(statement, &mut rewriter);
     match flow {
-        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Continue(()) => join_keys::mark(statement).map_err(Error::statement),
         ControlFlow::Break(text) => Err(Error::statement(*text)),
     }
 }

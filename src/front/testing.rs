@@ -10,6 +10,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
 
 use super::functions::{Functions, Kind, Parameter, ParameterKind};
+use super::join_keys::JoinPlanner;
 use super::pivot::PivotPlanner;
 use super::statement::Statement;
 use super::{ast, parse, rewrite};
@@ -22,7 +23,7 @@ pub(crate) async fn session() -> SessionContext {
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_default_features()
-        .with_relation_planners(vec![Arc::new(PivotPlanner)])
+        .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(JoinPlanner)])
         .build();
     let context = SessionContext::new_with_state(state);
     for text in [

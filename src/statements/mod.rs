@@ -2,6 +2,7 @@
 
 mod attach;
 mod changes;
+mod copy;
 mod graph;
 mod prepared;
 mod schema_graph;
@@ -9,9 +10,12 @@ mod settings;
 mod sql;
 mod table;
 mod train_rows;
+mod transaction;
 mod upkeep;
 mod views;
 
+pub(crate) use copy::abandon;
+pub(crate) use transaction::Transaction;
 pub(crate) use views::Views;
 
 pub(crate) use schema_graph::REFERENCE as SCHEMA_GRAPH;
@@ -21,6 +25,16 @@ use crate::{Answer, Result, Session};
 
 /// Runs one statement on the engine's runtime.
 pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {
+    if let Some(done) = session.transaction.admit(&statement)? {
+        return Ok(done);
+    }
+    let change = transaction::change(&statement);
+    let answer = answer(session, statement).await?;
+    session.transaction.ran(change);
+    Ok(answer)
+}
+
+async fn answer(session: &Session, statement: Statement) -> Result<Answer> {
     match statement {
         Statement::Sql(statement) => sql::run(session, *statement).await,
         Statement::Summarize { query } => sql::summarize(session, *query).await,

@@ -14,7 +14,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{changes, prepared, table, train_rows};
+use super::{changes, copy, prepared, table, train_rows};
 use crate::front::columns::{self, ColumnNames};
 use crate::front::{ast as front_ast, rewrite, summarize};
 use crate::query::task_context;
@@ -78,24 +78,15 @@ async fn run_plan(
             }
             Ok(Answer::Rows(rows))
         }
-        LogicalPlan::Dml(_) | LogicalPlan::Copy(_) => {
-            let plan = into_one_file(plan);
+        LogicalPlan::Copy(copy) => Ok(Answer::Done(format!("COPY {}", copy::run(state, copy).await?))),
+        LogicalPlan::Analyze(analyze) if matches!(*analyze.input, LogicalPlan::Copy(_)) => Err(Error::statement(
+            "EXPLAIN ANALYZE would write the file: EXPLAIN ANALYZE the query alone, or EXPLAIN COPY",
+        )),
+        LogicalPlan::Dml(_) => {
             let batches: Vec<RecordBatch> = stream(state, &plan).await?.try_collect().await?;
             Ok(Answer::Done(format!("{} {}", tag.split(' ').next().unwrap_or_default(), counted(&batches))))
         }
         plan => Ok(Answer::Rows(named(stream(state, &plan).await?, names))),
-    }
-}
-
-/// COPY to a name without an extension writes a file of that name, where DataFusion would make a folder. A folder is
-/// made where the name ends like one, or where the rows are partitioned.
-fn into_one_file(plan: LogicalPlan) -> LogicalPlan {
-    match plan {
-        LogicalPlan::Copy(mut copy) if copy.partition_by.is_empty() && !copy.output_url.ends_with(['/', '\\']) => {
-            copy.options.insert("single_file_output".to_owned(), "true".to_owned());
-            LogicalPlan::Copy(copy)
-        }
-        plan => plan,
     }
 }
 
@@ -179,7 +170,7 @@ pub(super) fn frame(session: &Session, plan: LogicalPlan) -> DataFrame {
     DataFrame::new(session.state(), plan)
 }
 
-async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
+pub(super) async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
     let plan = state.create_physical_plan(plan).await?;
     Ok(execute_stream(plan, task_context(&state))?)
 }

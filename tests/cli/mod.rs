@@ -1,5 +1,6 @@
 //! The command line from outside: what it reads, what it writes where, and how it ends.
 
+mod copy;
 mod errors;
 mod formats;
 mod interrupts;

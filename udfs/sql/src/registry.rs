@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
+use datafusion::logical_expr::AggregateUDF;
 
 use crate::{
     AggregateFunction, EdgeFunction, Generator, Operator, OptionValue, RowsFunction, ScalarFunction, WindowFunction,
@@ -190,6 +191,8 @@ pub enum Body {
     Scalar(Arc<dyn ScalarFunction>),
     /// One value per group.
     Aggregate(Arc<dyn AggregateFunction>),
+    /// One value per group, of a type that depends on the arguments'.
+    NativeAggregate(Arc<AggregateUDF>),
     /// One value per group, from all its rows at once.
     Rows(Arc<dyn RowsFunction>),
     /// One value per row of an ordered window.
@@ -274,7 +277,7 @@ impl Function {
     pub fn kind(&self) -> Kind {
         match self.body {
             Body::Scalar(_) => Kind::Scalar,
-            Body::Aggregate(_) | Body::Rows(_) => Kind::Aggregate,
+            Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) => Kind::Aggregate,
             Body::Window(_) => Kind::Window,
             Body::Edge(_) => Kind::Edge,
             Body::Relation(_) => Kind::Relation,
@@ -286,7 +289,7 @@ impl Function {
     /// The operator that its FROM spelling runs; `None` for scalars, aggregates and window functions.
     pub fn operator(&self) -> Option<Arc<dyn Operator>> {
         match &self.body {
-            Body::Scalar(_) | Body::Aggregate(_) | Body::Rows(_) | Body::Window(_) => None,
+            Body::Scalar(_) | Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) | Body::Window(_) => None,
             Body::Edge(edge) => Some(Arc::new(crate::edge::EdgeOperator::new(self.name, Arc::clone(edge)))),
             Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
             Body::Generator(generator) => Some(Arc::new(crate::generator::GeneratorOperator::new(self, generator))),

@@ -96,6 +96,7 @@ impl Registry {
                     common: Common::new(function),
                     body: Arc::clone(body),
                 }))),
+                Body::NativeAggregate(body) => Some(Arc::clone(body)),
                 Body::Rows(body) => Some(Arc::new(AggregateUDF::new_from_impl(RowsAggregate {
                     common: Common::new(function),
                     body: Arc::clone(body),

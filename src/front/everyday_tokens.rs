@@ -1,0 +1,151 @@
+//! Statements of DuckDB and PostgreSQL that the parser does not read, said with those that it does.
+
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use super::from_first;
+use crate::{Error, Result};
+
+/// Reads `E'a\n'` as a text, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`, `TABLE t` as `SELECT * FROM t`, `TRUNCATE t` as `DELETE FROM t`,
+/// and the statement UNPIVOT as UNPIVOT in FROM.
+pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
+    for TokenWithSpan { token, .. } in &mut tokens {
+        // The tokenizer has read the escapes of `E'...'`.
+        if let Token::EscapedStringLiteral(text) = token {
+            *token = Token::SingleQuotedString(std::mem::take(text));
+        }
+    }
+    powers(&mut tokens);
+    materialized(&mut tokens);
+    truncate(&mut tokens);
+    for start in from_first::query_starts(&tokens, Keyword::TABLE).into_iter().rev() {
+        let before = tokens[..start].iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
+        // `CREATE TABLE` and its like begin no query.
+        let begins = match before.map(|token| &token.token) {
+            None | Some(Token::LParen | Token::RParen | Token::SemiColon) => true,
+            Some(Token::Word(word)) => matches!(
+                word.keyword,
+                Keyword::AS | Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::ALL | Keyword::EXPLAIN
+            ),
+            _ => false,
+        };
+        if begins && matches!(significant(&tokens, start + 1), Some((_, Token::Word(_)))) {
+            replace(&mut tokens, start, 1, &[Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
+        }
+    }
+    for start in from_first::query_starts(&tokens, Keyword::UNPIVOT).into_iter().rev() {
+        unpivot(&mut tokens, start)?;
+    }
+    Ok(tokens)
+}
+
+/// The first token from this place on that is no space, and its place.
+fn significant(tokens: &[TokenWithSpan], from: usize) -> Option<(usize, &Token)> {
+    let mut tokens = tokens.iter().enumerate().skip(from);
+    tokens.find(|(_, token)| !matches!(token.token, Token::Whitespace(_))).map(|(at, token)| (at, &token.token))
+}
+
+fn is_word(token: Option<(usize, &Token)>, text: &str) -> Option<usize> {
+    match token {
+        Some((at, Token::Word(word))) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text) => {
+            Some(at)
+        }
+        _ => None,
+    }
+}
+
+/// Puts tokens in the place of `count` others, a space between them.
+fn replace(tokens: &mut Vec<TokenWithSpan>, at: usize, count: usize, by: &[Token]) {
+    let span = tokens[at].span;
+    tokens.splice(at..at + count, by.iter().map(|token| TokenWithSpan::new(token.clone(), span)));
+}
+
+fn powers(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 1;
+    while at < tokens.len() {
+        if tokens[at - 1].token == Token::Mul && tokens[at].token == Token::Mul {
+            replace(tokens, at - 1, 2, &[Token::Caret]);
+        }
+        at += 1;
+    }
+}
+
+fn materialized(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        at += 1;
+        if is_word(Some((0, &tokens[at - 1].token)), "AS").is_none() {
+            continue;
+        }
+        let not = is_word(significant(tokens, at), "NOT");
+        let Some(end) = is_word(significant(tokens, not.map_or(at, |not| not + 1)), "MATERIALIZED") else { continue };
+        if matches!(significant(tokens, end + 1), Some((_, Token::LParen))) {
+            tokens.drain(at..=end);
+        }
+    }
+}
+
+fn truncate(tokens: &mut Vec<TokenWithSpan>) {
+    let Some(start) = is_word(significant(tokens, 0), "TRUNCATE") else { return };
+    let table = is_word(significant(tokens, start + 1), "TABLE");
+    let end = table.unwrap_or(start);
+    replace(tokens, start, end + 1 - start, &[Token::make_keyword("DELETE"), Token::make_keyword("FROM")]);
+}
+
+const UNPIVOT: &str = "UNPIVOT table ON column, ... [INTO NAME name VALUE value]";
+
+/// `UNPIVOT t ON a, b INTO NAME n VALUE v` is `SELECT * FROM t UNPIVOT (v FOR n IN (a, b))`.
+fn unpivot(tokens: &mut Vec<TokenWithSpan>, start: usize) -> Result<()> {
+    let form = || Error::statement(format!("UNPIVOT is not complete; the form is {UNPIVOT}"));
+    // The places of ON, of INTO and of the end, outside all parentheses.
+    let (mut depth, mut on, mut into, mut end) = (0usize, None, None, tokens.len());
+    for (at, TokenWithSpan { token, .. }) in tokens.iter().enumerate().skip(start + 1) {
+        match token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth > 0 => depth -= 1,
+            Token::RParen | Token::SemiColon if depth == 0 => {
+                end = at;
+                break;
+            }
+            Token::Word(word) if depth == 0 => match word.keyword {
+                Keyword::ON if on.is_none() => on = Some(at),
+                Keyword::INTO if into.is_none() => into = Some(at),
+                Keyword::ORDER | Keyword::LIMIT | Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => {
+                    end = at;
+                    break;
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    let on = match on {
+        Some(on) => on,
+        // A column or a table of this name, unless the statement begins with it.
+        None if significant(tokens, 0).is_some_and(|(first, _)| first < start) => return Ok(()),
+        None => return Err(form()),
+    };
+    let (mut name, mut value) = (Token::make_word("name", None), Token::make_word("value", None));
+    if let Some(into) = into {
+        let at = is_word(significant(tokens, into + 1), "NAME").ok_or_else(form)?;
+        let (at, found) = significant(tokens, at + 1).ok_or_else(form)?;
+        name = found.clone();
+        let at = is_word(significant(tokens, at + 1), "VALUE").ok_or_else(form)?;
+        let (at, found) = significant(tokens, at + 1).ok_or_else(form)?;
+        value = found.clone();
+        if significant(&tokens[..end], at + 1).is_some() {
+            return Err(form());
+        }
+    }
+    let span = tokens[start].span;
+    let keyword = |text: &str| TokenWithSpan::new(Token::make_keyword(text), span);
+    let other = |token: Token| TokenWithSpan::new(token, span);
+    let mut said = vec![keyword("SELECT"), other(Token::Mul), keyword("FROM")];
+    said.extend_from_slice(&tokens[start + 1..on]);
+    said.extend([keyword("UNPIVOT"), other(Token::LParen), other(value), keyword("FOR"), other(name), keyword("IN")]);
+    said.push(other(Token::LParen));
+    said.extend_from_slice(&tokens[on + 1..into.unwrap_or(end)]);
+    said.extend([other(Token::RParen), other(Token::RParen)]);
+    tokens.splice(start..end, said);
+    Ok(())
+}

@@ -1,0 +1,395 @@
+//! The keys of USING and NATURAL joins, which an answer has once: of the side that keeps all its rows, or the first that is
+//! not NULL where both do. DataFusion would answer the left side's in every join, and of `*` that of the table whose name
+//! comes first in the alphabet.
+//!
+//! A pass over the statement puts such joins into parentheses, with the qualified columns that the statement reads as the
+//! columns of a reserved alias; there [`JoinPlanner`] finds them, and plans them with both sides' columns at hand.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::common::{Column, DFSchema, ExprSchema, NullEquality, Result, TableReference, not_impl_err, plan_err};
+use datafusion::functions::core::expr_fn::coalesce;
+use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
+use datafusion::logical_expr::{
+    EmptyRelation, Expr as PlanExpr, Join as PlanJoin, JoinConstraint as PlanConstraint, JoinType, LogicalPlan,
+    LogicalPlanBuilder,
+};
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
+    Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
+    VisitorMut,
+};
+
+use super::ast;
+use super::rewrite::visit_statement;
+
+/// The alias of a join that [`JoinPlanner`] plans.
+const MARK: &str = "join keys";
+
+/// Marks the joins whose keys are answered once, in the whole statement, and reads `SEMI JOIN` as `LEFT SEMI JOIN`.
+///
+/// # Errors
+/// The text of a refusal: an outer join with USING whose sides include LATERAL.
+pub(super) fn mark(statement: &mut SqlStatement) -> Result<(), String> {
+    let mut qualified = Qualified::default();
+    let _ = visit_statement(statement, &mut qualified);
+    let mut read: Vec<String> = qualified.0.into_iter().collect();
+    read.sort_unstable();
+    match visit_statement(statement, &mut Marker { read }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(refusal) => Err(*refusal),
+    }
+}
+
+/// The columns that a statement reads by a table's name, as `table.column`, and `table.*`.
+#[derive(Default)]
+struct Qualified(HashSet<String>);
+
+impl Qualified {
+    fn all_of(&mut self, table: &ObjectName) {
+        if let Some(name) = ast::name_parts(table).and_then(|parts| parts.last().cloned()) {
+            self.0.insert(format!("{name}.*"));
+        }
+    }
+}
+
+impl VisitorMut for Qualified {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &select.projection {
+            if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(table), _) = item {
+                self.all_of(table);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            // Which of the parts is the table and which the column, only the planner knows.
+            Expr::CompoundIdentifier(parts) => {
+                let parts: Vec<String> = parts.iter().map(ast::normalized).collect();
+                self.0.extend(parts.windows(2).map(|pair| pair.join(".")));
+            }
+            Expr::QualifiedWildcard(table, _) => self.all_of(table),
+            Expr::Function(call) => {
+                if let FunctionArguments::List(list) = &call.args {
+                    for arg in &list.args {
+                        if let FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(table)) = arg {
+                            self.all_of(table);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A refusal. Boxed, since it travels up through every level of the tree.
+type Flow = ControlFlow<Box<String>>;
+
+struct Marker {
+    read: Vec<String>,
+}
+
+impl VisitorMut for Marker {
+    type Break = Box<String>;
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
+        select.from.iter_mut().try_for_each(|table| self.table(table))
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
+        let TableFactor::NestedJoin { table_with_joins, alias } = factor else { return ControlFlow::Continue(()) };
+        if alias.as_ref().is_some_and(|alias| alias.name.value == MARK) {
+            // A view's text has been marked before.
+            *alias = Some(self.alias());
+            return ControlFlow::Continue(());
+        }
+        self.table(table_with_joins)?;
+        // Below an alias each key is one column.
+        if alias.is_some() && keyed(&table_with_joins.relation) {
+            let inner = TableFactor::NestedJoin { table_with_joins: table_with_joins.clone(), alias: None };
+            *factor = ast::derived(ast::select_all(inner), alias.take());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Marker {
+    fn alias(&self) -> TableAlias {
+        let columns = self.read.iter().map(|name| TableAliasColumnDef { name: ast::quoted(name), data_type: None });
+        TableAlias { columns: columns.collect(), ..ast::alias(MARK) }
+    }
+
+    /// Puts the joins up to the last one with keys into marked parentheses.
+    fn table(&self, table: &mut TableWithJoins) -> Flow {
+        for join in &mut table.joins {
+            if let JoinOperator::Semi(constraint) = &join.join_operator {
+                join.join_operator = JoinOperator::LeftSemi(constraint.clone());
+            } else if let JoinOperator::Anti(constraint) = &join.join_operator {
+                join.join_operator = JoinOperator::LeftAnti(constraint.clone());
+            }
+        }
+        let Some(last) = table.joins.iter().rposition(has_keys) else { return ControlFlow::Continue(()) };
+        let sides = || std::iter::once(&table.relation).chain(table.joins[..=last].iter().map(|join| &join.relation));
+        if sides().any(is_lateral) {
+            return ControlFlow::Break(Box::new(
+                "USING and NATURAL cannot join what is LATERAL: write ON, or put LATERAL into a subquery".to_owned(),
+            ));
+        }
+        let rest = table.joins.split_off(last + 1);
+        let inner = std::mem::replace(table, TableWithJoins { relation: ast::table(ObjectName(vec![])), joins: rest });
+        table.relation = TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias: Some(self.alias()) };
+        ControlFlow::Continue(())
+    }
+}
+
+fn keyed(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::NestedJoin { alias: Some(alias), .. } if alias.name.value == MARK)
+}
+
+fn has_keys(join: &Join) -> bool {
+    matches!(sides(&join.join_operator), Some((_, JoinConstraint::Using(_) | JoinConstraint::Natural)))
+}
+
+fn is_lateral(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Derived { lateral: true, .. } | TableFactor::Function { lateral: true, .. })
+}
+
+/// What kind of join an operator is, and what it joins by.
+fn sides(operator: &JoinOperator) -> Option<(JoinType, &JoinConstraint)> {
+    Some(match operator {
+        JoinOperator::Join(by) | JoinOperator::Inner(by) => (JoinType::Inner, by),
+        JoinOperator::CrossJoin(by @ JoinConstraint::None) => (JoinType::Inner, by),
+        JoinOperator::Left(by) | JoinOperator::LeftOuter(by) => (JoinType::Left, by),
+        JoinOperator::Right(by) | JoinOperator::RightOuter(by) => (JoinType::Right, by),
+        JoinOperator::FullOuter(by) => (JoinType::Full, by),
+        JoinOperator::LeftSemi(by) | JoinOperator::Semi(by) => (JoinType::LeftSemi, by),
+        JoinOperator::LeftAnti(by) | JoinOperator::Anti(by) => (JoinType::LeftAnti, by),
+        JoinOperator::RightSemi(by) => (JoinType::RightSemi, by),
+        JoinOperator::RightAnti(by) => (JoinType::RightAnti, by),
+        _ => return None,
+    })
+}
+
+/// Plans the joins that [`mark`] has marked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JoinPlanner;
+
+impl RelationPlanner for JoinPlanner {
+    fn plan_relation(
+        &self,
+        relation: TableFactor,
+        context: &mut dyn RelationPlannerContext,
+    ) -> Result<RelationPlanning> {
+        if !keyed(&relation) {
+            return Ok(RelationPlanning::Original(Box::new(relation)));
+        }
+        let TableFactor::NestedJoin { table_with_joins, alias } = relation else {
+            return plan_err!("a join was expected");
+        };
+        let read = alias.into_iter().flat_map(|alias| alias.columns).map(|column| column.name.value).collect();
+        let TableWithJoins { relation, joins } = *table_with_joins;
+        let mut unnamed = is_unnamed(&relation);
+        let mut left = context.plan(relation)?;
+        for (i, Join { relation, join_operator, .. }) in joins.into_iter().enumerate() {
+            let right_unnamed = is_unnamed(&relation);
+            let mut right = context.plan(relation)?;
+            // Subqueries without an alias may have columns of the same names.
+            if left.schema().join(right.schema()).is_err() {
+                if unnamed {
+                    left = named(left, 0)?;
+                }
+                if right_unnamed {
+                    right = named(right, i + 1)?;
+                }
+            }
+            unnamed = false;
+            left = plan_join(left, right, &join_operator, &read, context)?;
+        }
+        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(left, None))))
+    }
+}
+
+fn is_unnamed(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Derived { alias: None, .. })
+}
+
+fn named(plan: LogicalPlan, number: usize) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::from(plan).alias(TableReference::bare(format!("({number})")))?.build()
+}
+
+fn plan_join(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    operator: &JoinOperator,
+    read: &HashSet<String>,
+    context: &mut dyn RelationPlannerContext,
+) -> Result<LogicalPlan> {
+    let Some((kind, by)) = sides(operator) else {
+        return not_impl_err!("a join of this kind together with USING or NATURAL");
+    };
+    let keys: Vec<String> = match by {
+        JoinConstraint::On(condition) => {
+            let schema = left.schema().join(right.schema())?;
+            let condition = context.sql_to_expr(condition.clone(), &schema)?;
+            return LogicalPlanBuilder::from(left).join_on(right, kind, Some(condition))?.build();
+        }
+        JoinConstraint::None if kind == JoinType::Inner => {
+            return LogicalPlanBuilder::from(left).cross_join(right)?.build();
+        }
+        JoinConstraint::None => return LogicalPlanBuilder::from(left).join_on(right, kind, [])?.build(),
+        JoinConstraint::Using(names) => names.iter().map(|name| key(name, context)).collect::<Result<_>>()?,
+        JoinConstraint::Natural => {
+            let theirs: HashSet<&str> = right.schema().fields().iter().map(|field| field.name().as_str()).collect();
+            let mut seen = HashSet::new();
+            let ours = left.schema().fields().iter().map(|field| field.name().as_str());
+            let keys = ours.filter(|name| theirs.contains(name) && seen.insert(*name));
+            keys.map(str::to_owned).collect()
+        }
+    };
+    join_by(left, right, kind, &keys, read)
+}
+
+fn key(name: &ObjectName, context: &dyn RelationPlannerContext) -> Result<String> {
+    let ident: Option<Ident> = match name.0.as_slice() {
+        [part] => part.as_ident().cloned(),
+        _ => None,
+    };
+    match ident {
+        Some(ident) => Ok(context.normalize_ident(ident)),
+        None => plan_err!("USING takes the names of columns that both sides have, not {name}"),
+    }
+}
+
+/// Joins by keys of the same names. Of each key the answer has one column in the place of the left side's, and those of
+/// the sides that are read by their tables' names.
+fn join_by(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    kind: JoinType,
+    keys: &[String],
+    read: &HashSet<String>,
+) -> Result<LogicalPlan> {
+    let mut pairs = Vec::new();
+    for key in keys {
+        pairs.push((column(&left, key)?, column(&right, key)?));
+    }
+    let conditions: Vec<PlanExpr> =
+        pairs.iter().map(|(left, right)| PlanExpr::Column(left.clone()).eq(PlanExpr::Column(right.clone()))).collect();
+    let join = match conditions.is_empty() && kind == JoinType::Inner {
+        true => LogicalPlanBuilder::from(left).cross_join(right)?.build()?,
+        false => LogicalPlanBuilder::from(left).join_on(right, kind, conditions)?.build()?,
+    };
+    if !matches!(kind, JoinType::Inner | JoinType::Left | JoinType::Right | JoinType::Full) {
+        return Ok(join);
+    }
+    let schema = Arc::clone(join.schema());
+    let keys: Vec<Key> = pairs.into_iter().map(|(left, right)| Key::new(left, right, kind, &schema, read)).collect();
+    let mut projection = Vec::new();
+    for column in schema.columns() {
+        match keys.iter().find(|key| key.left.name == column.name) {
+            None => projection.push(PlanExpr::Column(column)),
+            Some(key) => {
+                if column == key.left {
+                    projection.push(key.value.clone());
+                }
+                if key.others.contains(&column) {
+                    projection.push(PlanExpr::Column(column));
+                }
+            }
+        }
+    }
+    let plan = LogicalPlanBuilder::from(join).project(projection)?.build()?;
+    one_key(plan, &keys)
+}
+
+/// The column of this name, where it is the only one or the key of an earlier join.
+fn column(plan: &LogicalPlan, name: &str) -> Result<Column> {
+    Column::from_name(name).normalize_with_schemas_and_ambiguity_check(&[&[plan.schema()]], &plan.using_columns()?)
+}
+
+/// A key of a join.
+struct Key {
+    left: Column,
+    /// The column that stands for both.
+    value: PlanExpr,
+    /// Columns of the sides that are read by their tables' names, beside it.
+    others: Vec<Column>,
+}
+
+impl Key {
+    fn new(left: Column, right: Column, kind: JoinType, schema: &DFSchema, read: &HashSet<String>) -> Self {
+        let mut others = schema.columns_with_unqualified_name(&left.name);
+        others.retain(|column| {
+            let table = table_of(column);
+            read.contains(&format!("{table}.{}", column.name)) || read.contains(&format!("{table}.*"))
+        });
+        let whole = match kind {
+            JoinType::Full => None,
+            JoinType::Right => Some(&right),
+            JoinType::Inner if others == [right.clone()] => Some(&right),
+            _ => Some(&left),
+        };
+        let value = match whole {
+            // The side's own column does, unless the other side's is read too.
+            Some(whole) if others.iter().all(|other| other == whole) => {
+                others.clear();
+                PlanExpr::Column(whole.clone())
+            }
+            whole => {
+                // Before all names that a statement gives, so that `*` means this column.
+                let table = TableReference::bare(format!(" {}={}", table_of(&left), table_of(&right)));
+                let value = match whole {
+                    Some(whole) => PlanExpr::Column(whole.clone()),
+                    None => coalesce(vec![PlanExpr::Column(left.clone()), PlanExpr::Column(right)]),
+                };
+                value.alias_qualified(Some(table), left.name.clone())
+            }
+        };
+        Self { left, value, others }
+    }
+}
+
+/// The name of a column's table; empty for a column without one.
+fn table_of(column: &Column) -> &str {
+    column.relation.as_ref().map(|table| table.table()).unwrap_or_default()
+}
+
+/// Tells the planner which columns are one key, so that their common name is not ambiguous and `*` has it once: it asks the
+/// plan for joins with USING. This one takes no row away, and the optimizer removes it.
+fn one_key(plan: LogicalPlan, keys: &[Key]) -> Result<LogicalPlan> {
+    let mut on = Vec::new();
+    let mut fields = Vec::new();
+    for key in keys {
+        let PlanExpr::Alias(alias) = &key.value else { continue };
+        let value = Column::new(alias.relation.clone(), alias.name.clone());
+        let field = plan.schema().field_from_column(&value)?;
+        for other in &key.others {
+            fields.push((other.relation.clone(), Arc::clone(field)));
+            on.push((PlanExpr::Column(value.clone()), PlanExpr::Column(other.clone())));
+        }
+    }
+    if on.is_empty() {
+        return Ok(plan);
+    }
+    let schema = Arc::new(DFSchema::new_with_metadata(fields, Default::default())?);
+    let none = LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: false, schema });
+    Ok(LogicalPlan::Join(PlanJoin::try_new(
+        Arc::new(plan),
+        Arc::new(none),
+        on,
+        None,
+        JoinType::LeftAnti,
+        PlanConstraint::Using,
+        NullEquality::NullEqualsNothing,
+        false,
+    )?))
+}

@@ -1,0 +1,112 @@
+//! `age(end, start)`: the time between two moments in years, months and days of the calendar.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, IntervalMonthDayNano, IntervalUnit, TimeUnit, TimestampMicrosecondType};
+use bonnet_graph::Monitor;
+use bonnet_sql::{Body, Function, Parameter, ScalarFunction};
+use datafusion::common::Result;
+
+const DAY: i64 = 86_400_000_000;
+
+/// The registration of `age`.
+pub(crate) fn age() -> Function {
+    Function::new("age", Body::Scalar(Arc::new(Age)))
+        .parameters([
+            Parameter::column("end", "The later moment: a date, a timestamp, or text of one."),
+            Parameter::column("start", "The earlier moment."),
+        ])
+        .returns("INTERVAL")
+        .description(
+            "The time from start to end in months, days and microseconds of the calendar, as PostgreSQL and DuckDB count \
+             it: full months from the earlier day on, then days. Negative where end comes first. age(start) counts to \
+             today's midnight. NULL for NULL.",
+        )
+        .example("SELECT age(TIMESTAMP '2001-04-10', TIMESTAMP '1957-06-13')")
+        .source("PostgreSQL 17, Table 9.33")
+}
+
+#[derive(Debug)]
+struct Age;
+
+impl ScalarFunction for Age {
+    fn data_type(&self) -> DataType {
+        DataType::Interval(IntervalUnit::MonthDayNano)
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+        let moments: Vec<ArrayRef> = columns
+            .iter()
+            .map(|column| cast(column, &DataType::Timestamp(TimeUnit::Microsecond, None)))
+            .collect::<Result<_, _>>()?;
+        let [ends, starts] = [0, 1].map(|i| moments[i].as_primitive::<TimestampMicrosecondType>());
+        let ages = ends.iter().zip(starts.iter()).map(|(end, start)| Some(between(end?, start?)));
+        Ok(Arc::new(ages.collect::<IntervalMonthDayNanoArray>()))
+    }
+}
+
+/// The time between two moments, in microseconds since 1970.
+fn between(end: i64, start: i64) -> IntervalMonthDayNano {
+    let (later, earlier) = if end >= start { (end, start) } else { (start, end) };
+    let (first, second) = (civil(earlier.div_euclid(DAY)), civil(later.div_euclid(DAY)));
+    let mut micros = later.rem_euclid(DAY) - earlier.rem_euclid(DAY);
+    let mut days = second.2 - first.2;
+    let mut months = (second.0 - first.0) * 12 + second.1 - first.1;
+    if micros < 0 {
+        micros += DAY;
+        days -= 1;
+    }
+    while days < 0 {
+        // The month that is not full is the earlier day's.
+        days += month_length(first.0, first.1);
+        months -= 1;
+    }
+    let sign = if end >= start { 1 } else { -1 };
+    IntervalMonthDayNano::new((sign * months) as i32, (sign * days) as i32, sign * micros * 1000)
+}
+
+/// Year, month and day of a day since 1970: H. Hinnant, chrono-compatible low-level date algorithms.
+fn civil(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let era = day.div_euclid(146_097);
+    let of_era = day.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+fn month_length(year: i64, month: i64) -> i64 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_their_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(-1), (1969, 12, 31));
+        assert_eq!(civil(19_782), (2024, 2, 29));
+    }
+
+    #[test]
+    fn ages_are_those_of_postgresql() {
+        let day = |day: i64| day * DAY;
+        // 2001-04-10 and 1957-06-13: 43 years 9 months 27 days.
+        assert_eq!(between(day(11_422), day(-4585)), IntervalMonthDayNano::new(43 * 12 + 9, 27, 0));
+        assert_eq!(between(day(-4585), day(11_422)), IntervalMonthDayNano::new(-43 * 12 - 9, -27, 0));
+        // An hour before the day is full: 2024-03-31 from 2024-02-29 01:00.
+        assert_eq!(between(day(19_813), day(19_782) + DAY / 24), IntervalMonthDayNano::new(1, 1, DAY / 24 * 23 * 1000));
+    }
+}

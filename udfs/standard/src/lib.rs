@@ -1,0 +1,24 @@
+//! What everyday SQL has and DataFusion lacks, or answers otherwise: arithmetic that says when a number leaves its type,
+//! sums that are exact, casts that round, and functions that users of DuckDB and PostgreSQL expect.
+
+mod age;
+mod arithmetic;
+mod casts;
+mod fused;
+mod mode;
+mod similar;
+mod sum;
+
+pub use arithmetic::{CheckedConstants, CheckedPlanner};
+pub use casts::RoundedCasts;
+pub use sum::sum;
+
+/// The functions for the registry.
+pub fn functions() -> Vec<bonnet_sql::Function> {
+    vec![age::age(), mode::mode(), similar::similar_to()]
+}
+
+/// The functions that plans call and nobody types: operators that are checked, and rounding.
+pub fn internal() -> Vec<std::sync::Arc<datafusion::logical_expr::ScalarUDF>> {
+    arithmetic::operators().into_iter().chain([casts::round_ties_even()]).collect()
+}
