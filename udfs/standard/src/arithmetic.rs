@@ -21,6 +21,7 @@ use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, interna
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::utils::merge_schema;
@@ -131,6 +132,11 @@ impl ScalarUDFImpl for Checked {
             _ => internal_err!("{}: {} operands", self.name(), args.args.len()),
         };
         done.map_err(|error| own_words(error, self.operation, to))
+    }
+
+    fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
+        let types: Vec<DataType> = inputs.iter().map(|input| input.data_type()).collect();
+        Interval::make_unbounded(&self.return_type(&types)?)
     }
 
     fn output_ordering(&self, inputs: &[ExprProperties]) -> Result<SortProperties> {

@@ -10,6 +10,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList, ScalarFunction, TryCast};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -143,6 +144,10 @@ impl ScalarUDFImpl for RoundTiesEven {
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
         let of = &args.arg_fields[0];
         Ok(Arc::new(Field::new(self.name(), of.data_type().clone(), of.is_nullable())))
+    }
+
+    fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
+        Interval::make_unbounded(&inputs[0].data_type())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
