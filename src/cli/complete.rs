@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::{MAIN_SEPARATOR, Path};
 
 use rustyline::completion::{Completer, Pair};
+use rustyline::hint::{Hint, Hinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Context, Helper, Highlighter, Hinter};
+use rustyline::{Context, Helper, Highlighter};
 
 use super::meta::COMMANDS;
 use super::script;
@@ -125,7 +126,7 @@ pub(super) struct Names {
 }
 
 /// What the prompt's editor asks: how to complete a word and whether an input is whole.
-#[derive(Helper, Highlighter, Hinter, Default)]
+#[derive(Helper, Highlighter, Default)]
 pub(super) struct Assistance {
     pub(super) names: Names,
 }
@@ -134,6 +135,27 @@ impl Validator for Assistance {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let whole = script::is_whole(context.input());
         Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+    }
+}
+
+/// Stands where the next line of a statement begins, until something is typed there.
+pub(super) struct Continuation;
+
+impl Hint for Continuation {
+    fn display(&self) -> &str {
+        "... a semicolon ends the statement"
+    }
+
+    fn completion(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Hinter for Assistance {
+    type Hint = Continuation;
+
+    fn hint(&self, line: &str, at: usize, _: &Context<'_>) -> Option<Continuation> {
+        (at == line.len() && line.ends_with('\n') && !script::is_whole(line)).then_some(Continuation)
     }
 }
 

@@ -10,7 +10,7 @@ use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 
 use super::complete::{Assistance, Names};
-use super::script::{Item, Pending, Task};
+use super::script::{Item, Pending, Task, word_command};
 use super::shell::{Failure, Flow, Shell, complain};
 
 /// How long the prompt waits for the names that it completes.
@@ -81,6 +81,9 @@ fn run_input(shell: &mut Shell, input: &str) -> Flow {
 }
 
 fn items(input: &str) -> Vec<Item> {
+    if let Some(command) = word_command(input) {
+        return vec![Item { task: Task::Command(command.to_owned()), line: 1, column: 1 }];
+    }
     let mut pending = Pending::new();
     let mut items: Vec<Item> = input.split_inclusive('\n').flat_map(|line| pending.push(line)).collect();
     items.extend(pending.finish());

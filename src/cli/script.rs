@@ -114,9 +114,16 @@ fn starts_line(before: &str) -> bool {
     before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty())
 }
 
+/// The backslash command that a word at the prompt stands for: what other shells answer is answered here.
+pub(super) fn word_command(input: &str) -> Option<&'static str> {
+    let word = input.trim().trim_end_matches(';').trim_end();
+    let words = [("exit", "q"), ("quit", "q"), ("help", "?")];
+    words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|(_, command)| *command)
+}
+
 /// Whether an input at the prompt is whole: a command, nothing at all, or statements that are all ended.
 pub(super) fn is_whole(input: &str) -> bool {
-    if input.trim_start().starts_with('\\') {
+    if input.trim_start().starts_with('\\') || word_command(input).is_some() {
         return true;
     }
     let mut pending = Pending { text: input.to_owned(), ..Pending::new() };
@@ -218,7 +225,10 @@ mod tests {
         {
             assert!(is_whole(whole), "{whole}");
         }
-        for open in ["SELECT 1", "SELECT ';", "SELECT 1; SELECT 2", "/* a", "SELECT 1; /* a", "SELECT $$;"] {
+        for whole in ["exit", "QUIT ;", " help", "help;\n"] {
+            assert!(is_whole(whole) && word_command(whole).is_some(), "{whole}");
+        }
+        for open in ["SELECT 1", "SELECT ';", "SELECT 1; SELECT 2", "/* a", "SELECT 1; /* a", "SELECT $$;", "help me"] {
             assert!(!is_whole(open), "{open}");
         }
     }

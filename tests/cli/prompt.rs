@@ -79,6 +79,11 @@ impl Prompt {
 
     fn leave(mut self) {
         self.press("\\q\r");
+        self.ends();
+    }
+
+    /// Waits for the end of the command.
+    fn ends(mut self) {
         let started = Instant::now();
         while started.elapsed() < BOUND {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -87,7 +92,7 @@ impl Prompt {
             }
             thread::sleep(Duration::from_millis(20));
         }
-        panic!("\\q does not leave");
+        panic!("the command goes on");
     }
 }
 
@@ -134,6 +139,58 @@ fn ctrl_c_stops_the_query_and_not_the_session() {
     prompt.press("SELECT seven FROM kept;\r");
     prompt.see("7\r\n(1 row)\r\n");
     prompt.leave();
+}
+
+#[test]
+fn after_ctrl_c_in_a_join_that_passes_nothing_the_next_statement_runs_at_once() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press(
+        "SELECT count(*) FROM generate_series(1,1000000) a, generate_series(1,1000000) b WHERE a.value*b.value=7;\r",
+    );
+    thread::sleep(Duration::from_secs(2));
+    prompt.press("\x03");
+    prompt.see("Stopped.");
+    let started = Instant::now();
+    prompt.press("SELECT 40 + 2 AS answer;\r");
+    prompt.see("42\r\n(1 row)\r\n");
+    // It took ten seconds; a second is the bound, the rest is for a loaded machine.
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    prompt.leave();
+}
+
+#[test]
+fn lines_that_come_faster_than_they_are_read_are_all_read() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    let rows = (1..=60).map(|i| format!("INSERT INTO t VALUES ({i});\r")).collect::<String>();
+    prompt.press(&format!("CREATE TABLE t (i BIGINT);\r{rows}SELECT count(*), sum(i) FROM t;\r"));
+    prompt.see("      60 |   1830\r\n(1 row)\r\n");
+    prompt.press("\\o /dev/null\rSELECT 1;\r\\o\r\\echo back here\r\\format nosuch\r\\format csv\r\\format\r");
+    prompt.see("\r\nback here\r\n");
+    prompt.see("there is no format `nosuch`");
+    prompt.see("The format is csv.");
+    // While a statement runs, too.
+    let lines = (1..=200).map(|i| format!("SELECT {i} + 1000000;\r")).collect::<String>();
+    prompt.press(&format!("SELECT count(*) FROM generate_series(1, 30000000);\r{lines}"));
+    for i in 1..=200 {
+        prompt.see(&format!("\n{}\r\n", 1_000_000 + i));
+    }
+    prompt.leave();
+}
+
+#[test]
+fn a_statement_that_goes_on_says_so_and_words_leave_or_help() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("SELECT 5 AS five\r");
+    prompt.see("... a semicolon ends the statement");
+    prompt.press(";\r");
+    prompt.see("5\r\n(1 row)\r\n");
+    prompt.press("help\r");
+    prompt.see("\\timing");
+    prompt.press("exit;\r");
+    prompt.ends();
 }
 
 #[test]
