@@ -32,6 +32,11 @@ pub(crate) enum Target {
 pub(crate) fn open(attached: &Attachment, read_only: bool) -> Result<Target> {
     let Attachment { location, format, options, .. } = attached;
     let path = local(location);
+    if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+        return Err(Error::statement(format!(
+            "'{location}' is a pipe, a socket or a device: ATTACH takes a file or a folder; copy it into a file first"
+        )));
+    }
     let format = format.as_deref().map(str::to_lowercase);
     let kind = match format.as_deref() {
         Some("bonnet") => Some(Kind::Database),

@@ -24,11 +24,16 @@ pub(crate) fn only(path: &Path, is_ours: impl Fn(&Path) -> bool) -> Option<PathB
     found.next().is_none().then_some(file)
 }
 
-/// The names in a folder, sorted; hidden files left out. Empty where it is no folder or cannot be read.
+/// The names in a folder, sorted; hidden files left out, and pipes and devices, which may never end. Empty where it is no
+/// folder or cannot be read.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let ends = |entry: &fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => entry.path().is_file() || entry.path().is_dir(),
+        kind => kind.is_ok_and(|kind| kind.is_file() || kind.is_dir()),
+    };
     let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|entry| entry.ok().filter(ends)?.file_name().into_string().ok())
         .filter(|name| !name.starts_with('.'))
         .collect();
     names.sort_unstable();

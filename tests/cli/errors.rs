@@ -99,6 +99,22 @@ fn limits_are_taken() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_pipe_cannot_be_attached() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("edges.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for statement in ["ATTACH '{}' AS p", "ATTACH '{}' AS p (TYPE csv)", "ATTACH '{}' AS p (TYPE sqlite)"] {
+        let ran = run(&["-c", &statement.replace("{}", pipe.to_str().unwrap())]);
+        assert!(ran.err.contains("edges.csv' is a pipe, a socket or a device"), "{ran:?}");
+    }
+    // Nor is it read where it lies in a folder.
+    let ran = run(&["-c", &format!("ATTACH '{}' AS p", folder.path().display())]);
+    assert!(ran.err.contains("not recognised"), "{ran:?}");
+}
+
+#[test]
 fn help_and_version_succeed() {
     assert!(run(&["--version"]).out.starts_with("bonnet 0."));
     let help = run(&["--help"]);
@@ -112,7 +128,7 @@ fn help_and_version_succeed() {
 fn a_closed_pipe_ends_quietly() {
     for format in ["csv", "ndjson", "json", "markdown", "table"] {
         let mut child = bonnet()
-            .args(["--format", format, "-c", "SELECT value FROM generate_series(1, 1000000)", "-c", "SELECT 2"])
+            .args(["--format", format, "-c", "SELECT value FROM generate_series(1, 100000000)", "-c", "SELECT 2"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,18 +1,23 @@
 //! Aligned tables as psql draws them: numbers to the right, a count of rows below.
 //!
-//! The widths need all rows, so the batches are kept and written at the end: for results that do not fit in memory
-//! there are the formats that stream. On a terminal only the rows that will be shown are kept.
+//! The first rows give the widths; what comes after them is written as it comes, and a value that is wider than its
+//! column moves the rest of its line. On a terminal of which only the ends are shown, only those rows are buffered, and
+//! all of them give the widths.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, RecordBatch, StringBuilder};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use arrow::util::display::ArrayFormatter;
 use rustyline::GraphemeClusterMode;
 
 use super::{Screen, Writer, readable};
+
+/// The rows, and bytes of rows, that give the widths where all rows are written.
+const LOOK_AHEAD: usize = 10_000;
+const LOOK_AHEAD_BYTES: usize = 16 << 20;
 
 /// Columns of text are not made narrower than this to fit a screen.
 const NARROWEST: usize = 8;
@@ -24,22 +29,33 @@ pub(super) struct Table {
     rows: usize,
     head: Vec<RecordBatch>,
     head_rows: usize,
+    head_bytes: usize,
     /// The last rows after the head, where a screen leaves out the middle.
     tail: VecDeque<RecordBatch>,
     tail_rows: usize,
+    /// The widths, once the head is written.
+    layout: Option<Layout>,
 }
 
 impl Table {
     pub(super) fn new(schema: SchemaRef, screen: Option<Screen>) -> Self {
-        Self { schema, screen, rows: 0, head: Vec::new(), head_rows: 0, tail: VecDeque::new(), tail_rows: 0 }
+        Self {
+            schema,
+            screen,
+            rows: 0,
+            head: Vec::new(),
+            head_rows: 0,
+            head_bytes: 0,
+            tail: VecDeque::new(),
+            tail_rows: 0,
+            layout: None,
+        }
     }
 
-    fn keep(&mut self, batch: RecordBatch) {
+    /// Buffers the rows that a screen shows of a result: the first half of them, and the last.
+    fn buffer_ends(&mut self, batch: &RecordBatch, most: usize) {
         let rows = batch.num_rows();
-        self.rows += rows;
-        let most = self.screen.map_or(usize::MAX, |screen| screen.rows);
         let into_head = rows.min(most.div_ceil(2).saturating_sub(self.head_rows));
-        let into_head = if most == usize::MAX { rows } else { into_head };
         if into_head > 0 {
             self.head.push(batch.slice(0, into_head));
             self.head_rows += into_head;
@@ -60,25 +76,15 @@ impl Table {
             }
         }
     }
-}
 
-impl Writer for Table {
-    fn write(&mut self, batch: &RecordBatch, _out: &mut dyn Write) -> io::Result<()> {
-        self.keep(plan_lines(batch).unwrap_or_else(|| batch.clone()));
-        Ok(())
-    }
-
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let columns: Vec<Column> = self
-            .schema
-            .fields()
-            .iter()
-            .map(|field| {
-                let mut name = String::new();
-                push_escaped(&mut name, field.name());
-                Column { width: width(&name).max(1), name, right: field.data_type().is_numeric() }
-            })
-            .collect();
+    /// The widths that the buffered rows ask for.
+    fn layout(&self) -> io::Result<Layout> {
+        let column = |field: &FieldRef| {
+            let mut name = String::new();
+            push_escaped(&mut name, field.name());
+            Column { width: width(&name).max(1), name, right: field.data_type().is_numeric() }
+        };
+        let columns = self.schema.fields().iter().map(column).collect();
         let mut layout = Layout { columns, screen: self.screen };
         for batch in self.head.iter().chain(&self.tail) {
             each_cell(batch, |column, text, _| {
@@ -87,16 +93,58 @@ impl Writer for Table {
                 Ok(())
             })?;
         }
-        let hidden = self.rows - self.head_rows - self.tail_rows;
         layout.fit();
-        layout.write_head(out)?;
-        for batch in &self.head {
-            layout.write_rows(batch, out)?;
+        Ok(layout)
+    }
+
+    /// Writes the head of the table with the rows that are buffered for it, if that is still to be done.
+    fn write_head(&mut self, out: &mut dyn Write) -> io::Result<&Layout> {
+        let layout = match self.layout.take() {
+            Some(layout) => layout,
+            None => {
+                let layout = self.layout()?;
+                layout.write_head(out)?;
+                for batch in self.head.drain(..) {
+                    layout.write_rows(&batch, out)?;
+                }
+                layout
+            }
+        };
+        Ok(self.layout.insert(layout))
+    }
+}
+
+impl Writer for Table {
+    fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
+        let lines = plan_lines(batch);
+        let batch = lines.as_ref().unwrap_or(batch);
+        self.rows += batch.num_rows();
+        match self.screen {
+            Some(Screen { rows, .. }) if rows < usize::MAX => self.buffer_ends(batch, rows),
+            _ if self.layout.is_some() => self.write_head(out)?.write_rows(batch, out)?,
+            _ => {
+                self.head.push(batch.clone());
+                self.head_rows += batch.num_rows();
+                self.head_bytes += batch.get_array_memory_size();
+                if self.head_rows >= LOOK_AHEAD || self.head_bytes >= LOOK_AHEAD_BYTES {
+                    self.write_head(out)?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let hidden = match self.screen {
+            Some(Screen { rows, .. }) if rows < usize::MAX => self.rows - self.head_rows - self.tail_rows,
+            _ => 0,
+        };
+        let tail = self.tail.clone();
+        let layout = self.write_head(out)?;
         if hidden > 0 {
             layout.write_gap(out)?;
         }
-        for batch in &self.tail {
+        for batch in &tail {
             layout.write_rows(batch, out)?;
         }
         let s = if self.rows == 1 { "" } else { "s" };
@@ -189,13 +237,13 @@ impl Layout {
         let column = &self.columns[i];
         let cut;
         let (text, wide) = match width(text) {
-            wide if wide <= column.width => (text, wide),
+            wide if wide <= column.width || self.screen.is_none() => (text, wide),
             _ => {
                 cut = cut_to(text, column.width);
                 (cut.as_str(), width(&cut))
             }
         };
-        let padding = column.width - wide;
+        let padding = column.width.saturating_sub(wide);
         line.push_str(if i == 0 { " " } else { " | " });
         if column.right {
             line.extend(std::iter::repeat_n(' ', padding));
@@ -364,6 +412,37 @@ mod tests {
             (1000 rows, of which 995 in the middle are not shown)\n";
         assert_eq!(written(Table::new(batch.schema(), screen(80, 5)), &batches), expected);
         assert_eq!(written(Table::new(batch.schema(), screen(80, 5)), &[batch]), expected);
+    }
+
+    #[test]
+    fn a_long_result_is_written_before_it_ends() {
+        let batch = numbers(LOOK_AHEAD as i64);
+        for screen in [None, screen(80, usize::MAX)] {
+            let mut table = Table::new(batch.schema(), screen);
+            let mut out = Vec::new();
+            table.write(&batch.slice(1, 10), &mut out).unwrap();
+            assert!(out.is_empty());
+            table.write(&batch, &mut out).unwrap();
+            assert_eq!(String::from_utf8_lossy(&out).lines().count(), 2 + 10 + LOOK_AHEAD);
+            table.write(&batch.slice(0, 1), &mut out).unwrap();
+            table.finish(&mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(text.ends_with("\n 9999\n    0\n(10011 rows)\n"), "{}", &text[text.len() - 60..]);
+        }
+    }
+
+    #[test]
+    fn a_value_wider_than_the_look_ahead_is_whole_in_a_file_and_cut_on_a_screen() {
+        let long = "x".repeat(30);
+        let texts = |text: &str, rows| {
+            let texts: ArrayRef = Arc::new(StringArray::from(vec![text; rows]));
+            RecordBatch::try_from_iter([("a", Arc::clone(&texts)), ("b", texts)]).unwrap()
+        };
+        let batches = [texts("ab", LOOK_AHEAD), texts(&long, 1), texts("cd", 1)];
+        let text = written(Table::new(batches[0].schema(), None), &batches);
+        assert!(text.ends_with(&format!("\n ab | ab\n {long} | {long}\n cd | cd\n(10002 rows)\n")));
+        let text = written(Table::new(batches[0].schema(), screen(80, usize::MAX)), &batches);
+        assert!(text.ends_with("\n ab | ab\n x… | x…\n cd | cd\n(10002 rows)\n"));
     }
 
     #[test]
