@@ -1,6 +1,6 @@
-//! Panics of the packages that read and write files, on the engine's own threads: where a file is damaged or the disk is
-//! full, some packages panic. The statement gets an error, as for any panic, and the panic's own text goes to the log, not
-//! to standard error as well.
+//! Panics that are not defects of the engine, on its own threads. Where a file is damaged or the disk is full, some of the
+//! packages that read and write files panic; where a column outgrows its 32-bit offsets, those that build it do. The
+//! statement gets an error, as for any panic, and the panic's own text goes to the log, not to standard error as well.
 
 use std::collections::VecDeque;
 use std::panic::PanicHookInfo;
@@ -26,8 +26,16 @@ const READERS: [&str; 12] = [
     "rusqlite-",
 ];
 
+/// What is behind a panic that is no defect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    File,
+    /// A column of more than 2 GB of text, or two thousand million items.
+    Size,
+}
+
 /// The latest panics that were not shown: any number of statements may run at once.
-static RECENT: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+static RECENT: Mutex<VecDeque<(String, Cause)>> = Mutex::new(VecDeque::new());
 const MOST_RECENT: usize = 64;
 
 /// Installs a hook that hands such panics to the log instead of standard error, and all others to the hook before it.
@@ -35,36 +43,47 @@ pub(crate) fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| match of_a_reader(panic) {
-            true => {
+        std::panic::set_hook(Box::new(move |panic| match cause(panic) {
+            Some(cause) => {
                 tracing::warn!("a statement is ended: {panic}");
                 let text = panic.payload_as_str().unwrap_or_default().to_owned();
                 let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
                 recent.truncate(MOST_RECENT - 1);
-                recent.push_front(text);
+                recent.push_front((text, cause));
             }
-            false => before(panic),
+            None => before(panic),
         }));
     });
 }
 
-fn of_a_reader(panic: &PanicHookInfo<'_>) -> bool {
-    let ours = std::thread::current().name() == Some(THREAD);
-    // A length that a file claims and that no allocation could have; the location is in the standard library.
-    if ours && panic.payload_as_str() == Some("capacity overflow") {
-        return true;
+fn cause(panic: &PanicHookInfo<'_>) -> Option<Cause> {
+    if std::thread::current().name() != Some(THREAD) {
+        return None;
     }
+    let text = panic.payload_as_str().unwrap_or_default();
     // In the sources of a package, whose folder is named after it.
     let source = panic.location().map(|place| place.file()).unwrap_or_default();
-    ours && source.split(['/', '\\']).any(|part| READERS.iter().any(|reader| part.starts_with(reader)))
+    let of = |package: &str| source.split(['/', '\\']).any(|part| part.starts_with(package));
+    if text.contains("offset overflow") || of("arrow-string-") {
+        return Some(Cause::Size);
+    }
+    // A length that a file claims and that no allocation could have; the location is in the standard library.
+    (text == "capacity overflow" || READERS.iter().any(|reader| of(reader))).then_some(Cause::File)
 }
 
 /// The error of a statement that a panic ended.
 pub(crate) fn message(panic: &str) -> String {
     let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
-    match recent.iter().any(|text| text == panic) {
-        true => format!("a file cannot be read or written: it is damaged, or the disk is full ({panic})"),
-        false => format!("the statement failed by a defect of the engine, please report it: {panic}"),
+    match recent.iter().find(|(text, _)| text == panic) {
+        Some((_, Cause::File)) => {
+            format!("a file cannot be read or written: it is damaged, or the disk is full ({panic})")
+        }
+        Some((_, Cause::Size)) => format!(
+            "the text or lists of rows that are computed together take more than {} bytes: make them shorter, or SET \
+             datafusion.execution.batch_size to fewer rows",
+            i32::MAX
+        ),
+        None => format!("the statement failed by a defect of the engine, please report it: {panic}"),
     }
 }
 

@@ -14,6 +14,7 @@
 //! # Ok::<(), datafusion::error::DataFusionError>(())
 //! ```
 
+mod bounded;
 pub mod codec;
 mod edge;
 mod ends;
@@ -39,6 +40,7 @@ mod statement;
 mod udf;
 mod window;
 
+pub use bounded::bounded_functions;
 pub use edge::{EdgeFunction, EdgeRows};
 pub use ends::{EdgeEnds, of_graphs};
 pub use flatten::flatten;

@@ -10,12 +10,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bonnet_graph::{Monitor, Stopped};
+use datafusion::common::Result;
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::future::BoxFuture;
 
-use crate::KernelContext;
 use crate::host::out_of_memory;
+use crate::{KernelContext, stopped};
 
 tokio::task_local! {
     static CURRENT: Arc<Statement>;
@@ -49,6 +50,14 @@ impl Statement {
     /// Says that nobody waits for the answer any more.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Fails once nobody waits for the statement that the calling thread works for, or its time is over.
+    ///
+    /// # Errors
+    /// That the query was cancelled.
+    pub fn check_current() -> Result<()> {
+        ExpressionHost::new("").check().map_err(stopped)
     }
 
     /// The statement that the calling thread works for.
