@@ -9,10 +9,11 @@ use bonnet_catalogs::{EngineCatalogs, MAIN_SCHEMA};
 use bonnet_sql::Registry;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
-use datafusion::execution::memory_pool::{GreedyMemoryPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
 use crate::attachments;
+use crate::memory::SpillingPool;
 use crate::{Error, Result, Session, front, functions, panics};
 
 /// Bytes of stack of a query thread: DataFusion plans deeply nested statements recursively.
@@ -20,6 +21,9 @@ const STACK: usize = 8 << 20;
 
 /// How many of the largest consumers an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(5).expect("five is not zero");
+
+/// How many sorted files a merge under a memory limit reads at once: it reserves a batch or more for each.
+const MERGED_AT_ONCE: usize = 4;
 
 /// What an engine may use. `None` leaves the choice to the engine.
 #[derive(Debug, Clone, Default)]
@@ -108,8 +112,8 @@ impl Engine {
             .build()?;
         let mut environment = RuntimeEnvBuilder::new();
         if let Some(limit) = options.memory_limit {
-            let pool = TrackConsumersPool::new(GreedyMemoryPool::new(limit), NAMED_CONSUMERS);
-            environment = environment.with_memory_pool(Arc::new(pool));
+            let pool = TrackConsumersPool::new(SpillingPool::new(limit), NAMED_CONSUMERS);
+            environment = environment.with_memory_pool(Arc::new(pool)).with_max_spill_merge_fan_in(MERGED_AT_ONCE);
         }
         let registry = Arc::new(functions::registry()?);
         let catalogs = attachments::catalogs(&registry, options.database.as_deref(), options.read_only)?;

@@ -11,15 +11,16 @@ mod engine;
 mod error;
 pub mod front;
 mod functions;
+mod memory;
 mod names;
 mod panics;
 mod query;
 pub mod reference;
+mod rules;
 mod session;
 mod settings;
 mod statements;
 mod system;
-mod yielding;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Result};

@@ -90,6 +90,11 @@ pub(crate) fn pump(
                 next = AssertUnwindSafe(rows.next()).catch_unwind() => next.unwrap_or_else(|panic| Some(Err(defect(&*panic)))),
             };
             let Some(batch) = next else { return };
+            // What stopped at the deadline says only that it was stopped.
+            let batch = batch.map_err(|error| match deadline {
+                Some(deadline) if Instant::now() >= deadline.end => deadline.error(),
+                _ => error,
+            });
             let failed = batch.is_err();
             if sender.send(batch).await.is_err() || failed {
                 return;

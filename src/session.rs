@@ -6,10 +6,11 @@ use arrow::array::RecordBatch;
 use bonnet_catalogs::{CommittedRows, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, KernelContext, Progress, ProgressReport, PruneOutputs,
-    ShareRuns, Statement, panic_text,
+    ShareRuns, Statement, bounded_functions, panic_text,
 };
 use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -20,8 +21,8 @@ use crate::front::join_keys::JoinPlanner;
 use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
+use crate::rules::{SetOperations, Subqueries, YieldingJoins, physical_rules};
 use crate::settings::BonnetSettings;
-use crate::yielding::YieldingJoins;
 use crate::{Engine, Error, Result, append, names, panics, statements};
 
 /// What a statement answers.
@@ -62,6 +63,11 @@ impl Session {
             .with_extension(Arc::new(kernels))
             .with_extension(Arc::new(names::graph_schemas()));
         let options = config.options_mut();
+        if let MemoryLimit::Finite(limit) = shared.environment.memory_pool.memory_limit() {
+            // Each of the sorts that run at once reserves this before it reads a row.
+            let reserved = &mut options.execution.sort_spill_reservation_bytes;
+            *reserved = (*reserved).min(limit / (8 * shared.threads));
+        }
         // As in DuckDB and PostgreSQL: a failed run never ranks first.
         options.sql_parser.default_null_ordering = "nulls_last".to_owned();
         let registry = &shared.registry;
@@ -76,15 +82,20 @@ impl Session {
                 Arc::new(FunctionPlanner::new(Arc::clone(registry))),
             ])
             .with_type_planner(Arc::new(names::MapTypes))
+            .with_analyzer_rule(Arc::new(SetOperations))
+            .with_analyzer_rule(Arc::new(Subqueries))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
             .with_optimizer_rule(Arc::new(PruneOutputs))
+            .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
-        builder.scalar_functions().get_or_insert_default().extend(registry.scalar_udfs());
-        builder.scalar_functions().get_or_insert_default().extend(bonnet_standard::internal());
+        let scalar = builder.scalar_functions().get_or_insert_default();
+        scalar.extend(bounded_functions(scalar));
+        scalar.extend(registry.scalar_udfs());
+        scalar.extend(bonnet_standard::internal());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.aggregate_functions().get_or_insert_default().push(bonnet_standard::sum());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());

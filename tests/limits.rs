@@ -14,7 +14,7 @@ use super::Db;
 const BOUND: Duration = Duration::from_secs(6);
 
 /// Statements that would go on for hours, each in the work of which it is to be stopped: `{}` stands for a folder.
-const ENDLESS: [(&str, &str); 5] = [
+const ENDLESS: [(&str, &str); 8] = [
     (
         "train",
         "SELECT * FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'gat', 'mlp']) AS model, 100000000 AS epochs),
@@ -28,6 +28,20 @@ const ENDLESS: [(&str, &str); 5] = [
     (
         "a join",
         "SELECT count(*) FROM generate_series(1, 3000000) AS a(x) JOIN generate_series(1, 3000000) AS b(y) ON x % 7 = y % 7",
+    ),
+    (
+        "a join that passes nothing",
+        "SELECT count(*) FROM generate_series(1,1000000) a, generate_series(1,1000000) b WHERE a.value*b.value=7",
+    ),
+    (
+        "a hash join that passes nothing",
+        "SELECT count(*) FROM generate_series(1, 3000000) AS a(x) JOIN generate_series(1, 3000000) AS b(y)
+             ON x % 7 = y % 7 AND x + y < 0",
+    ),
+    (
+        "EXISTS",
+        "SELECT count(*) FROM generate_series(1, 3000000) AS a(x)
+             WHERE EXISTS (SELECT 1 FROM generate_series(1, 3000000) AS b(y) WHERE x % 7 = y % 7 AND x * y < 0)",
     ),
     ("a scan", "SELECT sum(a.x + b.x) FROM '{}/rows.parquet' a JOIN '{}/rows.parquet' b ON a.x <> b.x"),
 ];
@@ -83,15 +97,21 @@ const LARGE: [&str; 9] = [
     "SELECT * FROM effective_resistance((SELECT * FROM complete(9000)))",
 ];
 
-/// A statement whose rows take more, but which never holds them all.
-const STREAMED: &str = "SELECT count(*) FROM rook_graph(rows => 255, columns => 255)";
+/// Statements whose rows take more, but which never hold them all, and their answers.
+const FITTING: [(&str, &str); 2] = [
+    ("SELECT count(*) FROM rook_graph(rows => 255, columns => 255)", "16516350"),
+    (
+        "SELECT count(*) FROM (SELECT repeat('k', 20) || value AS s FROM generate_series(1, 3000000) GROUP BY 1)",
+        "3000000",
+    ),
+];
 
 /// The limit is what a statement may hold on top of what the idle process holds; a quarter more is for what no statement
 /// accounts for: plans, threads' stacks, what the allocator keeps. Each runs in a process of its own, so that nothing else
 /// counts; it is this program, with the system's allocator, where the command has another.
 #[test]
 fn graphs_beyond_the_memory_limit_are_errors_within_it() {
-    for number in 0..=LARGE.len() {
+    for number in 0..LARGE.len() + FITTING.len() {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["limits::measured", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
             .env("BONNET_MEASURED", number.to_string())
@@ -108,8 +128,9 @@ fn graphs_beyond_the_memory_limit_are_errors_within_it() {
 #[ignore = "started by the test before it"]
 fn measured() {
     let Ok(number) = std::env::var("BONNET_MEASURED") else { return };
-    let large = LARGE.get(number.parse::<usize>().unwrap());
-    let sql = large.unwrap_or(&STREAMED);
+    let number = number.parse::<usize>().unwrap();
+    let large = LARGE.get(number);
+    let (sql, answer) = large.map_or_else(|| FITTING[number - LARGE.len()], |sql| (*sql, ""));
     let options = EngineOptions { threads: Some(2), memory_limit: Some(LIMIT as usize), ..EngineOptions::default() };
     let db = Db::with(options);
     db.run("ATTACH 'builtin:karate' AS karate");
@@ -118,7 +139,7 @@ fn measured() {
     let idle = status("VmRSS:");
     let error = large.map(|sql| db.error(sql).to_lowercase());
     if error.is_none() {
-        assert_eq!(db.value(sql), "16516350");
+        assert_eq!(db.value(sql), answer);
     }
     let peak = status("VmHWM:").saturating_sub(idle);
     println!("\n{} MiB above the idle {} MiB: {sql}", peak >> 20, idle >> 20);
@@ -128,6 +149,51 @@ fn measured() {
     // The session lives, and has its memory back.
     holds_nothing(&db, sql);
     lives();
+}
+
+/// Values of functions that take more than the limit, and the function that is named.
+const LARGE_VALUES: [(&str, &str); 12] = [
+    ("length(repeat('x', 2000000000) || repeat('y', 2000000000))", "repeat"),
+    ("length(repeat('x', 1000000000))", "repeat"),
+    ("cardinality(range(1, 300000000))", "range"),
+    ("cardinality(generate_series(1, 300000000, 2))", "generate_series"),
+    ("length(lpad('x', 500000000))", "lpad"),
+    ("length(rpad('x', 500000000, 'é'))", "rpad"),
+    ("cardinality(array_repeat(7, 100000000))", "array_repeat"),
+    ("cardinality(array_resize([1, 2], 100000000, 3))", "array_resize"),
+    ("length(concat(repeat('x', 60000000), repeat('y', 60000000), repeat('z', 60000000)))", "concat"),
+    ("length(concat_ws(repeat('x', 60000000), 'a', 'b', 'c', 'd'))", "concat_ws"),
+    ("length(replace(repeat('x', 60000000), 'x', 'yyy'))", "replace"),
+    ("sum(length(repeat('x', 1000000 + value))) FROM generate_series(1, 200)", "repeat"),
+];
+
+#[test]
+fn values_of_functions_are_within_the_memory_limit() {
+    let db = Db::with(EngineOptions { memory_limit: Some(LIMIT as usize), ..EngineOptions::default() });
+    for (expression, function) in LARGE_VALUES {
+        db.refuses(&format!("SELECT {expression}"), &[&format!("{function}: no room for "), "--memory-limit"]);
+        holds_nothing(&db, expression);
+    }
+    let few = "SELECT sum(length(repeat('x', 1000000 + value))) FROM generate_series(1, 20)";
+    assert_eq!(db.value(few), "20000210");
+    // Without a limit, what a column cannot hold is refused all the same.
+    let db = Db::new();
+    let many = "SELECT sum(length(repeat('x', 1000000 + value))) FROM generate_series(1, 4000)";
+    db.refuses(many, &["repeat: 4008002000 bytes of text for 4000 rows", "datafusion.execution.batch_size"]);
+    db.run("SET datafusion.execution.batch_size = 100");
+    assert_eq!(db.value(many), "4008002000");
+}
+
+/// Each sort took what the other had just spilled, and the merge found nothing.
+#[test]
+fn a_sort_spills_before_it_fails() {
+    let options = EngineOptions { threads: Some(2), memory_limit: Some(256_000_000), ..EngineOptions::default() };
+    let db = Db::with(options);
+    let texts =
+        "SELECT repeat('x', 100) || CAST(value * 7919 % 2000003 AS VARCHAR) AS s FROM generate_series(1, 2000000)";
+    let sql = format!("SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY s) AS r FROM ({texts}))");
+    assert_eq!(db.value(&sql), "2000000");
+    holds_nothing(&db, &sql);
 }
 
 /// Waits until what a statement held is given back: its tasks end after it has answered.

@@ -1,0 +1,108 @@
+//! The memory that queries share under a limit.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+
+/// Of the memory that is not reserved by consumers that cannot spill, one part in so many is for those that can: a sort
+/// that spills merges what it holds, and the merge, which cannot spill, needs about as much again.
+const SPILLING_PART: usize = 2;
+
+/// A consumer that can spill may have one part in so many of the limit whatever the others hold, if that is free: less
+/// than a few batches sorts nothing.
+const LEAST_PART: usize = 32;
+
+/// A pool that lets consumers that can spill do so before those that cannot find nothing left.
+///
+/// Those that can spill share a part of the limit evenly, as in DataFusion's `FairSpillPool`, which gives them the
+/// whole; the others take what they need as long as there is any.
+#[derive(Debug)]
+pub(crate) struct SpillingPool {
+    limit: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Consumers that can spill, and what they have reserved.
+    spillers: usize,
+    spillable: usize,
+    /// What the others have reserved.
+    fixed: usize,
+}
+
+impl SpillingPool {
+    /// A pool of so many bytes.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, state: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn of(&mut self, reservation: &MemoryReservation) -> &mut usize {
+        if reservation.consumer().can_spill() { &mut self.spillable } else { &mut self.fixed }
+    }
+}
+
+impl MemoryPool for SpillingPool {
+    fn name(&self) -> &str {
+        "spilling"
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        self.lock().spillers += usize::from(consumer.can_spill());
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.lock().spillers -= usize::from(consumer.can_spill());
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        *self.lock().of(reservation) += additional;
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        *self.lock().of(reservation) -= shrink;
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        let mut state = self.lock();
+        let mut free = self.limit.saturating_sub(state.fixed + state.spillable);
+        if reservation.consumer().can_spill() {
+            let even = self.limit.saturating_sub(state.fixed) / SPILLING_PART / state.spillers.max(1);
+            let share = even.max(self.limit / LEAST_PART);
+            free = free.min(share.saturating_sub(reservation.size()));
+        }
+        if additional > free {
+            return Err(DataFusionError::ResourcesExhausted(format!(
+                "{} holds {} bytes of the memory limit of {} and asks for {additional} more, where {free} are free for it",
+                reservation.consumer().name(),
+                reservation.size(),
+                self.limit,
+            )));
+        }
+        *state.of(reservation) += additional;
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        let state = self.lock();
+        state.spillable + state.fixed
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Finite(self.limit)
+    }
+}
+
+impl fmt::Display for SpillingPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bytes", self.name(), self.limit)
+    }
+}

@@ -1,0 +1,67 @@
+//! Filters that are pushed down the physical plan, kept away from columns of the same name.
+//!
+//! DataFusion 55 finds the column of a pushed filter in the plan below by its name alone (`FilterRemapper` in
+//! `datafusion-physical-plan/src/filter_pushdown.rs`), and of two columns of that name it takes the first: in a join of a
+//! table with itself a condition on one side came to stand on the other, and rows were lost without a word. Filters are
+//! therefore pushed only where no plan below has two columns of one name. The logical optimizer, which knows the tables of
+//! columns, has pushed most of them before.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+
+type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+
+/// DataFusion's physical rules, its pushdown of filters confined.
+pub(crate) fn physical_rules() -> Vec<Rule> {
+    let names = [FilterPushdown::new().name().to_owned(), FilterPushdown::new_post_optimization().name().to_owned()];
+    let confined = |rule: Rule| match names.iter().any(|name| name == rule.name()) {
+        true => Arc::new(ConfinedPushdown(rule)) as Rule,
+        false => rule,
+    };
+    PhysicalOptimizer::new().rules.into_iter().map(confined).collect()
+}
+
+/// The rule, applied to the largest parts of a plan below whose top no two columns have one name.
+#[derive(Debug)]
+struct ConfinedPushdown(Rule);
+
+impl ConfinedPushdown {
+    /// The plan with the rule applied where that is safe.
+    fn push(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        if plan.children().iter().all(|child| has_distinct_names(child)) {
+            return self.0.optimize(plan, config);
+        }
+        let children: Result<Vec<_>> =
+            plan.children().into_iter().map(|child| self.push(Arc::clone(child), config)).collect();
+        replace_children_if_necessary(plan, children?)
+    }
+}
+
+fn has_distinct_names(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let schema = plan.schema();
+    let mut names = HashSet::new();
+    schema.fields().iter().all(|field| names.insert(field.name().as_str()))
+        && plan.children().into_iter().all(has_distinct_names)
+}
+
+impl PhysicalOptimizerRule for ConfinedPushdown {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        self.push(plan, config)
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.0.schema_check()
+    }
+}

@@ -1,0 +1,211 @@
+//! `IN` and `EXISTS` with a subquery, where DataFusion 55 answers wrongly or not at all.
+//!
+//! It makes joins of them in WHERE and HAVING. `x NOT IN (...)` is right there only if the subquery looks at nothing
+//! outside and `x` at a column; a constant, or a condition with OR or CASE around it, takes "unknown" for "no". In a select
+//! list it knows neither. Here both become conditions that it knows: EXISTS in a filter, a count in a select list.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, plan_err};
+use datafusion::functions_aggregate::expr_fn::count;
+use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{
+    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, lit, when,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+/// Rewrites such conditions.
+#[derive(Debug, Default)]
+pub(crate) struct Subqueries;
+
+impl AnalyzerRule for Subqueries {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let plan = plan.transform_up_with_subqueries(|plan| match plan {
+            LogicalPlan::Filter(filter) if has_subquery(&filter.predicate) => {
+                let schema = Arc::clone(filter.input.schema());
+                let conditions = split_conjunction_owned(filter.predicate).into_iter();
+                let conditions: Result<Vec<Expr>> = conditions.map(|it| condition(it, &schema)).collect();
+                let predicate = conjunction(conditions?).unwrap_or_else(|| lit(true));
+                Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)))
+            }
+            LogicalPlan::Projection(projection) if projection.expr.iter().any(has_subquery) => {
+                let schema = Arc::clone(projection.input.schema());
+                let names = NamePreserver::new_for_projection();
+                let item = |expr: Expr| {
+                    let name = names.save(&expr);
+                    Ok(name.restore(value(expr, &schema, Form::Count)?))
+                };
+                let items: Result<Vec<Expr>> = projection.expr.into_iter().map(item).collect();
+                Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(items?, projection.input)?)))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        "subqueries"
+    }
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)))).unwrap_or(false)
+}
+
+/// A condition of WHERE: what it says in front of the rows that it keeps, where "unknown" and "no" are the same.
+fn condition(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    match expr {
+        Expr::Not(inner) => match *inner {
+            Expr::InSubquery(within) => {
+                condition(Expr::InSubquery(InSubquery { negated: !within.negated, ..within }), schema)
+            }
+            inner @ Expr::Exists(_) => Ok(Expr::Not(Box::new(inner))),
+            inner => value(Expr::Not(Box::new(inner)), schema, Form::Exists),
+        },
+        Expr::InSubquery(within) if within.negated => {
+            let inside = within.subquery.outer_ref_columns.is_empty() && !within.expr.column_refs().is_empty();
+            if inside { Ok(Expr::InSubquery(within)) } else { not_in(within, schema) }
+        }
+        expr @ (Expr::InSubquery(_) | Expr::Exists(_)) => Ok(expr),
+        expr => value(expr, schema, Form::Exists),
+    }
+}
+
+/// `x NOT IN (y ...)` as conditions that each are a join: no y equals x, no y is NULL, and x is not NULL or there is no y.
+fn not_in(within: InSubquery, schema: &DFSchema) -> Result<Expr> {
+    let parts = Parts::new(within, schema)?;
+    let mut conditions = vec![Expr::Not(Box::new(Form::Exists.of(parts.equal()?)?))];
+    if parts.inner_nullable {
+        conditions.push(Expr::Not(Box::new(Form::Exists.of(parts.null()?)?)));
+    }
+    if parts.outer_nullable {
+        let none = Expr::Not(Box::new(Form::Exists.of(parts.all())?));
+        conditions.push(parts.outer.clone().is_not_null().or(none));
+    }
+    Ok(conditions.into_iter().reduce(Expr::and).unwrap_or_else(|| lit(true)))
+}
+
+/// An expression whose conditions with subqueries are true, false or unknown as SQL has it.
+fn value(expr: Expr, schema: &DFSchema, form: Form) -> Result<Expr> {
+    let expr = expr.transform_up(|expr| {
+        Ok(match expr {
+            Expr::InSubquery(within) => {
+                let negated = within.negated;
+                let value = is_in(Parts::new(within, schema)?, form)?;
+                Transformed::yes(if negated { Expr::Not(Box::new(value)) } else { value })
+            }
+            Expr::Exists(exists) if form == Form::Count => {
+                let value = form.of(exists.subquery)?;
+                Transformed::yes(if exists.negated { Expr::Not(Box::new(value)) } else { value })
+            }
+            other => Transformed::no(other),
+        })
+    })?;
+    Ok(expr.data)
+}
+
+fn is_in(parts: Parts, form: Form) -> Result<Expr> {
+    let unknown = lit(ScalarValue::Boolean(None));
+    let mut cases = when(form.of(parts.equal()?)?, lit(true));
+    if parts.outer_nullable {
+        cases = cases.when(parts.outer.clone().is_null().and(form.of(parts.all())?), unknown.clone());
+    }
+    if parts.inner_nullable {
+        cases = cases.when(form.of(parts.null()?)?, unknown);
+    }
+    cases.otherwise(lit(false))
+}
+
+/// The two sides of `x IN (y ...)`.
+struct Parts {
+    outer: Expr,
+    /// x as it is named inside the subquery.
+    outer_inside: Expr,
+    outer_nullable: bool,
+    inner: Expr,
+    inner_nullable: bool,
+    subquery: Subquery,
+}
+
+impl Parts {
+    fn new(within: InSubquery, schema: &DFSchema) -> Result<Self> {
+        let (outer, subquery) = (*within.expr, within.subquery);
+        let outer_nullable = outer.nullable(schema)?;
+        let outer_inside = outer.clone().transform_up(|expr| match expr {
+            Expr::Column(column) => {
+                let field = Arc::clone(schema.field_from_column(&column)?);
+                Ok(Transformed::yes(Expr::OuterReferenceColumn(field, column)))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        let correlated = !subquery.outer_ref_columns.is_empty();
+        let subquery = match correlated {
+            true => subquery,
+            false => Subquery { subquery: named(subquery.subquery)?, ..subquery },
+        };
+        let (table, field) = subquery.subquery.schema().qualified_field(0);
+        let (inner, inner_nullable) = (Expr::Column((table, field).into()), field.is_nullable());
+        if correlated && outer.column_refs().iter().any(|column| column.relation.as_ref() == table) {
+            return plan_err!(
+                "{outer} IN (SELECT ...): the subquery reads a table of the same name; give that one a name of its own: \
+                 FROM ... AS other"
+            );
+        }
+        Ok(Self { outer, outer_inside: outer_inside.data, outer_nullable, inner, inner_nullable, subquery })
+    }
+
+    /// The rows whose y equals x.
+    fn equal(&self) -> Result<Subquery> {
+        self.filtered(self.inner.clone().eq(self.outer_inside.clone()))
+    }
+
+    /// The rows whose y is NULL.
+    fn null(&self) -> Result<Subquery> {
+        self.filtered(self.inner.clone().is_null())
+    }
+
+    fn all(&self) -> Subquery {
+        self.subquery.clone()
+    }
+
+    fn filtered(&self, predicate: Expr) -> Result<Subquery> {
+        let mut outer_ref_columns = self.subquery.outer_ref_columns.clone();
+        predicate.apply(|expr| {
+            if matches!(expr, Expr::OuterReferenceColumn(..)) && !outer_ref_columns.contains(expr) {
+                outer_ref_columns.push(expr.clone());
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        let filter = Filter::try_new(predicate, Arc::clone(&self.subquery.subquery))?;
+        let subquery = Arc::new(LogicalPlan::Filter(filter));
+        Ok(Subquery { subquery, outer_ref_columns, spans: self.subquery.spans.clone() })
+    }
+}
+
+/// The plan under a name of its own: x may come from a table of the name that the subquery reads. A subquery that looks at
+/// the query around it is not renamed: DataFusion 55 fails on that.
+fn named(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
+    LogicalPlanBuilder::from(Arc::unwrap_or_clone(plan)).alias("__subquery")?.build().map(Arc::new)
+}
+
+/// How "there is a row" is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Exists,
+    Count,
+}
+
+impl Form {
+    fn of(self, subquery: Subquery) -> Result<Expr> {
+        if self == Self::Exists {
+            return Ok(Expr::Exists(Exists::new(subquery, false)));
+        }
+        let plan = LogicalPlanBuilder::from(Arc::unwrap_or_clone(subquery.subquery));
+        let plan = plan.aggregate(Vec::<Expr>::new(), vec![count(lit(1_i64))])?.build()?;
+        Ok(Expr::ScalarSubquery(Subquery { subquery: Arc::new(plan), ..subquery }).gt(lit(0_i64)))
+    }
+}
