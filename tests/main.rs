@@ -6,6 +6,7 @@ mod bad_input;
 mod cli;
 mod codec;
 mod compatibility;
+mod differential;
 mod documents;
 mod fuzz;
 mod homophily;

@@ -149,7 +149,7 @@ impl Parts {
         };
         let (table, field) = subquery.subquery.schema().qualified_field(0);
         let (inner, inner_nullable) = (Expr::Column((table, field).into()), field.is_nullable());
-        if correlated && outer.column_refs().iter().any(|column| column.relation.as_ref() == table) {
+        if correlated && table.is_some() && outer.column_refs().iter().any(|column| column.relation.as_ref() == table) {
             return plan_err!(
                 "{outer} IN (SELECT ...): the subquery reads a table of the same name; give that one a name of its own: \
                  FROM ... AS other"

@@ -9,7 +9,7 @@
 mod bytes;
 mod containers;
 mod files;
-mod random;
+pub(super) mod random;
 mod sql;
 
 use std::fmt::Write as _;
