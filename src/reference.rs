@@ -79,7 +79,7 @@ pub fn functions() -> Vec<Page> {
             index.push_str("\n[`CREATE GRAPH ... FROM SCHEMA`](functions/tables.md#create-graph-from-a-schema): the ");
             index.push_str("tables of a schema as nodes, its foreign keys as edges.\n");
             page.push('\n');
-            page.push_str(crate::statements::SCHEMA_GRAPH);
+            page.push_str(bonnet_relational::REFERENCE);
         }
         pages.push((path, page));
     }

@@ -14,6 +14,13 @@ pub(crate) fn descriptors(c: &mut Criterion) -> Result<()> {
     }
     group.finish();
 
+    let mut group = c.benchmark_group("clustering_histogram");
+    for (name, generated) in shapes(100_000)? {
+        let graph = graph(&generated);
+        group.bench_function(name, |b| b.iter(|| persistence::clustering_histogram(black_box(&graph), &Unmonitored)));
+    }
+    group.finish();
+
     let mut group = c.benchmark_group("laplacian_spectrum");
     for n in [100, 1_000] {
         let graph = graph(&barabasi_albert(n, 5, 0, &Unmonitored)?);

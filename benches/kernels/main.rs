@@ -6,6 +6,7 @@ mod descriptors;
 mod edge_curvature;
 mod enumeration;
 mod filtrations;
+mod generators;
 mod homophily;
 mod ranking;
 mod tasks;
@@ -19,7 +20,7 @@ use bonnet_generators::{
     Generated, StochasticBlockModel, barabasi_albert, erdos_renyi, grid_2d, random_tree, stochastic_block_model,
 };
 use bonnet_graph::{Digraph, Graph, Unmonitored, connected_components};
-use bonnet_homophily::LabelPairs;
+use bonnet_homophily::{LabelPairs, NeighborMatches};
 use bonnet_learning::{Features, GraphData, Job, Split, TrainOptions, models, train};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -93,6 +94,14 @@ fn label_pairs(c: &mut Criterion) -> Result<()> {
             });
         });
     }
+    let (nodes, others): (Vec<u32>, Vec<u32>) = generated.edges.iter().copied().unzip();
+    group.bench_function("node_homophily", |b| {
+        b.iter(|| {
+            let mut matches = NeighborMatches::default();
+            matches.add_batch(black_box(&nodes), black_box(&nodes), black_box(&others));
+            matches
+        });
+    });
     group.finish();
     Ok(())
 }
@@ -143,6 +152,7 @@ fn all(c: &mut Criterion) {
         ranking::ranking,
         descriptors::descriptors,
         filtrations::filtrations,
+        generators::generators,
         topology::topology,
         enumeration::enumeration,
         enumeration::complexes,

@@ -1,7 +1,8 @@
 //! Agreement of rankings, and what is built on it.
 
 use bonnet_ranking::{
-    Metric, Points, RegroupingOptions, Scale, embedding_distortion, kendall_tau, regrouping_test, spearman,
+    Metric, Points, RegroupingOptions, Scale, embedding_distortion, frechet_distance, kendall_tau, order_gap,
+    regrouping_test, spearman,
 };
 
 use super::*;
@@ -14,6 +15,18 @@ pub(crate) fn ranking(c: &mut Criterion) -> Result<()> {
         (0..1_000_000).map(|i| (mixed(i, 2_654_435_761), mixed(i, 2_246_822_519))).unzip();
     group.bench_function("spearman_1000000", |b| b.iter(|| spearman(black_box(&x), &y, &Unmonitored)));
     group.bench_function("kendall_tau_1000000", |b| b.iter(|| kendall_tau(black_box(&x), &y, &Unmonitored)));
+    // Values that are no whole numbers are sorted.
+    let (p, q): (Vec<f64>, Vec<f64>) = x.iter().zip(&y).map(|(x, y)| (x.sqrt(), y.sqrt())).unzip();
+    group.bench_function("spearman_1000000_reals", |b| b.iter(|| spearman(black_box(&p), &q, &Unmonitored)));
+    group.bench_function("kendall_tau_1000000_reals", |b| b.iter(|| kendall_tau(black_box(&p), &q, &Unmonitored)));
+    let curve = |values: &[f64]| -> Vec<(f64, f64)> { (0..5_000).map(|i| (i as f64, values[i])).collect() };
+    let (a, b) = (curve(&x), curve(&y));
+    group.bench_function("frechet_distance_5000", |c| c.iter(|| frechet_distance(black_box(&a), &b, &Unmonitored)));
+    let values: Vec<Option<f64>> = x[..500 * 200].iter().copied().map(Some).collect();
+    let regimes: Vec<u32> = (0..200).map(|i| i % 5).collect();
+    group.bench_function("order_gap_500_models_200_items", |c| {
+        c.iter(|| order_gap(black_box(&values), &regimes, 0.0, false, &Unmonitored));
+    });
     // 2,858,856 partitions.
     let groups: Vec<u32> = (0..18).map(|i| i / 6).collect();
     let pairs: Vec<(u32, u32, f64)> =

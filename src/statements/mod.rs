@@ -18,8 +18,6 @@ pub(crate) use copy::abandon;
 pub(crate) use transaction::Transaction;
 pub(crate) use views::Views;
 
-pub(crate) use schema_graph::REFERENCE as SCHEMA_GRAPH;
-
 use crate::front::statement::Statement;
 use crate::{Answer, Result, Session};
 

@@ -5,6 +5,7 @@
 //! operations that IEEE 754 rounds exactly (+, -, *, /, square root), since a platform's `ln` and `cos` may differ in
 //! the last bit.
 
+use bonnet_graph::random::below;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -67,16 +68,9 @@ impl Random {
         ((self.bits.next_u64() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform on `0..bound`, without bias (Lemire 2019: multiply, and redraw in the short last interval).
+    /// Uniform on `0..bound`, which is positive, without bias.
     pub fn below(&mut self, bound: u64) -> u64 {
-        debug_assert!(bound > 0);
-        loop {
-            let product = u128::from(self.bits.next_u64()) * u128::from(bound);
-            let low = product as u64;
-            if low >= bound || low >= bound.wrapping_neg() % bound {
-                return (product >> 64) as u64;
-            }
-        }
+        below(bound, || self.bits.next_u64())
     }
 
     /// A standard normal deviate (Marsaglia and Bray 1964: the polar method).

@@ -1,4 +1,4 @@
-//! Graphs as compressed sparse rows, traversal and components: plain Rust, no Arrow, no SQL.
+//! Graphs as compressed sparse rows, traversal, components and random draws: plain Rust, no Arrow, no SQL.
 //!
 //! Nodes are the integers `0..n`. Whoever holds other keys numbers them first; kernels that need an order of the keys
 //! (`b before c`) rely on the numbers being in key order.
@@ -21,6 +21,7 @@
 mod components;
 mod graph;
 mod monitor;
+pub mod random;
 
 pub use components::{Components, connected_components};
 pub use graph::{Digraph, Graph};

@@ -81,27 +81,28 @@ impl LabelPairs {
     /// Counts the rows `(source[i], target[i])`.
     ///
     /// # Panics
-    /// If the slices differ in length.
-    pub fn add_batch(&mut self, source: &[u32], target: &[u32]) {
+    /// If the slices differ in length, or a label is not in `0 .. 2^32`.
+    pub fn add_batch<L: Copy + Into<i64>>(&mut self, source: &[L], target: &[L]) {
         assert_eq!(source.len(), target.len(), "as many sources as targets");
         for (source, target) in source.chunks(BLOCK).zip(target.chunks(BLOCK)) {
-            // As wide as the largest label, and quicker to find: the table's side is a power of two.
-            let widest = source.iter().chain(target).fold(0, |bits, &label| bits | label) as usize;
+            let widest = all_bits(source) | all_bits(target);
+            assert!(widest <= u64::from(u32::MAX), "a label is not in 0 .. 2^32");
             self.n_rows += source.len() as u64;
-            self.widen(widest);
-            if widest >= self.side {
-                source.iter().zip(target).for_each(|(&a, &b)| *self.count_mut(a, b) += 1);
+            self.widen(widest as usize);
+            let rows = source.iter().zip(target).map(|(&a, &b)| (a.into() as usize, b.into() as usize));
+            if widest >= self.side as u64 {
+                rows.for_each(|(a, b)| *self.count_mut(a as u32, b as u32) += 1);
             } else if self.side <= SMALL_SIDE && source.len() >= self.dense.len() {
                 self.add_to_copies(source, target);
             } else {
                 let side = self.side;
-                source.iter().zip(target).for_each(|(&a, &b)| self.dense[a as usize * side + b as usize] += 1);
+                rows.for_each(|(a, b)| self.dense[a * side + b] += 1);
             }
         }
     }
 
     /// Counts a block of rows whose labels are all below `side`.
-    fn add_to_copies(&mut self, source: &[u32], target: &[u32]) {
+    fn add_to_copies<L: Copy + Into<i64>>(&mut self, source: &[L], target: &[L]) {
         let cells = self.dense.len();
         let shift = self.side.trailing_zeros();
         let mask = cells - 1;
@@ -110,7 +111,7 @@ impl LabelPairs {
         let (second, rest) = rest.split_at_mut(cells);
         let (third, fourth) = rest.split_at_mut(cells);
         // The mask changes nothing; it lets the compiler drop the bounds checks.
-        let cell = |a: u32, b: u32| (((a as usize) << shift) | b as usize) & mask;
+        let cell = |a: L, b: L| (((a.into() as usize) << shift) | b.into() as usize) & mask;
         let (source_quads, target_quads) = (source.chunks_exact(COPIES), target.chunks_exact(COPIES));
         for (&a, &b) in source_quads.remainder().iter().zip(target_quads.remainder()) {
             first[cell(a, b)] += 1;
@@ -191,6 +192,11 @@ impl LabelPairs {
             self.dense[(pair >> 32) as usize * side + pair as u32 as usize] += count;
         }
     }
+}
+
+/// The bits that occur in any of the labels: as wide as the largest, and quicker to find; all where one is negative.
+pub(crate) fn all_bits<L: Copy + Into<i64>>(labels: &[L]) -> u64 {
+    labels.iter().fold(0i64, |bits, &label| bits | label.into()) as u64
 }
 
 /// Two counts are equal if they count the same rows, however they are stored.

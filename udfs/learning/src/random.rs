@@ -3,6 +3,8 @@
 
 use std::f64::consts::TAU;
 
+use bonnet_graph::random::{below, shuffle};
+
 /// A bijective mix of 64 bits (the finaliser of SplitMix64, Steele, Lea and Flood 2014).
 #[inline]
 pub fn mix64(mut x: u64) -> u64 {
@@ -53,13 +55,7 @@ impl Stream {
 
     /// Uniform in `0..bound`; `bound` is at least 1. Exactly uniform: biased draws are drawn again.
     pub fn below(&mut self, bound: usize) -> usize {
-        let bound = bound as u64;
-        loop {
-            let product = u128::from(self.bits()) * u128::from(bound);
-            if (product as u64) >= bound.wrapping_neg() % bound {
-                return (product >> 64) as usize;
-            }
-        }
+        below(bound as u64, || self.bits()) as usize
     }
 
     /// Standard normal, by the Box-Muller transform.
@@ -70,9 +66,7 @@ impl Stream {
 
     /// A uniformly random order (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
+        shuffle(items, || self.bits());
     }
 }
 

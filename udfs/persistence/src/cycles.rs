@@ -2,7 +2,7 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-use crate::flag::FilteredEdge;
+use crate::filtration::FilteredEdge;
 
 /// For each cycle, begun by the edge of this rank, the rank of the edge with which the triangle enters that ends it;
 /// `None` for a cycle that never ends.

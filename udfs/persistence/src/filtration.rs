@@ -4,6 +4,13 @@ use bonnet_graph::Stopped;
 
 use crate::diagram::{Point, sort};
 
+/// An edge of a filtered graph: its ends, the smaller first, and the value at which it enters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FilteredEdge {
+    pub ends: (u32, u32),
+    pub value: f64,
+}
+
 /// How a graph is filtered, and what is said of classes that never die.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FiltrationOptions {

@@ -4,14 +4,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::cycles::kill_cycles;
 use crate::diagram::Point;
-use crate::filtration::Complex;
-
-/// An edge of a filtered graph: its ends, the smaller first, and the value at which it enters.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FilteredEdge {
-    pub ends: (u32, u32),
-    pub value: f64,
-}
+use crate::filtration::{Complex, FilteredEdge};
 
 /// The points of the sublevel filtration of a simple graph in which vertex `v` enters at `births[v]`, never if that is
 /// infinite, and no edge before its ends. Points on the diagonal are left out, classes that never die have an infinite

@@ -3,8 +3,8 @@
 use bonnet_graph::{Monitor, Reservation};
 
 use crate::diagram::Point;
-use crate::filtration::{FiltrationError, FiltrationOptions, Vertices, finish};
-use crate::flag::{FilteredEdge, flag_persistence};
+use crate::filtration::{FilteredEdge, FiltrationError, FiltrationOptions, Vertices, finish};
+use crate::flag::flag_persistence;
 
 /// The persistence diagram of a graph on the nodes `0..n` under the filtration by the value of its edges, in dimensions 0
 /// and 1, in the order of dimension, birth and death. Points on the diagonal are left out. (Southern et al., Curvature

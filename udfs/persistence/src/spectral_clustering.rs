@@ -20,7 +20,7 @@ pub enum ClusteringError {
     /// There cannot be so many clusters.
     #[error("clusters is {clusters}, but must be from 1 to the number of items, {items}")]
     Clusters {
-        /// How many are asked for.
+        /// The number of clusters of the call.
         clusters: usize,
         /// The items.
         items: usize,

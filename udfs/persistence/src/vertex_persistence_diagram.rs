@@ -3,8 +3,8 @@
 use bonnet_graph::{Graph, Monitor, Reservation};
 
 use crate::diagram::Point;
-use crate::filtration::{FiltrationError, FiltrationOptions, finish};
-use crate::flag::{FilteredEdge, flag_persistence};
+use crate::filtration::{FilteredEdge, FiltrationError, FiltrationOptions, finish};
+use crate::flag::flag_persistence;
 
 /// The persistence diagram of a graph under the filtration by the value of its vertices, one for each: an edge or a triangle
 /// enters with the last of its vertices. Otherwise as [`persistence_diagram`](crate::persistence_diagram);

@@ -7,12 +7,6 @@
 //! assert_eq!(names, ["connected_components", "graph_profile"]);
 //! ```
 
-mod components;
-mod graph_profile;
+mod sql;
 
-use bonnet_sql::Function;
-
-/// The registrations.
-pub fn functions() -> Vec<Function> {
-    vec![components::connected_components(), graph_profile::graph_profile()]
-}
+pub use sql::functions;

@@ -1,43 +1,64 @@
 //! Kendall's rank correlation.
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
+use rayon::prelude::*;
 
-use crate::merge::{sort, sort_counting};
-use crate::ranks::compare;
+use crate::merge::sort_counting;
+use crate::order_codes::{both, pairs};
 
 /// Kendall's tau-b: (concordant - discordant) / sqrt((pairs not tied in x) (pairs not tied in y)). In [-1, 1]; `None`
 /// where one of the two is constant, and for fewer than two rows. (Kendall 1938 and 1945; CurvBench, Eq. 17.)
 ///
-/// Knight's algorithm (1966): sort by x, count the exchanges that sort y. O(n log n) time, O(n) memory; all counts are
-/// whole numbers.
+/// Knight's algorithm (1966): order the rows by x, then y, and count the exchanges that sort y. O(n log n) time, O(n)
+/// memory; all counts are whole numbers.
 ///
 /// # Panics
-/// If the slices differ in length.
+/// If the slices differ in length, or have more than 2^32 - 1 rows.
 pub fn kendall_tau(x: &[f64], y: &[f64], monitor: &dyn Monitor) -> Result<Option<f64>, Stopped> {
-    assert_eq!(x.len(), y.len());
-    // Rows and the list to be sorted, each with its copy for merging.
-    let _room = Reservation::new(monitor, 48 * x.len())?;
-    let mut rows: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
-    sort(&mut rows, |a, b| compare(a.0, b.0).then_with(|| compare(a.1, b.1)), monitor)?;
-    let tied_x = tied(&rows, |a, b| compare(a.0, b.0).is_eq());
-    let tied_both = tied(&rows, |a, b| compare(a.0, b.0).is_eq() && compare(a.1, b.1).is_eq());
-    let mut sorted: Vec<f64> = rows.iter().map(|row| row.1).collect();
-    let discordant = sort_counting(&mut sorted, |a, b| compare(*a, *b), monitor)?;
-    let tied_y = tied(&sorted, |a, b| compare(a, b).is_eq());
-    let n = x.len() as u128;
-    let pairs = n * n.saturating_sub(1) / 2;
-    let (in_x, in_y) = (pairs - tied_x, pairs - tied_y);
+    let (x, y) = both(x, y, monitor)?;
+    let n = x.of_row.len();
+    let (tied_x, tied_y) = (x.ties(), y.ties());
+    let all = pairs(n as u64);
+    let (in_x, in_y) = (all - tied_x, all - tied_y);
     if in_x == 0 || in_y == 0 {
         return Ok(None);
     }
-    let difference = (pairs + tied_both) as i128 - (tied_x + tied_y) as i128 - 2 * discordant as i128;
+    // Where the rows of each x begin, the codes of y in that order, and their copy for merging.
+    let _room = Reservation::new(monitor, 8 * (n + x.counts.len()))?;
+    let mut next = Vec::with_capacity(x.counts.len());
+    let mut start = 0;
+    for &count in &x.counts {
+        next.push(start);
+        start += count;
+    }
+    let mut by_x = vec![0u32; n];
+    for (&x, &y) in x.of_row.iter().zip(&y.of_row) {
+        let place = &mut next[x as usize];
+        by_x[*place as usize] = y;
+        *place += 1;
+    }
+    monitor.check()?;
+    // Rows of one x, each range for itself: sorted by y, and those with one y too are ties of both.
+    let mut rest = by_x.as_mut_slice();
+    let mut groups = Vec::new();
+    for &count in x.counts.iter().filter(|&&count| count > 0) {
+        let (group, others) = rest.split_at_mut(count as usize);
+        groups.push(group);
+        rest = others;
+    }
+    let tied_both = groups.into_par_iter().with_min_len(1 << 10).map(|group| {
+        if group.len() < 2 {
+            return Ok(0);
+        }
+        group.par_sort_unstable();
+        monitor.check()?;
+        Ok(group.chunk_by(|a, b| a == b).map(|run| pairs(run.len() as u64)).sum())
+    });
+    let tied_both: u128 = tied_both.try_reduce(|| 0, |a, b| Ok(a + b))?;
+    let discordant = sort_counting(&mut by_x, monitor)?;
+    let difference = (all + tied_both) as i128 - (tied_x + tied_y) as i128 - 2 * discordant as i128;
     // The root of a square is exact: equal rankings give 1, not its neighbour.
     Ok(Some((difference as f64 / (in_x as f64 * in_y as f64).sqrt()).clamp(-1.0, 1.0)))
-}
-
-/// The pairs within runs of equal neighbours.
-fn tied<T: Copy>(values: &[T], equal: impl Fn(T, T) -> bool) -> u128 {
-    values.chunk_by(|&a, &b| equal(a, b)).map(|run| run.len() as u128 * (run.len() as u128 - 1) / 2).sum()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod frechet_distance;
 mod geometry;
 mod kendall_tau;
 mod merge;
+mod order_codes;
 mod order_gap;
 mod random;
 mod ranks;

@@ -1,5 +1,6 @@
 //! Seeded random permutations that are the same on every platform and for any number of threads.
 
+use bonnet_graph::random::shuffle;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -15,23 +16,9 @@ impl Random {
         Self(bits)
     }
 
-    /// Uniform on `0..bound`, which is positive, without bias (Lemire 2019).
-    fn below(&mut self, bound: u64) -> u64 {
-        loop {
-            let product = u128::from(self.0.next_u64()) * u128::from(bound);
-            let low = product as u64;
-            if low >= bound || low >= bound.wrapping_neg() % bound {
-                return (product >> 64) as u64;
-            }
-        }
-    }
-
-    /// Puts the values in a uniformly random order (Fisher and Yates).
+    /// Puts the values in a uniformly random order.
     pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
-        for i in (1..values.len()).rev() {
-            let j = self.below(i as u64 + 1) as usize;
-            values.swap(i, j);
-        }
+        shuffle(values, || self.0.next_u64());
     }
 }
 

@@ -1,29 +1,48 @@
 //! Spearman's rank correlation.
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Stopped};
+use rayon::prelude::*;
 
-use crate::ranks::doubled_ranks;
+use crate::order_codes::{OrderCodes, both};
+
+/// Rows that one task sums between two checks.
+const BLOCK: usize = 1 << 16;
 
 /// Spearman's rho: the Pearson correlation of the ranks, ties sharing their average rank. In [-1, 1]; `None` for fewer
 /// than two rows, and where all of `x` or all of `y` are equal. (Spearman 1904; CurvBench, Eq. 16.)
 ///
-/// Sums of ranks are whole numbers, so the order of the rows changes no digit. O(n log n) time, O(n) memory.
+/// Sums of ranks are whole numbers, so the order of the rows changes no digit. O(n) time for whole numbers in a range not
+/// much wider than n, else O(n log n); O(n) memory.
 ///
 /// # Panics
-/// If the slices differ in length.
+/// If the slices differ in length, or have more than 2^32 - 1 rows.
 pub fn spearman(x: &[f64], y: &[f64], monitor: &dyn Monitor) -> Result<Option<f64>, Stopped> {
-    assert_eq!(x.len(), y.len());
-    // Both rankings, and a list that is sorted by merging.
-    let _room = Reservation::new(monitor, 48 * x.len())?;
-    let (x, y) = (doubled_ranks(x, monitor)?, doubled_ranks(y, monitor)?);
-    let n = x.len() as i128;
+    let (x, y) = both(x, y, monitor)?;
+    let n = x.of_row.len() as i64;
     // The mean of doubled ranks is n + 1, ties or not.
-    let deviation = |rank: u64| i128::from(rank) - (n + 1);
-    let product = |a: &[u64], b: &[u64]| a.iter().zip(b).map(|(&a, &b)| deviation(a) * deviation(b)).sum::<i128>();
-    let (xx, yy, xy) = (product(&x, &x), product(&y, &y), product(&x, &y));
+    let deviations = |codes: &OrderCodes| -> Vec<i64> {
+        codes.doubled_ranks().into_iter().map(|rank| rank as i64 - (n + 1)).collect()
+    };
+    let (of_x, of_y) = (deviations(&x), deviations(&y));
+    let square = |codes: &OrderCodes, deviations: &[i64]| -> i128 {
+        codes
+            .counts
+            .iter()
+            .zip(deviations)
+            .map(|(&count, &d)| i128::from(count) * (i128::from(d) * i128::from(d)))
+            .sum()
+    };
+    let (xx, yy) = (square(&x, &of_x), square(&y, &of_y));
     if xx == 0 || yy == 0 {
         return Ok(None);
     }
+    let product = |(x, y): (&[u32], &[u32])| {
+        monitor.check()?;
+        let rows = x.iter().zip(y);
+        Ok(rows.map(|(&x, &y)| i128::from(of_x[x as usize]) * i128::from(of_y[y as usize])).sum::<i128>())
+    };
+    let blocks = x.of_row.par_chunks(BLOCK).zip(y.of_row.par_chunks(BLOCK));
+    let xy = blocks.map(product).try_reduce(|| 0, |a, b| Ok(a + b))?;
     // The root of a square is exact: equal rankings give 1, not its neighbour.
     Ok(Some((xy as f64 / (xx as f64 * yy as f64).sqrt()).clamp(-1.0, 1.0)))
 }

@@ -1,4 +1,4 @@
-//! A database of tables as one graph: rows are nodes, foreign keys are edges. Plain Rust, no Arrow, no SQL.
+//! A database of tables as one graph: rows are nodes, foreign keys are edges.
 //!
 //! [`Database`] holds the tables as typed columns. [`primary_keys`] and [`foreign_keys`] find keys by name and verify them
 //! by values, [`resolve`] turns a foreign key into pairs of rows, [`encode`] turns what is left of a row into features, and
@@ -32,6 +32,8 @@ mod names;
 mod primary_keys;
 mod resolve;
 mod schema_graph;
+#[cfg(feature = "sql")]
+mod sql;
 mod table;
 mod text;
 
@@ -41,6 +43,8 @@ pub use foreign_keys::{ForeignKey, Found, Refused, foreign_keys};
 pub use primary_keys::{PrimaryKey, primary_keys};
 pub use resolve::{Links, resolve};
 pub use schema_graph::SchemaGraph;
+#[cfg(feature = "sql")]
+pub use sql::{KEYS, KeyClause, KeyColumns, Options, REFERENCE, Source, graph_tables};
 pub use table::{Column, Database, NULL_TEXT, Table, Texts, Values};
 pub use text::{Text, WordVectors};
 

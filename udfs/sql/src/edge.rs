@@ -4,50 +4,43 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Field, Schema};
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::Monitor;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Window, WindowFunctionDefinition};
 use rayon::prelude::*;
 
-use crate::input::{GraphRows, number_column};
-use crate::{
-    Binding, Body, Call, Function, KeyIndex, Operator, OptionValue, Options, Parameter, ParameterKind, Registry,
-    RelationNode, Run, Weights, edge_schema, stopped, usage_error,
-};
+use crate::columns::whole_column;
+use crate::graph_input::{InputGraphs, edge_schema, require_weight};
+use crate::host::Host;
+use crate::input_graph::InputGraph;
+use crate::keys::KeyColumn;
+use crate::node::RelationNode;
+use crate::operator::{Binding, Call, Operator, stopped, usage_error};
+use crate::options::{OptionValue, Options};
+use crate::planner::checked;
+use crate::registry::{Body, Function, Parameter, ParameterKind, Registry};
+use crate::run::Run;
 
 /// A function of the edges of one graph.
 pub trait EdgeFunction: Debug + Send + Sync {
     /// The type of a value.
     fn data_type(&self) -> DataType;
 
-    /// Checks the options at planning.
-    fn check(&self, _options: &Options) -> Result<()> {
-        Ok(())
-    }
-
-    /// One value per row, NULL for a row without an edge (an endpoint is NULL) and for a loop.
-    fn compute(&self, edges: &EdgeRows<'_>, options: &Options, monitor: &dyn Monitor) -> Result<ArrayRef>;
+    /// What computes the values, with these options. Called at planning.
+    ///
+    /// # Errors
+    /// For an option out of its range.
+    fn bind(&self, options: &Options) -> Result<EdgeKernel>;
 }
 
-/// The rows of one graph.
-#[derive(Debug)]
-pub struct EdgeRows<'a> {
-    /// The value of `graph_id`, or of what the rows are partitioned by, as one row; `None` for one graph alone.
-    pub id: Option<&'a ArrayRef>,
-    /// The nodes' keys, for naming them in errors.
-    pub keys: &'a KeyIndex,
-    /// The undirected simple graph of the rows.
-    pub graph: &'a Graph,
-    /// The endpoints of each row.
-    pub rows: &'a [Option<(u32, u32)>],
-    /// The weight of each row, where the call names one.
-    pub weights: Weights,
-}
+/// Computes one value for each of [`InputGraph::arcs`], NULL for a loop. Called in the kernel threads, for many graphs at
+/// once.
+pub type EdgeKernel = Box<dyn Fn(&InputGraph, &Host) -> Result<ArrayRef> + Send + Sync>;
 
 /// The column that holds the row's weight, or the like, in the FROM spelling is named as the parameter.
 const SRC: &str = "src";
@@ -110,83 +103,69 @@ struct Columns {
 
 impl Operator for EdgeOperator {
     fn bind(&self, call: &Call) -> Result<Binding> {
-        let input = &call.inputs[0];
+        let (name, input) = (self.name, &call.inputs[0]);
         let columns = self.columns(&call.options)?;
         if call.options.get("@src").is_none() {
-            edge_schema(self.name, input)?;
+            edge_schema(name, input)?;
         }
-        self.function.check(&call.options)?;
-        let mut reads = vec![columns.src, columns.dst];
-        if let Some(weight) = columns.weight {
-            match input.schema.field_with_name(&weight) {
-                Err(_) => return usage_error(format!("{}: the edges have no column {weight}", self.name)),
-                Ok(field) if !field.data_type().is_numeric() && *field.data_type() != DataType::Null => {
-                    return usage_error(format!(
-                        "{}: the weight {weight} is {}, not a number",
-                        self.name,
-                        field.data_type()
-                    ));
-                }
-                Ok(_) => reads.push(weight),
+        let kernel = self.function.bind(&call.options)?;
+        let mut reads = vec![columns.src.clone(), columns.dst.clone()];
+        if let Some(weight) = &columns.weight {
+            if input.schema.field_with_name(weight).is_err() {
+                return usage_error(format!("{name}: the edges have no column {weight}"));
             }
+            require_weight(name, input, weight)?;
+            reads.push(weight.clone());
         }
-        reads.extend(columns.partition.into_iter().filter(|name| input.schema.field_with_name(name).is_ok()));
-        let value = Field::new(columns.value, self.function.data_type(), true);
+        reads.extend(columns.partition.iter().filter(|name| input.schema.field_with_name(name).is_ok()).cloned());
+        let value = Field::new(&columns.value, self.function.data_type(), true);
         let fields: Vec<_> = input.schema.fields().iter().cloned().chain([Arc::new(value)]).collect();
-        Ok(Binding { schema: Arc::new(Schema::new(fields)), reads: vec![reads], carries: Some(0) })
+        let run = move |run: &mut Run| run_edges(name, &columns, &kernel, run);
+        Ok(Binding::new(Arc::new(Schema::new(fields)), vec![reads], run).carrying(0))
     }
+}
 
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let columns = self.columns(&call.options)?;
-        let schema = Arc::clone(&call.inputs[0].schema);
-        let batches = run.collect(0)?;
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        if rows == 0 {
-            return Ok(());
-        }
-        let weights = match &columns.weight {
-            Some(weight) => number_column(&batches, weight)?,
-            None => None,
-        };
-        // The graphs' rows, under the names that `GraphRows` knows.
-        let view = view(&columns, &batches)?;
-        run.host().reserve(view.get_array_memory_size()).map_err(stopped)?;
-        let graphs = GraphRows::new(run, self.name, &[view], None)?;
-
-        run.host().expect(graphs.len() as u64);
-        let host = run.host();
-        let compute = |i: usize| -> Result<(ArrayRef, Vec<u32>)> {
-            host.check().map_err(stopped)?;
-            let graph = graphs.graph(i)?;
-            let _room = Reservation::new(host, Graph::bytes(graph.n_nodes(), graph.arcs.len())).map_err(stopped)?;
-            let simple = Graph::from_edges(graph.n_nodes(), &graph.arcs);
-            let weights =
-                weights.as_ref().map(|weights| graph.positions.iter().map(|&row| weights[row as usize]).collect());
-            let (id, keys) = (graph.id.as_ref(), &graph.keys);
-            let edges = EdgeRows { id, keys, graph: &simple, rows: &graph.rows, weights };
-            let value = self.function.compute(&edges, &call.options, host)?;
-            host.advance(1);
-            Ok((value, graph.positions))
-        };
-        // Many graphs side by side; of several errors the first graph's is told.
-        let found: Vec<Result<_>> = run.install(|| (0..graphs.len()).into_par_iter().map(compute).collect());
-        let (values, positions): (Vec<ArrayRef>, Vec<Vec<u32>>) = found.into_iter().collect::<Result<_>>()?;
-        let order = positions.concat();
-        let value = match values.len() {
-            0 => arrow::array::new_null_array(&self.function.data_type(), 0),
-            _ => concat(&values.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>())?,
-        };
-        let value = in_order(value, &order, rows)?;
-        let mut offset = 0;
-        for batch in batches {
-            let own = value.slice(offset, batch.num_rows());
-            offset += batch.num_rows();
-            let columns =
-                schema.fields().iter().enumerate().map(|(i, _)| Arc::clone(batch.column(i))).chain([own]).collect();
-            run.emit(RecordBatch::try_new(Arc::clone(&run.schema), columns)?)?;
-        }
-        Ok(())
+/// Emits the rows of the edges, each with its value behind.
+fn run_edges(name: &str, columns: &Columns, kernel: &EdgeKernel, run: &mut Run) -> Result<()> {
+    let batches = run.collect(0)?;
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    if rows == 0 {
+        return Ok(());
     }
+    // The graphs' rows, under the names that `InputGraphs` knows.
+    let view = view(columns, &batches)?;
+    run.host().reserve(view.get_array_memory_size()).map_err(stopped)?;
+    let graphs = InputGraphs::new(run, name, &[view], None, columns.weight.as_deref())?;
+
+    run.host().expect(graphs.len() as u64);
+    let host = run.host();
+    let compute = |i: usize| -> Result<ArrayRef> {
+        host.check().map_err(stopped)?;
+        let graph = graphs.graph(i)?;
+        let values = graph.by_row(kernel(&graph, host)?)?;
+        host.advance(1);
+        Ok(values)
+    };
+    // Collected before the first error is looked for: of several, that of the first graph is reported.
+    let found: Vec<Result<_>> = run.install(|| (0..graphs.len()).into_par_iter().map(compute).collect());
+    let values = found.into_iter().collect::<Result<Vec<ArrayRef>>>()?;
+    let own = run.schema().fields().len() - 1;
+    let value = match values.len() {
+        0 => new_null_array(run.schema().field(own).data_type(), 0),
+        _ => concat(&values.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>())?,
+    };
+    let value = match graphs.order() {
+        Some(order) => in_order(value, order, rows)?,
+        None => value,
+    };
+    let mut offset = 0;
+    for batch in batches {
+        let values = value.slice(offset, batch.num_rows());
+        offset += batch.num_rows();
+        let columns = batch.columns()[..own].iter().cloned().chain([values]).collect();
+        run.emit(RecordBatch::try_new(Arc::clone(&run.schema), columns)?)?;
+    }
+    Ok(())
 }
 
 /// Back to the order of the rows, of which `order` names each value's; those of no graph (graph_id is NULL) answer NULL.
@@ -201,9 +180,9 @@ fn in_order(values: ArrayRef, order: &[u32], rows: usize) -> Result<ArrayRef> {
     Ok(take(&values, &UInt32Array::from(place), None)?)
 }
 
-/// `src`, `dst` and `graph_id` of the rows. Several partition columns become one text.
+/// `src`, `dst`, `graph_id` and the weight of the rows. Several partition columns become one text.
 fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
-    let whole = |name: &str| crate::input::raw_column(batches, name);
+    let whole = |name: &str| whole_column(batches, name);
     let (Some(src), Some(dst)) = (whole(&columns.src)?, whole(&columns.dst)?) else {
         return usage_error("the edges have no rows to read");
     };
@@ -215,7 +194,7 @@ fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
         let id = match partition.as_slice() {
             // NULL groups with NULL in OVER, as everywhere in SQL; a NULL graph_id in FROM is no graph.
             [id] if columns.partition[0] == "graph_id"
-                || (id.null_count() == 0 && crate::KeyColumn::normal_type(id.data_type()).is_some()) =>
+                || (id.null_count() == 0 && KeyColumn::normal_type(id.data_type()).is_some()) =>
             {
                 Arc::clone(id)
             }
@@ -231,6 +210,9 @@ fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
             }
         };
         fields.push(("graph_id", id, true));
+    }
+    if let Some(weight) = &columns.weight {
+        fields.extend(whole(weight)?.map(|column| (weight.as_str(), column, true)));
     }
     Ok(RecordBatch::try_from_iter_with_nullable(fields)?)
 }
@@ -304,7 +286,7 @@ fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunctio
                 let Some(value) = value else {
                     return usage_error(format!("{name}: {} must be a constant", parameter.name));
                 };
-                options.insert(parameter.name, crate::planner::checked(&function, parameter.name, *kind, value)?);
+                options.insert(parameter.name, checked(&function, parameter.name, *kind, value)?);
             }
             _ => return usage_error(format!("{name}: {} must be a constant", parameter.name)),
         }

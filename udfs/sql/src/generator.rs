@@ -12,11 +12,10 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::TaskContext;
 use futures::TryStreamExt;
 
-use crate::input::raw_column;
+use crate::columns::whole_column;
 use crate::planner::checked;
 use crate::{
-    Binding, Call, Function, GraphResolver, Operator, OptionValue, Options, Parameter, ParameterKind, Run, stopped,
-    usage_error,
+    Binding, Call, Function, GraphResolver, Operator, OptionValue, Options, ParameterKind, Run, stopped, usage_error,
 };
 
 /// A graph that a generator made. Nodes are `0..n_nodes`.
@@ -66,7 +65,7 @@ impl Sources {
     /// # Errors
     /// If the pieces do not fit together.
     pub fn column(&self, parameter: &str, name: &str) -> Result<Option<ArrayRef>> {
-        self.get(parameter).map_or(Ok(None), |batches| raw_column(batches, name))
+        self.get(parameter).map_or(Ok(None), |batches| whole_column(batches, name))
     }
 
     /// Adds the tables of the graph that an option of the generator names, if one does: the columns that the generator
@@ -172,22 +171,15 @@ impl GeneratedGraph {
 pub(crate) const PARAMETERS: &str = "parameters";
 
 /// The operator of a generator's FROM spelling.
-#[derive(Debug)]
+#[derive(Clone)]
 pub(crate) struct GeneratorOperator {
-    name: &'static str,
-    parameters: Vec<Parameter>,
     function: Function,
     generator: Arc<dyn Generator>,
 }
 
 impl GeneratorOperator {
     pub(crate) fn new(function: &Function, generator: &Arc<dyn Generator>) -> Self {
-        Self {
-            name: function.name,
-            parameters: function.parameters.clone(),
-            function: function.clone(),
-            generator: Arc::clone(generator),
-        }
+        Self { function: function.clone(), generator: Arc::clone(generator) }
     }
 
     fn schema(&self, call: &Call) -> Result<SchemaRef> {
@@ -197,7 +189,7 @@ impl GeneratorOperator {
         let Ok(id) = input.schema.field_with_name("graph_id") else {
             return usage_error(format!(
                 "{}: a relation of parameters needs a column graph_id, which names each row's graph",
-                self.name
+                self.function.name
             ));
         };
         let id = id.clone().with_nullable(true);
@@ -228,19 +220,19 @@ impl GeneratorOperator {
     /// The constants of one row; options given beside the relation hold for every row that has no such column.
     fn row_options(&self, call: &Call, batch: &RecordBatch, row: usize) -> Result<Options> {
         let mut options = call.options.clone();
-        for parameter in &self.parameters {
+        for parameter in &self.function.parameters {
             if let Some(column) = batch.column_by_name(parameter.name) {
                 let value = ScalarValue::try_from_array(column, row)?;
                 if parameter.kind == ParameterKind::Relation {
                     return usage_error(format!(
                         "{}: {} is a relation, the same for all graphs: give it beside the parameters, {0}(..., {1} => ...)",
-                        self.name, parameter.name
+                        self.function.name, parameter.name
                     ));
                 }
                 let Some(value) = OptionValue::from_scalar(&value) else {
                     return usage_error(format!(
                         "{}: the column {} is {}",
-                        self.name,
+                        self.function.name,
                         parameter.name,
                         column.data_type()
                     ));
@@ -263,22 +255,29 @@ impl Operator for GeneratorOperator {
         for input in &call.inputs {
             let given = &input.schema;
             if input.name != PARAMETERS {
-                let what = format!("{}: {}", self.name, input.name);
+                let what = format!("{}: {}", self.function.name, input.name);
                 reads.push(columns_of(self.generator.reads(&input.name), given, &what)?);
                 continue;
             }
-            for parameter in &self.parameters {
+            for parameter in &self.function.parameters {
                 let named = given.field_with_name(parameter.name).is_ok() || call.options.get(parameter.name).is_some();
                 if !parameter.optional && !named {
-                    return usage_error(format!("{}: the relation has no column {}", self.name, parameter.name));
+                    return usage_error(format!(
+                        "{}: the relation has no column {}",
+                        self.function.name, parameter.name
+                    ));
                 }
             }
-            let names = self.parameters.iter().map(|parameter| parameter.name).chain(["graph_id"]);
+            let names = self.function.parameters.iter().map(|parameter| parameter.name).chain(["graph_id"]);
             reads.push(names.filter(|name| given.field_with_name(name).is_ok()).map(str::to_owned).collect());
         }
-        Ok(Binding { schema, reads, carries: None })
+        let (operator, call) = (self.clone(), call.clone());
+        Ok(Binding::new(schema, reads, move |run| operator.run(&call, run)))
     }
+}
 
+impl GeneratorOperator {
+    /// Emits the edges. A generator's options are those of a row, so they are parsed as rows come.
     fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
         let relations = self.relations(call, run)?;
         let size = run.batch_size();

@@ -9,13 +9,14 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use rayon::prelude::*;
 
-use crate::Options;
+use crate::options::Options;
+use crate::registry::Function;
 use crate::statement::ExpressionHost;
 use crate::udf::{AggregateFunction, AggregateState};
 
 /// The states of all groups. They travel between partitions as bytes.
-pub(crate) struct Groups {
-    function: &'static str,
+pub(crate) struct StateGroups {
+    function: Arc<Function>,
     body: Arc<dyn AggregateFunction>,
     /// The arguments that are columns, and the others.
     columns: Vec<usize>,
@@ -25,9 +26,9 @@ pub(crate) struct Groups {
     bytes: usize,
 }
 
-impl Groups {
+impl StateGroups {
     pub(crate) fn new(
-        function: &'static str,
+        function: Arc<Function>,
         body: Arc<dyn AggregateFunction>,
         columns: Vec<usize>,
         options: Options,
@@ -60,7 +61,7 @@ impl Groups {
     }
 }
 
-impl GroupsAccumulator for Groups {
+impl GroupsAccumulator for StateGroups {
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -92,8 +93,8 @@ impl GroupsAccumulator for Groups {
         if states.is_empty() {
             return Ok(new_empty_array(&self.body.data_type()));
         }
-        let host = ExpressionHost::new(self.function);
-        let heavy = self.body.heavy();
+        let host = ExpressionHost::new(self.function.name);
+        let heavy = self.function.heavy;
         host.call(bytes, heavy, || {
             let in_threads = host.in_threads(bytes, heavy);
             // Of several errors the first group's is told.

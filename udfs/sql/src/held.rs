@@ -12,7 +12,7 @@ use datafusion::logical_expr::EmitTo;
 use rayon::prelude::*;
 
 use crate::execution_error;
-use crate::input::Grouped;
+use crate::graph_input::Grouped;
 
 /// The rows of groups, group after group.
 #[derive(Debug)]

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanBufferBuilder, Int64Array, StringArray};
+use arrow::buffer::BooleanBuffer;
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::Result;
 
-use crate::{execution_error, usage_error};
+use crate::columns::rows_of;
+use crate::operator::{execution_error, usage_error};
 
 /// A key column in its normal form: integers as BIGINT, everything else as text.
 #[derive(Debug, Clone)]
@@ -74,6 +76,32 @@ impl KeyColumn {
         match self {
             Self::Integer(_) => DataType::Int64,
             Self::Text(_) => DataType::Utf8,
+        }
+    }
+
+    /// Some rows of the column, in ascending order of the rows; not copied where they follow one another.
+    ///
+    /// # Errors
+    /// Those of Arrow.
+    pub fn rows(&self, rows: &[u32]) -> Result<Self> {
+        Ok(match self {
+            Self::Integer(keys) => Self::Integer(rows_of(keys, rows)?.as_primitive().clone()),
+            Self::Text(keys) => Self::Text(rows_of(keys, rows)?.as_string().clone()),
+        })
+    }
+
+    /// The key of a row, which has one, as a user would type it.
+    pub fn describe(&self, row: usize) -> String {
+        match self {
+            Self::Integer(keys) => keys.value(row).to_string(),
+            Self::Text(keys) => format!("'{}'", keys.value(row)),
+        }
+    }
+
+    fn is_valid(&self, row: usize) -> bool {
+        match self {
+            Self::Integer(keys) => keys.is_valid(row),
+            Self::Text(keys) => keys.is_valid(row),
         }
     }
 
@@ -201,18 +229,28 @@ impl KeyIndex {
         }
     }
 
-    /// The numbers of both keys of each row; `None` where one of them has none.
-    pub fn pairs(&self, src: &KeyColumn, dst: &KeyColumn) -> Vec<Option<(u32, u32)>> {
+    /// The numbers of both keys of each row that has them, in the order of the rows, and which rows have them; `None`
+    /// where all have.
+    pub fn arcs(&self, src: &KeyColumn, dst: &KeyColumn) -> (Vec<(u32, u32)>, Option<BooleanBuffer>) {
         match (self, src, dst) {
             (Self::Integer { keys, dense }, KeyColumn::Integer(src), KeyColumn::Integer(dst))
                 if src.null_count() + dst.null_count() == 0 =>
             {
-                let rows = src.values().iter().zip(dst.values());
                 let number = |key| integer_number(keys, dense, key);
-                rows.map(|(&src, &dst)| Some((number(src)?, number(dst)?))).collect()
+                let rows = src.values().iter().zip(dst.values());
+                complete(rows.map(|(&src, &dst)| Some((number(src)?, number(dst)?))))
             }
-            _ => self.numbers(src).into_iter().zip(self.numbers(dst)).map(|(src, dst)| Some((src?, dst?))).collect(),
+            _ => {
+                let rows = self.numbers(src).into_iter().zip(self.numbers(dst));
+                complete(rows.map(|(src, dst)| Some((src?, dst?))))
+            }
         }
+    }
+
+    /// The first row with a key that is not in the index.
+    pub fn first_unknown(&self, column: &KeyColumn) -> Option<usize> {
+        let mut numbers = self.numbers(column).into_iter().enumerate();
+        numbers.find(|(row, number)| number.is_none() && column.is_valid(*row)).map(|(row, _)| row)
     }
 
     /// The keys as a column in key order: BIGINT or text.
@@ -238,6 +276,26 @@ impl KeyIndex {
             Self::Text { keys, .. } => keys.iter().map(|key| key.len() + 64).sum(),
         }
     }
+}
+
+/// The rows that are there, and which these are; `None` for all.
+fn complete(rows: impl ExactSizeIterator<Item = Option<(u32, u32)>>) -> (Vec<(u32, u32)>, Option<BooleanBuffer>) {
+    let n = rows.len();
+    let mut arcs = Vec::with_capacity(n);
+    let mut absent = Vec::new();
+    for (i, row) in rows.enumerate() {
+        match row {
+            Some(arc) => arcs.push(arc),
+            None => absent.push(i),
+        }
+    }
+    if absent.is_empty() {
+        return (arcs, None);
+    }
+    let mut present = BooleanBufferBuilder::new(n);
+    present.append_n(n, true);
+    absent.into_iter().for_each(|row| present.set_bit(row, false));
+    (arcs, Some(present.finish()))
 }
 
 /// Every value that is not NULL.
@@ -287,13 +345,15 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_the_numbers_of_both_columns() {
+    fn arcs_are_the_numbers_of_both_columns() {
         let (a, b) = (column(Int64Array::from(vec![3, 9, 3])), column(Int64Array::from(vec![9, 9, 5])));
         let index = KeyIndex::new(&[("src", &a), ("dst", &b)]).unwrap();
-        assert_eq!(index.pairs(&a, &b), [Some((0, 2)), Some((2, 2)), Some((0, 1))]);
+        assert_eq!(index.arcs(&a, &b), (vec![(0, 2), (2, 2), (0, 1)], None));
         let nulls = column(Int64Array::from(vec![Some(9), None, Some(4)]));
-        assert_eq!(index.pairs(&a, &nulls), [Some((0, 2)), None, None]);
-        assert_eq!(index.pairs(&a.slice(1..2), &b.slice(1..2)), [Some((2, 2))]);
+        let first = BooleanBuffer::from(vec![true, false, false]);
+        assert_eq!(index.arcs(&a, &nulls), (vec![(0, 2)], Some(first)));
+        assert_eq!(index.first_unknown(&nulls), Some(2));
+        assert_eq!(index.arcs(&a.slice(1..2), &b.slice(1..2)), (vec![(2, 2)], None));
     }
 
     #[test]

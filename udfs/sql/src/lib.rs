@@ -3,7 +3,11 @@
 //! A subject registers [`Function`]s: a name, parameters with their defaults, documentation, and a body of one of eight
 //! shapes. Scalar, window and the two kinds of aggregate bodies become DataFusion functions; the other four (edge,
 //! relation, run, generator) are [`Operator`]s: nodes of the plan that read real inputs, run on the engine's kernel
-//! threads, reserve memory, report progress and stop when nobody waits for them.
+//! threads, reserve memory, report progress and stop when nobody waits for them. Binding a call parses its options once:
+//! the [`Binding`] owns the run.
+//!
+//! Functions of graphs receive an [`InputGraph`]: relation operators by [`GraphInput::collect`], edge functions one at a
+//! time; aggregates over edges go through [`graph_aggregate`] or [`of_graphs`].
 //!
 //! ```
 //! use bonnet_sql::{Kind, Registry, flatten};
@@ -16,16 +20,19 @@
 
 mod bounded;
 pub mod codec;
+mod columns;
+mod common;
 mod edge;
-mod ends;
 mod flatten;
 mod generator;
+mod graph_aggregate;
+mod graph_input;
 mod graphs;
 mod group_once;
 mod groups;
 mod held;
 mod host;
-mod input;
+mod input_graph;
 mod keys;
 mod node;
 mod operator;
@@ -41,15 +48,17 @@ mod udf;
 mod window;
 
 pub use bounded::bounded_functions;
-pub use edge::{EdgeFunction, EdgeRows};
-pub use ends::{EdgeEnds, of_graphs};
+pub use columns::whole_column;
+pub use edge::{EdgeFunction, EdgeKernel};
 pub use flatten::flatten;
 pub use generator::{GeneratedGraph, Generator, Sources};
+pub use graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
+pub use graph_input::{GraphInput, edge_schema};
 pub use graphs::{GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, split_graph_name};
 pub use group_once::GroupOnce;
 pub use held::GroupedRows;
 pub use host::{Host, KernelContext, Progress, ProgressReport};
-pub use input::{InputGraph, Weights, bind_graph, collect_graphs, collect_weighted_graphs, edge_schema, with_graph_id};
+pub use input_graph::InputGraph;
 pub use keys::{KeyColumn, KeyIndex};
 pub use node::{RelationExec, RelationNode, panic_text};
 pub use operator::{

@@ -24,9 +24,7 @@ use tokio::sync::mpsc;
 
 use crate::shared::SharedRun;
 use crate::statement::Statement;
-use crate::{
-    Binding, Call, Function, GraphResolver, Host, InputSchema, KernelContext, Operator, Options, Run, named_error,
-};
+use crate::{Binding, Call, Function, GraphResolver, Host, InputSchema, KernelContext, Options, Run, named_error};
 
 /// A call of a function in FROM, with its relations as inputs of the plan.
 #[derive(Debug, Clone)]
@@ -108,12 +106,10 @@ impl RelationNode {
     }
 }
 
-fn operator_of(function: &Function) -> Result<Arc<dyn Operator>> {
-    function.operator().ok_or_else(|| internal_datafusion_err!("{} does not stand in FROM", function.name))
-}
-
 fn bind(function: &Function, call: &Call) -> Result<Binding> {
-    operator_of(function)?.bind(call).map_err(|error| named_error(function.name, error))
+    let operator =
+        function.operator().ok_or_else(|| internal_datafusion_err!("{} does not stand in FROM", function.name))?;
+    operator.bind(call).map_err(|error| named_error(function.name, error))
 }
 
 fn call<'a>(options: &Options, names: &[String], schemas: impl Iterator<Item = &'a Schema>) -> Call {
@@ -268,7 +264,7 @@ pub struct RelationExec {
     pub(crate) computed: Option<Vec<usize>>,
     pub(crate) shared: Option<(usize, Arc<SharedRun>)>,
     pub(crate) graphs: Arc<dyn GraphResolver>,
-    whole_schema: SchemaRef,
+    binding: Binding,
     properties: Arc<PlanProperties>,
 }
 
@@ -306,8 +302,16 @@ impl RelationExec {
             computed,
             shared,
             graphs,
-            whole_schema: binding.schema,
+            binding,
             properties: Arc::new(properties),
+        })
+    }
+
+    /// The columns that the run computes.
+    fn computed_schema(&self) -> Result<SchemaRef> {
+        Ok(match &self.computed {
+            Some(columns) => Arc::new(self.binding.schema.project(columns)?),
+            None => Arc::clone(&self.binding.schema),
         })
     }
 
@@ -319,14 +323,9 @@ impl RelationExec {
             .ok_or_else(|| internal_datafusion_err!("the session lends no kernel threads"))?;
         let host = Host::new(self.function.name, context, &kernels);
         let (output, mut rows) = mpsc::channel(4);
-        let schema = match &self.computed {
-            Some(columns) => Arc::new(self.whole_schema.project(columns)?),
-            None => Arc::clone(&self.whole_schema),
-        };
+        let schema = self.computed_schema()?;
         let cancelled = CancelOnDrop(host.cancelled());
-        let schemas: Vec<SchemaRef> = self.inputs.iter().map(|input| input.schema()).collect();
-        let call = call(&self.options, &self.input_names, schemas.iter().map(AsRef::as_ref));
-        let operator = operator_of(&self.function)?;
+        let binding = self.binding.clone();
         let mut run = Run {
             inputs: self
                 .inputs
@@ -334,9 +333,9 @@ impl RelationExec {
                 .map(|input| input.execute(0, Arc::clone(context)).map(Some))
                 .collect::<Result<_>>()?,
             output: output.clone(),
-            schema: Arc::clone(&self.whole_schema),
+            schema: Arc::clone(&self.binding.schema),
             columns: self.computed.clone(),
-            host,
+            host: Arc::new(host),
             kernels: kernels.as_ref().clone(),
             graphs: Arc::clone(&self.graphs),
             context: Arc::clone(context),
@@ -345,7 +344,7 @@ impl RelationExec {
         let name = self.function.name;
         let statement = Statement::current();
         tokio::task::spawn_blocking(move || {
-            let work = || Statement::enter(statement, || operator.run(&call, &mut run));
+            let work = || Statement::enter(statement, || binding.run(&mut run));
             // A panic is a defect of ours; the session must outlive it.
             let outcome = std::panic::catch_unwind(AssertUnwindSafe(work));
             drop(run);
@@ -389,7 +388,7 @@ impl DisplayAs for RelationExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let run = self.shared.as_ref().map(|(run, _)| *run);
         f.write_str("RelationExec: ")?;
-        describe(f, &self.function, &self.options, self.columns.as_deref(), &self.whole_schema, run)
+        describe(f, &self.function, &self.options, self.columns.as_deref(), &self.binding.schema, run)
     }
 }
 
@@ -439,10 +438,7 @@ impl ExecutionPlan for RelationExec {
             return internal_err!("{} has one partition, not {partition}", self.function.name);
         }
         let Some((_, shared)) = &self.shared else { return self.start(&context) };
-        let computed = match &self.computed {
-            Some(columns) => Arc::new(self.whole_schema.project(columns)?),
-            None => Arc::clone(&self.whole_schema),
-        };
+        let computed = self.computed_schema()?;
         let rows = shared.read(Arc::clone(&computed), Arc::clone(&context), || self.start(&context))?;
         let schema = self.schema();
         let positions = schema.fields().iter().map(|field| computed.index_of(field.name()));

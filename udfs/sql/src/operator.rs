@@ -1,22 +1,31 @@
 //! The contract of everything that stands in FROM: what it reads, what it answers, and how it runs.
 
-use std::fmt::Debug;
+use std::fmt;
+use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use bonnet_graph::Stopped;
 use datafusion::common::{DataFusionError, Result};
 
-use crate::{Options, Run};
+use crate::options::Options;
+use crate::run::Run;
 
-/// A function in FROM: an edge, relation, run or generator function.
+/// A function in FROM: an edge, relation, run or generator function. Any `fn(&Call) -> Result<Binding>` is one.
 ///
-/// Its state is its name, its constants and its inputs, so that a plan can be written down and read back elsewhere.
-pub trait Operator: Debug + Send + Sync {
-    /// Checks the call and says what it reads and answers. Runs at planning: no input is read.
+/// A plan holds the function's name, its constants and its inputs; a plan that is read back elsewhere binds them again.
+pub trait Operator: Send + Sync {
+    /// Checks the call, parses its options, and says what it reads, what it answers and how it runs. Called at planning:
+    /// no input is read.
+    ///
+    /// # Errors
+    /// If the call is wrong: an option out of its range, a relation without a column.
     fn bind(&self, call: &Call) -> Result<Binding>;
+}
 
-    /// Reads the inputs and emits the answer. Runs on a blocking thread; heavy work goes into [`Run::install`].
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()>;
+impl<F: Fn(&Call) -> Result<Binding> + Send + Sync> Operator for F {
+    fn bind(&self, call: &Call) -> Result<Binding> {
+        self(call)
+    }
 }
 
 /// The constants and the inputs' schemas of a call.
@@ -44,8 +53,11 @@ impl Call {
     }
 }
 
-/// What a call reads and answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What runs a call: it has the parsed options.
+type RunCall = dyn Fn(&mut Run) -> Result<()> + Send + Sync;
+
+/// A call that was checked: what it reads and answers, and the run with its parsed options.
+#[derive(Clone)]
 pub struct Binding {
     /// The columns of the answer. An operator that carries an input lists that input's columns first.
     pub schema: SchemaRef,
@@ -53,6 +65,38 @@ pub struct Binding {
     pub reads: Vec<Vec<String>>,
     /// The input whose rows are carried through, with all its columns, in front of the answer's own.
     pub carries: Option<usize>,
+    run: Arc<RunCall>,
+}
+
+impl Binding {
+    /// A call that answers rows of `schema` from the columns `reads` of its inputs. `run` reads the inputs and emits the
+    /// answer; it is called on a blocking thread, and its heavy work goes into [`Run::install`].
+    pub fn new(
+        schema: SchemaRef,
+        reads: Vec<Vec<String>>,
+        run: impl Fn(&mut Run) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { schema, reads, carries: None, run: Arc::new(run) }
+    }
+
+    /// The rows of this input are carried through.
+    pub fn carrying(self, input: usize) -> Self {
+        Self { carries: Some(input), ..self }
+    }
+
+    /// Reads the inputs and emits the answer.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn run(&self, run: &mut Run) -> Result<()> {
+        (self.run)(run)
+    }
+}
+
+impl fmt::Debug for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Binding").field("schema", &self.schema).field("reads", &self.reads).finish_non_exhaustive()
+    }
 }
 
 /// An error of usage: what was found, where, and what to do.

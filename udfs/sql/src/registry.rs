@@ -1,6 +1,7 @@
 //! What functions there are: the one source of names, parameters, defaults and documentation.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
@@ -185,7 +186,7 @@ impl Parameter {
 }
 
 /// How a function is made.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Body {
     /// One value per row.
     Scalar(Arc<dyn ScalarFunction>),
@@ -207,6 +208,27 @@ pub enum Body {
     Generator(Arc<dyn Generator>),
 }
 
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind().name())
+    }
+}
+
+impl Body {
+    /// The shape of the answer.
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Scalar(_) => Kind::Scalar,
+            Self::Aggregate(_) | Self::NativeAggregate(_) | Self::Rows(_) => Kind::Aggregate,
+            Self::Window(_) => Kind::Window,
+            Self::Edge(_) => Kind::Edge,
+            Self::Relation(_) => Kind::Relation,
+            Self::Run(_) => Kind::Run,
+            Self::Generator(_) => Kind::Generator,
+        }
+    }
+}
+
 /// A function of the engine: what it is called, what it takes, what it says of itself, and how it is made.
 #[derive(Debug, Clone)]
 pub struct Function {
@@ -216,6 +238,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// Whether named options beyond `parameters` are accepted; the body checks them.
     pub open_options: bool,
+    /// Inside an expression: whether even few rows are work for the kernel threads.
+    pub heavy: bool,
     /// What it answers: a type, or the columns of a relation.
     pub returns: &'static str,
     /// What it computes, with units, ranges and NULLs.
@@ -235,6 +259,7 @@ impl Function {
             name,
             parameters: Vec::new(),
             open_options: false,
+            heavy: false,
             returns: "",
             description: "",
             example: "",
@@ -251,6 +276,12 @@ impl Function {
     /// Accepts named options beyond its parameters.
     pub fn open_options(self) -> Self {
         Self { open_options: true, ..self }
+    }
+
+    /// Says that, inside an expression, even few rows are work for the kernel threads: a cost that grows faster than the
+    /// rows do. (64 KiB of arguments always are.)
+    pub fn heavy(self) -> Self {
+        Self { heavy: true, ..self }
     }
 
     /// Says what it answers.
@@ -275,15 +306,7 @@ impl Function {
 
     /// The shape of its answer.
     pub fn kind(&self) -> Kind {
-        match self.body {
-            Body::Scalar(_) => Kind::Scalar,
-            Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) => Kind::Aggregate,
-            Body::Window(_) => Kind::Window,
-            Body::Edge(_) => Kind::Edge,
-            Body::Relation(_) => Kind::Relation,
-            Body::Run(_) => Kind::Run,
-            Body::Generator(_) => Kind::Generator,
-        }
+        self.body.kind()
     }
 
     /// The operator that its FROM spelling runs; `None` for scalars, aggregates and window functions.

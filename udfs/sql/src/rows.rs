@@ -8,12 +8,13 @@ use arrow::datatypes::{DataType, Field, FieldRef};
 use bonnet_graph::{Monitor, Reservation};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator};
 
+use crate::common::{Adapter, common_methods};
 use crate::held::{GroupedRows, HeldRows, item};
+use crate::operator::stopped;
+use crate::options::Options;
 use crate::statement::ExpressionHost;
-use crate::udf::{Common, same_by_function};
-use crate::{Options, stopped};
 
 /// A function of a group of rows that needs them all at once.
 pub trait RowsFunction: Debug + Send + Sync {
@@ -26,11 +27,6 @@ pub trait RowsFunction: Debug + Send + Sync {
     /// For an option out of its range.
     fn bind(&self, options: &Options) -> Result<RowsKernel>;
 
-    /// Whether the value of even a small group is work for the kernel threads.
-    fn heavy(&self) -> bool {
-        false
-    }
-
     /// Whether rows with a NULL are seen too; by default they do not count.
     fn keeps_nulls(&self) -> bool {
         false
@@ -41,28 +37,19 @@ pub trait RowsFunction: Debug + Send + Sync {
 /// monitor speaks for the running statement.
 pub type RowsKernel = Box<dyn Fn(&GroupedRows, &dyn Monitor) -> Result<ArrayRef> + Send + Sync>;
 
-/// The function for DataFusion.
-#[derive(Debug)]
-pub(crate) struct RowsAggregate {
-    pub(crate) common: Common,
-    pub(crate) body: Arc<dyn RowsFunction>,
-}
-
-same_by_function!(RowsAggregate);
-
 /// Whether an aggregate is one whose states are its rows.
 pub(crate) fn holds_rows(function: &AggregateUDF) -> bool {
-    function.inner().downcast_ref::<RowsAggregate>().is_some()
+    function.inner().downcast_ref::<Adapter<dyn RowsFunction>>().is_some()
 }
 
-impl RowsAggregate {
-    fn groups(&self, args: &AccumulatorArgs) -> Result<Groups> {
+impl Adapter<dyn RowsFunction> {
+    fn groups(&self, args: &AccumulatorArgs) -> Result<RowGroups> {
         let (options, columns) = self.common.arguments(args)?;
         let types = columns.iter().map(|&i| args.expr_fields[i].data_type().clone()).collect();
-        Ok(Groups {
+        Ok(RowGroups {
             function: self.common.function.name,
             data_type: self.body.data_type(),
-            heavy: self.body.heavy(),
+            heavy: self.common.function.heavy,
             kernel: self.body.bind(&options)?,
             columns,
             held: HeldRows::new(types, self.body.keeps_nulls()),
@@ -71,18 +58,8 @@ impl RowsAggregate {
     }
 }
 
-impl AggregateUDFImpl for RowsAggregate {
-    fn name(&self) -> &str {
-        self.common.function.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.common.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.common.coerce_aggregate(given)
-    }
+impl AggregateUDFImpl for Adapter<dyn RowsFunction> {
+    common_methods!(coerce_aggregate);
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(self.body.data_type())
@@ -98,7 +75,7 @@ impl AggregateUDFImpl for RowsAggregate {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Group(Groups { total: 1, ..self.groups(&args)? })))
+        Ok(Box::new(Group(RowGroups { total: 1, ..self.groups(&args)? })))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
@@ -111,7 +88,7 @@ impl AggregateUDFImpl for RowsAggregate {
 }
 
 /// The rows of all groups behind DataFusion's interface.
-struct Groups {
+struct RowGroups {
     function: &'static str,
     data_type: DataType,
     heavy: bool,
@@ -123,7 +100,7 @@ struct Groups {
     total: usize,
 }
 
-impl Groups {
+impl RowGroups {
     fn columns_of(&self, values: &[ArrayRef]) -> Vec<ArrayRef> {
         self.columns.iter().map(|&i| Arc::clone(&values[i])).collect()
     }
@@ -152,7 +129,7 @@ impl Groups {
     }
 }
 
-impl GroupsAccumulator for Groups {
+impl GroupsAccumulator for RowGroups {
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -190,7 +167,7 @@ impl GroupsAccumulator for Groups {
 }
 
 /// The rows of one group.
-struct Group(Groups);
+struct Group(RowGroups);
 
 impl Debug for Group {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

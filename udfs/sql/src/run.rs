@@ -23,7 +23,7 @@ pub struct Run {
     /// The schema that `emit` is given, and the columns of it that are wanted.
     pub(crate) schema: SchemaRef,
     pub(crate) columns: Option<Vec<usize>>,
-    pub(crate) host: Host,
+    pub(crate) host: Arc<Host>,
     pub(crate) kernels: KernelContext,
     pub(crate) graphs: Arc<dyn GraphResolver>,
     pub(crate) context: Arc<TaskContext>,

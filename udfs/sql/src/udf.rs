@@ -1,9 +1,7 @@
 //! The adapters for functions inside expressions: one value per row, one per group, and the window spelling of edge
 //! functions.
 
-use std::any::Any;
 use std::fmt::Debug;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray};
@@ -15,16 +13,16 @@ use datafusion::logical_expr::function::{
 };
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, GroupsAccumulator, PartitionEvaluator,
-    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, WindowUDF, WindowUDFImpl,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, WindowUDF, WindowUDFImpl,
 };
-use datafusion::physical_expr::expressions::Literal;
 
-use crate::groups::Groups;
-use crate::rows::RowsAggregate;
+use crate::common::{Adapter, common_methods};
+use crate::edge::EdgeFunction;
+use crate::groups::StateGroups;
+use crate::operator::usage_error;
+use crate::options::Options;
+use crate::registry::{Body, Function, Registry};
 use crate::statement::ExpressionHost;
-use crate::{
-    Body, Column, Function, OptionType, OptionValue, Options, Parameter, ParameterKind, Registry, usage_error,
-};
 
 /// A function of one row.
 pub trait ScalarFunction: Debug + Send + Sync {
@@ -34,11 +32,6 @@ pub trait ScalarFunction: Debug + Send + Sync {
     /// One value per row; all columns have the same length and their parameters' types. Called in the kernel threads
     /// where there is much to do; `monitor` speaks for the running statement.
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef>;
-
-    /// Whether even a few rows are work for the kernel threads.
-    fn heavy(&self) -> bool {
-        false
-    }
 }
 
 /// A function of a group of rows.
@@ -48,11 +41,6 @@ pub trait AggregateFunction: Debug + Send + Sync {
 
     /// The state of an empty group.
     fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>>;
-
-    /// Whether the value of even a small group is work for the kernel threads.
-    fn heavy(&self) -> bool {
-        false
-    }
 }
 
 /// What an aggregate knows of the rows seen so far.
@@ -77,204 +65,39 @@ pub trait AggregateState: Debug + Send + Sync {
 impl Registry {
     /// The scalar functions for DataFusion.
     pub fn scalar_udfs(&self) -> Vec<Arc<ScalarUDF>> {
-        self.iter()
-            .filter_map(|function| match &function.body {
-                Body::Scalar(body) => Some(Arc::new(ScalarUDF::new_from_impl(Scalar {
-                    common: Common::new(function),
-                    body: Arc::clone(body),
-                }))),
-                _ => None,
-            })
-            .collect()
+        self.adapted(|function| match &function.body {
+            Body::Scalar(body) => Some(ScalarUDF::new_from_impl(Adapter::new(function, body))),
+            _ => None,
+        })
     }
 
     /// The aggregate functions for DataFusion.
     pub fn aggregate_udfs(&self) -> Vec<Arc<AggregateUDF>> {
-        self.iter()
-            .filter_map(|function| match &function.body {
-                Body::Aggregate(body) => Some(Arc::new(AggregateUDF::new_from_impl(Aggregate {
-                    common: Common::new(function),
-                    body: Arc::clone(body),
-                }))),
-                Body::NativeAggregate(body) => Some(Arc::clone(body)),
-                Body::Rows(body) => Some(Arc::new(AggregateUDF::new_from_impl(RowsAggregate {
-                    common: Common::new(function),
-                    body: Arc::clone(body),
-                }))),
-                _ => None,
-            })
-            .collect()
+        self.adapted(|function| match &function.body {
+            Body::Aggregate(body) => Some(AggregateUDF::new_from_impl(Adapter::new(function, body))),
+            Body::NativeAggregate(body) => Some(body.as_ref().clone()),
+            Body::Rows(body) => Some(AggregateUDF::new_from_impl(Adapter::new(function, body))),
+            _ => None,
+        })
     }
 
     /// The window functions, and the window spelling of the edge functions: of these a name and a type for planning. The
     /// rule `edge_windows` puts the operator in its place before anything runs.
     pub fn window_udfs(&self) -> Vec<Arc<WindowUDF>> {
-        self.iter()
-            .filter_map(|function| match &function.body {
-                Body::Edge(body) => Some(Arc::new(WindowUDF::new_from_impl(EdgeWindow {
-                    common: Common::new(function),
-                    data_type: body.data_type(),
-                }))),
-                Body::Window(body) => Some(crate::window::udf(function, body)),
-                _ => None,
-            })
-            .collect()
+        self.adapted(|function| match &function.body {
+            Body::Edge(body) => Some(WindowUDF::new_from_impl(Adapter::new(function, body))),
+            Body::Window(body) => Some(WindowUDF::new_from_impl(Adapter::new(function, body))),
+            _ => None,
+        })
+    }
+
+    fn adapted<T>(&self, adapter: impl Fn(&Arc<Function>) -> Option<T>) -> Vec<Arc<T>> {
+        self.iter().filter_map(adapter).map(Arc::new).collect()
     }
 }
 
-/// Name, signature and parameters of a function inside expressions. The statement's rewriting has put all arguments in
-/// their places and filled in the defaults.
-#[derive(Debug)]
-pub(crate) struct Common {
-    pub(crate) function: Arc<Function>,
-    pub(crate) signature: Signature,
-}
-
-impl Common {
-    pub(crate) fn new(function: &Arc<Function>) -> Self {
-        Self { function: Arc::clone(function), signature: Signature::user_defined(Volatility::Immutable) }
-    }
-
-    pub(crate) fn coerce(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let parameters = &self.function.parameters;
-        let required = parameters.iter().filter(|parameter| !parameter.optional).count();
-        if given.len() > parameters.len() || given.len() < required {
-            return usage_error(format!(
-                "{}: {} arguments given; it is {}",
-                self.function.name,
-                given.len(),
-                self.function.signature()
-            ));
-        }
-        let coerced = parameters.iter().zip(given).map(|(parameter, given)| {
-            let wanted = match &parameter.kind {
-                ParameterKind::Column(Column::Any) => return Ok(given.clone()),
-                ParameterKind::Column(Column::Of(wanted)) => wanted.clone(),
-                ParameterKind::Option(OptionType::Boolean) => DataType::Boolean,
-                ParameterKind::Option(OptionType::Integer) => DataType::Int64,
-                ParameterKind::Option(OptionType::Number) => DataType::Float64,
-                ParameterKind::Option(OptionType::NumberOrText) if given.is_numeric() => DataType::Float64,
-                ParameterKind::Option(OptionType::Text | OptionType::NumberOrText) => DataType::Utf8,
-                _ => return Ok(given.clone()),
-            };
-            let fits = *given == DataType::Null
-                || *given == wanted
-                || (wanted.is_numeric() && given.is_numeric())
-                || (is_text(&wanted) && is_text(given))
-                || (wanted.is_nested() && arrow::compute::can_cast_types(given, &wanted));
-            match fits {
-                true => Ok(wanted),
-                false => usage_error(format!(
-                    "{}: {} is {given}, expected {wanted}; it is {}",
-                    self.function.name,
-                    parameter.name,
-                    self.function.signature()
-                )),
-            }
-        });
-        coerced.collect()
-    }
-
-    /// As [`Common::coerce`], for an aggregate: DataFusion repeats its constants for every row, and a dictionary's key is
-    /// shorter than a text.
-    pub(crate) fn coerce_aggregate(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let repeated = |(parameter, coerced): (&Parameter, DataType)| match (&parameter.kind, coerced) {
-            (ParameterKind::Option(_), DataType::Utf8) => {
-                DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
-            }
-            (_, coerced) => coerced,
-        };
-        Ok(self.function.parameters.iter().zip(self.coerce(given)?).map(repeated).collect())
-    }
-
-    /// Which parameters are columns.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        let parameters = self.function.parameters.iter().enumerate();
-        parameters.filter(|(_, parameter)| matches!(parameter.kind, ParameterKind::Column(_))).map(|(i, _)| i)
-    }
-
-    /// The options, and which arguments are columns.
-    pub(crate) fn arguments(&self, args: &AccumulatorArgs) -> Result<(Options, Vec<usize>)> {
-        let function = &self.function;
-        if args.is_distinct {
-            return usage_error(format!("{}: DISTINCT is not supported; use a subquery", function.name));
-        }
-        let mut options = Options::default();
-        let mut columns = Vec::new();
-        for (i, parameter) in function.parameters.iter().enumerate() {
-            let ParameterKind::Option(kind) = parameter.kind else {
-                columns.push(i);
-                continue;
-            };
-            let value = match args.exprs.get(i) {
-                None => parameter.default.clone(),
-                Some(expr) => match literal(expr).map(OptionValue::from_scalar) {
-                    Some(Some(value)) => value,
-                    _ => return usage_error(format!("{}: {} must be a constant", function.name, parameter.name)),
-                },
-            };
-            options.insert(parameter.name, crate::planner::checked(function, parameter.name, kind, value)?);
-        }
-        Ok((options, columns))
-    }
-}
-
-// Two functions are the same when they have the same name: a registry holds each name once.
-impl PartialEq for Common {
-    fn eq(&self, other: &Self) -> bool {
-        self.function.name == other.function.name
-    }
-}
-
-impl Eq for Common {}
-
-impl Hash for Common {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.function.name.hash(state);
-    }
-}
-
-/// DataFusion compares and hashes functions: an adapter is the same as another where their functions are.
-macro_rules! same_by_function {
-    ($adapter:ty) => {
-        impl PartialEq for $adapter {
-            fn eq(&self, other: &Self) -> bool {
-                self.common == other.common
-            }
-        }
-
-        impl Eq for $adapter {}
-
-        impl std::hash::Hash for $adapter {
-            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-                self.common.hash(state);
-            }
-        }
-    };
-}
-
-pub(crate) use same_by_function;
-
-#[derive(Debug)]
-struct Scalar {
-    common: Common,
-    body: Arc<dyn ScalarFunction>,
-}
-
-same_by_function!(Scalar);
-
-impl ScalarUDFImpl for Scalar {
-    fn name(&self) -> &str {
-        self.common.function.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.common.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.common.coerce(given)
-    }
+impl ScalarUDFImpl for Adapter<dyn ScalarFunction> {
+    common_methods!(coerce);
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(self.body.data_type())
@@ -290,7 +113,7 @@ impl ScalarUDFImpl for Scalar {
         }
         let host = ExpressionHost::new(self.name());
         let bytes = columns.iter().map(|column| column.get_array_memory_size()).sum();
-        let values = host.call(bytes, self.body.heavy(), || self.body.evaluate(&columns, &host))?;
+        let values = host.call(bytes, self.common.function.heavy, || self.body.evaluate(&columns, &host))?;
         match constant {
             true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?)),
             false => Ok(ColumnarValue::Array(values)),
@@ -298,26 +121,8 @@ impl ScalarUDFImpl for Scalar {
     }
 }
 
-#[derive(Debug)]
-struct Aggregate {
-    common: Common,
-    body: Arc<dyn AggregateFunction>,
-}
-
-same_by_function!(Aggregate);
-
-impl AggregateUDFImpl for Aggregate {
-    fn name(&self) -> &str {
-        self.common.function.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.common.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.common.coerce_aggregate(given)
-    }
+impl AggregateUDFImpl for Adapter<dyn AggregateFunction> {
+    common_methods!(coerce_aggregate);
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(self.body.data_type())
@@ -329,7 +134,7 @@ impl AggregateUDFImpl for Aggregate {
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         let (options, columns) = self.common.arguments(&args)?;
-        let (function, heavy) = (self.common.function.name, self.body.heavy());
+        let (function, heavy) = (self.common.function.name, self.common.function.heavy);
         Ok(Box::new(Group { function, heavy, state: self.body.state(&options)?, columns }))
     }
 
@@ -339,25 +144,7 @@ impl AggregateUDFImpl for Aggregate {
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         let (options, columns) = self.common.arguments(&args)?;
-        Ok(Box::new(Groups::new(self.common.function.name, Arc::clone(&self.body), columns, options)))
-    }
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Dictionary(_, values) => is_text(values),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        _ => false,
-    }
-}
-
-/// The value of a constant, through the casts that type coercion put around it.
-fn literal(expr: &Arc<dyn datafusion::physical_expr::PhysicalExpr>) -> Option<&ScalarValue> {
-    let any: &dyn Any = expr.as_ref();
-    match any.downcast_ref::<Literal>() {
-        Some(literal) => Some(literal.value()),
-        None if expr.children().len() == 1 => literal(expr.children()[0]),
-        None => None,
+        Ok(Box::new(StateGroups::new(Arc::clone(&self.common.function), Arc::clone(&self.body), columns, options)))
     }
 }
 
@@ -394,26 +181,8 @@ impl Accumulator for Group {
     }
 }
 
-#[derive(Debug)]
-struct EdgeWindow {
-    common: Common,
-    data_type: DataType,
-}
-
-same_by_function!(EdgeWindow);
-
-impl WindowUDFImpl for EdgeWindow {
-    fn name(&self) -> &str {
-        self.common.function.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.common.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.common.coerce(given)
-    }
+impl WindowUDFImpl for Adapter<dyn EdgeFunction> {
+    common_methods!(coerce);
 
     fn partition_evaluator(&self, _: PartitionEvaluatorArgs) -> Result<Box<dyn PartitionEvaluator>> {
         usage_error(format!(
@@ -425,6 +194,6 @@ impl WindowUDFImpl for EdgeWindow {
     }
 
     fn field(&self, args: WindowUDFFieldArgs) -> Result<FieldRef> {
-        Ok(Arc::new(Field::new(args.name(), self.data_type.clone(), true)))
+        Ok(Arc::new(Field::new(args.name(), self.body.data_type(), true)))
     }
 }

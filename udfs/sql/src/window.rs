@@ -8,10 +8,9 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::Result;
 use datafusion::logical_expr::function::{PartitionEvaluatorArgs, WindowUDFFieldArgs};
-use datafusion::logical_expr::{PartitionEvaluator, Signature, WindowUDF, WindowUDFImpl};
+use datafusion::logical_expr::{PartitionEvaluator, WindowUDFImpl};
 
-use crate::Function;
-use crate::udf::{Common, same_by_function};
+use crate::common::{Adapter, common_methods};
 
 /// A function of the order of a partition's rows: all rows are seen, frames are refused, and it takes no arguments.
 pub trait WindowFunction: Debug + Send + Sync {
@@ -23,31 +22,8 @@ pub trait WindowFunction: Debug + Send + Sync {
     fn evaluate(&self, rows: usize, peers: &[Range<usize>]) -> Result<ArrayRef>;
 }
 
-/// The function for DataFusion.
-pub(crate) fn udf(function: &Arc<Function>, body: &Arc<dyn WindowFunction>) -> Arc<WindowUDF> {
-    Arc::new(WindowUDF::new_from_impl(Window { common: Common::new(function), body: Arc::clone(body) }))
-}
-
-#[derive(Debug)]
-struct Window {
-    common: Common,
-    body: Arc<dyn WindowFunction>,
-}
-
-same_by_function!(Window);
-
-impl WindowUDFImpl for Window {
-    fn name(&self) -> &str {
-        self.common.function.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.common.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.common.coerce(given)
-    }
+impl WindowUDFImpl for Adapter<dyn WindowFunction> {
+    common_methods!(coerce);
 
     fn partition_evaluator(&self, _: PartitionEvaluatorArgs) -> Result<Box<dyn PartitionEvaluator>> {
         Ok(Box::new(Partition(Arc::clone(&self.body))))

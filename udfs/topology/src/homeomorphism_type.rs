@@ -9,7 +9,7 @@ use crate::{
     classic_triangulations, manifold_check,
 };
 
-/// The number of bistellar moves after which the search for a known triangulation ends, unless told otherwise.
+/// The number of bistellar moves after which the search for a known triangulation ends by default.
 pub const DEFAULT_MOVES: u64 = 100_000;
 /// The 3-manifold triangulations with at most so many vertices are all known.
 const CENSUS_VERTICES: usize = 10;

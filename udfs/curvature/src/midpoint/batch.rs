@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::Host;
 use super::adjacency::Adjacency;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Start};
 use super::tally::Tally;
 use crate::isa::compiled_for_each_isa;
 
@@ -19,13 +19,6 @@ const SPARSE_COST: usize = 10;
 
 /// Arcs in a block: the work between two looks at the host, and between which threads choose.
 const BLOCK_ARCS: usize = 1 << 16;
-
-/// Where and when a search starts: it meets `node` at `level`, as if it came from a node that far behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Start {
-    pub(super) level: u32,
-    pub(super) node: u32,
-}
 
 /// The searches of one batch.
 pub(super) struct Searches {

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::Host;
 use super::adjacency::Adjacency;
-use super::batch::{Manner, Searches, Start};
+use super::batch::{Manner, Searches};
 use super::fixed;
-use super::lanes::LANES;
+use super::lanes::{LANES, Start};
 use super::order::{Shape, shape};
 use super::pendant::Pruned;
 use super::tally::{Single, Sums, Trees};

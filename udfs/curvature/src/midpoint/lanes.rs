@@ -1,4 +1,11 @@
-//! A set of searches: one bit for each of the 512 that run at once.
+//! The searches of a batch: where each starts, and sets of them, one bit for each of the 512 that run at once.
+
+/// Where and when a search starts: it meets `node` at `level`, as if it came from a node that far behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Start {
+    pub(super) level: u32,
+    pub(super) node: u32,
+}
 
 /// The number of searches in a batch.
 pub(super) const LANES: usize = 512;

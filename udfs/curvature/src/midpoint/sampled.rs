@@ -7,9 +7,9 @@ use bonnet_graph::{Graph, Reservation, Stopped};
 use rayon::prelude::*;
 
 use super::adjacency::Adjacency;
-use super::batch::{Manner, Searches, Start};
+use super::batch::{Manner, Searches};
 use super::centre::Centre;
-use super::lanes::LANES;
+use super::lanes::{LANES, Start};
 use super::spread::{GROUP, Spread};
 use super::tally::{GROUPS, GroupSums, Grouped};
 use super::{Estimate, Host};

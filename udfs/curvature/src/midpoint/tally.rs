@@ -1,7 +1,6 @@
 //! What a batch of searches counts at each node.
 
-use super::batch::Start;
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, Start};
 
 /// A way of counting. Everything it keeps of a node is in that node's row, so that nodes can be swept in any order.
 pub(super) trait Tally: Sync {
@@ -19,7 +18,7 @@ pub(super) trait Tally: Sync {
     /// The searches that are at their present level both at this node and at one of its neighbours.
     fn peer(&self, row: &mut Self::Row, peers: &mut Self::Peers, both: &Lanes);
 
-    /// The searches that are at `level` >= 1 at node `v`, after all its neighbours were told to `peer`.
+    /// The searches that are at `level` >= 1 at node `v`, after `peer` was called for all its neighbours.
     fn level(&self, row: &mut Self::Row, v: u32, level: u32, here: &Lanes, peers: &Self::Peers);
 }
 

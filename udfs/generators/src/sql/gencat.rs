@@ -9,13 +9,14 @@ use bonnet_sql::{
 };
 use datafusion::common::{DataFusionError, Result};
 
-use super::{features, graph, made, named, number, seed};
-use crate::{BaseGraph, gencat};
+use super::features;
+use super::lift::{graph, named, number, seed, to_sql};
+use crate::BaseGraph;
 
 const NAME: &str = "gencat";
 
 /// The registration.
-pub fn function() -> Function {
+pub fn gencat() -> Function {
     Function::new(NAME, Body::Generator(Arc::new(Gencat)))
         .returns("src, dst; graph_id in front for a relation of parameters")
         .parameters([
@@ -62,7 +63,7 @@ impl Generator for Gencat {
             let _numbers = Reservation::new(monitor, 24 * (node.len() + src.len())).map_err(stopped)?;
             let keys = KeyIndex::new(&[("nodes.node", &node)])?;
             // Rows with a NULL end, or an end that nodes lacks, join nobody with a label.
-            let arcs: Vec<(u32, u32)> = keys.pairs(&src, &dst).into_iter().flatten().collect();
+            let arcs: Vec<(u32, u32)> = keys.arcs(&src, &dst).0;
             let _graph = Reservation::new(monitor, Graph::bytes(keys.len(), arcs.len())).map_err(stopped)?;
             let base = Graph::from_edges(keys.len(), &arcs);
 
@@ -84,7 +85,7 @@ impl Generator for Gencat {
             };
             let features = ordered.as_ref().map(|(width, values)| (*width, values.as_slice()));
             let base = BaseGraph { graph: &base, labels: &labels, features };
-            made(gencat(base, number(options, "beta")?, seed(options)?, monitor))
+            to_sql(crate::gencat(base, number(options, "beta")?, seed(options)?, monitor))
         };
         generate().map(graph).map_err(|error| match error {
             DataFusionError::Execution(text) if !text.starts_with(NAME) => {

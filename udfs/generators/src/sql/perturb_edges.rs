@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, UInt32Array};
+use arrow::array::UInt32Array;
 use arrow::compute::take;
 use arrow::datatypes::Field;
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::Monitor;
 use bonnet_sql::{
-    Binding, Body, Call, Function, Operator, OptionValue, Options, Parameter, Run, bind_graph, collect_graphs,
-    execution_error, stopped, usage_error, with_graph_id,
+    Binding, Body, Call, Function, GraphInput, OptionValue, Options, Parameter, Run, execution_error, stopped,
+    usage_error,
 };
 use datafusion::common::Result;
 
@@ -17,10 +17,10 @@ use crate::Error;
 const NAME: &str = "perturb_edges";
 
 /// The registration.
-pub fn function() -> Function {
-    Function::new(NAME, Body::Relation(Arc::new(Perturb)))
+pub fn perturb_edges() -> Function {
+    Function::new(NAME, Body::Relation(Arc::new(bind)))
         .parameters([
-            Parameter::relation("edges", "The edges: src, dst; with graph_id, each graph is changed apart."),
+            GraphInput::edges(),
             Parameter::relation("nodes", "The nodes: node; adds the isolated ones, which can get edges.").optional(),
             Parameter::number("add", "How many edges come, as a share of the number of edges; at least 0.")
                 .or(OptionValue::Number(0.0)),
@@ -39,9 +39,6 @@ pub fn function() -> Function {
         .source("Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Sec. 4.3")
 }
 
-#[derive(Debug)]
-struct Perturb;
-
 /// The shares of edges that come and go, and the seed.
 fn options(options: &Options) -> Result<(f64, f64, u64)> {
     let share = |name: &str| Ok::<_, datafusion::common::DataFusionError>(options.number(name)?.unwrap_or(0.0));
@@ -55,36 +52,29 @@ fn options(options: &Options) -> Result<(f64, f64, u64)> {
     Ok((add, remove, options.integer("seed")?.unwrap_or(0) as u64))
 }
 
-impl Operator for Perturb {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        options(&call.options)?;
-        let (key, reads) = bind_graph(NAME, call)?;
-        let fields = vec![Field::new("src", key.clone(), true), Field::new("dst", key, true)];
-        Ok(Binding { schema: with_graph_id(&call.inputs[0], fields), reads, carries: None })
-    }
+fn bind(call: &Call) -> Result<Binding> {
+    let options = options(&call.options)?;
+    let input = GraphInput::bind(NAME, call)?;
+    let schema = input.schema(["src", "dst"].map(|end| Field::new(end, input.key.clone(), true)));
+    Ok(Binding::new(schema, input.reads.clone(), move |run| perturb(&input, options, run)))
+}
 
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let (add, remove, seed) = options(&call.options)?;
-        let graphs = collect_graphs(run, NAME, 0, call.input("nodes"))?;
-        for (number, input) in graphs.into_iter().enumerate() {
-            let host = run.host();
-            host.check().map_err(stopped)?;
-            let _graph = Reservation::new(host, Graph::bytes(input.n_nodes(), input.arcs.len())).map_err(stopped)?;
-            let graph = Graph::from_edges(input.n_nodes(), &input.arcs);
-            let edges = run.install(|| crate::perturb_edges(&graph, add, remove, seed, number as u64, host)).map_err(
+fn perturb(input: &GraphInput, (add, remove, seed): (f64, f64, u64), run: &mut Run) -> Result<()> {
+    for (number, graph) in (0..).zip(input.collect(run)?) {
+        let host = run.host();
+        host.check().map_err(stopped)?;
+        let simple = graph.graph()?;
+        let edges =
+            run.install(|| crate::perturb_edges(simple, add, remove, seed, number, host)).map_err(
                 |error| match error {
                     Error::Stopped(reason) => stopped(reason),
                     error => execution_error(error.to_string()),
                 },
             )?;
-            let keys = input.keys.array();
-            let end = |pick: fn(&(u32, u32)) -> u32| -> Result<ArrayRef> {
-                Ok(take(&keys, &UInt32Array::from_iter_values(edges.iter().map(pick)), None)?)
-            };
-            let mut columns: Vec<ArrayRef> = input.id_column(edges.len())?.into_iter().collect();
-            columns.extend([end(|edge| edge.0)?, end(|edge| edge.1)?]);
-            run.emit_all(columns)?;
-        }
-        Ok(())
+        let keys = graph.keys.array();
+        let end =
+            |pick: fn(&(u32, u32)) -> u32| take(&keys, &UInt32Array::from_iter_values(edges.iter().map(pick)), None);
+        graph.emit(run, vec![end(|edge| edge.0)?, end(|edge| edge.1)?])?;
     }
+    Ok(())
 }

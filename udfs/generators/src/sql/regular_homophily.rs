@@ -7,13 +7,14 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, Sources, usage_error};
 use datafusion::common::Result;
 
-use super::{count, features, graph, made, named, number, seed};
-use crate::{RegularHomophily, regular_homophily, sample_features};
+use super::features;
+use super::lift::{count, graph, named, number, seed, to_sql};
+use crate::{RegularHomophily, sample_features};
 
 const NAME: &str = "regular_homophily";
 
 /// The registration.
-pub fn function() -> Function {
+pub fn regular_homophily() -> Function {
     Function::new(NAME, Body::Generator(Arc::new(Regular)))
         .returns("src, dst; graph_id in front for a relation of parameters")
         .parameters([
@@ -51,11 +52,11 @@ impl Generator for Regular {
                 nodes_per_class: count(options, "nodes_per_class")?,
                 intra_edges: count(options, "intra_edges")?,
             };
-            let mut graph = made(regular_homophily(&model, seed(options)?, monitor))?;
+            let mut graph = to_sql(crate::regular_homophily(&model, seed(options)?, monitor))?;
             if sources.get("features").is_some() {
                 let (pool, _room) = features::pool(sources, monitor)?;
                 let Some(labels) = &graph.labels else { return usage_error("the graph has no classes") };
-                let sampled = made(sample_features(NAME, &pool, labels, seed(options)?, monitor))?;
+                let sampled = to_sql(sample_features(NAME, &pool, labels, seed(options)?, monitor))?;
                 graph.features = Some((pool.width, sampled));
             }
             Ok(graph)

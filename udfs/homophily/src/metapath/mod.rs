@@ -6,6 +6,8 @@
 mod edges;
 mod graph;
 mod heterophily;
+mod lists;
+mod numbering;
 mod pairs;
 mod relation;
 mod schema;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::ArrayRef;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use bonnet_graph::{Digraph, Graph, Monitor, Stopped};
@@ -12,7 +12,7 @@ use datafusion::common::{DataFusionError, Result};
 use super::features::feature_rows;
 use crate::FeatureRows;
 
-/// The nodes' keys in order, the edges' rows as numbers, and what else was asked for.
+/// The nodes' keys in order, the edges' rows as numbers, and the other columns that were named.
 pub(super) struct GraphRows {
     pub keys: KeyIndex,
     /// The rows of nodes in the order of their keys: which row each node has.
@@ -65,7 +65,7 @@ impl GraphRows {
         Ok(Self { keys, row_of, ends, node_columns, edge_columns })
     }
 
-    /// The graph as an arc list: arcs of a directed graph as stored if that is asked for, else both arcs of each edge;
+    /// The graph as an arc list: arcs of a directed graph as stored with `directed`, else both arcs of each edge;
     /// distinct, without loops.
     pub fn arcs(&self, tables: &GraphTables, directed: bool, monitor: &dyn Monitor) -> Result<Digraph> {
         let n = self.keys.len();
@@ -101,21 +101,13 @@ impl GraphRows {
 /// Both ends of every row as numbers.
 fn ends(keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Result<Vec<Option<(u32, u32)>>> {
     let (from, to) = rayon::join(|| keys.numbers(src), || keys.numbers(dst));
-    let unknown = |column: &KeyColumn, numbers: &[Option<u32>]| {
-        let null = |row: usize| match column {
-            KeyColumn::Integer(keys) => keys.is_null(row),
-            KeyColumn::Text(keys) => keys.is_null(row),
-        };
-        let text = |row: usize| match column {
-            KeyColumn::Integer(keys) => keys.value(row).to_string(),
-            KeyColumn::Text(keys) => format!("'{}'", keys.value(row)),
-        };
-        numbers.iter().enumerate().find(|(row, number)| number.is_none() && !null(*row)).map(|(row, _)| text(row))
-    };
     for (column, numbers, name) in [(src, &from, "src"), (dst, &to, "dst")] {
-        if let Some(key) = unknown(column, numbers) {
+        if numbers.iter().any(Option::is_none)
+            && let Some(row) = keys.first_unknown(column)
+        {
             return Err(execution_error(format!(
-                "an edge ends at node {key} ({name}), which nodes lacks: add the node, or leave such edges out"
+                "an edge ends at node {} ({name}), which nodes lacks: add the node, or leave such edges out",
+                column.describe(row)
             )));
         }
     }
@@ -146,7 +138,7 @@ pub(super) fn at_graph(error: DataFusionError, function: &str, graph: &str) -> D
     }
 }
 
-/// A reason to stop is told apart from other errors of a kernel.
+/// Keeps a reason to stop apart from other errors of a kernel.
 pub(super) fn kernel(result: std::result::Result<Option<f64>, Stopped>) -> Result<Option<f64>> {
     result.map_err(stopped)
 }

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{GraphTables, KeyIndex, Options, Run, execution_error, stopped};
+use bonnet_sql::{GraphTables, KeyIndex, Run, execution_error, stopped};
 use datafusion::common::Result;
 
 use super::graph::{GraphRows, classes};
@@ -114,8 +114,8 @@ impl Hetero {
         Ok(Self { graph: HeteroGraph { node_types, relations }, members, rows })
     }
 
-    /// The type that `target` names, else the one that has labels; and the class of each of its nodes.
-    pub fn target(&self, options: &Options) -> Result<(usize, Vec<Option<u32>>)> {
+    /// The type of nodes that is named, else the one that has labels; and the class of each of its nodes.
+    pub fn target(&self, target: Option<&str>) -> Result<(usize, Vec<Option<u32>>)> {
         let Some(label) = &self.rows.node_columns[0] else {
             return Err(execution_error("its table nodes has no column label"));
         };
@@ -128,7 +128,7 @@ impl Hetero {
         let all: Vec<usize> = (0..self.members.len()).collect();
         let has_labels = |kind: &usize| self.members[*kind].iter().any(|&node| labels[node as usize].is_some());
         let labelled: Vec<usize> = all.iter().copied().filter(has_labels).collect();
-        let target = match (options.text("target")?, labelled.as_slice()) {
+        let target = match (target, labelled.as_slice()) {
             (Some(name), _) => self.graph.node_type(name).ok_or_else(|| {
                 execution_error(format!(
                     "target => '{name}': there is no such type of nodes; there are: {}",

@@ -6,8 +6,8 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray}
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bonnet_graph::{Digraph, Monitor, Stopped};
 use bonnet_sql::{
-    Binding, Body, Call, Function, GraphTables, Operator, OptionValue, Options, Parameter, Run, execution_error,
-    stopped, usage_error,
+    Binding, Body, Call, Function, GraphTables, OptionValue, Options, Parameter, Run, execution_error, stopped,
+    usage_error,
 };
 use datafusion::common::Result;
 
@@ -61,7 +61,7 @@ fn parameters(graph: Parameter) -> Vec<Parameter> {
 /// The registrations.
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        Function::new(NAME, Body::Relation(Arc::new(Homophily)))
+        Function::new(NAME, Body::Relation(Arc::new(bind)))
             .parameters(parameters(Parameter::graphs("graph", "The names of graphs; '*' for all there are.")))
             .returns(
                 "graph, edge, node, class, adjusted, generalized_edge, aggregation, label_informativeness, \
@@ -78,7 +78,7 @@ pub(super) fn functions() -> Vec<Function> {
             )
             .example("SELECT graph, edge, class, aggregation FROM homophily(karate)")
             .source(SOURCE),
-        Function::new(ACCURACIES, Body::Relation(Arc::new(AccuraciesOf)))
+        Function::new(ACCURACIES, Body::Relation(Arc::new(bind_accuracies)))
             .parameters(parameters(Parameter::graph("graph", "The name of a graph.")))
             .returns("classifier, repeat, accuracy, aggregated_accuracy")
             .description(
@@ -130,43 +130,40 @@ fn accuracies(
     })
 }
 
-#[derive(Debug)]
-struct Homophily;
-
 fn schema() -> SchemaRef {
     let metrics = METRICS.iter().map(|name| Field::new(*name, DataType::Float64, true));
     Arc::new(Schema::new([Field::new("graph", DataType::Utf8, true)].into_iter().chain(metrics).collect::<Vec<_>>()))
 }
 
-impl Operator for Homophily {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        classifier_options(&call.options)?;
-        Ok(Binding { schema: schema(), reads: Vec::new(), carries: None })
-    }
+fn bind(call: &Call) -> Result<Binding> {
+    let options = classifier_options(&call.options)?;
+    let directed = call.options.boolean("directed")?.unwrap_or(false);
+    let names = call.options.texts("graph")?;
+    Ok(Binding::new(schema(), Vec::new(), move |run| all_metrics(&names, directed, &options, run)))
+}
 
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let mut names = Vec::new();
-        for name in call.options.texts("graph")? {
-            match name.as_str() {
-                "*" => names.extend(run.graphs().names()),
-                _ => names.push(name),
-            }
+fn all_metrics(given: &[String], directed: bool, options: &ClassifierOptions, run: &mut Run) -> Result<()> {
+    let mut names = Vec::new();
+    for name in given.iter().cloned() {
+        match name.as_str() {
+            "*" => names.extend(run.graphs().names()),
+            _ => names.push(name),
         }
-        for name in names {
-            run.host().check().map_err(stopped)?;
-            let tables = run.wait(run.graphs().tables(&name))?;
-            let values = metrics(run, &tables, &call.options).map_err(|error| at_graph(error, NAME, &name))?;
-            let graph: ArrayRef = Arc::new(StringArray::from(vec![name]));
-            let number = |value: Option<f64>| -> ArrayRef { Arc::new(Float64Array::from(vec![value])) };
-            let columns = std::iter::once(graph).chain(values.into_iter().map(number)).collect();
-            run.emit(RecordBatch::try_new(schema(), columns)?)?;
-        }
-        Ok(())
     }
+    for name in names {
+        run.host().check().map_err(stopped)?;
+        let tables = run.wait(run.graphs().tables(&name))?;
+        let values = metrics(run, &tables, directed, options).map_err(|error| at_graph(error, NAME, &name))?;
+        let graph: ArrayRef = Arc::new(StringArray::from(vec![name]));
+        let number = |value: Option<f64>| -> ArrayRef { Arc::new(Float64Array::from(vec![value])) };
+        let columns = std::iter::once(graph).chain(values.into_iter().map(number)).collect();
+        run.emit(RecordBatch::try_new(schema(), columns)?)?;
+    }
+    Ok(())
 }
 
 /// The metrics that the query reads, in the order of [`METRICS`].
-fn metrics(run: &Run, tables: &GraphTables, call: &Options) -> Result<Vec<Option<f64>>> {
+fn metrics(run: &Run, tables: &GraphTables, directed: bool, options: &ClassifierOptions) -> Result<Vec<Option<f64>>> {
     let wants = |columns: &[&str]| columns.iter().any(|column| run.wants(column));
     let mut values = vec![None; METRICS.len()];
     if !wants(&METRICS) {
@@ -177,8 +174,6 @@ fn metrics(run: &Run, tables: &GraphTables, call: &Options) -> Result<Vec<Option
     let featured = wants(&["generalized_edge"]) || !classified.is_empty();
     let columns: &[&str] = if featured { &["label", "features"] } else { &["label"] };
     let rows = GraphRows::read(run, tables, columns, &[])?;
-    let directed = call.boolean("directed")?.unwrap_or(false);
-    let options = classifier_options(call)?;
     let host = run.host();
     let arcs = run.install(|| rows.arcs(tables, directed, host))?;
     let mut set = |name: &str, value: Option<f64>| {
@@ -222,7 +217,7 @@ fn metrics(run: &Run, tables: &GraphTables, call: &Options) -> Result<Vec<Option
         set("aggregation", kernel(run.install(|| aggregation_homophily(&arcs, &labels, options.normalization, host)))?);
     }
     if !classified.is_empty()
-        && let Some(found) = accuracies(run, &rows, &arcs, &labels, features.as_ref(), &classified, &options)?
+        && let Some(found) = accuracies(run, &rows, &arcs, &labels, features.as_ref(), &classified, options)?
     {
         for (classifier, accuracies) in classified.iter().zip(&found) {
             set(classifier.name(), Some(classifier_p_value(accuracies)));
@@ -231,46 +226,40 @@ fn metrics(run: &Run, tables: &GraphTables, call: &Options) -> Result<Vec<Option
     Ok(values)
 }
 
-#[derive(Debug)]
-struct AccuraciesOf;
+fn bind_accuracies(call: &Call) -> Result<Binding> {
+    let options = classifier_options(&call.options)?;
+    let directed = call.options.boolean("directed")?.unwrap_or(false);
+    let name = call.options.texts("graph")?.swap_remove(0);
+    let schema = Schema::new(vec![
+        Field::new("classifier", DataType::Utf8, true),
+        Field::new("repeat", DataType::Int64, true),
+        Field::new("accuracy", DataType::Float64, true),
+        Field::new("aggregated_accuracy", DataType::Float64, true),
+    ]);
+    Ok(Binding::new(Arc::new(schema), Vec::new(), move |run| accuracies_of(&name, directed, &options, run)))
+}
 
-impl Operator for AccuraciesOf {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        classifier_options(&call.options)?;
-        let schema = Schema::new(vec![
-            Field::new("classifier", DataType::Utf8, true),
-            Field::new("repeat", DataType::Int64, true),
-            Field::new("accuracy", DataType::Float64, true),
-            Field::new("aggregated_accuracy", DataType::Float64, true),
-        ]);
-        Ok(Binding { schema: Arc::new(schema), reads: Vec::new(), carries: None })
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let name = call.options.texts("graph")?.swap_remove(0);
-        let tables = run.wait(run.graphs().tables(&name))?;
-        let options = classifier_options(&call.options)?;
-        let directed = call.options.boolean("directed")?.unwrap_or(false);
-        let found = || {
-            let rows = GraphRows::read(run, &tables, &["label", "features"], &[])?;
-            let (label, features) = (&rows.node_columns[0], &rows.node_columns[1]);
-            let Some(label) = label else { return Err(execution_error("its table nodes has no column label")) };
-            let host = run.host();
-            let arcs = run.install(|| rows.arcs(&tables, directed, host))?;
-            let labels = rows.labels(label)?;
-            accuracies(run, &rows, &arcs, &labels, features.as_ref(), &Classifier::ALL, &options)
-        };
-        let Some(found) = found().map_err(|error| at_graph(error, ACCURACIES, &name))? else { return Ok(()) };
-        let rows: Vec<(&str, i64, Accuracies)> = Classifier::ALL
-            .iter()
-            .zip(&found)
-            .flat_map(|(classifier, accuracies)| (0..).zip(accuracies).map(|(i, it)| (classifier.name(), i, *it)))
-            .collect();
-        run.emit_all(vec![
-            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.1))),
-            Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.2.given))),
-            Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.2.aggregated))),
-        ])
-    }
+fn accuracies_of(name: &str, directed: bool, options: &ClassifierOptions, run: &mut Run) -> Result<()> {
+    let tables = run.wait(run.graphs().tables(name))?;
+    let found = || {
+        let rows = GraphRows::read(run, &tables, &["label", "features"], &[])?;
+        let (label, features) = (&rows.node_columns[0], &rows.node_columns[1]);
+        let Some(label) = label else { return Err(execution_error("its table nodes has no column label")) };
+        let host = run.host();
+        let arcs = run.install(|| rows.arcs(&tables, directed, host))?;
+        let labels = rows.labels(label)?;
+        accuracies(run, &rows, &arcs, &labels, features.as_ref(), &Classifier::ALL, options)
+    };
+    let Some(found) = found().map_err(|error| at_graph(error, ACCURACIES, name))? else { return Ok(()) };
+    let rows: Vec<(&str, i64, Accuracies)> = Classifier::ALL
+        .iter()
+        .zip(&found)
+        .flat_map(|(classifier, accuracies)| (0..).zip(accuracies).map(|(i, it)| (classifier.name(), i, *it)))
+        .collect();
+    run.emit_all(vec![
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.1))),
+        Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.2.given))),
+        Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.2.aggregated))),
+    ])
 }

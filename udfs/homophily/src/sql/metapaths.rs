@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray, UInt32Array};
 use arrow::compute::take;
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bonnet_sql::{
-    Binding, Body, Call, Function, Operator, OptionValue, Options, Parameter, Run, execution_error, stopped,
-    usage_error,
+    Binding, Body, Call, Function, OptionValue, Options, Parameter, Run, execution_error, stopped, usage_error,
 };
 use datafusion::common::{DataFusionError, Result};
 
@@ -34,20 +33,20 @@ fn parameters() -> Vec<Parameter> {
     ]
 }
 
-fn aggregated(name: &'static str, column: &'static str, value: Pick) -> Function {
+fn aggregated(name: &'static str, value: Pick) -> Function {
     let parameters = parameters().into_iter().chain([Parameter::text(
         "aggregate",
         "What the values of the metapaths become: 'mean' or 'max'.",
     )
     .or(OptionValue::Text("mean".to_owned()))]);
-    Function::new(name, Body::Relation(Arc::new(Index { name, column, value })))
+    Function::new(name, Body::Relation(Arc::new(move |call: &Call| bind_index(name, value, call))))
         .parameters(parameters.collect::<Vec<_>>())
 }
 
 /// The registrations.
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        Function::new("metapath_heterophily", Body::Relation(Arc::new(Heterophily)))
+        Function::new("metapath_heterophily", Body::Relation(Arc::new(bind_heterophily)))
             .parameters(parameters())
             .returns("metapath, edges, edge_heterophily, adjusted_heterophily")
             .description(
@@ -59,7 +58,7 @@ pub(super) fn functions() -> Vec<Function> {
             )
             .example("SELECT metapath, edges, adjusted_heterophily FROM metapath_heterophily(karate)")
             .source(SOURCE),
-        aggregated("h2_index", "h2_index", |value| value.adjusted_heterophily)
+        aggregated("h2_index", |value| value.adjusted_heterophily)
             .returns("h2_index, metapaths, left_out")
             .description(
                 "The H2 index: the mean or maximum over metapaths of their adjusted heterophily, near 0 where they stay \
@@ -69,7 +68,7 @@ pub(super) fn functions() -> Vec<Function> {
             )
             .example("SELECT h2_index FROM h2_index(karate)")
             .source(SOURCE),
-        aggregated("metapath_label_heterophily", "metapath_label_heterophily", |value| value.edge_heterophily)
+        aggregated("metapath_label_heterophily", |value| value.edge_heterophily)
             .returns("metapath_label_heterophily, metapaths, left_out")
             .description(
                 "MLH: the mean or maximum over metapaths of the share of edges between different classes. metapaths counts \
@@ -77,7 +76,7 @@ pub(super) fn functions() -> Vec<Function> {
             )
             .example("SELECT metapath_label_heterophily FROM metapath_label_heterophily(karate)")
             .source(SOURCE),
-        Function::new("metapath_edges", Body::Relation(Arc::new(Edges)))
+        Function::new("metapath_edges", Body::Relation(Arc::new(bind_edges)))
             .parameters([
                 Parameter::graph("graph", "The name of a graph whose nodes and edges have a column type."),
                 Parameter::text(
@@ -95,7 +94,7 @@ pub(super) fn functions() -> Vec<Function> {
             )
             .example("SELECT count(*) AS edges FROM metapath_edges(karate, 'node>node>node')")
             .source("Sun et al., PathSim: Meta Path-Based Top-K Similarity Search (VLDB 2011)"),
-        Function::new("graph_schema", Body::Relation(Arc::new(TypesOf)))
+        Function::new("graph_schema", Body::Relation(Arc::new(bind_types)))
             .parameters([Parameter::graph("graph", "The name of a graph.")])
             .returns("kind, type, src_type, dst_type, count")
             .description(
@@ -119,47 +118,66 @@ fn length(options: &Options) -> Result<usize> {
     Ok(length as usize)
 }
 
-/// Every metapath of a call, by name, with its value.
-fn values(run: &Run, call: &Call, function: &str) -> Result<Vec<(String, MetapathValue)>> {
-    let name = call.options.texts("graph")?.swap_remove(0);
-    let found = || {
-        let tables = run.wait(run.graphs().tables(&name))?;
-        let hetero = Hetero::read(run, &tables)?;
-        let (target, labels) = hetero.target(&call.options)?;
-        let inverse = call.options.boolean("inverse")?.unwrap_or(true);
-        let closed_walks = call.options.boolean("closed_walks")?.unwrap_or(false);
-        let paths = hetero.graph.metapaths(target, length(&call.options)?, inverse);
-        let paths = paths.map_err(|error| execution_error(error.to_string()))?;
-        let host = run.host();
-        let values = run.install(|| metapath_heterophily(&hetero.graph, &paths, &labels, closed_walks, host));
-        let names = paths.iter().map(|path| hetero.graph.name(path));
-        Ok(names.zip(values.map_err(stopped)?).collect())
-    };
-    found().map_err(|error| at_graph(error, function, &name))
+/// The metapaths that a call asks for.
+#[derive(Debug, Clone)]
+struct Search {
+    function: &'static str,
+    graph: String,
+    target: Option<String>,
+    length: usize,
+    inverse: bool,
+    closed_walks: bool,
 }
 
-fn fields(fields: &[(&str, DataType)]) -> Binding {
-    let fields: Vec<Field> =
-        fields.iter().map(|(name, data_type)| Field::new(*name, data_type.clone(), true)).collect();
-    Binding { schema: Arc::new(Schema::new(fields)), reads: Vec::new(), carries: None }
-}
-
-#[derive(Debug)]
-struct Heterophily;
-
-impl Operator for Heterophily {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        length(&call.options)?;
-        Ok(fields(&[
-            ("metapath", DataType::Utf8),
-            ("edges", DataType::Int64),
-            ("edge_heterophily", DataType::Float64),
-            ("adjusted_heterophily", DataType::Float64),
-        ]))
+impl Search {
+    fn bind(function: &'static str, options: &Options) -> Result<Self> {
+        Ok(Self {
+            function,
+            graph: graph_name(options)?,
+            target: options.text("target")?.map(str::to_owned),
+            length: length(options)?,
+            inverse: options.boolean("inverse")?.unwrap_or(true),
+            closed_walks: options.boolean("closed_walks")?.unwrap_or(false),
+        })
     }
 
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let values = values(run, call, "metapath_heterophily")?;
+    /// Every metapath, by name, with its value.
+    fn values(&self, run: &Run) -> Result<Vec<(String, MetapathValue)>> {
+        let found = || {
+            let tables = run.wait(run.graphs().tables(&self.graph))?;
+            let hetero = Hetero::read(run, &tables)?;
+            let (target, labels) = hetero.target(self.target.as_deref())?;
+            let paths = hetero.graph.metapaths(target, self.length, self.inverse);
+            let paths = paths.map_err(|error| execution_error(error.to_string()))?;
+            let host = run.host();
+            let values = run.install(|| metapath_heterophily(&hetero.graph, &paths, &labels, self.closed_walks, host));
+            let names = paths.iter().map(|path| hetero.graph.name(path));
+            Ok(names.zip(values.map_err(stopped)?).collect())
+        };
+        found().map_err(|error| at_graph(error, self.function, &self.graph))
+    }
+}
+
+fn graph_name(options: &Options) -> Result<String> {
+    Ok(options.texts("graph")?.swap_remove(0))
+}
+
+fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
+    Arc::new(Schema::new(
+        fields.iter().map(|(name, data_type)| Field::new(*name, data_type.clone(), true)).collect::<Vec<_>>(),
+    ))
+}
+
+fn bind_heterophily(call: &Call) -> Result<Binding> {
+    let search = Search::bind("metapath_heterophily", &call.options)?;
+    let schema = schema(&[
+        ("metapath", DataType::Utf8),
+        ("edges", DataType::Int64),
+        ("edge_heterophily", DataType::Float64),
+        ("adjusted_heterophily", DataType::Float64),
+    ]);
+    Ok(Binding::new(schema, Vec::new(), move |run| {
+        let values = search.values(run)?;
         let number = |pick: Pick| -> ArrayRef {
             Arc::new(values.iter().map(|(_, value)| pick(value)).collect::<Float64Array>())
         };
@@ -169,18 +187,11 @@ impl Operator for Heterophily {
             number(|value| value.edge_heterophily),
             number(|value| value.adjusted_heterophily),
         ])
-    }
+    }))
 }
 
 /// Which figure of a metapath is meant.
 type Pick = fn(&MetapathValue) -> Option<f64>;
-
-#[derive(Debug)]
-struct Index {
-    name: &'static str,
-    column: &'static str,
-    value: Pick,
-}
 
 fn how(options: &Options) -> Result<Aggregate> {
     match options.text("aggregate")?.unwrap_or("mean") {
@@ -190,56 +201,49 @@ fn how(options: &Options) -> Result<Aggregate> {
     }
 }
 
-impl Operator for Index {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        length(&call.options)?;
-        how(&call.options)?;
-        Ok(fields(&[(self.column, DataType::Float64), ("metapaths", DataType::Int64), ("left_out", DataType::Int64)]))
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let values = values(run, call, self.name)?;
-        let all = || values.iter().map(|(_, value)| (self.value)(value));
+/// Binds a function that answers one figure of all metapaths, in the column of its name.
+fn bind_index(name: &'static str, value: Pick, call: &Call) -> Result<Binding> {
+    let (search, how) = (Search::bind(name, &call.options)?, how(&call.options)?);
+    let schema = schema(&[(name, DataType::Float64), ("metapaths", DataType::Int64), ("left_out", DataType::Int64)]);
+    Ok(Binding::new(schema, Vec::new(), move |run| {
+        let values = search.values(run)?;
+        let all = || values.iter().map(|(_, metapath)| value(metapath));
         let left_out = all().filter(Option::is_none).count();
         run.emit_all(vec![
-            Arc::new(Float64Array::from(vec![aggregate(all(), how(&call.options)?)])),
+            Arc::new(Float64Array::from(vec![aggregate(all(), how)])),
             Arc::new(Int64Array::from(vec![values.len() as i64])),
             Arc::new(Int64Array::from(vec![left_out as i64])),
         ])
-    }
+    }))
 }
 
-#[derive(Debug)]
-struct Edges;
+fn bind_edges(call: &Call) -> Result<Binding> {
+    let name = graph_name(&call.options)?;
+    let text = call.options.text("metapath")?.unwrap_or_default().to_owned();
+    let closed_walks = call.options.boolean("closed_walks")?.unwrap_or(false);
+    let schema = schema(&[("src", DataType::Utf8), ("dst", DataType::Utf8)]);
+    Ok(Binding::new(schema, Vec::new(), move |run| {
+        edges(&name, &text, closed_walks, run).map_err(|error| at_graph(error, "metapath_edges", &name))
+    }))
+}
 
-impl Operator for Edges {
-    fn bind(&self, _: &Call) -> Result<Binding> {
-        Ok(fields(&[("src", DataType::Utf8), ("dst", DataType::Utf8)]))
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let name = call.options.texts("graph")?.swap_remove(0);
-        let emit = || {
-            let tables = run.wait(run.graphs().tables(&name))?;
-            let hetero = Hetero::read(run, &tables)?;
-            let text = call.options.text("metapath")?.unwrap_or_default();
-            let path = hetero.graph.parse_metapath(text).map_err(|error| execution_error(error.to_string()))?;
-            let (start, end) = (&hetero.members[path.start], &hetero.members[path.end(&hetero.graph)]);
-            let keys = hetero.key_texts()?;
-            let closed_walks = call.options.boolean("closed_walks")?.unwrap_or(false);
-            metapath_edges(&hetero.graph, &path, closed_walks, run.host(), |pairs| {
-                let column = |numbers: Vec<u32>| take(&keys, &UInt32Array::from(numbers), None);
-                let src = column(pairs.iter().map(|pair| start[pair.0 as usize]).collect())?;
-                let dst = column(pairs.iter().map(|pair| end[pair.1 as usize]).collect())?;
-                run.emit_all(vec![src, dst]).map_err(Interrupted::Other)
-            })
-            .map_err(|error| match error {
-                Interrupted::Stopped(reason) => stopped(reason),
-                Interrupted::Other(error) => error,
-            })
-        };
-        emit().map_err(|error| at_graph(error, "metapath_edges", &name))
-    }
+/// Emits the pairs of nodes that a metapath joins.
+fn edges(name: &str, metapath: &str, closed_walks: bool, run: &Run) -> Result<()> {
+    let tables = run.wait(run.graphs().tables(name))?;
+    let hetero = Hetero::read(run, &tables)?;
+    let path = hetero.graph.parse_metapath(metapath).map_err(|error| execution_error(error.to_string()))?;
+    let (start, end) = (&hetero.members[path.start], &hetero.members[path.end(&hetero.graph)]);
+    let keys = hetero.key_texts()?;
+    metapath_edges(&hetero.graph, &path, closed_walks, run.host(), |pairs| {
+        let column = |numbers: Vec<u32>| take(&keys, &UInt32Array::from(numbers), None);
+        let src = column(pairs.iter().map(|pair| start[pair.0 as usize]).collect())?;
+        let dst = column(pairs.iter().map(|pair| end[pair.1 as usize]).collect())?;
+        run.emit_all(vec![src, dst]).map_err(Interrupted::Other)
+    })
+    .map_err(|error| match error {
+        Interrupted::Stopped(reason) => stopped(reason),
+        Interrupted::Other(error) => error,
+    })
 }
 
 /// Why the edges of a metapath ended early.
@@ -263,38 +267,35 @@ impl From<arrow::error::ArrowError> for Interrupted {
 /// A type: its kind and name, the types of its ends, its rows.
 type TypeRow<'a> = (&'static str, &'a str, Option<&'a str>, Option<&'a str>, i64);
 
-#[derive(Debug)]
-struct TypesOf;
+fn bind_types(call: &Call) -> Result<Binding> {
+    let name = graph_name(&call.options)?;
+    let text = DataType::Utf8;
+    let schema = schema(&[
+        ("kind", text.clone()),
+        ("type", text.clone()),
+        ("src_type", text.clone()),
+        ("dst_type", text),
+        ("count", DataType::Int64),
+    ]);
+    Ok(Binding::new(schema, Vec::new(), move |run| types(&name, run)))
+}
 
-impl Operator for TypesOf {
-    fn bind(&self, _: &Call) -> Result<Binding> {
-        let text = DataType::Utf8;
-        Ok(fields(&[
-            ("kind", text.clone()),
-            ("type", text.clone()),
-            ("src_type", text.clone()),
-            ("dst_type", text),
-            ("count", DataType::Int64),
-        ]))
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let name = call.options.texts("graph")?.swap_remove(0);
-        let hetero = || Hetero::read(run, &run.wait(run.graphs().tables(&name))?);
-        let graph = hetero().map_err(|error| at_graph(error, "graph_schema", &name))?.graph;
-        let type_name = |kind: usize| Some(graph.node_types[kind].0.as_str());
-        let nodes = (0..graph.node_types.len())
-            .map(|kind| ("node", graph.node_types[kind].0.as_str(), None, None, graph.node_types[kind].1 as i64));
-        let edges = graph.relations.iter().map(|relation| {
-            ("edge", relation.name.as_str(), type_name(relation.from), type_name(relation.to), relation.rows as i64)
-        });
-        let rows: Vec<TypeRow<'_>> = nodes.chain(edges).collect();
-        run.emit_all(vec![
-            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
-            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.1))),
-            Arc::new(StringArray::from_iter(rows.iter().map(|row| row.2))),
-            Arc::new(StringArray::from_iter(rows.iter().map(|row| row.3))),
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.4))),
-        ])
-    }
+/// Emits the types of a graph.
+fn types(name: &str, run: &Run) -> Result<()> {
+    let hetero = || Hetero::read(run, &run.wait(run.graphs().tables(name))?);
+    let graph = hetero().map_err(|error| at_graph(error, "graph_schema", name))?.graph;
+    let type_name = |kind: usize| Some(graph.node_types[kind].0.as_str());
+    let nodes = (0..graph.node_types.len())
+        .map(|kind| ("node", graph.node_types[kind].0.as_str(), None, None, graph.node_types[kind].1 as i64));
+    let edges = graph.relations.iter().map(|relation| {
+        ("edge", relation.name.as_str(), type_name(relation.from), type_name(relation.to), relation.rows as i64)
+    });
+    let rows: Vec<TypeRow<'_>> = nodes.chain(edges).collect();
+    run.emit_all(vec![
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.0))),
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.1))),
+        Arc::new(StringArray::from_iter(rows.iter().map(|row| row.2))),
+        Arc::new(StringArray::from_iter(rows.iter().map(|row| row.3))),
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.4))),
+    ])
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Float32Array, ListArray, StringArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Binding, Body, Call, Function, Operator, Parameter, Run};
-use datafusion::common::Result;
+use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::jobs::Reads;
 use super::predict::key;
@@ -17,7 +16,7 @@ const READS: Reads = Reads { function: "embed", save: false, as_loaded: true };
 
 /// The registration.
 pub fn embed() -> Function {
-    Function::new(READS.function, Body::Run(Arc::new(Embed)))
+    Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Embed, call))))
         .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
         .open_options()
         .returns("the job's columns, node, embedding (FLOAT[]), status, error")
@@ -35,18 +34,7 @@ pub fn embed() -> Function {
         .source("as train")
 }
 
-#[derive(Debug)]
 struct Embed;
-
-impl Operator for Embed {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        runs::bind(self, call)
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        runs::run(self, call, run)
-    }
-}
 
 fn item() -> Arc<Field> {
     Arc::new(Field::new("item", DataType::Float32, true))

@@ -94,7 +94,7 @@ impl LoadedGraph {
         }
         let n = keys.len();
         run.host().reserve(Graph::bytes(n, src.len()) + 64 * n).map_err(stopped)?;
-        let arcs: Vec<(u32, u32)> = keys.pairs(&src, &dst).into_iter().flatten().collect();
+        let arcs: Vec<(u32, u32)> = keys.arcs(&src, &dst).0;
         let graph = run.install(|| Graph::from_edges(n, &arcs));
         let arcs = match (with_arcs, tables.directed) {
             (false, _) => Err(NO_ARCS.to_owned()),

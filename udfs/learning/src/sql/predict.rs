@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Builder, StringBuilder};
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Binding, Body, Call, Function, KeyIndex, Operator, Parameter, Run};
-use datafusion::common::Result;
+use bonnet_sql::{Body, Call, Function, KeyIndex, Parameter};
 
 use super::items::{Data, parts};
 use super::jobs::Reads;
@@ -19,7 +18,7 @@ const READS: Reads = Reads { function: "predict", save: false, as_loaded: true }
 
 /// The registration.
 pub fn predict() -> Function {
-    Function::new(READS.function, Body::Run(Arc::new(Predict)))
+    Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Predict, call))))
         .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
         .open_options()
         .returns(
@@ -40,18 +39,7 @@ pub fn predict() -> Function {
         .source("as train")
 }
 
-#[derive(Debug)]
 struct Predict;
-
-impl Operator for Predict {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        runs::bind(self, call)
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        runs::run(self, call, run)
-    }
-}
 
 impl Answer for Predict {
     fn reads(&self) -> Reads {

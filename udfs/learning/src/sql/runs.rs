@@ -95,8 +95,8 @@ pub(super) fn field(name: impl Into<String>, data_type: DataType) -> Field {
     Field::new(name, data_type, true)
 }
 
-/// Checks a call and gives its answer's columns.
-pub(super) fn bind(answer: &dyn Answer, call: &Call) -> Result<Binding> {
+/// Checks a call of a function over jobs.
+pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<Binding> {
     let reads = answer.reads();
     let columns = jobs::check(&reads, call)?;
     let input = &call.inputs[0].schema;
@@ -109,11 +109,13 @@ pub(super) fn bind(answer: &dyn Answer, call: &Call) -> Result<Binding> {
         ));
     }
     let fields: Vec<_> = input.fields().iter().cloned().chain(own.into_iter().map(Arc::new)).collect();
-    Ok(Binding { schema: Arc::new(Schema::new(fields)), reads: vec![columns], carries: Some(0) })
+    let call = call.clone();
+    let run = move |host: &mut Run| run(&answer, &call, host);
+    Ok(Binding::new(Arc::new(Schema::new(fields)), vec![columns], run).carrying(0))
 }
 
 /// Runs all jobs.
-pub(super) fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
+fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     let place = match Place::of(&run.kernels().device) {
         Ok(place) => place,
         Err(why) => return usage_error(why),

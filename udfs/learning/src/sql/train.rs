@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Binding, Body, Call, Function, Operator, Parameter, Run};
-use datafusion::common::Result;
+use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::jobs::{Reads, SAVE};
 use super::provenance;
@@ -16,7 +15,7 @@ const READS: Reads = Reads { function: "train", save: true, as_loaded: false };
 
 /// The registration.
 pub fn train() -> Function {
-    Function::new(READS.function, Body::Run(Arc::new(Train)))
+    Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Train, call))))
         .parameters([Parameter::relation("jobs", "One row a run: graph, model, and any options of it as columns.")])
         .open_options()
         .returns(
@@ -48,18 +47,7 @@ pub fn train() -> Function {
         .source("CurvBench (arXiv 2606.06397), Sec. 3 and App. C; models as bonnet.models says")
 }
 
-#[derive(Debug)]
 struct Train;
-
-impl Operator for Train {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        runs::bind(self, call)
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        runs::run(self, call, run)
-    }
-}
 
 /// The figures of a part, as columns are called.
 pub(super) const FIGURES: [&str; 7] = ["accuracy", "macro_f1", "f1", "auc", "ap", "mae", "mse"];

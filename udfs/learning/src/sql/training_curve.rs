@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Binding, Body, Call, Function, Operator, Parameter, Run};
-use datafusion::common::Result;
+use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::jobs::Reads;
 use super::runs::{self, Answer, Done, Failure, field, ok_columns};
@@ -17,7 +16,7 @@ const READS: Reads = Reads { function: "training_curve", save: false, as_loaded:
 
 /// The registration.
 pub fn training_curve() -> Function {
-    Function::new(READS.function, Body::Run(Arc::new(TrainingCurve)))
+    Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(TrainingCurve, call))))
         .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
         .open_options()
         .returns(
@@ -37,18 +36,7 @@ pub fn training_curve() -> Function {
         .source("as train")
 }
 
-#[derive(Debug)]
 struct TrainingCurve;
-
-impl Operator for TrainingCurve {
-    fn bind(&self, call: &Call) -> Result<Binding> {
-        runs::bind(self, call)
-    }
-
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        runs::run(self, call, run)
-    }
-}
 
 impl Answer for TrainingCurve {
     fn reads(&self) -> Reads {

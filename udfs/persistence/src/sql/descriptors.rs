@@ -2,120 +2,91 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, ListArray};
-use arrow::datatypes::{DataType, Field, Float64Type};
-use bonnet_graph::{Graph, Monitor, Stopped};
+use arrow::array::{ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Float64Type};
+use bonnet_graph::Monitor;
 use bonnet_sql::{
-    AggregateFunction, AggregateState, Body, Function, Options, Parameter, RowsFunction, RowsKernel, execution_error,
-    of_graphs, stopped, usage_error,
+    AggregateFunction, AggregateState, Body, Function, GraphValue, Options, Parameter, execution_error,
+    graph_aggregate, usage_error,
 };
 use datafusion::common::{Result, ScalarValue};
 
-use crate::{Histogram, clustering_histogram, degree_histogram, laplacian_spectrum, mean_orbit_counts};
+use crate::Histogram;
 
 const GRAN: &str =
     "Liao et al., Efficient Graph Generation with Graph Recurrent Attention Networks (NeurIPS 2019), Sec. 4";
 
-/// The registrations.
-pub fn functions() -> Vec<Function> {
-    let of_edges = |name: &'static str, kernel: Kernel| {
-        Function::new(name, Body::Rows(Arc::new(OfEdges { name, kernel })))
-            .parameters([
-                Parameter::column("src", "One end of the edge: integers or text."),
-                Parameter::column("dst", "The other end."),
-            ])
-            .returns("DOUBLE[]")
-    };
-    vec![
-        of_edges("degree_histogram", |graph, _| Ok(degree_histogram(graph)))
-            .description(
-                "The share of nodes of degree 0, 1, 2, ..., up to the largest degree (so the share of degree d stands at \
-                 d + 1). Nodes are the ends of the rows; a row src = dst adds a node without edges. Rows with a NULL end do \
-                 not count; no rows give NULL.",
-            )
-            .example("SELECT degree_histogram(src, dst) FROM karate.edges")
-            .source(GRAN),
-        of_edges("clustering_histogram", clustering_histogram)
-            .description(
-                "The share of nodes whose local clustering coefficient lies in each of 100 equal bins of [0, 1], the last \
-                 one closed; degrees 0 and 1 have the coefficient 0. Nodes as for degree_histogram; no rows give NULL.",
-            )
-            .example("SELECT clustering_histogram(src, dst)[100] AS cliques FROM karate.edges")
-            .source(GRAN),
-        of_edges("laplacian_spectrum", laplacian_spectrum)
-            .description(
-                "The share of eigenvalues of the normalised Laplacian in each of 200 equal bins of [0, 2], the last one \
-                 closed; an eigenvalue on a border (such as 1) counts in the upper bin. O(n^3) time and 8 n^2 bytes for the \
-                 largest component of n nodes. Nodes as for degree_histogram; no rows give NULL.",
-            )
-            .example("SELECT laplacian_spectrum(src, dst)[1] AS near_zero FROM karate.edges")
-            .source(GRAN),
-        of_edges("orbit_counts", |graph, monitor| Ok(mean_orbit_counts(graph, monitor)?.to_vec()))
-            .description(
-                "For each of the 15 orbits of connected graphs of 2 to 4 nodes, how many induced subgraphs a node plays that \
-                 part in, as the mean over nodes: 0 edge; 1, 2 end and middle of a path of 3; 3 triangle; 4, 5 end and middle \
-                 of a path of 4; 6, 7 leaf and centre of a star; 8 cycle of 4; 9, 10, 11 tail, far corners and joint of a \
-                 triangle with a tail; 12, 13 nodes of degree 2 and 3 of a cycle with a chord; 14 complete graph of 4 \
-                 (orbit o stands at o + 1). Exact counts. Nodes as for degree_histogram; no rows give NULL.",
-            )
-            .example("SELECT orbit_counts(src, dst)[4] AS triangles FROM karate.edges")
-            .source("Przulj 2007 (orbits); Hocevar and Demsar 2014 (counting by equations)"),
-        Function::new("curvature_histogram", Body::Aggregate(Arc::new(OfValues)))
-            .parameters([
-                Parameter::number_column("value", "The value of an edge."),
-                Parameter::integer("bins", "The number of equal bins, at least 1."),
-                Parameter::number("low", "Where the first bin starts."),
-                Parameter::number("high", "Where the last bin ends."),
-            ])
-            .returns("DOUBLE[]")
-            .description(
-                "The share of values in each of so many equal bins from low to high; a value on a border counts in the upper \
-                 bin, values below low count in the first bin and values above high in the last. NULL values do not count, \
-                 NaN is an error; no values give NULL.",
-            )
-            .example(
-                "SELECT curvature_histogram(forman_ricci, 10, -20, 5) AS shares FROM (SELECT * FROM forman_ricci(karate.edges))",
-            )
-            .source("Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Sec. 4.3"),
-    ]
+/// The registration of `degree_histogram`.
+pub fn degree_histogram() -> Function {
+    graph_aggregate("degree_histogram", |graph, _| Ok(crate::degree_histogram(graph)))
+        .description(
+            "The share of nodes of degree 0, 1, 2, ..., up to the largest degree (so the share of degree d stands at \
+             d + 1). Nodes are the ends of the rows; a row src = dst adds a node without edges. Rows with a NULL end do \
+             not count; no rows give NULL.",
+        )
+        .example("SELECT degree_histogram(src, dst) FROM karate.edges")
+        .source(GRAN)
 }
 
-type Kernel = fn(&Graph, &dyn Monitor) -> Result<Vec<f64>, Stopped>;
-
-/// `DOUBLE[]`.
-pub(super) fn vector_type() -> DataType {
-    DataType::List(Arc::new(Field::new("item", DataType::Float64, true)))
+/// The registration of `clustering_histogram`.
+pub fn clustering_histogram() -> Function {
+    graph_aggregate("clustering_histogram", crate::clustering_histogram)
+        .heavy()
+        .description(
+            "The share of nodes whose local clustering coefficient lies in each of 100 equal bins of [0, 1], the last \
+             one closed; degrees 0 and 1 have the coefficient 0. Nodes as for degree_histogram; no rows give NULL.",
+        )
+        .example("SELECT clustering_histogram(src, dst)[100] AS cliques FROM karate.edges")
+        .source(GRAN)
 }
 
-/// A row a vector; NULL for none.
-fn vectors(values: Vec<Option<Vec<f64>>>) -> ListArray {
-    let values = values.into_iter().map(|vector| vector.map(|vector| vector.into_iter().map(Some)));
-    ListArray::from_iter_primitive::<Float64Type, _, _>(values)
+/// The registration of `laplacian_spectrum`.
+pub fn laplacian_spectrum() -> Function {
+    graph_aggregate("laplacian_spectrum", crate::laplacian_spectrum)
+        .heavy()
+        .description(
+            "The share of eigenvalues of the normalised Laplacian in each of 200 equal bins of [0, 2], the last one \
+             closed; an eigenvalue on a border (such as 1) counts in the upper bin. O(n^3) time and 8 n^2 bytes for the \
+             largest component of n nodes. Nodes as for degree_histogram; no rows give NULL.",
+        )
+        .example("SELECT laplacian_spectrum(src, dst)[1] AS near_zero FROM karate.edges")
+        .source(GRAN)
 }
 
-/// A descriptor of the graph that the rows are the edges of.
-#[derive(Debug)]
-struct OfEdges {
-    name: &'static str,
-    kernel: Kernel,
+/// The registration of `orbit_counts`.
+pub fn orbit_counts() -> Function {
+    graph_aggregate("orbit_counts", |graph, monitor| Ok(crate::mean_orbit_counts(graph, monitor)?.to_vec()))
+        .heavy()
+        .description(
+            "For each of the 15 orbits of connected graphs of 2 to 4 nodes, how many induced subgraphs a node plays that \
+             part in, as the mean over nodes: 0 edge; 1, 2 end and middle of a path of 3; 3 triangle; 4, 5 end and middle \
+             of a path of 4; 6, 7 leaf and centre of a star; 8 cycle of 4; 9, 10, 11 tail, far corners and joint of a \
+             triangle with a tail; 12, 13 nodes of degree 2 and 3 of a cycle with a chord; 14 complete graph of 4 \
+             (orbit o stands at o + 1). Exact counts. Nodes as for degree_histogram; no rows give NULL.",
+        )
+        .example("SELECT orbit_counts(src, dst)[4] AS triangles FROM karate.edges")
+        .source("Przulj 2007 (orbits); Hocevar and Demsar 2014 (counting by equations)")
 }
 
-impl RowsFunction for OfEdges {
-    fn data_type(&self) -> DataType {
-        vector_type()
-    }
-
-    fn heavy(&self) -> bool {
-        true
-    }
-
-    fn bind(&self, _: &Options) -> Result<RowsKernel> {
-        let (name, kernel) = (self.name, self.kernel);
-        Ok(Box::new(move |groups, monitor| {
-            let found = of_graphs(name, groups, monitor, |_, graph| kernel(graph, monitor).map_err(stopped))?;
-            Ok(Arc::new(vectors(found)))
-        }))
-    }
+/// The registration of `curvature_histogram`.
+pub fn curvature_histogram() -> Function {
+    Function::new("curvature_histogram", Body::Aggregate(Arc::new(OfValues)))
+        .parameters([
+            Parameter::number_column("value", "The value of an edge."),
+            Parameter::integer("bins", "The number of equal bins, at least 1."),
+            Parameter::number("low", "Where the first bin starts."),
+            Parameter::number("high", "Where the last bin ends."),
+        ])
+        .returns("DOUBLE[]")
+        .description(
+            "The share of values in each of so many equal bins from low to high; a value on a border counts in the upper \
+             bin, values below low count in the first bin and values above high in the last. NULL values do not count, \
+             NaN is an error; no values give NULL.",
+        )
+        .example(
+            "SELECT curvature_histogram(forman_ricci, 10, -20, 5) AS shares FROM (SELECT * FROM forman_ricci(karate.edges))",
+        )
+        .source("Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Sec. 4.3")
 }
 
 pub(super) fn damaged(name: &str) -> datafusion::common::DataFusionError {
@@ -130,7 +101,7 @@ struct OfValues;
 
 impl AggregateFunction for OfValues {
     fn data_type(&self) -> DataType {
-        vector_type()
+        Vec::<f64>::data_type()
     }
 
     fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>> {
@@ -167,7 +138,7 @@ impl AggregateState for Values {
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
-        Ok(ScalarValue::List(Arc::new(vectors(vec![self.0.shares()]))))
+        ScalarValue::try_from_array(&GraphValue::column(vec![self.0.shares()]), 0)
     }
 
     fn size(&self) -> usize {

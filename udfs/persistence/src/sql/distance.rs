@@ -8,8 +8,8 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{Body, Function, OptionValue, Parameter, ScalarFunction, execution_error, stopped};
 use datafusion::common::Result;
 
+use super::betti_curve::diagram_parameter;
 use super::columns::{Diagrams, dimension, numbers, rows};
-use super::diagram::diagram_parameter;
 
 const BOTTLENECK: &str = "bottleneck_distance";
 const WASSERSTEIN: &str = "wasserstein_distance";
@@ -20,7 +20,7 @@ fn dim() -> Parameter {
 
 /// The registration.
 pub(super) fn bottleneck_distance() -> Function {
-    Function::new(BOTTLENECK, Body::Scalar(Arc::new(Bottleneck)))
+    Function::new(BOTTLENECK, Body::Scalar(Arc::new(Bottleneck))).heavy()
         .parameters([diagram_parameter("a"), diagram_parameter("b"), dim()])
         .returns("DOUBLE")
         .description(
@@ -37,7 +37,7 @@ pub(super) fn bottleneck_distance() -> Function {
 
 /// The registration.
 pub(super) fn wasserstein_distance() -> Function {
-    Function::new(WASSERSTEIN, Body::Scalar(Arc::new(Wasserstein)))
+    Function::new(WASSERSTEIN, Body::Scalar(Arc::new(Wasserstein))).heavy()
         .parameters([
             diagram_parameter("a"),
             diagram_parameter("b"),
@@ -77,10 +77,6 @@ impl ScalarFunction for Bottleneck {
         DataType::Float64
     }
 
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
         let (a, b) = (Diagrams::new(&columns[0], BOTTLENECK, "a")?, Diagrams::new(&columns[1], BOTTLENECK, "b")?);
         let dims = numbers(&columns[2])?;
@@ -99,10 +95,6 @@ struct Wasserstein;
 impl ScalarFunction for Wasserstein {
     fn data_type(&self) -> DataType {
         DataType::Float64
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {

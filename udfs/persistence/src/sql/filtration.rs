@@ -66,7 +66,7 @@ pub(super) fn persistence_diagram() -> Function {
             "The persistence diagram of a graph filtered by the values of its edges, in dimension 0 (components) and 1 \
              (cycles), over the field of two elements, ordered by dim, birth, death; classes of length zero are left out. \
              Direction and repeats of an edge are ignored, but an edge with two values is an error; a loop's row only says \
-             that its node is there. Rows with a NULL do not count; no rows give NULL. Along a superlevel filtration deaths \
+             that its node is there, which with vertices => 'first_edge' never enters unless an edge reaches it. Rows with a NULL do not count; no rows give NULL. Along a superlevel filtration deaths \
              lie below births.",
         )
         .example("SELECT persistence_diagram(src, dst, abs(src - dst), expand => 2) AS diagram FROM karate.edges")

@@ -12,10 +12,10 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
+use super::betti_curve::diagram_parameter;
 use super::columns::{
     Diagrams, DimLandscape, Landscapes, common_dim, dimension, exponent, landscape_array, landscape_type, numbers, rows,
 };
-use super::diagram::diagram_parameter;
 
 const LANDSCAPE: &str = "persistence_landscape";
 const MEAN: &str = "landscape_mean";
@@ -34,7 +34,7 @@ fn p() -> Parameter {
 
 /// The registration.
 pub(super) fn persistence_landscape() -> Function {
-    Function::new(LANDSCAPE, Body::Scalar(Arc::new(OfDiagram)))
+    Function::new(LANDSCAPE, Body::Scalar(Arc::new(OfDiagram))).heavy()
         .parameters([
             diagram_parameter("diagram"),
             Parameter::number_column("dim", "The dimension: 0 for components, 1 for cycles."),
@@ -115,10 +115,6 @@ struct OfDiagram;
 impl ScalarFunction for OfDiagram {
     fn data_type(&self) -> DataType {
         landscape_type()
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {

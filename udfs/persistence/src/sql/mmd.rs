@@ -8,22 +8,21 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Body, Column, Function, OptionValue, Options, Parameter, ParameterKind, RowsFunction, RowsKernel, execution_error,
-    stopped, usage_error,
+    Body, Column, Function, GraphValue, OptionValue, Options, Parameter, ParameterKind, RowsFunction, RowsKernel,
+    execution_error, stopped, usage_error,
 };
 use datafusion::common::Result;
 
-use super::descriptors::vector_type;
-use crate::{Kernel, MmdError, mmd};
+use crate::{Kernel, MmdError};
 
 const NAME: &str = "mmd";
 
 /// The registration.
-pub fn function() -> Function {
+pub fn mmd() -> Function {
     let descriptor = Parameter::column("descriptor", "A graph's vector, e.g. degree_histogram(src, dst).");
-    Function::new(NAME, Body::Rows(Arc::new(Mmd)))
+    Function::new(NAME, Body::Rows(Arc::new(Mmd))).heavy()
         .parameters([
-            Parameter { kind: ParameterKind::Column(Column::Of(vector_type())), ..descriptor },
+            Parameter { kind: ParameterKind::Column(Column::Of(Vec::<f64>::data_type())), ..descriptor },
             Parameter::column("sample", "Which of the two samples the graph belongs to: any two different values."),
             Parameter::text("kernel", "'gaussian' on the Euclidean distance, 'gaussian_emd' on the earth mover's, or 'linear'.")
                 .or(OptionValue::Text("gaussian".into())),
@@ -50,10 +49,6 @@ struct Mmd;
 impl RowsFunction for Mmd {
     fn data_type(&self) -> DataType {
         DataType::Float64
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn bind(&self, options: &Options) -> Result<RowsKernel> {
@@ -119,7 +114,7 @@ fn of_samples(samples: &Samples, kernel: Kernel, unbiased: bool, monitor: &dyn M
             )));
         }
     };
-    match mmd(a, b, kernel, unbiased, monitor) {
+    match crate::mmd(a, b, kernel, unbiased, monitor) {
         Ok(value) => Ok(Some(value)),
         Err(MmdError::Stopped(reason)) => Err(stopped(reason)),
         Err(error) => Err(execution_error(format!("{NAME}: samples '{first}' and '{second}': {error}"))),

@@ -1,33 +1,38 @@
 //! The functions of this crate in SQL.
 
-mod clustering;
+mod adjusted_rand_index;
+mod betti_curve;
 mod columns;
 mod descriptors;
-mod diagram;
 mod distance;
 mod filtration;
 mod landscape;
 mod mmd;
 mod permutation_test;
+mod spectral_clustering;
 
 use bonnet_sql::Function;
 
 /// The registrations.
 pub fn functions() -> Vec<Function> {
-    let mut functions = vec![
-        filtration::persistence_diagram(),
-        filtration::vertex_persistence_diagram(),
-        diagram::betti_curve(),
+    vec![
+        adjusted_rand_index::adjusted_rand_index(),
+        betti_curve::betti_curve(),
+        descriptors::degree_histogram(),
+        descriptors::clustering_histogram(),
+        descriptors::laplacian_spectrum(),
+        descriptors::orbit_counts(),
+        descriptors::curvature_histogram(),
         distance::bottleneck_distance(),
         distance::wasserstein_distance(),
-        landscape::persistence_landscape(),
+        filtration::persistence_diagram(),
+        filtration::vertex_persistence_diagram(),
+        landscape::landscape_distance(),
         landscape::landscape_mean(),
         landscape::landscape_norm(),
-        landscape::landscape_distance(),
+        landscape::persistence_landscape(),
+        mmd::mmd(),
         permutation_test::permutation_test(),
-        mmd::function(),
-    ];
-    functions.extend(descriptors::functions());
-    functions.extend(clustering::functions());
-    functions
+        spectral_clustering::spectral_clustering(),
+    ]
 }

@@ -13,15 +13,15 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
+use super::betti_curve::diagram_parameter;
 use super::columns::{Diagrams, named_exponent};
-use super::diagram::diagram_parameter;
 use crate::{Exponent, PermutationTest};
 
 const NAME: &str = "permutation_test";
 
 /// The registration.
 pub(super) fn permutation_test() -> Function {
-    Function::new(NAME, Body::Rows(Arc::new(Test)))
+    Function::new(NAME, Body::Rows(Arc::new(Test))).heavy()
         .parameters([
             diagram_parameter("diagram"),
             Parameter::column("sample", "The sample that the diagram is of: two different values in all."),
@@ -54,10 +54,6 @@ struct Test;
 impl RowsFunction for Test {
     fn data_type(&self) -> DataType {
         DataType::Struct(fields())
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn bind(&self, options: &Options) -> Result<RowsKernel> {

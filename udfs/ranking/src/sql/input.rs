@@ -1,9 +1,9 @@
 //! Columns of the relations that ranking functions take.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_empty_array};
-use arrow::compute::{cast, concat};
+use arrow::array::{ArrayRef, AsArray, RecordBatch, new_empty_array};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use bonnet_sql::{InputSchema, KeyColumn, KeyIndex, execution_error, usage_error};
+use bonnet_sql::{InputSchema, KeyColumn, KeyIndex, execution_error, usage_error, whole_column};
 use datafusion::common::Result;
 
 /// The rows of one relation of a call.
@@ -15,11 +15,9 @@ pub struct Table<'a> {
 impl Table<'_> {
     /// A column in one piece.
     pub fn column(&self, name: &str) -> Result<ArrayRef> {
-        let parts = self.batches.iter().filter_map(|batch| batch.column_by_name(name));
-        let parts: Vec<&dyn Array> = parts.map(|array| array.as_ref()).collect();
-        match parts.as_slice() {
-            [] => Ok(new_empty_array(self.input.schema.field_with_name(name)?.data_type())),
-            parts => Ok(concat(parts)?),
+        match whole_column(&self.batches, name)? {
+            Some(column) => Ok(column),
+            None => Ok(new_empty_array(self.input.schema.field_with_name(name)?.data_type())),
         }
     }
 

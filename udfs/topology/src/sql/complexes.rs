@@ -14,7 +14,7 @@ use crate::{SpectrumError, faces_from};
 
 /// The registration of `barycentric_subdivision`.
 pub fn barycentric_subdivision() -> Function {
-    Function::new("barycentric_subdivision", Body::Scalar(Arc::new(BarycentricSubdivision)))
+    Function::new("barycentric_subdivision", Body::Scalar(Arc::new(BarycentricSubdivision))).heavy()
         .parameters([facets_parameter()])
         .returns("INT[][]")
         .description(
@@ -69,7 +69,7 @@ pub fn boundary_matrix() -> Function {
 
 /// The registration of `hodge_laplacian_spectrum`.
 pub fn hodge_laplacian_spectrum() -> Function {
-    Function::new("hodge_laplacian_spectrum", Body::Scalar(Arc::new(HodgeLaplacianSpectrum)))
+    Function::new("hodge_laplacian_spectrum", Body::Scalar(Arc::new(HodgeLaplacianSpectrum))).heavy()
         .parameters([facets_parameter(), dimension_parameter()])
         .returns("DOUBLE[]")
         .description(
@@ -104,10 +104,6 @@ fn dimension(name: &str, column: &ArrayRef, row: usize) -> Result<Option<usize>>
 struct BarycentricSubdivision;
 
 impl ScalarFunction for BarycentricSubdivision {
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn data_type(&self) -> DataType {
         facets_type()
     }
@@ -226,10 +222,6 @@ impl ScalarFunction for BoundaryMatrix {
 struct HodgeLaplacianSpectrum;
 
 impl ScalarFunction for HodgeLaplacianSpectrum {
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn data_type(&self) -> DataType {
         list_of(DataType::Float64)
     }

@@ -13,7 +13,7 @@ use crate::{DEFAULT_MOVES, Facets, MoveError};
 
 /// The registration of `canonical_form`.
 pub fn canonical_form() -> Function {
-    Function::new("canonical_form", Body::Scalar(Arc::new(CanonicalForm)))
+    Function::new("canonical_form", Body::Scalar(Arc::new(CanonicalForm))).heavy()
         .parameters([facets_parameter()])
         .returns("INT[][]")
         .description(
@@ -27,7 +27,7 @@ pub fn canonical_form() -> Function {
 
 /// The registration of `bistellar_walk`.
 pub fn bistellar_walk() -> Function {
-    Function::new("bistellar_walk", Body::Scalar(Arc::new(BistellarWalk)))
+    Function::new("bistellar_walk", Body::Scalar(Arc::new(BistellarWalk))).heavy()
         .parameters([
             facets_parameter(),
             whole_number("steps", "The number of moves, from 0 on."),
@@ -53,7 +53,7 @@ pub fn bistellar_walk() -> Function {
 /// The registration of `connected_sum`.
 pub fn connected_sum() -> Function {
     let complex = |name| Parameter::column(name, "A complex whose facets have one dimension: a list of its facets.");
-    Function::new("connected_sum", Body::Scalar(Arc::new(ConnectedSum)))
+    Function::new("connected_sum", Body::Scalar(Arc::new(ConnectedSum))).heavy()
         .parameters([complex("a"), complex("b")])
         .returns("INT[][]")
         .description(
@@ -71,7 +71,7 @@ pub fn connected_sum() -> Function {
 
 /// The registration of `homeomorphism_type`.
 pub fn homeomorphism_type() -> Function {
-    Function::new("homeomorphism_type", Body::Scalar(Arc::new(HomeomorphismType)))
+    Function::new("homeomorphism_type", Body::Scalar(Arc::new(HomeomorphismType))).heavy()
         .parameters([
             facets_parameter(),
             whole_number("moves", "After how many bistellar moves the search for a known triangulation ends.")
@@ -118,10 +118,6 @@ impl ScalarFunction for CanonicalForm {
         facets_type()
     }
 
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
         let name = "canonical_form";
         let facets = FacetsColumn::new(name, &columns[0])?;
@@ -137,10 +133,6 @@ struct BistellarWalk;
 impl ScalarFunction for BistellarWalk {
     fn data_type(&self) -> DataType {
         facets_type()
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
@@ -167,10 +159,6 @@ impl ScalarFunction for ConnectedSum {
         facets_type()
     }
 
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
         let name = "connected_sum";
         let (first, second) = (FacetsColumn::new(name, &columns[0])?, FacetsColumn::new(name, &columns[1])?);
@@ -191,10 +179,6 @@ struct HomeomorphismType;
 impl ScalarFunction for HomeomorphismType {
     fn data_type(&self) -> DataType {
         DataType::Utf8
-    }
-
-    fn heavy(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {

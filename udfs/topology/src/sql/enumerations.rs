@@ -66,7 +66,7 @@ pub fn enumerate_3_manifolds() -> Function {
 
 /// The registration of `classic_triangulations`.
 pub fn classic_triangulations() -> Function {
-    Function::new("classic_triangulations", Body::Relation(Arc::new(Classics)))
+    Function::new("classic_triangulations", Body::Relation(Arc::new(bind_classics)))
         .returns("id, n_vertices, facets, dimension, name, betti_numbers, torsion_coefficients, orientable, source")
         .description(
             "Well-known triangulations with the homology that is known of their spaces: spheres of dimension 1 to 4, the \
@@ -158,12 +158,14 @@ impl Enumeration {
 
 impl Operator for Enumeration {
     fn bind(&self, call: &Call) -> Result<Binding> {
-        self.max_vertices(call)?;
-        Ok(Binding { schema: self.schema(), reads: Vec::new(), carries: None })
+        let (enumeration, n) = (*self, self.max_vertices(call)?);
+        Ok(Binding::new(self.schema(), Vec::new(), move |run| enumeration.run(n, run)))
     }
+}
 
-    fn run(&self, call: &Call, run: &mut Run) -> Result<()> {
-        let n = self.max_vertices(call)?;
+impl Enumeration {
+    /// Emits the complexes on up to `n` vertices.
+    fn run(self, n: usize, run: &mut Run) -> Result<()> {
         let (mut search, numbers) = match self {
             Self::Surfaces => (Search::Surfaces(SurfaceEnumeration::new(n)), &N_SURFACES[..]),
             Self::ThreeManifolds => (Search::ThreeManifolds(ThreeManifoldEnumeration::new(n)), &N_3_MANIFOLDS[..]),
@@ -313,47 +315,42 @@ fn facets_of(found: &Complexes, range: Range<usize>) -> Result<ArrayRef> {
     lists(range.map(|i| found.facets(i).len() / width), facets)
 }
 
-#[derive(Debug)]
-struct Classics;
+fn bind_classics(_: &Call) -> Result<Binding> {
+    let more = [field("orientable", DataType::Boolean), field("source", DataType::Utf8)];
+    let schema = Schema::new(triangulation_fields().into_iter().chain(more).collect::<Vec<_>>());
+    Ok(Binding::new(Arc::new(schema), Vec::new(), classics))
+}
 
-impl Operator for Classics {
-    fn bind(&self, _: &Call) -> Result<Binding> {
-        let more = [field("orientable", DataType::Boolean), field("source", DataType::Utf8)];
-        let schema = Schema::new(triangulation_fields().into_iter().chain(more).collect::<Vec<_>>());
-        Ok(Binding { schema: Arc::new(schema), reads: Vec::new(), carries: None })
-    }
-
-    fn run(&self, _: &Call, run: &mut Run) -> Result<()> {
-        let classics = crate::classic_triangulations();
-        let facets: Vec<Option<FlatFacets>> = classics
-            .iter()
-            .map(|classic| {
-                let mut flat = FlatFacets::default();
-                classic.facets.iter().for_each(|facet| flat.push(facet.iter().copied()));
-                Some(flat)
-            })
-            .collect();
-        let text = |pick: fn(&crate::Classic) -> &'static str| -> ArrayRef {
-            Arc::new(StringArray::from_iter_values(classics.iter().map(pick)))
-        };
-        let number = |pick: fn(&crate::Classic) -> usize| -> ArrayRef {
-            Arc::new(Int64Array::from_iter_values(classics.iter().map(|classic| pick(classic) as i64)))
-        };
-        let betti = classics.iter().flat_map(|classic| classic.betti_numbers).map(|&rank| rank as i64);
-        let torsion = classics.iter().flat_map(|classic| classic.torsion_coefficients);
-        run.emit_all(vec![
-            text(|classic| classic.id),
-            number(crate::Classic::n_vertices),
-            facets_array(&facets, "classic_triangulations", run.host())?,
-            number(|classic| classic.dimension),
-            text(|classic| classic.name),
-            lists(classics.iter().map(|c| c.betti_numbers.len()), Arc::new(betti.collect::<Int64Array>()))?,
-            lists(
-                classics.iter().map(|c| c.torsion_coefficients.len()),
-                Arc::new(torsion.map(Some).collect::<StringArray>()),
-            )?,
-            Arc::new(classics.iter().map(|classic| Some(classic.orientable)).collect::<BooleanArray>()),
-            text(|classic| classic.source),
-        ])
-    }
+fn classics(run: &mut Run) -> Result<()> {
+    let classics = crate::classic_triangulations();
+    let facets: Vec<Option<FlatFacets>> = classics
+        .iter()
+        .map(|classic| {
+            let mut flat = FlatFacets::default();
+            classic.facets.iter().for_each(|facet| flat.push(facet.iter().copied()));
+            Some(flat)
+        })
+        .collect();
+    let text = |pick: fn(&crate::Classic) -> &'static str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(classics.iter().map(pick)))
+    };
+    let number = |pick: fn(&crate::Classic) -> usize| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(classics.iter().map(|classic| pick(classic) as i64)))
+    };
+    let betti = classics.iter().flat_map(|classic| classic.betti_numbers).map(|&rank| rank as i64);
+    let torsion = classics.iter().flat_map(|classic| classic.torsion_coefficients);
+    run.emit_all(vec![
+        text(|classic| classic.id),
+        number(crate::Classic::n_vertices),
+        facets_array(&facets, "classic_triangulations", run.host())?,
+        number(|classic| classic.dimension),
+        text(|classic| classic.name),
+        lists(classics.iter().map(|c| c.betti_numbers.len()), Arc::new(betti.collect::<Int64Array>()))?,
+        lists(
+            classics.iter().map(|c| c.torsion_coefficients.len()),
+            Arc::new(torsion.map(Some).collect::<StringArray>()),
+        )?,
+        Arc::new(classics.iter().map(|classic| Some(classic.orientable)).collect::<BooleanArray>()),
+        text(|classic| classic.source),
+    ])
 }

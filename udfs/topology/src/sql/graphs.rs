@@ -2,28 +2,22 @@
 
 use std::sync::Arc;
 
-use arrow::array::ListArray;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::datatypes::DataType;
 use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{
-    Body, Function, KeyIndex, Options, Parameter, RowsFunction, RowsKernel, execution_error, of_graphs, usage_error,
+    Body, Function, KeyIndex, Options, Parameter, RowsFunction, RowsKernel, execution_error, graph_aggregate,
+    of_graphs, usage_error,
 };
 use datafusion::common::Result;
 
-use super::column::{facets_array, facets_type, fault, list_of};
+use super::column::{facets_array, facets_type, fault};
 use crate::FlatFacets;
 
-const BETTI: &str = "graph_betti";
 const CLIQUES: &str = "clique_complex";
 
 /// The registration of `graph_betti`.
 pub fn graph_betti() -> Function {
-    Function::new(BETTI, Body::Rows(Arc::new(GraphBetti)))
-        .parameters([
-            Parameter::column("src", "One end of the edge: integers or text."),
-            Parameter::column("dst", "The other end."),
-        ])
-        .returns("BIGINT[]")
+    graph_aggregate("graph_betti", |graph, _| Ok(crate::graph_betti(graph).map(|rank| rank as i64).to_vec()))
         .description(
             "The Betti numbers of the graph of the rows, undirected and simple: its connected components, and its \
              independent cycles m - n + components. A loop makes a node, no edge. Rows with a NULL end do not count; no \
@@ -35,7 +29,7 @@ pub fn graph_betti() -> Function {
 
 /// The registration of `clique_complex`.
 pub fn clique_complex() -> Function {
-    Function::new(CLIQUES, Body::Rows(Arc::new(CliqueComplex)))
+    Function::new(CLIQUES, Body::Rows(Arc::new(CliqueComplex))).heavy()
         .parameters([
             Parameter::column("src", "One end of the edge: integers from 0 on, which become the vertices."),
             Parameter::column("dst", "The other end."),
@@ -54,30 +48,9 @@ pub fn clique_complex() -> Function {
 }
 
 #[derive(Debug)]
-struct GraphBetti;
-
-impl RowsFunction for GraphBetti {
-    fn data_type(&self) -> DataType {
-        list_of(DataType::Int64)
-    }
-
-    fn bind(&self, _: &Options) -> Result<RowsKernel> {
-        Ok(Box::new(|groups, monitor| {
-            let betti = |_: &KeyIndex, graph: &Graph| Ok(crate::graph_betti(graph).map(|rank| Some(rank as i64)));
-            let found = of_graphs(BETTI, groups, monitor, betti)?;
-            Ok(Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(found)))
-        }))
-    }
-}
-
-#[derive(Debug)]
 struct CliqueComplex;
 
 impl RowsFunction for CliqueComplex {
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn data_type(&self) -> DataType {
         facets_type()
     }

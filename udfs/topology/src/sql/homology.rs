@@ -15,7 +15,7 @@ const HOMOLOGY: &str = "Munkres, Elements of Algebraic Topology (1984), Sec. 11;
 
 /// The registration of `betti_numbers`.
 pub fn betti_numbers() -> Function {
-    Function::new("betti_numbers", Body::Scalar(Arc::new(BettiNumbers)))
+    Function::new("betti_numbers", Body::Scalar(Arc::new(BettiNumbers))).heavy()
         .parameters([facets_parameter()])
         .returns("BIGINT[]")
         .description(
@@ -29,6 +29,7 @@ pub fn betti_numbers() -> Function {
 /// The registration of `torsion_coefficients`.
 pub fn torsion_coefficients() -> Function {
     Function::new("torsion_coefficients", Body::Scalar(Arc::new(TorsionCoefficients)))
+        .heavy()
         .parameters([facets_parameter()])
         .returns("TEXT[]")
         .description(
@@ -129,10 +130,6 @@ fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Res
 struct BettiNumbers;
 
 impl ScalarFunction for BettiNumbers {
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn data_type(&self) -> DataType {
         list_of(DataType::Int64)
     }
@@ -150,10 +147,6 @@ impl ScalarFunction for BettiNumbers {
 struct TorsionCoefficients;
 
 impl ScalarFunction for TorsionCoefficients {
-    fn heavy(&self) -> bool {
-        true
-    }
-
     fn data_type(&self) -> DataType {
         list_of(DataType::Utf8)
     }

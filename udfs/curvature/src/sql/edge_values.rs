@@ -1,0 +1,56 @@
+//! From the rows of a graph to its edges, and back.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array};
+use bonnet_graph::Graph;
+use bonnet_sql::{InputGraph, execution_error};
+use datafusion::common::Result;
+use rayon::prelude::*;
+
+use crate::EdgeIds;
+
+/// Rows that a thread looks up at a time.
+const TOGETHER: usize = 4096;
+
+/// The value of each arc's edge; NULL for a loop.
+pub(super) fn edge_values(graph: &Graph, arcs: &[(u32, u32)], values: &[f64]) -> ArrayRef {
+    let ids = EdgeIds::new(graph);
+    let value = |&(u, v): &(u32, u32)| ids.of(u, v).map(|id| values[id]);
+    if arcs.len() <= TOGETHER {
+        return Arc::new(arcs.iter().map(value).collect::<Float64Array>());
+    }
+    let found: Vec<Option<f64>> = arcs.par_iter().with_min_len(TOGETHER).map(value).collect();
+    Arc::new(Float64Array::from(found))
+}
+
+/// The resistance of every edge from the weights of the input's arcs; `None` where it has none. `function` is named in
+/// errors.
+///
+/// # Errors
+/// Where a weight is NULL or no positive finite number, and where rows of one edge have different ones.
+pub(super) fn resistances(function: &str, input: &InputGraph) -> Result<Option<Vec<f64>>> {
+    let Some(weights) = input.weights() else { return Ok(None) };
+    let graph = input.graph()?;
+    let ids = EdgeIds::new(graph);
+    let mut own: Vec<Option<f64>> = vec![None; graph.n_edges()];
+    for (&(u, v), weight) in input.arcs().iter().zip(weights) {
+        let Some(id) = ids.of(u, v) else { continue };
+        let error = |what: String| {
+            let edge = format!("the edge ({}, {})", input.keys.describe(u), input.keys.describe(v));
+            Err(execution_error(format!("{function}: {} {what}", input.describe(edge))))
+        };
+        let Some(weight) = weight else {
+            return error("has no weight: a weight is a resistance, a positive finite number".to_owned());
+        };
+        if !(weight > 0.0 && weight.is_finite()) {
+            return error(format!("has the weight {weight}: a weight is a resistance, a positive finite number"));
+        }
+        if let Some(other) = own[id].replace(weight).filter(|other| *other != weight) {
+            return error(format!(
+                "is there more than once, with the weights {other} and {weight}: keep one row of it, or one weight"
+            ));
+        }
+    }
+    Ok(Some(own.into_iter().map(|weight| weight.unwrap_or(1.0)).collect()))
+}

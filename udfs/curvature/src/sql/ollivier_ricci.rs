@@ -1,0 +1,104 @@
+//! `ollivier_ricci(src, dst ...) OVER (...)` and `FROM ollivier_ricci(edges ...)`.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use bonnet_sql::{
+    Body, EdgeFunction, EdgeKernel, Function, OptionValue, Options, Parameter, execution_error, stopped, usage_error,
+};
+use datafusion::common::{DataFusionError, Result};
+
+use super::edge_values::edge_values;
+use crate::{Measure, OllivierError, OllivierOptions};
+
+pub(super) const NAME: &str = "ollivier_ricci";
+pub(super) const SOURCE: &str = "Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Eq. 2 and 20; \
+                      Ollivier, Ricci curvature of Markov chains on metric spaces (2009)";
+
+pub(super) fn parameters() -> [Parameter; 3] {
+    [
+        Parameter::number("alpha", "The share of the mass that stays at its node, from 0 to 1.").or(OptionValue::Number(0.0)),
+        Parameter::text(
+            "measure",
+            "How the rest is spread: 'uniform' over the neighbours; 'two_hop', 0.5 on the node, 0.125 on each neighbour, \
+             0.025 on each second neighbour, normalised; 'random_walk', the mean of the walks of 0 to steps steps; \
+             'transition_power', the walk of steps steps.",
+        )
+        .or(OptionValue::Text(Measure::default().name().to_owned())),
+        Parameter::integer("steps", "The steps of 'random_walk' and 'transition_power', at least 1.")
+            .or(OptionValue::Integer(2)),
+    ]
+}
+
+/// The registration.
+pub fn ollivier_ricci() -> Function {
+    let columns = [
+        Parameter::column("src", "One end of the edge: integers or text."),
+        Parameter::column("dst", "The other end."),
+    ];
+    Function::new(NAME, Body::Edge(Arc::new(Ollivier)))
+        .parameters(columns.into_iter().chain(parameters()))
+        .returns("DOUBLE")
+        .description(
+            "The Ollivier-Ricci curvature of an edge: 1 - W(i, j), the cost of turning the measure of i into that of j where \
+             a unit of mass costs the hops that it moves, in the undirected simple graph of the rows. Exact: masses are \
+             whole numbers, and the transport is solved by maximum flows. NULL for a loop and where an end is NULL.",
+        )
+        .example(
+            "SELECT src, dst, ollivier_ricci FROM ollivier_ricci(karate.edges, alpha => 0.5) \
+             ORDER BY ollivier_ricci, src, dst LIMIT 3",
+        )
+        .source(SOURCE)
+}
+
+pub(super) fn options(function: &str, options: &Options) -> Result<OllivierOptions> {
+    let default = OllivierOptions::default();
+    let measure = match options.text("measure")? {
+        None => default.measure,
+        Some(name) => match Measure::of_name(name) {
+            Some(measure) => measure,
+            None => {
+                let names = Measure::ALL.map(|measure| format!("'{}'", measure.name())).join(", ");
+                return usage_error(format!("{function}: measure => '{name}': expected one of {names}"));
+            }
+        },
+    };
+    let steps = options.integer_from("steps", 1).map_err(|error| error.context(function))?;
+    let steps = steps.map_or(default.steps, |steps| usize::try_from(steps).unwrap_or(usize::MAX));
+    if steps != default.steps && matches!(measure, Measure::Uniform | Measure::TwoHop) {
+        return usage_error(format!(
+            "{function}: steps => {steps} means nothing to the measure '{}'; 'random_walk' and 'transition_power' take steps",
+            measure.name()
+        ));
+    }
+    let checked = OllivierOptions { measure, steps, alpha: options.number("alpha")?.unwrap_or(default.alpha) };
+    match checked.check() {
+        Ok(()) => Ok(checked),
+        Err(error) => usage_error(format!("{function}: {error}")),
+    }
+}
+
+pub(super) fn failed(function: &str, error: OllivierError) -> DataFusionError {
+    match error {
+        OllivierError::Stopped(reason) => stopped(reason),
+        error => execution_error(format!("{function}: {error}")),
+    }
+}
+
+#[derive(Debug)]
+struct Ollivier;
+
+impl EdgeFunction for Ollivier {
+    fn data_type(&self) -> DataType {
+        DataType::Float64
+    }
+
+    fn bind(&self, given: &Options) -> Result<EdgeKernel> {
+        let options = options(NAME, given)?;
+        Ok(Box::new(move |input, host| {
+            let graph = input.graph()?;
+            let values = crate::ollivier_ricci(graph, &options, host).map_err(|error| failed(NAME, error))?;
+            Ok(edge_values(graph, input.arcs(), &values))
+        }))
+    }
+}

@@ -1,0 +1,182 @@
+//! What `CREATE GRAPH g FROM SCHEMA s` reads, its options, and the tables that it answers.
+
+mod options;
+mod source;
+mod tables;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Field;
+use bonnet_graph::Monitor;
+use bonnet_sql::stopped;
+use datafusion::common::{DataFusionError, Result};
+
+pub use options::{KeyClause, KeyColumns, Options};
+pub use source::Source;
+pub use tables::KEYS;
+
+use crate::{
+    Database, Error, ForeignKey, Links, PrimaryKey, SchemaGraph, Text, encode, foreign_keys, primary_keys, resolve,
+};
+use options::{Declared, check_arity};
+use tables::Tables;
+
+/// What the reference says of the statement.
+pub const REFERENCE: &str = "\
+## CREATE GRAPH from a schema
+
+```sql
+CREATE [OR REPLACE] GRAPH [IF NOT EXISTS] g FROM SCHEMA s
+  [KEYS (orders.customer_id -> customers.id AS bought, stops(race, lap) -> laps(race, lap), customers(id), ...)]
+  [WITH (option => value, ...)]
+```
+
+Every table of the schema `s` (views, too) is a type of nodes, every row a node, every foreign key a type of edges, from the \
+row that refers to the row it names. The graph `g` has the tables
+
+| table | columns |
+|---|---|
+| `nodes` | `node` (0, 1, ...: table by table, the rows of a table by their key), `label` (with the option), `features` `MAP(INT, FLOAT)`, \
+`type` (the table), `id` (the row's key as text, several columns joined by a blank; without a key the row's number, from 1) |
+| `edges` | `src`, `dst`, `type` (`table.column`, or the name given by AS), `weight` (with the option) |
+| `keys` | what the statement prints: `kind` (`primary`, `foreign`), `key`, `type`, `found` (`declared`, `inferred`, `refused`, \
+`label`, `row number`), `rows` (nodes or edges), `nulls`, `dangling` (rows whose key names no row), `examples` (of dangling keys) |
+| `features` | `type`, `column`, `encoding`, `first`, `width`: the places of a column's features |
+
+**Keys** are those in KEYS, declared PRIMARY KEYs, and those that are found by name and verified by values. In KEYS, `t(a, b)` \
+alone is a primary key, `t.a -> u.b` a foreign one, `t.a -> u` refers to the primary key of `u`; one column of texts against \
+several columns means their values joined by a blank: `accidents.driver -> drivers(forename, surname)`. A column is inferred \
+to be a foreign key if it is called like another table's key (`driverId`), like the table in the singular, with a word for a \
+key (`driver_id`) or without (`driver`), or has a role in front (`home_team_id`; `parent_id` is the own table), and if the \
+share `coverage` of its values at least names a row; a name that its values refute is printed as `refused`. A primary key is \
+inferred to be the first of these columns without NULL and repetition: `id`, one called like its table, the first one.
+
+**Features**: a number is one feature, its distance from the column's mean in standard deviations; a text column of at most \
+`categories` different texts, each twice on average, has one feature a text; the other texts of a row together are one \
+vector, in the first places for every type: the mean of the `text_vectors` of its words, or, without them, hashed trigrams in \
+`text_width` places. **The hashed trigrams are a stand-in**: they know spelling, not meaning. Keys are no features; NULL is no \
+entry. A text `\\N`, as MySQL and PostgreSQL write NULL into files, is NULL, and a column that only this made text is one of \
+numbers. All types share one space of features, so a model that knows no types reads `g` as it is.
+
+| option | default | |
+|---|---|---|
+| `infer` | `true` | whether foreign keys are also looked for where none is declared |
+| `coverage` | `0.5` | the share of values that have to name a row, above 0 and at most 1 |
+| `label` | | the column `table.column` that becomes `nodes.label`, and no feature; a foreign key that it is part of would tell \
+it, so makes no edges |
+| `weight` | | the name of the columns of numbers whose value is the weight of their row's edges; 1 in tables without it |
+| `text_vectors` | | a relation with `word` TEXT and `vector` FLOAT[] |
+| `text_width` | `64` | the places of hashed trigrams |
+| `categories` | `50` | the most different texts of a column of categories |
+| `isolated` | `true` | whether rows without an edge are nodes |
+| `directed` | `false` | whether the edges are arcs, for functions with `directed => true` |
+| `homogeneous` | `false` | leaves the columns `type` out, so that all nodes and edges are of one type |
+";
+
+/// The keys of a database with what they join.
+struct Keys {
+    primary: Vec<PrimaryKey>,
+    foreign: Vec<(ForeignKey, Links)>,
+    refused: Vec<(ForeignKey, Links)>,
+    /// Those that would tell the label: they make no edges.
+    hidden: Vec<(ForeignKey, Links)>,
+}
+
+/// The tables of the graph, by name, each with one batch at least; the statement prints [`KEYS`].
+/// `features_field` is the column of sparse features of so many places.
+///
+/// # Errors
+/// If an option or a key names what is not there, and if memory runs out.
+pub fn graph_tables(
+    source: &Source,
+    options: &Options,
+    features_field: impl Fn(usize) -> Field,
+    monitor: &dyn Monitor,
+) -> Result<Vec<(&'static str, Vec<RecordBatch>)>> {
+    let database = &source.database;
+    let declared = options.declared(database)?;
+    let keys = keys(source, options, declared, monitor)?;
+    let text = match &options.text_vectors {
+        Some(vectors) => Text::Vectors(vectors),
+        None => Text::Hashed(options.text_width),
+    };
+    let label = options.label(database)?;
+    let weight = options.weight(database)?;
+    let used = used(database, &keys, label, &weight);
+    let features = encode(database, &used, text, options.categories, monitor).map_err(relational)?;
+    // The features, and once more as columns; nodes and edges as columns.
+    monitor.reserve(2 * features.bytes()).map_err(stopped)?;
+    let graph =
+        SchemaGraph::new(database, &keys.primary, &keys.foreign, options.isolated, monitor).map_err(relational)?;
+    let tables = Tables {
+        source,
+        keys: &keys,
+        graph: &graph,
+        features: &features,
+        features_field: features_field(features.width as usize),
+        typed: !options.homogeneous,
+    };
+    tables.all(label, options.weight.is_some().then_some(weight.as_slice()), monitor)
+}
+
+fn keys(source: &Source, options: &Options, declared: Declared, monitor: &dyn Monitor) -> Result<Keys> {
+    let database = &source.database;
+    let mut of_tables = source.primary_keys.clone();
+    for (table, columns) in declared.primary {
+        of_tables[table] = columns;
+    }
+    let primary = primary_keys(database, &of_tables, monitor).map_err(relational)?;
+    let mut foreign = Vec::new();
+    for mut key in declared.foreign {
+        if key.to_columns.is_empty() {
+            key.to_columns.clone_from(&primary[key.to].columns);
+            check_arity(database, &key)?;
+        }
+        let links = resolve(database, &key, monitor).map_err(relational)?;
+        foreign.push((key, links));
+    }
+    let mut refused = Vec::new();
+    if options.infer {
+        let known: Vec<ForeignKey> = foreign.iter().map(|(key, _)| key.clone()).collect();
+        let found = foreign_keys(database, &primary, &known, options.coverage, monitor).map_err(relational)?;
+        foreign.extend(found.keys);
+        refused.extend(found.refused.into_iter().map(|refused| (refused.key, refused.links)));
+    }
+    foreign.sort_by(|(a, _), (b, _)| (a.from, &a.columns, a.to).cmp(&(b.from, &b.columns, b.to)));
+    let label = options.label(database)?;
+    let tells_label = |(key, _): &(ForeignKey, Links)| {
+        label.is_some_and(|(table, column)| key.from == table && key.columns.contains(&column))
+    };
+    let (hidden, foreign) = foreign.into_iter().partition(tells_label);
+    Ok(Keys { primary, foreign, refused, hidden })
+}
+
+/// What columns are used for that become no features.
+fn used(
+    database: &Database,
+    keys: &Keys,
+    label: Option<(usize, usize)>,
+    weight: &[Option<usize>],
+) -> Vec<Vec<Option<&'static str>>> {
+    let mut used: Vec<Vec<Option<&'static str>>> =
+        database.tables.iter().map(|table| vec![None; table.columns.len()]).collect();
+    for (table, key) in keys.primary.iter().enumerate() {
+        key.columns.iter().for_each(|&column| used[table][column] = Some("primary key"));
+    }
+    for (key, _) in &keys.foreign {
+        key.columns.iter().for_each(|&column| used[key.from][column] = Some("foreign key"));
+    }
+    for (table, column) in weight.iter().enumerate() {
+        column.iter().for_each(|&column| used[table][column] = Some("weight"));
+    }
+    if let Some((table, column)) = label {
+        used[table][column] = Some("label");
+    }
+    used
+}
+
+fn relational(error: Error) -> DataFusionError {
+    match error {
+        Error::Stopped(reason) => stopped(reason),
+        Error::Key(text) => DataFusionError::Plan(format!("CREATE GRAPH: {text}")),
+    }
+}

@@ -1,0 +1,164 @@
+//! One graph of an input, as relation operators and edge functions receive it.
+
+use std::sync::{Arc, OnceLock};
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::{filter, take};
+use bonnet_graph::{Graph, Monitor};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+
+use crate::host::Host;
+use crate::keys::{KeyColumn, KeyIndex};
+use crate::operator::{execution_error, stopped};
+use crate::run::Run;
+
+/// One graph of an input: its nodes in the order of their keys, and its rows as pairs of their numbers. The undirected
+/// simple graph of the rows is built when it is first asked for.
+pub struct InputGraph {
+    /// The value of `graph_id`, or of what the rows are partitioned by, as one row; `None` where the input has no such
+    /// column.
+    pub id: Option<ArrayRef>,
+    /// The nodes' keys.
+    pub keys: KeyIndex,
+    arcs: Vec<(u32, u32)>,
+    /// Which rows have both ends; `None` where all have.
+    with_ends: Option<BooleanBuffer>,
+    weights: Option<Float64Array>,
+    graph: OnceLock<Graph>,
+    host: Arc<Host>,
+}
+
+impl InputGraph {
+    /// The graph of two key columns, and of `nodes` where given: then every end has to be among them.
+    ///
+    /// # Errors
+    /// If keys do not agree, or an end is not among `nodes`.
+    pub(crate) fn new(
+        function: &str,
+        (src, dst): (&KeyColumn, &KeyColumn),
+        nodes: Option<&KeyColumn>,
+        weights: Option<Float64Array>,
+        host: &Arc<Host>,
+    ) -> Result<Self> {
+        let keys = match nodes {
+            None => KeyIndex::new(&[("src", src), ("dst", dst)])?,
+            Some(nodes) => {
+                if nodes.data_type() != src.data_type() {
+                    // For its error: the index of the nodes alone would not see that the forms differ.
+                    KeyIndex::new(&[("nodes.node", nodes), ("src", src), ("dst", dst)])?;
+                }
+                KeyIndex::new(&[("nodes.node", nodes)])?
+            }
+        };
+        let (arcs, with_ends) = keys.arcs(src, dst);
+        if nodes.is_some() && with_ends.is_some() {
+            for (column, name) in [(src, "src"), (dst, "dst")] {
+                if let Some(row) = keys.first_unknown(column) {
+                    return Err(execution_error(format!(
+                        "{function}: an edge ends at node {} ({name}), which nodes lacks. Add the node, leave nodes => \
+                         out, or keep only edges between nodes: WHERE src IN (SELECT node FROM ...) AND dst IN (SELECT \
+                         node FROM ...)",
+                        column.describe(row)
+                    )));
+                }
+            }
+        }
+        let weights = match (&weights, &with_ends) {
+            (Some(weights), Some(with_ends)) => {
+                Some(filter(weights, &BooleanArray::new(with_ends.clone(), None))?.as_primitive().clone())
+            }
+            _ => weights,
+        };
+        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: OnceLock::new(), host: Arc::clone(host) })
+    }
+
+    /// The number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The rows that have both ends, as they stand: with repeats, loops and their direction.
+    pub fn arcs(&self) -> &[(u32, u32)] {
+        &self.arcs
+    }
+
+    /// A column with a value for every row from one for each of [`InputGraph::arcs`]: NULL for a row without both ends.
+    pub(crate) fn by_row(&self, values: ArrayRef) -> Result<ArrayRef> {
+        let Some(with_ends) = &self.with_ends else { return Ok(values) };
+        let mut next = 0..;
+        let places = with_ends.iter().map(|ends| if ends { next.next() } else { None });
+        Ok(take(&values, &places.collect::<UInt32Array>(), None)?)
+    }
+
+    /// The weight of each of [`InputGraph::arcs`], where the call names a column of weights.
+    pub fn weights(&self) -> Option<&Float64Array> {
+        self.weights.as_ref()
+    }
+
+    /// The undirected simple graph of the rows: built and its memory reserved by the first call, O(n + m).
+    ///
+    /// # Errors
+    /// If memory runs out, or the query has ended.
+    pub fn graph(&self) -> Result<&Graph> {
+        if self.graph.get().is_none() {
+            self.host.reserve(self.graph_bytes()).map_err(stopped)?;
+            let graph = Graph::from_edges(self.n_nodes(), &self.arcs);
+            if self.graph.set(graph).is_err() {
+                // Another thread was faster.
+                self.host.release(self.graph_bytes());
+            }
+        }
+        Ok(self.graph.get_or_init(|| unreachable!("set above")))
+    }
+
+    fn graph_bytes(&self) -> usize {
+        Graph::bytes(self.n_nodes(), self.arcs.len())
+    }
+
+    /// Emits rows about this graph: `graph_id` where the input has one, then these columns, all of one length.
+    ///
+    /// # Errors
+    /// If nobody waits for the answer.
+    pub fn emit(&self, run: &Run, columns: Vec<ArrayRef>) -> Result<()> {
+        let rows = columns.first().map_or(0, |column| column.len());
+        let zeros = UInt32Array::from(vec![0u32; rows]);
+        let id = self.id.as_ref().map(|id| take(id, &zeros, None)).transpose()?;
+        run.emit_all(id.into_iter().chain(columns).collect())
+    }
+
+    /// Emits a row for each node: `graph_id` where the input has one, the key, and these columns.
+    ///
+    /// # Errors
+    /// If nobody waits for the answer.
+    pub fn emit_nodes(&self, run: &Run, columns: Vec<ArrayRef>) -> Result<()> {
+        self.emit(run, std::iter::once(self.keys.array()).chain(columns).collect())
+    }
+
+    /// `text`, and which graph of the input it is about.
+    pub fn describe(&self, text: String) -> String {
+        match self.id.as_ref().and_then(|id| ScalarValue::try_from_array(id, 0).ok()) {
+            Some(id) => format!("{text} of the graph {id}"),
+            None => text,
+        }
+    }
+
+    /// An error with the graph that it is about, where the input has several.
+    pub fn context(&self, error: DataFusionError) -> DataFusionError {
+        match &self.id {
+            Some(id) => {
+                let id = KeyColumn::new(id, "graph_id").map_or("?".to_owned(), |id| id.describe(0));
+                error.context(format!("graph_id {id}"))
+            }
+            None => error,
+        }
+    }
+}
+
+impl Drop for InputGraph {
+    fn drop(&mut self) {
+        if self.graph.get().is_some() {
+            self.host.release(self.graph_bytes());
+        }
+    }
+}
