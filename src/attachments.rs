@@ -118,12 +118,12 @@ pub(crate) fn catalogs(
     let catalogs = EngineCatalogs::new(&start, system);
     catalogs.insert(MEMORY_CATALOG, Arc::new(MemoryCatalog::default()));
     if let Some(path) = database {
-        let database = LastingCatalog::new(Database::open(path, read_only)?);
+        let database = Database::open(path, read_only)?;
         for (name, attached) in database.attached_catalogs()? {
             let catalog = AttachedCatalog { name: name.clone(), attached, read_only, opened: OnceLock::new() };
             catalogs.insert(&name, Arc::new(catalog));
         }
-        catalogs.insert(&start, Arc::new(database));
+        catalogs.insert(&start, Arc::new(LastingCatalog::new(database)));
     }
     Ok(Arc::new(catalogs))
 }
@@ -201,7 +201,7 @@ impl EngineCatalog for AttachedCatalog {
         }
     }
 
-    fn lasting(&self) -> Option<&LastingCatalog> {
-        self.get().ok()?.lasting()
+    fn database(&self) -> Option<&Arc<Database>> {
+        self.get().ok()?.database()
     }
 }

@@ -8,50 +8,17 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use bonnet_datasets::Dataset;
 use datafusion::catalog::SchemaProvider;
-use datafusion::common::{Constraints, Result, plan_err};
+use datafusion::common::{Result, plan_err};
 use datafusion::datasource::TableProvider;
-use datafusion::execution::memory_pool::MemoryPool;
-use datafusion::logical_expr::Expr;
-use datafusion::prelude::DataFrame;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
-use crate::delta::{Database, GraphFacts, LastingCatalog, LastingTable};
-use crate::memory_catalog::MemorySchema;
+use crate::delta::{Database, GraphFacts, LastingTable};
 use crate::memory_table::MemoryTable;
+use crate::new_table::{MAIN_SCHEMA, NewGraph, NewTable, SYSTEM_SCHEMA};
 use crate::stored_view::StoredView;
-use crate::system::SYSTEM_SCHEMA;
-
-/// The catalog of what lives as long as the engine: the only one of an engine without a database.
-pub const MEMORY_CATALOG: &str = "memory";
-/// The schema of tables without a schema.
-pub const MAIN_SCHEMA: &str = "main";
-
-/// What a new table is made of.
-pub struct NewTable {
-    /// The columns, as the rows have them but for NOT NULL.
-    pub columns: SchemaRef,
-    /// The rows.
-    pub rows: DataFrame,
-    /// The defaults of columns.
-    pub defaults: Vec<(String, Expr)>,
-    /// PRIMARY KEY and UNIQUE.
-    pub constraints: Constraints,
-}
-
-/// What a new graph is made of.
-pub struct NewGraph {
-    /// What its tables do not say.
-    pub facts: GraphFacts,
-    /// Its tables by name, of one batch at least each.
-    pub tables: Vec<(&'static str, Vec<RecordBatch>)>,
-    /// The memory that tables in memory take.
-    pub memory: Arc<dyn MemoryPool>,
-}
 
 /// A schema in which statements create and drop tables and views.
 pub trait EngineSchema: SchemaProvider {
@@ -162,19 +129,10 @@ pub trait EngineCatalog: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the name is taken and not to be replaced, or there is no room for the tables.
-    fn create_graph<'a>(&'a self, name: &'a str, graph: NewGraph, replace: bool) -> BoxFuture<'a, Result<()>> {
-        let create = || {
-            let schema = MemorySchema::graph(name, graph)?;
-            if replace {
-                self.drop_schema(name, true)?;
-            }
-            self.register_schema(name, Arc::new(schema))
-        };
-        ready(create()).boxed()
-    }
+    fn create_graph<'a>(&'a self, name: &'a str, graph: NewGraph, replace: bool) -> BoxFuture<'a, Result<()>>;
 
     /// The lasting database that the catalog is, if it is one.
-    fn lasting(&self) -> Option<&LastingCatalog> {
+    fn database(&self) -> Option<&Arc<Database>> {
         None
     }
 }

@@ -10,11 +10,14 @@ use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::TableType;
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 
 use crate::databases::Tables;
 use crate::delta::LastingTable;
-use crate::engine_catalog::{EngineCatalog, EngineSchema, MAIN_SCHEMA};
+use crate::engine_catalog::{EngineCatalog, EngineSchema};
 use crate::error::external;
+use crate::new_table::{MAIN_SCHEMA, NewGraph};
 use crate::stored_view::StoredView;
 
 /// What kind of tables a location holds.
@@ -118,6 +121,11 @@ impl EngineCatalog for ExternalCatalog {
             true => plan_err!("'{}' is attached for reading: DETACH it instead", self.schema.location),
             false => Ok(false),
         }
+    }
+
+    fn create_graph<'a>(&'a self, name: &'a str, _: NewGraph, _: bool) -> BoxFuture<'a, Result<()>> {
+        let refused = plan_err!("'{}' is attached for reading: create {name} in another catalog", self.schema.location);
+        ready(refused).boxed()
     }
 }
 

@@ -12,7 +12,7 @@ use datafusion::logical_expr::TableType;
 
 use crate::dataset_table::DatasetTable;
 use crate::engine_catalog::EngineSchema;
-use crate::memory_catalog::MemorySchema;
+use crate::memory_schema::MemorySchema;
 
 /// A data set as a schema: its own tables, and those that users create beside them.
 #[derive(Debug)]

@@ -38,7 +38,9 @@ mod graphs;
 mod lazy;
 mod mantra;
 mod memory_catalog;
+mod memory_schema;
 mod memory_table;
+mod new_table;
 mod provider_catalog;
 mod row_cache;
 mod runs;
@@ -51,9 +53,7 @@ mod unique_keys;
 
 pub use committed_rows::CommittedRows;
 pub use dataset_table::DatasetTable;
-pub use engine_catalog::{
-    EngineCatalog, EngineCatalogs, EngineSchema, MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable,
-};
+pub use engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
 pub use external_catalog::{ExternalCatalog, ExternalFormat};
 pub use faulty_schema::FaultySchema;
 pub use file_table::{file_table, looks_like_a_file};
@@ -61,9 +61,11 @@ pub use graph_schema::GraphSchema;
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 pub use lazy::{BlockingRead, LazyExec, LazyRows, Rows};
 pub use mantra::MantraFormatFactory;
-pub use memory_catalog::{MemoryCatalog, MemorySchema};
+pub use memory_catalog::MemoryCatalog;
+pub use memory_schema::MemorySchema;
 pub use memory_table::{MemoryTable, counted};
+pub use new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHEMA};
 pub use session_catalog::{SessionCatalogs, SessionSchema};
 pub use stored_view::{PlanQuery, StoredView};
-pub use system::{Function, Hyperparameter, Model, SYSTEM_SCHEMA, Setting, SystemRows, SystemSchema};
+pub use system::{Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
 pub use time_travel::{TimeTravel, Version, time_travel_name};

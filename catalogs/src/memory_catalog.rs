@@ -1,76 +1,17 @@
-//! Catalogs and schemas that live as long as the engine.
+//! Catalogs that live as long as the engine.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use async_trait::async_trait;
 use bonnet_datasets::Collection;
-use datafusion::catalog::{MemorySchemaProvider, SchemaProvider, TableProvider};
-use datafusion::common::{Constraints, Result, internal_err, plan_err};
-use datafusion::logical_expr::TableType;
+use datafusion::common::{Result, plan_err};
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 
-use crate::delta::GraphFacts;
-use crate::engine_catalog::{EngineCatalog, EngineSchema, MAIN_SCHEMA, NewGraph};
+use crate::engine_catalog::{EngineCatalog, EngineSchema};
 use crate::graph_schema::GraphSchema;
-use crate::memory_table::{MemoryTable, TableMemory};
-
-/// A schema in memory.
-#[derive(Debug, Default)]
-pub struct MemorySchema {
-    tables: MemorySchemaProvider,
-    facts: Option<GraphFacts>,
-}
-
-impl MemorySchema {
-    /// The schema of a graph that a statement made.
-    pub(crate) fn graph(name: &str, graph: NewGraph) -> Result<Self> {
-        let NewGraph { facts, tables, memory } = graph;
-        let schema = Self { tables: MemorySchemaProvider::new(), facts: Some(facts) };
-        for (table, batches) in tables {
-            let Some(first) = batches.first() else { return internal_err!("the table {table} has no batch") };
-            let (name, columns) = (format!("{name}.{table}"), first.schema());
-            let mut reserved = TableMemory::new(&name, &memory);
-            batches.iter().try_for_each(|batch| reserved.grow(batch))?;
-            let rows =
-                MemoryTable::try_new(&name, columns, vec![batches], Constraints::default(), Vec::new(), reserved)?;
-            schema.register_table(table.to_owned(), Arc::new(rows))?;
-        }
-        Ok(schema)
-    }
-}
-
-#[async_trait]
-impl SchemaProvider for MemorySchema {
-    fn table_names(&self) -> Vec<String> {
-        self.tables.table_names()
-    }
-
-    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        self.tables.table(name).await
-    }
-
-    async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
-        self.tables.table_type(name).await
-    }
-
-    fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
-        self.tables.register_table(name, table)
-    }
-
-    fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        self.tables.deregister_table(name)
-    }
-
-    fn table_exist(&self, name: &str) -> bool {
-        self.tables.table_exist(name)
-    }
-}
-
-impl EngineSchema for MemorySchema {
-    fn facts(&self) -> Option<&GraphFacts> {
-        self.facts.as_ref()
-    }
-}
+use crate::memory_schema::MemorySchema;
+use crate::new_table::{MAIN_SCHEMA, NewGraph};
 
 /// A catalog in memory: the engine's own, or the graphs of an attached folder and the schemas that users create beside
 /// them.
@@ -137,4 +78,17 @@ impl EngineCatalog for MemoryCatalog {
         }
         Ok(schemas.remove(name).is_some())
     }
+
+    fn create_graph<'a>(&'a self, name: &'a str, graph: NewGraph, replace: bool) -> BoxFuture<'a, Result<()>> {
+        ready(create_graph(self, name, graph, replace)).boxed()
+    }
+}
+
+/// Creates a graph whose tables are in memory.
+pub(crate) fn create_graph(catalog: &dyn EngineCatalog, name: &str, graph: NewGraph, replace: bool) -> Result<()> {
+    let schema = MemorySchema::graph(name, graph)?;
+    if replace {
+        catalog.drop_schema(name, true)?;
+    }
+    catalog.register_schema(name, Arc::new(schema))
 }

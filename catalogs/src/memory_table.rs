@@ -26,7 +26,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, col
 use futures::{FutureExt, StreamExt};
 
 use crate::change_exec::ChangeExec;
-use crate::engine_catalog::NewTable;
+use crate::new_table::NewTable;
 use crate::table_methods::{Planned, table_methods};
 use crate::unique_keys::UniqueKeys;
 

@@ -6,8 +6,12 @@ use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::common::Result;
 use datafusion::logical_expr::TableType;
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 
 use crate::engine_catalog::{EngineCatalog, EngineSchema};
+use crate::memory_catalog::create_graph;
+use crate::new_table::NewGraph;
 
 /// A catalog of DataFusion's.
 #[derive(Debug)]
@@ -32,6 +36,10 @@ impl EngineCatalog for ProviderCatalog {
 
     fn drop_schema(&self, name: &str, cascade: bool) -> Result<bool> {
         Ok(self.0.deregister_schema(name, cascade)?.is_some())
+    }
+
+    fn create_graph<'a>(&'a self, name: &'a str, graph: NewGraph, replace: bool) -> BoxFuture<'a, Result<()>> {
+        ready(create_graph(self, name, graph, replace)).boxed()
     }
 }
 

@@ -18,10 +18,10 @@ use futures::future::BoxFuture;
 
 use crate::engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
 use crate::file_table::{file_table, looks_like_a_file};
-use crate::memory_catalog::MemorySchema;
+use crate::memory_schema::MemorySchema;
+use crate::new_table::SYSTEM_SCHEMA;
 use crate::provider_catalog::{ProviderCatalog, ProviderSchema};
 use crate::stored_view::{PlanQuery, StoredView};
-use crate::system::SYSTEM_SCHEMA;
 use crate::time_travel::{TimeTravel, no_history, parse_time_travel_name};
 
 /// A session's state, which says how files are read and views are planned. Weak, as the session owns the catalogs.

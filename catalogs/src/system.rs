@@ -23,9 +23,7 @@ use futures::future::BoxFuture;
 use crate::engine_catalog::EngineSchema;
 use crate::graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 use crate::lazy::{LazyExec, LazyRows, Rows};
-
-/// The name of the system schema.
-pub const SYSTEM_SCHEMA: &str = "bonnet";
+use crate::new_table::SYSTEM_SCHEMA;
 
 /// The rows that the engine provides. The graphs are found in the catalogs.
 pub trait SystemRows: Debug + Send + Sync + 'static {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::delta::{Attachment, LastingCatalog};
+use bonnet_catalogs::delta::{Attachment, Database};
 use bonnet_catalogs::{EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
 
 use crate::attachments::{self, Target};
@@ -41,8 +41,8 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
     attached.location = attachments::absolute(&attached.location);
     match opened {
         Target::Graph(dataset) => {
-            let note = match start.lasting() {
-                Some(database) if !database.database().is_read_only() => {
+            let note = match start.database() {
+                Some(database) if !database.is_read_only() => {
                     database.attach_schema(&name, attached)?;
                     String::new()
                 }
@@ -56,7 +56,7 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
             Ok(Answer::Done(format!("ATTACH {name}{note}")))
         }
         Target::Catalog(catalog, contents) => {
-            let note = start.lasting().map(|database| remember(database, &name, attached)).transpose()?;
+            let note = start.database().map(|database| remember(database, &name, attached)).transpose()?;
             catalogs.insert(&name, catalog);
             Ok(Answer::Done(format!("ATTACH {name}{contents}{}", note.unwrap_or_default())))
         }
@@ -64,8 +64,8 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
 }
 
 /// Remembers an attached catalog in a database; what to say if it cannot.
-fn remember(database: &LastingCatalog, name: &str, attached: Attachment) -> Result<String> {
-    if database.database().is_read_only() {
+fn remember(database: &Database, name: &str, attached: Attachment) -> Result<String> {
+    if database.is_read_only() {
         return Ok(not_remembered("the database is open for reading alone"));
     }
     let authority = attached.location.split_once("://").map(|(_, rest)| rest);
@@ -94,7 +94,7 @@ pub(super) fn detach(session: &Session, name: &str, if_exists: bool) -> Result<A
         return Err(Error::statement(format!("{name} is not attached: it is where the engine keeps its own tables")));
     }
     if catalogs.remove(name) {
-        if let Some(database) = catalog(session, start)?.lasting() {
+        if let Some(database) = catalog(session, start)?.database() {
             database.detach_catalog(name)?;
         }
         return Ok(Answer::Done(format!("DETACH {name}")));

@@ -56,12 +56,12 @@ pub(super) async fn vacuum(session: &Session, table: Option<&[String]>, retain: 
     }
     let name = &state.config_options().catalog.default_catalog;
     let catalog = session.engine.shared.catalogs.get(name);
-    let Some(lasting) = catalog.as_ref().and_then(|catalog| catalog.lasting()) else {
+    let Some(database) = catalog.as_ref().and_then(|catalog| catalog.database()) else {
         return Err(Error::statement(format!(
             "VACUUM: {name} is no lasting database, so it has no files to remove; `bonnet lab.bonnet` opens one"
         )));
     };
-    let (database, keep) = (Arc::clone(lasting.database()), retain.unwrap_or(RETENTION));
+    let (database, keep) = (Arc::clone(database), retain.unwrap_or(RETENTION));
     let dropped = tokio::task::spawn_blocking(move || database.remove_dropped(keep)).await;
     let dropped = dropped.map_err(|error| Error::statement(format!("VACUUM failed: {error}")))??;
     let mut files = 0;

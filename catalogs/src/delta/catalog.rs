@@ -1,11 +1,12 @@
 //! A database as a catalog: its schemas, and in them Delta tables, views, and the tables of attached graphs.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use bonnet_datasets::Dataset;
+use bonnet_datasets::{Dataset, Opened};
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, exec_err, internal_err, plan_err};
@@ -16,80 +17,53 @@ use datafusion::sql::unparser::expr_to_sql;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
-use super::database::Database;
+use super::database::{Database, lock};
 use super::entry::{self, Attachment, Entry, GraphFacts};
 use super::store::{self, Appender};
 use super::table::LastingTable;
 use super::{names, types};
-use crate::engine_catalog::{EngineCatalog, EngineSchema, MAIN_SCHEMA, NewGraph, NewTable};
+use crate::engine_catalog::{EngineCatalog, EngineSchema};
+use crate::error::external;
 use crate::faulty_schema::FaultySchema;
 use crate::graph_schema::GraphSchema;
+use crate::new_table::{MAIN_SCHEMA, NewGraph, NewTable};
 use crate::stored_view::StoredView;
 
 /// A database as a catalog.
 #[derive(Debug, Clone)]
 pub struct LastingCatalog {
     database: Arc<Database>,
+    /// The attached graphs that were opened, with what they were attached by.
+    graphs: Arc<Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>>,
 }
 
 impl LastingCatalog {
     /// The catalog of this database.
     pub fn new(database: Arc<Database>) -> Self {
-        Self { database }
+        Self { database, graphs: Arc::default() }
     }
 
-    /// The database.
-    pub fn database(&self) -> &Arc<Database> {
-        &self.database
-    }
-
-    /// Remembers an attached graph as the schema `name`.
-    ///
-    /// # Errors
-    /// If the name is taken, or the database cannot be changed.
-    pub fn attach_schema(&self, name: &str, attached: Attachment) -> Result<()> {
-        let _lock = self.database.lock()?;
-        let path = self.database.schema_path(name);
-        if entry::read(&path)?.is_some() {
-            return plan_err!("the schema {name} exists already");
+    /// The attached graph of a schema, opened when it is first needed.
+    fn graph(&self, schema: &str, attached: &Attachment) -> Result<Arc<GraphSchema>> {
+        if let Some((by, graph)) = lock(&self.graphs).get(schema)
+            && by == attached
+        {
+            return Ok(Arc::clone(graph));
         }
-        let folder = self.database.schema_folder(name)?;
-        Ok(entry::write(&path, &Entry::Schema { folder, graph: None, attached: Some(attached) })?)
-    }
-
-    /// Remembers an attached catalog.
-    ///
-    /// # Errors
-    /// If the database cannot be changed.
-    pub fn attach_catalog(&self, name: &str, attached: Attachment) -> Result<()> {
-        let _lock = self.database.lock()?;
-        Ok(entry::write(&self.database.attached_path(name), &Entry::Catalog { attached })?)
-    }
-
-    /// Forgets an attached catalog; whether it was remembered.
-    ///
-    /// # Errors
-    /// If the database cannot be changed.
-    pub fn detach_catalog(&self, name: &str) -> Result<bool> {
-        if self.database.is_read_only() {
-            return Ok(false);
-        }
-        let _lock = self.database.lock()?;
-        Ok(entry::remove(&self.database.attached_path(name))?)
-    }
-
-    /// The attached catalogs that are remembered.
-    ///
-    /// # Errors
-    /// If the catalog cannot be read.
-    pub fn attached_catalogs(&self) -> Result<Vec<(String, Attachment)>> {
-        let mut found = Vec::new();
-        for name in entry::list(&self.database.root().join("attached"))? {
-            if let Some(Entry::Catalog { attached }) = entry::read(&self.database.attached_path(&name))? {
-                found.push((name, attached));
+        let opened = bonnet_datasets::open(&attached.location, attached.format.as_deref(), &attached.options);
+        let graph = match opened.map_err(external)? {
+            Opened::Graph(dataset) => GraphSchema::new(dataset, attached.read_only),
+            Opened::Collection(_) => {
+                return plan_err!(
+                    "'{}' was one graph when it was attached as {schema} and is a folder of graphs now: DETACH {schema} \
+                     and attach it again",
+                    attached.location
+                );
             }
-        }
-        Ok(found)
+        };
+        let graph = Arc::new(graph);
+        lock(&self.graphs).insert(schema.to_owned(), (attached.clone(), Arc::clone(&graph)));
+        Ok(graph)
     }
 
     async fn write_graph(&self, schema: &str, graph: NewGraph, replace: bool) -> Result<()> {
@@ -149,7 +123,7 @@ impl EngineCatalog for LastingCatalog {
             Ok(Some(_)) => return fault(format!("the catalog's entry of {name} is of no schema")),
             Err(error) => return fault(error.to_string()),
         };
-        let attached = match attached.map(|attached| self.database.graph(name, &attached)).transpose() {
+        let attached = match attached.map(|attached| self.graph(name, &attached)).transpose() {
             Ok(attached) => attached,
             Err(error) => return fault(error.strip_backtrace()),
         };
@@ -195,8 +169,8 @@ impl EngineCatalog for LastingCatalog {
         self.write_graph(name, graph, replace).boxed()
     }
 
-    fn lasting(&self) -> Option<&LastingCatalog> {
-        Some(self)
+    fn database(&self) -> Option<&Arc<Database>> {
+        Some(&self.database)
     }
 }
 

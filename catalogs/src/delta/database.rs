@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-use bonnet_datasets::Opened;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, exec_err, plan_err};
 use deltalake::DeltaTable;
@@ -30,9 +29,7 @@ use super::fast::log::{self, Since};
 use super::fast::plain::PlainFiles;
 use super::store::Operation;
 use super::{names, store};
-use crate::engine_catalog::MAIN_SCHEMA;
-use crate::error::external;
-use crate::graph_schema::GraphSchema;
+use crate::new_table::MAIN_SCHEMA;
 
 /// The file that says that a folder is a database.
 const HEADER: &str = "bonnet.json";
@@ -53,8 +50,6 @@ pub struct Database {
     read_only: Option<String>,
     /// Snapshots of tables, by their folders, so that only later commits have to be read.
     snapshots: Mutex<HashMap<String, TableSnapshot>>,
-    /// The attached graphs that were opened, with what they were attached by.
-    graphs: Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>,
     /// Tables that a program registered: they last as long as it.
     registered: RwLock<BTreeMap<(String, String), Arc<dyn TableProvider>>>,
 }
@@ -118,8 +113,8 @@ impl Database {
             true => Some("it was opened for reading alone".to_owned()),
             false => File::options().create(true).append(true).open(root.join("lock")).err().map(|e| e.to_string()),
         };
-        let (snapshots, graphs, registered) = Default::default();
-        Ok(Arc::new(Self { root, read_only, snapshots, graphs, registered }))
+        let (snapshots, registered) = Default::default();
+        Ok(Arc::new(Self { root, read_only, snapshots, registered }))
     }
 
     /// The folder.
@@ -268,27 +263,53 @@ impl Database {
         Ok(version)
     }
 
-    /// The attached graph of a schema, opened when it is first asked for.
-    pub(super) fn graph(&self, schema: &str, attached: &Attachment) -> Result<Arc<GraphSchema>> {
-        if let Some((by, graph)) = lock(&self.graphs).get(schema)
-            && by == attached
-        {
-            return Ok(Arc::clone(graph));
+    /// Remembers an attached graph as the schema `name`.
+    ///
+    /// # Errors
+    /// If the name is taken, or the database cannot be changed.
+    pub fn attach_schema(&self, name: &str, attached: Attachment) -> Result<()> {
+        let _lock = self.lock()?;
+        let path = self.schema_path(name);
+        if entry::read(&path)?.is_some() {
+            return plan_err!("the schema {name} exists already");
         }
-        let opened = bonnet_datasets::open(&attached.location, attached.format.as_deref(), &attached.options);
-        let graph = match opened.map_err(external)? {
-            Opened::Graph(dataset) => GraphSchema::new(dataset, attached.read_only),
-            Opened::Collection(_) => {
-                return plan_err!(
-                    "'{}' was one graph when it was attached as {schema} and is a folder of graphs now: DETACH {schema} \
-                     and attach it again",
-                    attached.location
-                );
+        let folder = self.schema_folder(name)?;
+        Ok(entry::write(&path, &Entry::Schema { folder, graph: None, attached: Some(attached) })?)
+    }
+
+    /// Remembers an attached catalog.
+    ///
+    /// # Errors
+    /// If the database cannot be changed.
+    pub fn attach_catalog(&self, name: &str, attached: Attachment) -> Result<()> {
+        let _lock = self.lock()?;
+        Ok(entry::write(&self.attached_path(name), &Entry::Catalog { attached })?)
+    }
+
+    /// Forgets an attached catalog; whether it was remembered.
+    ///
+    /// # Errors
+    /// If the database cannot be changed.
+    pub fn detach_catalog(&self, name: &str) -> Result<bool> {
+        if self.is_read_only() {
+            return Ok(false);
+        }
+        let _lock = self.lock()?;
+        Ok(entry::remove(&self.attached_path(name))?)
+    }
+
+    /// The attached catalogs that are remembered.
+    ///
+    /// # Errors
+    /// If the catalog cannot be read.
+    pub fn attached_catalogs(&self) -> Result<Vec<(String, Attachment)>> {
+        let mut found = Vec::new();
+        for name in entry::list(&self.root().join("attached"))? {
+            if let Some(Entry::Catalog { attached }) = entry::read(&self.attached_path(&name))? {
+                found.push((name, attached));
             }
-        };
-        let graph = Arc::new(graph);
-        lock(&self.graphs).insert(schema.to_owned(), (attached.clone(), Arc::clone(&graph)));
-        Ok(graph)
+        }
+        Ok(found)
     }
 
     pub(super) fn registered(&self, schema: &str, table: &str) -> Option<Arc<dyn TableProvider>> {
