@@ -29,12 +29,15 @@ use crate::graph_schema::GraphSchema;
 use crate::new_table::{MAIN_SCHEMA, NewGraph, NewTable};
 use crate::stored_view::StoredView;
 
+/// Attached graphs by the names of their schemas.
+type OpenGraphs = Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>;
+
 /// A database as a catalog.
 #[derive(Debug, Clone)]
 pub struct LastingCatalog {
     database: Arc<Database>,
     /// The attached graphs that were opened, with what they were attached by.
-    graphs: Arc<Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>>,
+    graphs: Arc<OpenGraphs>,
 }
 
 impl LastingCatalog {

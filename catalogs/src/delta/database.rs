@@ -23,7 +23,6 @@ use deltalake::kernel::Action;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{self, Attachment, Entry};
-use super::fast::checkpoint;
 use super::fast::data_file::Written;
 use super::fast::log::{self, Since};
 use super::fast::plain::PlainFiles;
@@ -255,10 +254,7 @@ impl Database {
         }
         if store::wants_checkpoint(&snapshot.table, version) {
             // The rows are committed: a checkpoint that cannot be written only makes reading slower.
-            let extended = store::blocking(move || checkpoint::extend(&path, version)).await;
-            if !extended.unwrap_or(false) {
-                let _ = store::checkpoint(&self.table_path(folder), version).await;
-            }
+            let _ = store::checkpoint(&path, version).await;
         }
         Ok(version)
     }

@@ -38,20 +38,10 @@ struct Line {
     protocol: Option<IgnoredAny>,
 }
 
-/// The last checkpoint, as far as its name says it.
+/// The last checkpoint.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::delta) struct LastCheckpoint {
-    pub(in crate::delta) version: u64,
-    parts: Option<IgnoredAny>,
-    v2_checkpoint: Option<IgnoredAny>,
-}
-
-impl LastCheckpoint {
-    /// Whether it is one file that is named after its version.
-    pub(in crate::delta) fn is_classic(&self) -> bool {
-        self.parts.is_none() && self.v2_checkpoint.is_none()
-    }
+struct LastCheckpoint {
+    version: u64,
 }
 
 pub(in crate::delta) fn log(folder: &Path) -> PathBuf {
@@ -63,21 +53,16 @@ pub(in crate::delta) fn commit(folder: &Path, version: u64) -> PathBuf {
 }
 
 /// The lines of a commit, each an action.
-pub(in crate::delta) fn lines(commit: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn lines(commit: &[u8]) -> impl Iterator<Item = &[u8]> {
     commit.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
 }
 
 /// The last checkpoint of the table in this folder, if there is one.
-pub(in crate::delta) fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
+fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
     match std::fs::read(log(folder).join("_last_checkpoint")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         text => Ok(Some(serde_json::from_slice(&text?)?)),
     }
-}
-
-/// A path in a table's log under which a file can be written that is not yet there for others.
-pub(in crate::delta) fn unfinished(log: &Path) -> PathBuf {
-    log.join(format!("{UNFINISHED}{}", names::unique()))
 }
 
 /// What has been committed to the table in this folder since this version. Reads the commits since then, and whether
@@ -144,7 +129,7 @@ impl Prepared {
     /// Writes the bytes of a commit.
     pub(in crate::delta) fn new(folder: &Path, bytes: &[u8]) -> io::Result<Self> {
         let log = log(folder);
-        let path = unfinished(&log);
+        let path = log.join(format!("{UNFINISHED}{}", names::unique()));
         let file = File::create_new(&path)?;
         let mut this = Self { log, path, file };
         this.file.write_all(bytes)?;

@@ -9,15 +9,12 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use datafusion::catalog::TableProvider;
 use datafusion::prelude::SessionContext;
-use deltalake::DeltaTableBuilder;
 use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::delta_datafusion::DeltaScanNext;
 use deltalake::kernel::Action;
 use deltalake::operations::get_num_idx_cols_and_stats_columns;
-use deltalake::protocol::checkpoints::create_checkpoint;
 
 use crate::delta::database::Database;
-use crate::delta::fast::checkpoint;
 use crate::delta::store::{self, Appender, Operation};
 use crate::delta::table::LastingTable;
 
@@ -71,30 +68,6 @@ async fn small_appends() {
             let (.., seconds) = appends(1000, ours).await;
             println!("round {round}: 1000 appends of a row, ours {ours}: {seconds:.2} s");
         }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "measures"]
-async fn checkpoints() {
-    for count in [99, 999, 4999] {
-        let (_root, database, folder, _) = appends(count, true).await;
-        let path = database.table_path(&folder);
-        let version = count as u64;
-        // As at a hundredth commit: from the checkpoint before it.
-        let start = Instant::now();
-        assert!(checkpoint::extend(&path, version - 50).unwrap());
-        let extended = start.elapsed().as_secs_f64();
-        let url = deltalake::ensure_table_uri(path.to_str().unwrap()).unwrap();
-        let builder = DeltaTableBuilder::from_url(url).unwrap();
-        let start = Instant::now();
-        let table = builder.with_version(version).load().await.unwrap();
-        let loaded = start.elapsed().as_secs_f64();
-        create_checkpoint(&table, None).await.unwrap();
-        let library = start.elapsed().as_secs_f64();
-        println!(
-            "checkpoint of {count} files: ours {extended:.4} s, library {library:.4} s (reading the log {loaded:.4})"
-        );
     }
 }
 
