@@ -29,10 +29,22 @@ impl Error {
     }
 }
 
+/// What to say of a subquery that DataFusion cannot turn into a join.
+const CORRELATED: &str = "a subquery reads columns of the query around it in a way that cannot be planned: compare them \
+                          with = in its WHERE, or join its tables and GROUP BY";
+
 /// The text of a DataFusion error without the wrappers that say nothing to a user.
 fn message(error: &DataFusionError) -> String {
     match error {
-        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => message(inner),
+        DataFusionError::Context(rule, _) if rule.starts_with("Optimizer rule 'scalar_subquery_to_join'") => {
+            CORRELATED.to_owned()
+        }
+        DataFusionError::Diagnostic(diagnostic, inner) => {
+            let line = diagnostic.span.filter(|span| span.start.line > 0);
+            let place = line.map(|span| format!(" (Line: {}, Column: {})", span.start.line, span.start.column));
+            message(inner) + &place.unwrap_or_default()
+        }
+        DataFusionError::Context(_, inner) => message(inner),
         DataFusionError::Shared(inner) => message(inner),
         DataFusionError::External(inner) => match inner.downcast_ref::<DataFusionError>() {
             Some(inner) => message(inner),
@@ -42,7 +54,27 @@ fn message(error: &DataFusionError) -> String {
         | DataFusionError::Execution(text)
         | DataFusionError::Configuration(text)
         | DataFusionError::ResourcesExhausted(text) => own_words(text).to_owned(),
+        DataFusionError::NotImplemented(text) => match text.split_once(UNPLANNED) {
+            Some((_, expression)) => unplanned(expression),
+            None => error.strip_backtrace(),
+        },
         other => other.strip_backtrace(),
+    }
+}
+
+const UNPLANNED: &str = "Physical plan does not support logical expression ";
+
+/// What to say of an expression that DataFusion prints as a structure of its own.
+fn unplanned(expression: &str) -> String {
+    let kind = expression.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    match kind {
+        "ScalarSubquery" | "InSubquery" | "Exists" | "OuterReferenceColumn" => CORRELATED.to_owned(),
+        "WindowFunction" => {
+            "a window function stands where rows are not there yet: compute it in a subquery, FROM (SELECT \
+                             *, f(...) OVER (...) AS value FROM ...), and read its column"
+                .to_owned()
+        }
+        kind => format!("an expression of the kind {kind} stands where it cannot be planned: compute it in a subquery"),
     }
 }
 

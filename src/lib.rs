@@ -9,7 +9,7 @@ mod attachments;
 pub mod cli;
 mod engine;
 mod error;
-pub mod front;
+mod front;
 mod functions;
 mod memory;
 mod names;

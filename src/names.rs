@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use bonnet_catalogs::SessionSchema;
-use bonnet_sql::{GraphSchemas, Kind, OptionValue, Parameter, ParameterKind, Registry, SchemaFacts};
+use bonnet_sql::{GraphSchemas, SchemaFacts};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawFieldAccessExpr, TypePlanner};
 use datafusion::logical_expr::{ExprSchemable, GetFieldAccess, cast};
 use datafusion::sql::sqlparser::ast;
-
-use crate::front::functions;
 
 /// How kernels learn what a schema's tables do not say.
 pub(crate) fn graph_schemas() -> GraphSchemas {
@@ -92,63 +90,4 @@ fn simple_type(name: &str, whole: &ast::DataType) -> Result<DataType> {
         "TEXT" | "VARCHAR" => DataType::Utf8,
         _ => return plan_err!("{whole}: a map's parts are INT, BIGINT, FLOAT, DOUBLE or TEXT, not {name}"),
     })
-}
-
-/// The registry as the rewriter of statements asks for it.
-pub(crate) struct Functions<'a>(pub(crate) &'a Registry);
-
-impl functions::Functions for Functions<'_> {
-    fn kind(&self, function: &str) -> Option<functions::Kind> {
-        Some(match self.0.get(function)?.kind() {
-            Kind::Scalar => functions::Kind::Scalar,
-            Kind::Aggregate => functions::Kind::Aggregate,
-            Kind::Window => functions::Kind::Window,
-            Kind::Edge => functions::Kind::Edge,
-            Kind::Relation | Kind::Run | Kind::Generator => functions::Kind::Relation,
-        })
-    }
-
-    fn parameters(&self, function: &str) -> Vec<functions::Parameter> {
-        self.0.get(function).map(|function| function.parameters.iter().map(parameter).collect()).unwrap_or_default()
-    }
-
-    fn parameters_in_from(&self, function: &str) -> Vec<functions::Parameter> {
-        let Some(function) = self.0.get(function) else { return Vec::new() };
-        let mut parameters: Vec<_> = function.parameters_in_from().iter().map(parameter).collect();
-        // A name where a generator's first constant stands is a relation of constants; where a graph is meant, it is that.
-        if function.kind() == Kind::Generator
-            && let Some(first) = parameters.first_mut()
-            && first.kind != functions::ParameterKind::Graph
-        {
-            first.kind = functions::ParameterKind::Constants;
-        }
-        parameters
-    }
-}
-
-fn parameter(parameter: &Parameter) -> functions::Parameter {
-    functions::Parameter {
-        name: parameter.name.to_owned(),
-        kind: match parameter.kind {
-            ParameterKind::Relation => functions::ParameterKind::Relation,
-            ParameterKind::Graph => functions::ParameterKind::Graph,
-            ParameterKind::Name => functions::ParameterKind::Name,
-            ParameterKind::Column(_) => functions::ParameterKind::Column,
-            ParameterKind::Option(_) => functions::ParameterKind::Option,
-        },
-        optional: parameter.optional,
-        variadic: parameter.variadic,
-        default: literal(&parameter.default),
-    }
-}
-
-fn literal(value: &OptionValue) -> Option<ast::Expr> {
-    let value = match value {
-        OptionValue::Boolean(value) => ast::Value::Boolean(*value),
-        OptionValue::Integer(value) => ast::Value::Number(value.to_string(), false),
-        OptionValue::Number(value) => ast::Value::Number(format!("{value:?}"), false),
-        OptionValue::Text(value) => ast::Value::SingleQuotedString(value.clone()),
-        OptionValue::Null | OptionValue::List(_) => return None,
-    };
-    Some(ast::Expr::Value(value.into()))
 }

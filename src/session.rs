@@ -70,6 +70,8 @@ impl Session {
         }
         // As in DuckDB and PostgreSQL: a failed run never ranks first.
         options.sql_parser.default_null_ordering = "nulls_last".to_owned();
+        // Errors name the place in the statement.
+        options.sql_parser.collect_spans = true;
         let registry = &shared.registry;
         let mut builder = SessionStateBuilder::new()
             .with_config(config)
@@ -116,9 +118,9 @@ impl Session {
     /// # Errors
     /// What is wrong with the statement, or went wrong in running it.
     pub async fn execute(&self, statement: &str) -> Result<Answer> {
-        let statement = parse::parse(statement)?;
-        let session = self.clone();
-        let (answer, deadline, scope) = self.run(async move { statements::run(&session, statement).await }).await?;
+        let (session, text) = (self.clone(), statement.to_owned());
+        let work = async move { statements::run(&session, parse::parse(&text)?).await };
+        let (answer, deadline, scope) = self.run(work).await?;
         match answer {
             Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),
             Ok(done) => Ok(done),

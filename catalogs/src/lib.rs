@@ -68,4 +68,4 @@ pub use new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHE
 pub use session_catalog::{SessionCatalogs, SessionSchema};
 pub use stored_view::{PlanQuery, StoredView};
 pub use system::{Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
-pub use time_travel::{TimeTravel, Version, time_travel_name};
+pub use time_travel::{TimeTravel, Version, parse_time_travel_name, time_travel_name};

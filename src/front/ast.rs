@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem,
-    SetExpr, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins, Value, Visit, Visitor,
-    WildcardAdditionalOptions,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident,
+    ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem, SetExpr, TableAlias, TableFactor,
+    TableFunctionArgs, TableWithJoins, Value, Visit, Visitor, WildcardAdditionalOptions,
 };
 
 /// The table of this name.
@@ -100,6 +100,24 @@ pub(crate) fn no_token() -> AttachedToken {
     AttachedToken::empty()
 }
 
+/// `name(args)`
+pub(crate) fn call(name: &str, args: Vec<Expr>) -> Expr {
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect(),
+            clauses: vec![],
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: vec![],
+    })
+}
+
 /// A text literal.
 pub(crate) fn text(value: impl Into<String>) -> Expr {
     Expr::Value(Value::SingleQuotedString(value.into()).into())
@@ -139,11 +157,6 @@ pub(crate) fn identifier(name: &str) -> String {
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The parts of a qualified name written as SQL.
-pub(crate) fn path(parts: &[String]) -> String {
-    parts.iter().map(|part| identifier(part)).collect::<Vec<_>>().join(".")
-}
-
 /// The columns that an expression reads, by their own names, and the qualifier that was written.
 pub(crate) fn columns<T: Visit>(expr: &T) -> Vec<Vec<Ident>> {
     struct Columns(Vec<Vec<Ident>>);
@@ -164,22 +177,31 @@ pub(crate) fn columns<T: Visit>(expr: &T) -> Vec<Vec<Ident>> {
     columns.0
 }
 
-/// Whether an expression is free of columns and subqueries.
-pub(crate) fn is_constant<T: Visit>(expr: &T) -> bool {
-    struct Constant;
-    impl Visitor for Constant {
-        type Break = ();
+/// The first expression within an expression for which something holds, not counting those of subqueries.
+pub(crate) fn find(expr: &Expr, holds: impl Fn(&Expr) -> bool) -> Option<Expr> {
+    struct Finder<F> {
+        holds: F,
+        queries: usize,
+    }
+    impl<F: Fn(&Expr) -> bool> Visitor for Finder<F> {
+        type Break = Box<Expr>;
 
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            match expr {
-                Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
+            self.queries += 1;
+            ControlFlow::Continue(())
+        }
+
+        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
+            self.queries -= 1;
+            ControlFlow::Continue(())
+        }
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
+            match self.queries == 0 && (self.holds)(expr) {
+                true => ControlFlow::Break(Box::new(expr.clone())),
+                false => ControlFlow::Continue(()),
             }
         }
-
-        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            ControlFlow::Break(())
-        }
     }
-    expr.visit(&mut Constant).is_continue()
+    expr.visit(&mut Finder { holds, queries: 0 }).break_value().map(|found| *found)
 }

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::ast;
-use super::parse::{option_name, option_value};
+use super::words::{option_name, option_value};
 
 /// What COPY looks like.
 pub(super) const FORM: &str = "COPY table or (query) TO 'file' [(FORMAT f, option value, ...)]";

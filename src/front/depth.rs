@@ -1,4 +1,4 @@
-//! How deep the tree of a statement would be, told from its tokens.
+//! How deep the tree of a statement would be, by its tokens.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -6,26 +6,26 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use crate::{Error, Result};
 
 /// The deepest tree that is parsed. The parser counts parentheses, but a chain `a + a + ...` makes a level of each
-/// operator, and planning walks down all of them on the stack: at 2000 a thread of 2 MiB overflows, which ends the
-/// process.
+/// operator, and a tree that deep overflows the stack when it is dropped, which ends the process.
 const MOST: usize = 500;
+
+/// The most levels of parentheses, CASE and NOT. The parser gives up a little beyond, in places without saying so.
+pub(super) const NESTED: usize = 46;
 
 /// Refuses what would be too deep, before a tree is made.
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut levels = vec![Level::default()];
+    // How many times NOT stands in a row.
+    let mut nots = 0;
     for TokenWithSpan { token, span } in tokens {
         let Some(level) = levels.last_mut() else { break };
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => levels.push(Level::default()),
-            Token::RParen | Token::RBracket | Token::RBrace => {
-                let depth = level.depth() + 1;
-                if levels.len() > 1 {
-                    levels.pop();
-                }
-                if let Some(around) = levels.last_mut() {
-                    around.nested = around.nested.max(depth);
-                }
+            Token::RParen | Token::RBracket | Token::RBrace => pop(&mut levels),
+            Token::Word(word) if word.keyword == Keyword::CASE && word.quote_style.is_none() => {
+                levels.push(Level { is_case: true, ..Level::default() });
             }
+            Token::Word(word) if word.keyword == Keyword::END && level.is_case => pop(&mut levels),
             Token::Comma | Token::SemiColon => level.end_expression(),
             Token::Word(word) => match word.keyword {
                 Keyword::AND | Keyword::OR | Keyword::XOR | Keyword::IS | Keyword::IN | Keyword::BETWEEN => {
@@ -60,6 +60,17 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
             | Token::Placeholder(_) => {}
             _ => level.operators += 1,
         }
+        nots = match token {
+            Token::Word(word) if word.keyword == Keyword::NOT => nots + 1,
+            Token::Whitespace(_) => nots,
+            _ => 0,
+        };
+        if levels.len() + nots > NESTED + 1 {
+            return Err(Error::statement(format!(
+                "the statement is nested too deeply{}: at most {NESTED} levels of parentheses, CASE, NOT and subqueries",
+                span.start
+            )));
+        }
         if levels.last().is_some_and(|level| level.depth() > MOST) {
             return Err(Error::statement(format!(
                 "the statement chains more than {MOST} operators{}: put the values into a list, x IN (...), or into \
@@ -71,9 +82,20 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     Ok(())
 }
 
-/// A level of parentheses.
+/// Leaves a level of parentheses.
+fn pop(levels: &mut Vec<Level>) {
+    if levels.len() > 1
+        && let Some(left) = levels.pop()
+        && let Some(around) = levels.last_mut()
+    {
+        around.nested = around.nested.max(left.depth() + 1);
+    }
+}
+
+/// A level of parentheses, or of CASE ... END.
 #[derive(Default)]
 struct Level {
+    is_case: bool,
     /// Operators of the expression that is being read.
     operators: usize,
     /// The deepest parentheses in it.
@@ -99,6 +121,7 @@ impl Level {
 mod tests {
     use super::super::parse::parse;
     use super::super::testing::{error, rows, session};
+    use super::NESTED;
 
     #[tokio::test]
     async fn chains_up_to_the_limit_run_and_longer_ones_are_refused() {
@@ -128,6 +151,21 @@ mod tests {
             "SELECT 1 + 1;".to_owned(),
         ] {
             assert!(parse(&text).is_ok(), "{}", &text[..60]);
+        }
+    }
+
+    #[test]
+    fn levels_up_to_the_limit_parse_and_deeper_ones_are_refused() {
+        for (open, close) in [("(", ")"), ("abs(", ")"), ("NOT ", ""), ("CASE WHEN true THEN ", " END"), ("[", "]")] {
+            let nested = |levels: usize| format!("SELECT {}x{} AS y", open.repeat(levels), close.repeat(levels));
+            assert!(parse(&nested(NESTED)).is_ok(), "{open}");
+            for levels in [NESTED + 1, 1_000, 20_000] {
+                let found = error(parse(&nested(levels)));
+                assert!(
+                    found.starts_with("the statement is nested too deeply at Line: 1, Column: "),
+                    "{open}: {found}"
+                );
+            }
         }
     }
 

@@ -10,6 +10,15 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 /// The precedence of `^`: between that of COLLATE (42) and of `::` (50).
 const POWER: u8 = 45;
 
+/// Methods that answer as DuckDB's dialect does.
+macro_rules! forward {
+    ($($method:ident($($argument:ident: $type:ty)?),)*) => {
+        $(fn $method(&self $(, $argument: $type)?) -> bool {
+            DuckDbDialect.$method($($argument)?)
+        })*
+    };
+}
+
 /// DuckDB's dialect under DuckDB's identity, with these differences. `f(a = b)` hands a comparison to `f`, so that
 /// `count(a = 1)` and `bool_or(src = dst)` work; arguments are named with `f(x => 1)` or `f(x := 1)`. And a table's
 /// version (`VERSION AS OF`) parses, instead of being read as an alias; `E'a\n'` is a text with escapes; and `^` binds as the
@@ -53,93 +62,30 @@ impl Dialect for BonnetDialect {
         Some(parser.parse_subexpr(POWER).map(|expr| Expr::UnaryOp { op, expr: Box::new(expr) }))
     }
 
-    fn is_identifier_start(&self, ch: char) -> bool {
-        DuckDbDialect.is_identifier_start(ch)
-    }
-
-    fn is_identifier_part(&self, ch: char) -> bool {
-        DuckDbDialect.is_identifier_part(ch)
-    }
-
-    fn supports_trailing_commas(&self) -> bool {
-        DuckDbDialect.supports_trailing_commas()
-    }
-
-    fn supports_filter_during_aggregation(&self) -> bool {
-        DuckDbDialect.supports_filter_during_aggregation()
-    }
-
-    fn supports_group_by_expr(&self) -> bool {
-        DuckDbDialect.supports_group_by_expr()
-    }
-
-    fn supports_bitwise_shift_operators(&self) -> bool {
-        DuckDbDialect.supports_bitwise_shift_operators()
-    }
-
-    fn supports_named_fn_args_with_assignment_operator(&self) -> bool {
-        DuckDbDialect.supports_named_fn_args_with_assignment_operator()
-    }
-
-    fn supports_dictionary_syntax(&self) -> bool {
-        DuckDbDialect.supports_dictionary_syntax()
-    }
-
-    fn support_map_literal_syntax(&self) -> bool {
-        DuckDbDialect.support_map_literal_syntax()
-    }
-
-    fn supports_lambda_functions(&self) -> bool {
-        DuckDbDialect.supports_lambda_functions()
-    }
-
-    fn allow_extract_single_quotes(&self) -> bool {
-        DuckDbDialect.allow_extract_single_quotes()
-    }
-
-    fn supports_explain_with_utility_options(&self) -> bool {
-        DuckDbDialect.supports_explain_with_utility_options()
-    }
-
-    fn supports_load_extension(&self) -> bool {
-        DuckDbDialect.supports_load_extension()
-    }
-
-    fn supports_array_typedef_with_brackets(&self) -> bool {
-        DuckDbDialect.supports_array_typedef_with_brackets()
-    }
-
-    fn supports_from_first_select(&self) -> bool {
-        DuckDbDialect.supports_from_first_select()
-    }
-
-    fn supports_order_by_all(&self) -> bool {
-        DuckDbDialect.supports_order_by_all()
-    }
-
-    fn supports_select_wildcard_exclude(&self) -> bool {
-        DuckDbDialect.supports_select_wildcard_exclude()
-    }
-
-    fn supports_notnull_operator(&self) -> bool {
-        DuckDbDialect.supports_notnull_operator()
-    }
-
-    fn supports_install(&self) -> bool {
-        DuckDbDialect.supports_install()
-    }
-
-    fn supports_detach(&self) -> bool {
-        DuckDbDialect.supports_detach()
-    }
-
-    fn supports_select_wildcard_replace(&self) -> bool {
-        DuckDbDialect.supports_select_wildcard_replace()
-    }
-
-    fn supports_comma_separated_trim(&self) -> bool {
-        DuckDbDialect.supports_comma_separated_trim()
-    }
+    forward!(
+        is_identifier_start(ch: char),
+        is_identifier_part(ch: char),
+        supports_trailing_commas(),
+        supports_filter_during_aggregation(),
+        supports_group_by_expr(),
+        supports_bitwise_shift_operators(),
+        supports_named_fn_args_with_assignment_operator(),
+        supports_dictionary_syntax(),
+        support_map_literal_syntax(),
+        supports_lambda_functions(),
+        allow_extract_single_quotes(),
+        supports_explain_with_utility_options(),
+        supports_load_extension(),
+        supports_array_typedef_with_brackets(),
+        supports_from_first_select(),
+        supports_order_by_all(),
+        supports_select_wildcard_exclude(),
+        supports_notnull_operator(),
+        supports_install(),
+        supports_detach(),
+        supports_select_wildcard_replace(),
+        supports_comma_separated_trim(),
+    );
 }
 
 #[cfg(test)]

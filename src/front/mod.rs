@@ -1,24 +1,108 @@
-//! The front of every statement: split, parse, rewrite.
+//! The way of a statement from its text to a plan.
+//!
+//! [`parse::parse`] makes a tree of the text of one statement; [`prepare`] is the list of passes over the tree of one
+//! that DataFusion plans, in their order; [`plan`] plans what they made of it.
 
 pub(crate) mod ast;
+mod attach;
+mod calls;
+mod casts;
 pub mod columns;
 mod copy;
+mod create_graph;
+mod ctes;
 mod depth;
 pub mod dialect;
-mod duplicates;
 mod everyday;
 mod everyday_tokens;
 mod from_first;
-pub mod functions;
 pub mod join_keys;
+mod maintenance;
+mod memberships;
+mod missing;
+mod ordinals;
 pub mod parse;
 pub mod pivot;
 mod pivot_statement;
 mod pivot_values;
-pub mod rewrite;
+mod questions;
+mod refusals;
+mod rewrite;
 pub mod split;
 pub mod sql_type;
 pub mod statement;
 pub mod summarize;
 #[cfg(test)]
 mod testing;
+mod versions;
+mod wildcards;
+mod words;
+
+use bonnet_sql::Registry;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::DataFrame;
+use datafusion::sql::parser::Statement as SqlStatement;
+
+use crate::{Error, Result};
+use columns::ColumnNames;
+use questions::Question;
+
+/// A statement in the form that DataFusion plans.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// What is planned.
+    pub statement: SqlStatement,
+    /// The names of the answer's columns, where the statement is a query.
+    pub names: Option<ColumnNames>,
+}
+
+/// The passes over a statement that DataFusion plans, in their order.
+///
+/// # Errors
+/// If the statement asks for what would be ignored or calls a function wrongly, or a query that it depends on fails.
+pub(crate) async fn prepare(
+    state: &SessionState,
+    registry: &Registry,
+    mut statement: SqlStatement,
+) -> Result<Prepared> {
+    // The names of the answer's columns are those that were written.
+    let names = ColumnNames::of(&statement);
+    // A star that repeats the columns of another is spelled out; a PIVOT without a list of values looks at its rows.
+    while let Some(question) = questions::first(&mut statement) {
+        match question {
+            Question::Columns(query) => {
+                let plan = Box::pin(plan(state, registry, query)).await?;
+                questions::answer_columns(&mut statement, plan.schema());
+            }
+            Question::Values(query) => {
+                let plan = Box::pin(plan(state, registry, query)).await?;
+                let rows = DataFrame::new(state.clone(), plan).collect().await?;
+                questions::answer_values(&mut statement, &rows)?;
+            }
+        }
+    }
+    // What DuckDB writes otherwise than DataFusion.
+    everyday::translate(&mut statement).map_err(Error::statement)?;
+    // One walk over the tree: duplicate columns, versions of tables, calls of our functions, refusals.
+    rewrite::rewrite(&mut statement, registry)?;
+    // The keys of USING and NATURAL, which each side of an outer join gives.
+    join_keys::mark(&mut statement).map_err(Error::statement)?;
+    Ok(Prepared { statement, names })
+}
+
+/// The plan of a statement.
+///
+/// # Errors
+/// As [`prepare`], and what DataFusion refuses.
+pub(crate) async fn plan(state: &SessionState, registry: &Registry, statement: SqlStatement) -> Result<LogicalPlan> {
+    plan_prepared(state, prepare(state, registry, statement).await?.statement).await
+}
+
+/// The plan of a statement that is prepared.
+///
+/// # Errors
+/// What DataFusion refuses.
+pub(crate) async fn plan_prepared(state: &SessionState, statement: SqlStatement) -> Result<LogicalPlan> {
+    state.statement_to_plan(statement).await.map_err(|error| missing::explain(state, error))
+}

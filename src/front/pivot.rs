@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use bonnet_sql::arguments::is_constant;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, ExprWithAlias, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, NullInclusion, ObjectName, PivotValueSource, Query, Select, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
+    BinaryOperator, Expr, ExprWithAlias, Function, Ident, NullInclusion, PivotValueSource, Query, Select, SelectItem,
+    SetExpr, SetOperator, SetQuantifier, TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 
 use super::ast;
@@ -69,7 +69,7 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
             };
             let mut expr = filtered(&aggregate.expr, &equals(column, &value.expr), context)?;
             if let Some(default) = &default_on_null {
-                expr = call("coalesce", vec![expr, default.clone()]);
+                expr = ast::call("coalesce", vec![expr, default.clone()]);
             }
             projection.push(SelectItem::ExprWithAlias { expr, alias: ast::quoted(name) });
         }
@@ -126,7 +126,7 @@ fn label(value: &Expr) -> Result<String> {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
             plan_err!("PIVOT: {value} is a column, and IN takes constants; text stands in single quotes, '{value}'")
         }
-        other if ast::is_constant(other) => Ok(other.to_string()),
+        other if is_constant(other) => Ok(other.to_string()),
         other => plan_err!("PIVOT: IN takes constants, not {other}"),
     }
 }
@@ -193,23 +193,6 @@ impl VisitorMut for Filter<'_> {
         }
         ControlFlow::Continue(())
     }
-}
-
-fn call(name: &str, args: Vec<Expr>) -> Expr {
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect(),
-            clauses: vec![],
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: vec![],
-    })
 }
 
 /// `SELECT rest, 'a' AS name, a AS value FROM t WHERE a IS NOT NULL UNION ALL ...`: a pass over the rows per column.

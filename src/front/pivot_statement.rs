@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 use super::dialect::BonnetDialect;
-use super::parse::parser_error;
+use super::words::parser_error;
 use super::{ast, from_first};
 use crate::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! What the tests of the front share: a session without the engine, and functions that only have signatures.
+//! What the tests of the front share: a session without the engine.
 
 use std::sync::Arc;
 
@@ -7,14 +7,13 @@ use arrow::util::pretty::pretty_format_batches;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Expr, Value};
 
-use super::functions::{Functions, Kind, Parameter, ParameterKind};
 use super::join_keys::JoinPlanner;
 use super::pivot::PivotPlanner;
 use super::statement::Statement;
-use super::{ast, parse, rewrite};
+use super::{parse, prepare};
 use crate::Result;
+use crate::functions::registry;
 
 /// A session that plans PIVOT, with the table `sales(city, year, kind, amount)` and the table `nested(id, xs)`.
 pub(crate) async fn session() -> SessionContext {
@@ -36,17 +35,10 @@ pub(crate) async fn session() -> SessionContext {
     context
 }
 
-/// The statement in the form that DataFusion plans, all values of PIVOT found.
+/// The statement in the form that DataFusion plans.
 pub(crate) async fn prepared(context: &SessionContext, text: &str) -> Result<SqlStatement> {
     let Statement::Sql(statement) = parse::parse(text)? else { panic!("{text} is not DataFusion's") };
-    let mut statement = *statement;
-    while let Some(values) = rewrite::pivot_values(&mut statement) {
-        let plan = context.state().statement_to_plan(values).await?;
-        let batches = context.execute_logical_plan(plan).await?.collect().await?;
-        rewrite::fill_pivot(&mut statement, &batches)?;
-    }
-    rewrite::rewrite(&mut statement, &Signatures)?;
-    Ok(statement)
+    Ok(prepare(&context.state(), &registry()?, *statement).await?.statement)
 }
 
 /// The rows that a statement answers, as lines of values; the first line has the columns' names.
@@ -69,74 +61,7 @@ pub(crate) fn error<T: std::fmt::Debug>(result: Result<T>) -> String {
     result.unwrap_err().to_string()
 }
 
-/// Functions that only have signatures: one of each kind.
-pub(crate) struct Signatures;
-
-fn number(text: &str) -> Option<Expr> {
-    Some(Expr::Value(Value::Number(text.to_owned(), false).into()))
-}
-
-fn parameter(name: &str, kind: ParameterKind, default: Option<Option<Expr>>) -> Parameter {
-    let (optional, default) = (default.is_some(), default.flatten());
-    Parameter { name: name.to_owned(), kind, optional, variadic: false, default }
-}
-
-impl Functions for Signatures {
-    fn kind(&self, function: &str) -> Option<Kind> {
-        match function {
-            "midpoint_curvature" | "train" | "erdos_renyi" | "graph_profile" => Some(Kind::Relation),
-            "ollivier_ricci" => Some(Kind::Edge),
-            "persistence_diagram" => Some(Kind::Aggregate),
-            "average_rank" => Some(Kind::Window),
-            "regime" => Some(Kind::Scalar),
-            _ => None,
-        }
-    }
-
-    fn parameters(&self, function: &str) -> Vec<Parameter> {
-        use ParameterKind::{Column, Option as Constant, Relation};
-        match function {
-            "ollivier_ricci" => vec![
-                parameter("src", Column, None),
-                parameter("dst", Column, None),
-                parameter("alpha", Constant, Some(number("0.0"))),
-                parameter("measure", Constant, Some(Some(ast::text("uniform")))),
-                parameter("steps", Constant, Some(number("2"))),
-            ],
-            "persistence_diagram" => vec![
-                parameter("src", Column, None),
-                parameter("dst", Column, None),
-                parameter("value", Column, None),
-                parameter("expand", Constant, Some(number("1"))),
-                parameter("essential", Constant, Some(Some(ast::text("infinite")))),
-            ],
-            "regime" => vec![
-                parameter("mean", Column, None),
-                parameter("skewness", Column, None),
-                parameter("mean_tolerance", Constant, Some(number("0.01"))),
-                parameter("skewness_tolerance", Constant, Some(None)),
-            ],
-            "midpoint_curvature" => vec![
-                parameter("edges", Relation, None),
-                parameter("nodes", Relation, Some(None)),
-                parameter("relative", Constant, Some(None)),
-            ],
-            "train" => vec![parameter("jobs", Relation, None)],
-            _ => Vec::new(),
-        }
-    }
-
-    fn parameters_in_from(&self, function: &str) -> Vec<Parameter> {
-        let parameters = self.parameters(function);
-        match function {
-            "ollivier_ricci" => {
-                let edges = parameter("edges", ParameterKind::Relation, None);
-                std::iter::once(edges).chain(parameters.into_iter().skip(2)).collect()
-            }
-            "graph_profile" => {
-                vec![Parameter { variadic: true, ..parameter("graph", ParameterKind::Graph, None) }]
-            }
-            _ => parameters,
-        }
-    }
+/// The statement of a text that has to parse.
+pub(crate) fn parsed(text: &str) -> Statement {
+    parse::parse(text).unwrap()
 }

@@ -4,6 +4,7 @@ mod attach;
 mod changes;
 mod copy;
 mod graph;
+mod nulls;
 mod prepared;
 mod schema_graph;
 mod settings;

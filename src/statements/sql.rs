@@ -14,23 +14,21 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{changes, copy, prepared, table, train_rows};
-use crate::front::columns::{self, ColumnNames};
-use crate::front::{ast as front_ast, rewrite, summarize};
+use super::{changes, copy, nulls, prepared, table, train_rows};
+use crate::front::columns::ColumnNames;
+use crate::front::{self, Prepared, ast as front_ast, summarize};
 use crate::query::task_context;
-use crate::{Answer, Error, Result, Session, names};
+use crate::{Answer, Error, Result, Session};
 
 /// Plans and runs a statement.
 pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
     let query =
         matches!(&statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Query(_)));
     let tag = if query { String::new() } else { tag(&statement) };
-    let mut statement = statement;
-    let names = columns::column_names(&mut statement);
     let state = session.state();
-    let statement = prepared(session, statement).await?;
+    let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
     let view = view_query(&statement);
-    let plan = planned(&state, statement).await?;
+    let plan = front::plan_prepared(&state, statement).await?;
     if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
         return execute(session, plan).await;
     }
@@ -49,6 +47,25 @@ async fn execute(session: &Session, plan: LogicalPlan) -> Result<Answer> {
 }
 
 async fn run_plan(
+    session: &Session,
+    state: SessionState,
+    plan: LogicalPlan,
+    view: Option<&Query>,
+    tag: String,
+    names: Option<ColumnNames>,
+) -> Result<Answer> {
+    let change = match &plan {
+        LogicalPlan::Dml(change) => Some(change.clone()),
+        _ => None,
+    };
+    let done = answer(session, state, plan, view, tag, names).await;
+    done.map_err(|error| match &change {
+        Some(change) => nulls::explain(change, error),
+        None => error,
+    })
+}
+
+async fn answer(
     session: &Session,
     state: SessionState,
     plan: LogicalPlan,
@@ -112,31 +129,7 @@ pub(super) async fn summarize(session: &Session, query: Query) -> Result<Answer>
 
 /// The plan of a statement.
 pub(super) async fn plan(session: &Session, statement: SqlStatement) -> Result<LogicalPlan> {
-    plan_in(session, &session.state(), statement).await
-}
-
-async fn plan_in(session: &Session, state: &SessionState, statement: SqlStatement) -> Result<LogicalPlan> {
-    planned(state, prepared(session, statement).await?).await
-}
-
-/// The statement in the form that DataFusion plans.
-async fn prepared(session: &Session, statement: SqlStatement) -> Result<SqlStatement> {
-    let mut statement = statement;
-    // PIVOT without a list of values has to look at them first.
-    while let Some(values) = rewrite::pivot_values(&mut statement) {
-        let found = Box::pin(plan(session, values)).await?;
-        let batches = frame(session, found).collect().await?;
-        rewrite::fill_pivot(&mut statement, &batches)?;
-    }
-    rewrite::rewrite(&mut statement, &names::Functions(&session.engine.shared.registry))?;
-    Ok(statement)
-}
-
-async fn planned(state: &SessionState, statement: SqlStatement) -> Result<LogicalPlan> {
-    state.statement_to_plan(statement).await.map_err(|error| match graph_for_table(state, &error) {
-        Some(text) => Error::statement(text),
-        None => error.into(),
-    })
+    front::plan(&session.state(), session.engine.registry(), statement).await
 }
 
 /// The query of a CREATE VIEW, under the names that the statement gives its columns.
@@ -153,17 +146,6 @@ fn view_query(statement: &SqlStatement) -> Option<Query> {
         .map(|column| ast::TableAliasColumnDef { name: column.name.clone(), data_type: None })
         .collect();
     Some(front_ast::select_all(front_ast::derived(view.query.as_ref().clone(), Some(alias))))
-}
-
-/// What to say where a graph is named in place of one of its tables.
-fn graph_for_table(state: &SessionState, error: &DataFusionError) -> Option<String> {
-    let DataFusionError::Plan(text) = error.find_root() else { return None };
-    let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
-    let graph = name.rsplit('.').next()?;
-    let catalog = state.catalog_list().catalog(&state.config_options().catalog.default_catalog)?;
-    let schema = catalog.schema(graph)?;
-    (schema.table_exist("nodes") && schema.table_exist("edges"))
-        .then(|| format!("{graph} is a graph: write {graph}.edges or {graph}.nodes"))
 }
 
 pub(super) fn frame(session: &Session, plan: LogicalPlan) -> DataFrame {

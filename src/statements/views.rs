@@ -11,8 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::front::statement::Statement;
-use crate::front::{parse, rewrite};
-use crate::names;
+use crate::front::{self, parse};
 
 /// Parses and rewrites a view's query as a statement's.
 pub(crate) struct Views {
@@ -29,11 +28,11 @@ impl PlanQuery for Views {
     fn plan<'a>(&'a self, state: &'a SessionState, query: &'a str) -> BoxFuture<'a, Result<LogicalPlan>> {
         async move {
             let external = |error: crate::Error| DataFusionError::Plan(error.to_string());
-            let Statement::Sql(mut statement) = parse::parse(query).map_err(external)? else {
+            let Statement::Sql(statement) = parse::parse(query).map_err(external)? else {
                 return plan_err!("the text of a view is no query");
             };
-            rewrite::rewrite(&mut statement, &names::Functions(&self.registry)).map_err(external)?;
-            state.statement_to_plan(*statement).await
+            let prepared = front::prepare(state, &self.registry, *statement).await.map_err(external)?;
+            state.statement_to_plan(prepared.statement).await
         }
         .boxed()
     }

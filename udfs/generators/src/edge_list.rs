@@ -81,11 +81,10 @@ impl<'a> EdgeList<'a> {
 
 /// Makes room for `more` values, reserved first; says so if there is none, instead of aborting.
 fn allocate<T>(values: &mut Vec<T>, more: usize, reservation: &mut Reservation<'_>) -> Result<(), Stopped> {
-    let bytes = more.saturating_mul(size_of::<T>());
-    reservation.grow(bytes)?;
-    values
-        .try_reserve_exact(more)
-        .map_err(|_| Stopped::OutOfMemory(format!("a graph of this size needs {bytes} more bytes than there are")))
+    let bytes = more as u128 * size_of::<T>() as u128;
+    let refused = || Stopped::OutOfMemory(format!("a graph of this size needs {bytes} bytes, more than there are"));
+    reservation.grow(usize::try_from(bytes).map_err(|_| refused())?)?;
+    values.try_reserve_exact(more).map_err(|_| refused())
 }
 
 /// `n` zeros, reserved first.

@@ -59,8 +59,8 @@ fn bind(call: &Call) -> Result<Binding> {
         .filter(|field| *field.name() != name)
         .map(|field| field.as_ref().clone())
         .collect();
-    fields.push(Field::new("position", DataType::Int64, true));
-    for field in element_fields(&name, element) {
+    let position = Field::new("position", DataType::Int64, true);
+    for field in std::iter::once(position).chain(element_fields(&name, element)) {
         if fields.iter().any(|other| other.name() == field.name()) {
             return usage_error(format!(
                 "flatten: the column {} would stand twice in the answer; rename it: \

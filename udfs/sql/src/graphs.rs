@@ -14,7 +14,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::usage_error;
+use crate::operator::usage_error;
 
 /// What stands for a graph when a plan is written down.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -146,6 +146,12 @@ pub fn split_graph_name(name: &str) -> Vec<String> {
     parts
 }
 
+/// The name of a graph of these parts, as [`split_graph_name`] reads it.
+pub(crate) fn graph_name(parts: &[String]) -> String {
+    let part = |part: &String| if part.contains('.') { format!("\"{part}\"") } else { part.clone() };
+    parts.iter().map(part).collect::<Vec<_>>().join(".")
+}
+
 impl Debug for SessionGraphs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SessionGraphs").finish_non_exhaustive()
@@ -226,12 +232,14 @@ impl GraphResolver for SessionGraphs {
 
 #[cfg(test)]
 mod tests {
-    use super::split_graph_name;
+    use super::{graph_name, split_graph_name};
 
     #[test]
     fn names_split_at_dots_outside_quotes() {
         assert_eq!(split_graph_name("cora"), ["cora"]);
         assert_eq!(split_graph_name("c.cora"), ["c", "cora"]);
         assert_eq!(split_graph_name("\"a.b\".c"), ["a.b", "c"]);
+        assert_eq!(graph_name(&split_graph_name("\"My Graph\"")), "My Graph");
+        assert_eq!(graph_name(&split_graph_name("\"a.b\".\"c\"")), "\"a.b\".c");
     }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), datafusion::error::DataFusionError>(())
 //! ```
 
+pub mod arguments;
 mod bounded;
 pub mod codec;
 mod columns;

@@ -8,7 +8,7 @@ use arrow::array::Array;
 use datafusion::common::{Result, ScalarValue};
 use serde::{Deserialize, Serialize};
 
-use crate::usage_error;
+use crate::operator::usage_error;
 
 /// A constant argument of a function, in the few types that arguments have.
 #[derive(Debug, Clone, Serialize, Deserialize)]

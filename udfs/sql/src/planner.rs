@@ -18,16 +18,20 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use datafusion::sql::sqlparser::ast::{
-    self, FunctionArg, FunctionArgExpr, FunctionArgOperator, ObjectName, ObjectNamePart, TableFactor, Value,
+    self, FunctionArg, FunctionArgExpr, ObjectNamePart, Spanned, TableFactor, Value,
 };
+use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use crate::arguments::{self, Place, not_constant, position, value};
+use crate::generator::PARAMETERS;
+use crate::graphs::{GraphResolver, SessionGraphs, graph_name, split_graph_name};
+use crate::node::{RelationExec, RelationNode};
+use crate::operator::usage_error;
+use crate::options::{OptionValue, Options};
+use crate::registry::{Function, Kind, OptionType, Parameter, ParameterKind, Registry};
 use crate::shared::SharedRun;
-use crate::{
-    Function, GraphResolver, OptionType, OptionValue, Options, Parameter, ParameterKind, Registry, RelationExec,
-    RelationNode, SessionGraphs, usage_error,
-};
 
 /// Plans the calls of registered functions in FROM.
 #[derive(Debug, Clone)]
@@ -63,14 +67,14 @@ impl RelationPlanner for FunctionPlanner {
                 "{} is {} function: use it in an expression, SELECT {}",
                 function.name,
                 match function.kind() {
-                    crate::Kind::Aggregate => "an aggregate",
-                    crate::Kind::Window => "a window",
+                    Kind::Aggregate => "an aggregate",
+                    Kind::Window => "a window",
                     _ => "a scalar",
                 },
                 function.signature()
             ));
         }
-        let node = plan_call(&function, &args.args, context)?;
+        let node = plan_call(&function, name.span(), &args.args, context)?;
         let plan = LogicalPlan::Extension(Extension { node: Arc::new(node) });
         let plan = match alias {
             Some(_) => plan,
@@ -80,210 +84,125 @@ impl RelationPlanner for FunctionPlanner {
     }
 }
 
-/// Binds the arguments of a call to the function's parameters.
+/// Plans a call: its relations become inputs, its constants options.
 fn plan_call(
     function: &Arc<Function>,
+    call: Span,
     args: &[FunctionArg],
     context: &mut dyn RelationPlannerContext,
 ) -> Result<RelationNode> {
-    let mut given: Vec<(String, Vec<&FunctionArgExpr>)> = Vec::new();
-    // An edge function's columns are those of the relation: in FROM it takes the edges, then its options.
-    let parameters = function.parameters_in_from();
-    let mut positional = parameters.iter();
-    let mut last: Option<&Parameter> = None;
+    let arguments = arguments::bind(function, Place::From, call, args)?;
     let mut inputs = Vec::new();
-    // A generator takes constants, or first a relation of them.
-    let args = match (function.kind(), args) {
-        (crate::Kind::Generator, [FunctionArg::Unnamed(first), rest @ ..]) if is_relation(function, first) => {
-            let parameter = Parameter::relation("parameters", "");
-            inputs.extend(relation(function, &parameter, first, context)?.map(|plan| ("parameters".to_owned(), plan)));
-            rest
-        }
-        _ => args,
-    };
-    let of_relation = !inputs.is_empty();
-    for arg in args {
-        let (name, value) = match arg {
-            FunctionArg::Unnamed(value) => {
-                let parameter = match last {
-                    Some(parameter) if parameter.variadic => parameter,
-                    _ => match positional.next() {
-                        Some(parameter) => parameter,
-                        None => {
-                            return usage_error(format!(
-                                "{}: too many arguments; it is {}",
-                                function.name,
-                                usage(function)
-                            ));
-                        }
-                    },
-                };
-                last = Some(parameter);
-                (parameter.name.to_owned(), value)
-            }
-            FunctionArg::Named { name, arg, operator } => (named(function, name, operator)?, arg),
-            FunctionArg::ExprNamed { name: ast::Expr::Identifier(name), arg, operator } => {
-                (named(function, name, operator)?, arg)
-            }
-            other => return usage_error(format!("{}: cannot read the argument {other}", function.name)),
-        };
-        let variadic = parameters.iter().any(|parameter| parameter.name == name && parameter.variadic);
-        match given.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, values)) if variadic => values.push(value),
-            Some(_) => return usage_error(format!("{}: {name} is given twice", function.name)),
-            None => given.push((name, vec![value])),
-        }
-    }
-
     let mut options = Options::default();
-    for parameter in &parameters {
-        let position = given.iter().position(|(name, _)| name == parameter.name);
-        let Some((_, values)) = position.map(|position| given.remove(position)) else {
-            if !parameter.optional && of_relation {
-                continue;
-            }
-            if !parameter.optional {
-                return usage_error(format!(
-                    "{}: {} is missing; it is {}",
-                    function.name,
-                    parameter.name,
-                    usage(function)
-                ));
-            }
-            if parameter.kind != ParameterKind::Relation {
-                options.insert(parameter.name, parameter.default.clone());
+    if arguments.of_relation {
+        let parameters = Parameter::relation(PARAMETERS, "");
+        inputs.extend(
+            relation(function, &parameters, value(&args[0]), context)?.map(|plan| (PARAMETERS.to_owned(), plan)),
+        );
+    }
+    for (parameter, given) in arguments.iter() {
+        let name = parameter.name;
+        let Some(&first) = given.first() else {
+            if parameter.optional && parameter.kind != ParameterKind::Relation {
+                options.insert(name, parameter.default.clone());
             }
             continue;
         };
+        let first = value(&args[first]);
         match &parameter.kind {
             ParameterKind::Relation => {
-                if let Some(plan) = relation(function, parameter, values[0], context)? {
-                    inputs.push((parameter.name.to_owned(), plan));
-                }
+                inputs.extend(relation(function, parameter, first, context)?.map(|plan| (name.to_owned(), plan)));
             }
             ParameterKind::Graph if parameter.variadic => {
                 let names =
-                    values.iter().map(|value| name_of(function, parameter, value)).collect::<Result<Vec<_>>>()?;
-                options.insert(parameter.name, OptionValue::List(names.into_iter().map(OptionValue::Text).collect()));
+                    given.iter().map(|&at| Ok(OptionValue::Text(name_of(function, parameter, value(&args[at]))?)));
+                options.insert(name, OptionValue::List(names.collect::<Result<_>>()?));
             }
             ParameterKind::Graph | ParameterKind::Name => {
-                options.insert(parameter.name, OptionValue::Text(name_of(function, parameter, values[0])?));
+                options.insert(name, OptionValue::Text(name_of(function, parameter, first)?));
             }
-            // A generator's parameters are constants in FROM.
-            ParameterKind::Column(_) => {
-                options.insert(parameter.name, constant(function, parameter.name, values[0], context)?);
-            }
+            ParameterKind::Column(_) => options.insert(name, constant(function, name, first, context)?),
             ParameterKind::Option(kind) => {
-                let value = constant(function, parameter.name, values[0], context)?;
-                options.insert(parameter.name, checked(function, parameter.name, *kind, value)?);
+                let value = constant(function, name, first, context)?;
+                options.insert(name, checked(function, name, *kind, value)?);
             }
         }
     }
-    for (name, values) in given {
-        if !function.open_options {
-            let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
-            return usage_error(format!(
-                "{}: there is no argument {name}; it takes: {}",
-                function.name,
-                names.join(", ")
-            ));
-        }
-        let value = constant(function, &name, values[0], context)?;
-        options.insert(name, value);
+    for (name, at) in &arguments.open {
+        options.insert(name, constant(function, name, value(&args[*at]), context)?);
     }
     RelationNode::try_new(Arc::clone(function), options, inputs, None, None)
 }
 
-fn usage(function: &Function) -> String {
-    let shown = Function { parameters: function.parameters_in_from(), ..function.clone() };
-    format!("FROM {}", shown.signature())
-}
-
-fn named(function: &Function, name: &ast::Ident, operator: &FunctionArgOperator) -> Result<String> {
-    match operator {
-        FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment => Ok(name.value.to_ascii_lowercase()),
-        other => usage_error(format!("{}: name arguments with =>, not {other}", function.name)),
-    }
-}
-
-/// The plan of a relation argument: `(SELECT ...)`, or a bare name, which the statement's rewriting has turned into
-/// a subquery already. `None` for NULL: as good as left out.
+/// The plan of a relation argument: the statement's rewriting has turned names into subqueries. `None` for NULL: as good
+/// as left out.
 fn relation(
     function: &Function,
     parameter: &Parameter,
     value: &FunctionArgExpr,
     context: &mut dyn RelationPlannerContext,
 ) -> Result<Option<LogicalPlan>> {
-    let table = |name: ObjectName| TableFactor::Table {
-        name,
-        alias: None,
-        args: None,
-        with_hints: vec![],
-        version: None,
-        with_ordinality: false,
-        partitions: vec![],
-        json_path: None,
-        sample: None,
-        index_hints: vec![],
-    };
-    let factor = match value {
-        FunctionArgExpr::Expr(ast::Expr::Subquery(subquery)) => {
-            TableFactor::Derived { lateral: false, subquery: subquery.clone(), alias: None, sample: None }
-        }
-        FunctionArgExpr::Expr(ast::Expr::Identifier(name)) => table(ObjectName::from(vec![name.clone()])),
-        FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(names)) => table(ObjectName::from(names.clone())),
+    let subquery = match value {
+        FunctionArgExpr::Expr(ast::Expr::Subquery(subquery)) => subquery.clone(),
         FunctionArgExpr::Expr(ast::Expr::Value(value)) if value.value == Value::Null && parameter.optional => {
             return Ok(None);
         }
         other => {
             return usage_error(format!(
-                "{}: {} takes a relation (a table, a view, a CTE or (SELECT ...)), not {}; it is {}",
+                "{}: {} takes a relation (a table, a view, a CTE or (SELECT ...)), not {other}; it is {}{}",
                 function.name,
                 parameter.name,
-                arg_text(other),
-                usage(function)
+                function.usage(Place::From),
+                position(other.span())
             ));
         }
     };
-    context.plan(factor).map(Some)
-}
-
-/// Whether a generator's first argument can only be a relation: a subquery, or a name where no graph is meant.
-fn is_relation(function: &Function, value: &FunctionArgExpr) -> bool {
-    let takes_graph = function.parameters.first().is_some_and(|parameter| parameter.kind == ParameterKind::Graph);
-    match value {
-        FunctionArgExpr::Expr(ast::Expr::Subquery(_)) => true,
-        FunctionArgExpr::Expr(ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_)) => !takes_graph,
-        _ => false,
+    let plan = context.plan(TableFactor::Derived { lateral: false, subquery, alias: None, sample: None })?;
+    match plan.all_out_ref_exprs().first() {
+        None => Ok(Some(plan)),
+        Some(column) => usage_error(format!(
+            "{}: {} reads {} of a query around it: the function reads whole relations and cannot be called once per row \
+             of another table; call it FROM {0}(...) and join the answer{}",
+            function.name,
+            parameter.name,
+            outer_name(column),
+            position(value.span())
+        )),
     }
 }
 
-fn arg_text(value: &FunctionArgExpr) -> String {
-    value.to_string()
+fn outer_name(column: &Expr) -> String {
+    match column {
+        Expr::OuterReferenceColumn(_, column) => column.flat_name(),
+        other => other.to_string(),
+    }
 }
 
-/// A graph's or column's name: bare, qualified, or as text.
+/// A graph's or column's name: bare, qualified, or as text. Of a graph's, the parts with dots stand in quotes.
 fn name_of(function: &Function, parameter: &Parameter, value: &FunctionArgExpr) -> Result<String> {
     let part = |ident: &ast::Ident| match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_ascii_lowercase(),
     };
-    match value {
-        FunctionArgExpr::Expr(ast::Expr::Identifier(name)) => Ok(part(name)),
-        FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(names)) => {
-            Ok(names.iter().map(part).collect::<Vec<_>>().join("."))
-        }
-        FunctionArgExpr::Wildcard => Ok("*".to_owned()),
-        FunctionArgExpr::Expr(ast::Expr::Value(value)) => match value.clone().value.into_string() {
-            Some(text) => Ok(text),
-            None => usage_error(format!("{}: {} takes a name, not {value}", function.name, parameter.name)),
+    let parts = match value {
+        FunctionArgExpr::Expr(ast::Expr::Identifier(name)) => Some(vec![part(name)]),
+        FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(names)) => Some(names.iter().map(part).collect()),
+        FunctionArgExpr::Wildcard => Some(vec!["*".to_owned()]),
+        FunctionArgExpr::Expr(ast::Expr::Value(value)) => match (value.clone().value.into_string(), &parameter.kind) {
+            (Some(text), ParameterKind::Graph) => Some(split_graph_name(&text)),
+            (text, _) => text.map(|text| vec![text]),
         },
-        other => usage_error(format!(
-            "{}: {} takes a name, not {}; it is {}",
+        _ => None,
+    };
+    match (parts, &parameter.kind) {
+        (Some(parts), ParameterKind::Graph) => Ok(graph_name(&parts)),
+        (Some(parts), _) => Ok(parts.join(".")),
+        (None, _) => usage_error(format!(
+            "{}: {} takes a name, not {value}; it is {}{}",
             function.name,
             parameter.name,
-            arg_text(other),
-            usage(function)
+            function.usage(Place::From),
+            position(value.span())
         )),
     }
 }
@@ -295,23 +214,22 @@ fn constant(
     value: &FunctionArgExpr,
     context: &mut dyn RelationPlannerContext,
 ) -> Result<OptionValue> {
-    let refuse = || usage_error(format!("{}: {name} must be a constant, not {}", function.name, arg_text(value)));
+    let refuse = || not_constant(function, name, value);
     let FunctionArgExpr::Expr(expr) = value else { return refuse() };
     let schema = DFSchema::empty();
     let Ok(expr) = context.sql_to_expr(expr.clone(), &schema) else { return refuse() };
     let simplifier = ExprSimplifier::new(SimplifyContext::builder().with_schema(Arc::new(schema)).build());
     let Ok(Expr::Literal(value, _)) = simplifier.simplify(expr) else { return refuse() };
-    match OptionValue::from_scalar(&value) {
-        Some(value) => Ok(value),
-        None => refuse(),
-    }
+    OptionValue::from_scalar(&value).map_or_else(refuse, Ok)
 }
 
-/// The option in its parameter's type.
+/// The option in its parameter's type. Of a generator, NULL stands only for one that may be left out.
 pub(crate) fn checked(function: &Function, name: &str, kind: OptionType, value: OptionValue) -> Result<OptionValue> {
+    let may_be_null =
+        || function.kind() != Kind::Generator || function.parameter(name).is_none_or(|parameter| parameter.optional);
     let expected = match (kind, &value) {
-        (_, OptionValue::Null)
-        | (OptionType::Boolean, OptionValue::Boolean(_))
+        (_, OptionValue::Null) if may_be_null() => return Ok(value),
+        (OptionType::Boolean, OptionValue::Boolean(_))
         | (OptionType::Integer, OptionValue::Integer(_))
         | (OptionType::Number, OptionValue::Number(_))
         | (OptionType::NumberOrText, OptionValue::Number(_) | OptionValue::Text(_))

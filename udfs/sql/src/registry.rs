@@ -8,10 +8,14 @@ use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::logical_expr::AggregateUDF;
 
-use crate::{
-    AggregateFunction, EdgeFunction, Generator, Operator, OptionValue, RowsFunction, ScalarFunction, WindowFunction,
-    usage_error,
-};
+use crate::arguments::Place;
+use crate::edge::{self, EdgeFunction, EdgeOperator};
+use crate::generator::{Generator, GeneratorOperator};
+use crate::operator::{Operator, usage_error};
+use crate::options::OptionValue;
+use crate::rows::RowsFunction;
+use crate::udf::{AggregateFunction, ScalarFunction};
+use crate::window::WindowFunction;
 
 /// The shape of a function's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -313,17 +317,36 @@ impl Function {
     pub fn operator(&self) -> Option<Arc<dyn Operator>> {
         match &self.body {
             Body::Scalar(_) | Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) | Body::Window(_) => None,
-            Body::Edge(edge) => Some(Arc::new(crate::edge::EdgeOperator::new(self.name, Arc::clone(edge)))),
+            Body::Edge(edge) => Some(Arc::new(EdgeOperator::new(self.name, Arc::clone(edge)))),
             Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
-            Body::Generator(generator) => Some(Arc::new(crate::generator::GeneratorOperator::new(self, generator))),
+            Body::Generator(generator) => Some(Arc::new(GeneratorOperator::new(self, generator))),
         }
     }
 
     /// What it takes in FROM, in positional order: an edge function takes the edges instead of their columns.
     pub fn parameters_in_from(&self) -> Vec<Parameter> {
         match self.kind() {
-            Kind::Edge => crate::edge::relation_parameters(self),
+            Kind::Edge => edge::relation_parameters(self),
             _ => self.parameters.clone(),
+        }
+    }
+
+    /// What it takes where a call stands, in positional order.
+    pub(crate) fn parameters_in(&self, place: Place) -> Vec<Parameter> {
+        match place {
+            Place::Expression => self.parameters.clone(),
+            Place::From => self.parameters_in_from(),
+        }
+    }
+
+    /// The call as it is written in a place: `f(x, y)`, `FROM f(edges)`.
+    pub fn usage(&self, place: Place) -> String {
+        match place {
+            Place::Expression => self.signature(),
+            Place::From => {
+                let shown = Self { parameters: self.parameters_in_from(), ..self.clone() };
+                format!("FROM {}", shown.signature())
+            }
         }
     }
 

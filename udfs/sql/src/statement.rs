@@ -15,8 +15,8 @@ use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::future::BoxFuture;
 
-use crate::host::out_of_memory;
-use crate::{KernelContext, stopped};
+use crate::host::{KernelContext, out_of_memory};
+use crate::operator::stopped;
 
 tokio::task_local! {
     static CURRENT: Arc<Statement>;
