@@ -3,6 +3,7 @@
 mod analyses;
 mod append;
 mod bad_input;
+mod cells;
 mod cli;
 mod codec;
 mod compatibility;

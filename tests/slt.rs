@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use bonnetdb::{Answer, Engine, EngineOptions, Error, Session};
-use datafusion_sqllogictest::{DFColumnType, DFOutput, convert_batches, convert_schema_to_types, df_value_validator};
 use futures::TryStreamExt;
 use sqllogictest::{AsyncDB, DBOutput, Record, Runner, parse_file, strict_column_validator};
+
+use crate::cells::{self, Letter};
 
 struct Database {
     session: Session,
@@ -15,17 +16,16 @@ struct Database {
 #[async_trait]
 impl AsyncDB for Database {
     type Error = Error;
-    type ColumnType = DFColumnType;
+    type ColumnType = Letter;
 
-    async fn run(&mut self, sql: &str) -> Result<DFOutput, Error> {
+    async fn run(&mut self, sql: &str) -> Result<DBOutput<Letter>, Error> {
         let rows = match self.session.execute(sql).await? {
             Answer::Done(_) => return Ok(DBOutput::StatementComplete(0)),
             Answer::Rows(rows) => rows,
         };
         let schema = rows.schema();
         let batches: Vec<_> = rows.try_collect().await?;
-        let rows = convert_batches(&schema, batches, false).map_err(|error| Error::statement(error.to_string()))?;
-        Ok(DBOutput::Rows { types: convert_schema_to_types(schema.fields()), rows })
+        Ok(DBOutput::Rows { types: cells::letters(&schema), rows: batches.iter().flat_map(cells::rows).collect() })
     }
 
     async fn shutdown(&mut self) {}
@@ -60,11 +60,10 @@ pub(crate) fn scripts() -> Vec<PathBuf> {
 /// Every mistake of a script, not only the first.
 async fn mistakes(script: &Path, engine: &Engine) -> Vec<String> {
     let mut runner = Runner::new(|| async { Ok(Database { session: engine.session() }) });
-    runner.with_validator(df_value_validator);
     runner.with_normalizer(|line| line.trim_end().to_owned());
     runner.with_column_validator(strict_column_validator);
     let mut mistakes = Vec::new();
-    for record in parse_file::<DFColumnType>(script).unwrap_or_else(|error| panic!("{error}")) {
+    for record in parse_file::<Letter>(script).unwrap_or_else(|error| panic!("{error}")) {
         if let Record::Halt { .. } = record {
             break;
         }

@@ -3,9 +3,10 @@
 
 use bonnet_sql::{Function, Kind, ParameterKind};
 use bonnetdb::{Answer, EngineOptions};
-use datafusion_sqllogictest::DFColumnType;
 use futures::StreamExt;
 use sqllogictest::{Record, parse_file};
+
+use crate::cells::Letter;
 
 use super::{Cases, Random, Step, wanted};
 use crate::{Db, slt};
@@ -118,7 +119,7 @@ fn allowed(statement: &str) -> bool {
 fn scripts(db: &Db) -> Vec<(String, Vec<String>)> {
     let mut scripts = Vec::new();
     for path in slt::scripts() {
-        let records = parse_file::<DFColumnType>(&path).unwrap_or_else(|error| panic!("{error}"));
+        let records = parse_file::<Letter>(&path).unwrap_or_else(|error| panic!("{error}"));
         let statements = records.into_iter().filter_map(|record| match record {
             Record::Statement { sql, .. } | Record::Query { sql, .. } => Some(sql),
             _ => None,
