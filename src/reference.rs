@@ -371,7 +371,7 @@ mod tests {
         assert!(values("features").iter().all(|it| it.parse::<bonnet_learning::FeatureSource>().is_ok()));
         assert!(values("normalize").iter().all(|it| it.parse::<bonnet_learning::Normalize>().is_ok()));
         assert!(values("select_by").iter().all(|it| it.parse::<bonnet_learning::SelectBy>().is_ok()));
-        assert_eq!(values("task"), bonnet_learning::TASKS);
+        assert_eq!(values("task"), bonnet_learning::Task::NAMES);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod homophily;
 mod ranking;
 mod tasks;
 mod topology;
+mod training_sizes;
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use bonnet_generators::{
 };
 use bonnet_graph::{Digraph, Graph, Unmonitored, connected_components};
 use bonnet_homophily::{LabelPairs, NeighborMatches};
-use bonnet_learning::{Features, GraphData, Job, Split, TrainOptions, models, train};
+use bonnet_learning::{Features, GraphData, Items, Job, Place, Split, TrainOptions, models, train};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -127,11 +128,12 @@ fn training(c: &mut Criterion) -> Result<()> {
 
     let mut group = c.benchmark_group("train_20_epochs");
     for model in models() {
-        let job = Job { epochs: Some(20), ..Job::new(model.name) };
+        let job = Job::new(model.name).with("epochs", 20);
         let options = TrainOptions { test_each_epoch: true, ..job.resolve()? };
-        train(&data, &split, &options, &Unmonitored, &mut |_| {})?;
+        let items = Items::Nodes(&data, &split);
+        train(Place::Cpu, items, None, &options, &Unmonitored, &mut |_| {})?;
         group.bench_function(model.name, |b| {
-            b.iter(|| train(&data, &split, black_box(&options), &Unmonitored, &mut |_| {}));
+            b.iter(|| train(Place::Cpu, items, None, black_box(&options), &Unmonitored, &mut |_| {}));
         });
     }
     group.finish();
@@ -145,6 +147,8 @@ fn all(c: &mut Criterion) {
         components,
         label_pairs,
         training,
+        training_sizes::cora,
+        training_sizes::arxiv,
         tasks::links,
         tasks::graphs,
         edge_curvature::ollivier,

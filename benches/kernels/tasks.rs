@@ -1,11 +1,11 @@
 //! Runs of 20 epochs on links and on collections of graphs.
 
-use bonnet_learning::{GraphSet, Items, LinkSplit, Shares, SplitScheme, Targets, train_items};
+use bonnet_learning::{GraphSet, Items, LinkSplit, Shares, SplitScheme, Targets, train};
 
 use super::*;
 
 fn job(task: &str, features: &str) -> Job {
-    Job { task: Some(task.into()), features: Some(features.into()), epochs: Some(20), ..Job::new("gcn") }
+    Job::new("gcn").with("task", task).with("features", features).with("epochs", 20)
 }
 
 /// Links of a graph of 10,000 nodes and 50,000 edges, as many fresh pairs in each epoch.
@@ -17,11 +17,13 @@ pub(crate) fn links(c: &mut Criterion) -> Result<()> {
     let mut group = c.benchmark_group("link_prediction_20_epochs");
     for decoder in ["inner_product", "distance"] {
         let mut job = job("link_prediction", "random:64");
-        job.hyperparameters.insert("decoder".into(), bonnet_learning::Value::Text(decoder.into()));
+        job.set("decoder", decoder);
         let options = job.resolve()?;
-        train_items(Items::Links(&data, &split), None, &options, &Unmonitored, &mut |_| {})?;
+        train(Place::Cpu, Items::Links(&data, &split), None, &options, &Unmonitored, &mut |_| {})?;
         group.bench_function(decoder, |b| {
-            b.iter(|| train_items(Items::Links(&data, &split), None, black_box(&options), &Unmonitored, &mut |_| {}));
+            b.iter(|| {
+                train(Place::Cpu, Items::Links(&data, &split), None, black_box(&options), &Unmonitored, &mut |_| {})
+            });
         });
     }
     group.finish();
@@ -42,12 +44,13 @@ pub(crate) fn graphs(c: &mut Criterion) -> Result<()> {
     let mut group = c.benchmark_group("graph_classification_20_epochs");
     for (name, batch) in [("full", None), ("batch_64", Some(64))] {
         let mut job = job("graph_classification", "degree");
-        let batch = batch.map(bonnet_learning::Value::Integer);
-        job.hyperparameters.extend(batch.map(|batch| ("batch".to_owned(), batch)));
+        job.set("batch", batch);
         let options = job.resolve()?;
-        train_items(Items::Graphs(&set, &split), None, &options, &Unmonitored, &mut |_| {})?;
+        train(Place::Cpu, Items::Graphs(&set, &split), None, &options, &Unmonitored, &mut |_| {})?;
         group.bench_function(name, |b| {
-            b.iter(|| train_items(Items::Graphs(&set, &split), None, black_box(&options), &Unmonitored, &mut |_| {}));
+            b.iter(|| {
+                train(Place::Cpu, Items::Graphs(&set, &split), None, black_box(&options), &Unmonitored, &mut |_| {})
+            });
         });
     }
     group.finish();

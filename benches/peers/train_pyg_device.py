@@ -1,4 +1,4 @@
-"""Milliseconds per epoch of PyTorch Geometric on a GPU, on a random graph of the sizes of the example time_device.
+"""Milliseconds per epoch of PyTorch Geometric on a GPU, on a random graph of the sizes of the benchmark training_sizes.
 
     python train_pyg_device.py [NODES] [EPOCHS]
 

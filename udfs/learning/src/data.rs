@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Digraph, Graph};
 
+use crate::error::DataError;
 use crate::features::Features;
 
 /// A graph with node features and node labels, checked: lengths agree, labels are classes, features are finite.
@@ -15,56 +16,6 @@ pub struct GraphData {
     pub(crate) n_classes: usize,
     pub(crate) times: Option<Vec<f64>>,
     pub(crate) arcs: Option<Arc<Digraph>>,
-}
-
-/// Why a graph cannot be trained on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DataError {
-    /// Features that are malformed; says where.
-    #[error("{0}")]
-    Features(String),
-    /// Training on given features where there are none.
-    #[error("the graph has no features; choose a stand-in with the option features: identity, degree or random:k")]
-    NoFeatures,
-    /// A list with one entry a node has another length.
-    #[error("there are {nodes} nodes, but {what} for {found}")]
-    Length {
-        /// What the list holds.
-        what: &'static str,
-        /// The number of nodes.
-        nodes: usize,
-        /// The length of the list.
-        found: usize,
-    },
-    /// A list with one entry a graph has another length.
-    #[error("there are {graphs} graphs, but targets for {found}")]
-    Targets {
-        /// The number of graphs.
-        graphs: usize,
-        /// The length of the list.
-        found: usize,
-    },
-    /// A graph's target that cannot be learnt; says which.
-    #[error("{0}")]
-    GraphTarget(String),
-    /// An edge between two graphs of a collection.
-    #[error("an edge joins the nodes {from} and {to} of two graphs")]
-    Across {
-        /// A node.
-        from: u32,
-        /// Its neighbour in another graph.
-        to: u32,
-    },
-    /// A label that is no class.
-    #[error("node {node} has class {class}, but there are {classes} classes")]
-    Class {
-        /// The node.
-        node: usize,
-        /// Its label.
-        class: u32,
-        /// The number of classes.
-        classes: usize,
-    },
 }
 
 impl GraphData {

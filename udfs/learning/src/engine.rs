@@ -2,15 +2,15 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-use crate::metrics::Metrics;
-use crate::models::{Axis, Layout, Model, Pass, Scope};
+use crate::error::TrainError;
+use crate::metrics::{FigureSet, Metrics};
+use crate::network::{Axis, Layout, Model, Pass, Scope};
 use crate::optimizer::Optimizer;
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::schedule::clip_global_norm;
 use crate::split::Part;
-use crate::task::{Objective, Outputs, Step, Wanted};
-use crate::train::TrainError;
+use crate::task::{Objective, Outputs, Step};
 
 /// What the loop of a run asks for.
 pub(crate) trait Engine {
@@ -28,18 +28,18 @@ pub(crate) trait Engine {
         epoch: u32,
         fresh: bool,
         factor: f64,
-    ) -> Result<Watched, TrainError>;
+    ) -> Result<EpochFigures, TrainError>;
 
     /// Keeps the parameters as the best so far.
     fn keep(&mut self) -> Result<(), TrainError>;
 
     /// The outputs of all nodes for the best parameters: those kept last, or the first ones.
-    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<Finished<'_>, TrainError>;
+    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<FinalPass<'_>, TrainError>;
 }
 
 /// What an epoch gave.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Watched {
+pub(crate) struct EpochFigures {
     pub train_loss: f64,
     pub val_loss: Option<f64>,
     pub val: Metrics,
@@ -48,7 +48,7 @@ pub(crate) struct Watched {
 
 /// What a run ends with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Finished<'a> {
+pub(crate) struct FinalPass<'a> {
     pub layout: &'a Layout,
     /// The parameters of the model, then those of the task.
     pub parameters: &'a [f32],
@@ -69,13 +69,13 @@ pub(crate) struct Setup<'a> {
 
 impl Setup<'_> {
     /// The parts whose figures an epoch has.
-    pub fn watched(&self) -> &'static [Part] {
+    pub fn parts(&self) -> &'static [Part] {
         if self.options.test_each_epoch { &[Part::Val, Part::Test] } else { &[Part::Val] }
     }
 
     /// The figures that an epoch has.
-    pub fn wanted(&self) -> Wanted {
-        if self.options.every_figure { Wanted::All } else { Wanted::Selecting(self.options.select_by) }
+    pub fn figures(&self) -> FigureSet {
+        if self.options.every_figure { FigureSet::All } else { FigureSet::Selecting(self.options.select_by) }
     }
 
     /// The figures of an epoch from the outputs of a model.
@@ -83,11 +83,11 @@ impl Setup<'_> {
         &self,
         objective: &mut dyn Objective,
         outputs: Outputs<'_>,
-        record: &mut Watched,
+        record: &mut EpochFigures,
     ) -> Result<(), Stopped> {
-        (record.val_loss, record.val) = objective.score(Part::Val, outputs, self.wanted(), self.monitor)?;
+        (record.val_loss, record.val) = objective.score(Part::Val, outputs, self.figures(), self.monitor)?;
         if self.options.test_each_epoch {
-            record.test = objective.score(Part::Test, outputs, self.wanted(), self.monitor)?.1;
+            record.test = objective.score(Part::Test, outputs, self.figures(), self.monitor)?.1;
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ pub(crate) struct CpuEngine<'a> {
     of_scopes: Option<Reservation<'a>>,
     largest_scopes: usize,
     steps: u32,
-    watch_scope: Scope,
+    eval_scope: Scope,
     n_nodes: usize,
     n_items: usize,
 }
@@ -137,7 +137,7 @@ impl<'a> CpuEngine<'a> {
     ) -> Result<Self, TrainError> {
         let (options, stored) = (setup.options, setup.parameters.len());
         reservation.grow(3 * 4 * stored + Optimizer::bytes(stored))?;
-        let watch_scope = model.scope(&objective.nodes(setup.watched()), false, setup.pruned, reservation)?;
+        let eval_scope = model.scope(&objective.nodes(setup.parts()), false, setup.pruned, reservation)?;
         Ok(Self {
             best_parameters: setup.parameters.clone(),
             gradient: vec![0f32; stored],
@@ -148,7 +148,7 @@ impl<'a> CpuEngine<'a> {
             of_scopes: None,
             largest_scopes: 0,
             steps: 0,
-            watch_scope,
+            eval_scope,
             model,
             setup,
         })
@@ -170,9 +170,9 @@ impl Engine for CpuEngine<'_> {
         epoch: u32,
         fresh: bool,
         factor: f64,
-    ) -> Result<Watched, TrainError> {
+    ) -> Result<EpochFigures, TrainError> {
         let (monitor, options, of_model) = (self.setup.monitor, self.setup.options, self.model.layout().stored());
-        let mut record = Watched::default();
+        let mut record = EpochFigures::default();
         if fresh {
             self.scopes.clear();
             drop(self.of_scopes.take());
@@ -194,12 +194,12 @@ impl Engine for CpuEngine<'_> {
             let (of_nodes, head) = self.setup.parameters.split_at(of_model);
             let (d_model, d_head) = self.gradient.split_at_mut(of_model);
             self.model.forward(scope, of_nodes, pass, monitor)?;
-            let given = self.model.given(pass);
+            let label_inputs = self.model.label_inputs(pass);
             let (outputs, d_nodes) = self.model.outputs_and_gradient();
             if !self.setup.pruned {
                 d_nodes.fill(0.0);
             }
-            let step = Step { outputs: Outputs { nodes: outputs, head }, given: &given, d_nodes, d_head };
+            let step = Step { outputs: Outputs { nodes: outputs, head }, label_inputs: &label_inputs, d_nodes, d_head };
             let loss = objective.train(batch, step, monitor)? + self.model.penalty();
             if !loss.is_finite() {
                 return Err(self.setup.diverged(epoch, loss));
@@ -211,9 +211,9 @@ impl Engine for CpuEngine<'_> {
             }
             self.optimizer.step(&mut self.setup.parameters, &self.gradient);
         }
-        if !self.watch_scope.targets().is_empty() {
+        if !self.eval_scope.targets().is_empty() {
             let (of_nodes, head) = self.setup.parameters.split_at(of_model);
-            self.model.forward(&self.watch_scope, of_nodes, Pass::Evaluate, monitor)?;
+            self.model.forward(&self.eval_scope, of_nodes, Pass::Evaluate, monitor)?;
             let outputs = Outputs { nodes: self.model.outputs(), head };
             self.setup.score(objective, outputs, &mut record)?;
         }
@@ -225,12 +225,12 @@ impl Engine for CpuEngine<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<Finished<'_>, TrainError> {
+    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<FinalPass<'_>, TrainError> {
         let all: Vec<u32> = (0..self.n_nodes as u32).collect();
         let scope = self.model.scope(&all, false, true, reservation)?;
         let of_model = self.model.layout().stored();
         self.model.forward(&scope, &self.best_parameters[..of_model], Pass::Evaluate, self.setup.monitor)?;
-        Ok(Finished {
+        Ok(FinalPass {
             layout: self.model.layout(),
             parameters: &self.best_parameters,
             outputs: self.model.outputs(),

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use bonnet_graph::Graph;
 use serde::{Deserialize, Serialize};
 
-use crate::data::DataError;
+use crate::choices::{named, text_serde};
+use crate::error::{DataError, OptionError};
 use crate::kernels::{Csr, RowSet};
-use crate::options::OptionError;
 use crate::random::{Stream, key};
 
 /// The features of the nodes `0..n`, as many columns for each.
@@ -237,45 +237,8 @@ pub enum Normalize {
     Row,
 }
 
-impl fmt::Display for Normalize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Row => "row",
-        })
-    }
-}
-
-impl FromStr for Normalize {
-    type Err = OptionError;
-
-    fn from_str(text: &str) -> Result<Self, OptionError> {
-        match text {
-            "none" => Ok(Self::None),
-            "row" => Ok(Self::Row),
-            _ => Err(OptionError::invalid("normalize", text, "none, row")),
-        }
-    }
-}
-
-/// serde goes through the text forms, which are those of SQL.
-macro_rules! text_serde {
-    ($($type:ty),*) => {$(
-        impl TryFrom<String> for $type {
-            type Error = OptionError;
-            fn try_from(text: String) -> Result<Self, OptionError> {
-                text.parse()
-            }
-        }
-        impl From<$type> for String {
-            fn from(value: $type) -> String {
-                value.to_string()
-            }
-        }
-    )*};
-}
-pub(crate) use text_serde;
-text_serde!(FeatureSource, Normalize);
+named!(Normalize, "normalize", "none" => None, "row" => Row);
+text_serde!(FeatureSource);
 
 /// The input of a model: the given features or the stand-in, normalised if asked. Shares the given ones where nothing
 /// changes. The bytes of a fresh input are reserved by the caller: [`prepared_bytes`].

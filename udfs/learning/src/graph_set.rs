@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::Graph;
 
-use crate::data::DataError;
+use crate::error::DataError;
 use crate::features::Features;
 use crate::split::{Split, SplitError, SplitScheme};
 

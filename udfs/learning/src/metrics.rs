@@ -3,9 +3,17 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::choices::SelectBy;
 use crate::kernels::loss::arg_max;
-use crate::options::SelectBy;
-use crate::task::Wanted;
+
+/// Which figures are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FigureSet {
+    /// The one that selects, and the accuracy, which costs nothing.
+    Selecting(SelectBy),
+    /// Every one that the task has.
+    All,
+}
 
 /// The figures of a part; what the task does not have is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -183,9 +191,9 @@ impl<'a> ItemScores<'a> {
         if self.n_classes == 2 { average_precision(&self.positive(), &self.positive_scores()) } else { None }
     }
 
-    /// The figures that are read.
-    pub(crate) fn wanted(&self, wanted: Wanted) -> Metrics {
-        let Wanted::Selecting(figure) = wanted else { return self.all() };
+    /// Some of the figures.
+    pub(crate) fn figures(&self, figures: FigureSet) -> Metrics {
+        let FigureSet::Selecting(figure) = figures else { return self.all() };
         let mut metrics = Metrics { accuracy: self.accuracy(), ..Metrics::default() };
         match figure {
             SelectBy::MacroF1 => metrics.macro_f1 = self.macro_f1(),

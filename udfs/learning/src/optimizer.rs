@@ -1,13 +1,10 @@
 //! First-order optimisers on one flat vector of parameters.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::features::text_serde;
+use crate::choices::named;
+use crate::error::OptionError;
 use crate::kernels::simd::{self, Body, Vectors};
-use crate::options::OptionError;
 
 /// Which optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,32 +20,7 @@ pub enum OptimizerKind {
     Sgd,
 }
 
-pub(crate) const NAMES: &[&str] = &["adam", "adamw", "sgd"];
-
-impl fmt::Display for OptimizerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Adam => "adam",
-            Self::AdamW => "adamw",
-            Self::Sgd => "sgd",
-        })
-    }
-}
-
-impl FromStr for OptimizerKind {
-    type Err = OptionError;
-
-    fn from_str(text: &str) -> Result<Self, OptionError> {
-        match text {
-            "adam" => Ok(Self::Adam),
-            "adamw" => Ok(Self::AdamW),
-            "sgd" => Ok(Self::Sgd),
-            _ => Err(OptionError::invalid("optimizer", text, &NAMES.join(", "))),
-        }
-    }
-}
-
-text_serde!(OptimizerKind);
+named!(OptimizerKind, "optimizer", "adam" => Adam, "adamw" => AdamW, "sgd" => Sgd);
 
 const MOMENTUM: f32 = 0.9;
 const BETA1: f64 = 0.9;

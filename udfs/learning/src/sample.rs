@@ -7,7 +7,7 @@ use bonnet_graph::{Graph, Reservation, Stopped};
 use crate::random::{Stream, key};
 
 /// Some nodes of a graph with the edges along which they hear one another. A node that is as far from the seeds as
-/// sampling went hears nobody.
+/// sampling went has no neighbours in the sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// The nodes, ascending; their places in this list are their numbers below.
@@ -176,7 +176,7 @@ mod tests {
     fn all_neighbours_of_all_but_the_last_ring_are_there_with_their_degrees() {
         let sample = sample(&[0, 4], &[9, 9], 1);
         assert_eq!(sample.nodes, [0, 1, 2, 3, 4]);
-        // Node 2 is two edges away from both seeds: it hears nobody, and still has its degree.
+        // Node 2 is two edges away from both seeds: it has no neighbours in the sample, and still has its degree.
         assert_eq!(sample.offsets, [0, 1, 3, 3, 5, 6]);
         assert_eq!(sample.targets, [1, 0, 2, 2, 4, 3]);
         assert_eq!(sample.degrees, [1, 2, 2, 2, 1]);

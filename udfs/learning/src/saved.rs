@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;
 
-use crate::models::Layout;
-use crate::train::Matrix;
+use crate::error::SaveError;
+use crate::matrix::Matrix;
+use crate::network::Layout;
 
 /// The key of the header's metadata, whose value is a JSON object.
 const KEY: &str = "bonnetdb";
@@ -21,37 +22,6 @@ pub struct Saved {
     matrices: Vec<(String, usize, Matrix)>,
     /// What the header says of the run: a JSON object with the job and the engine's version.
     run: Json,
-}
-
-/// Why parameters were not saved or loaded.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SaveError {
-    /// The file system.
-    #[error("{path}: {why}")]
-    File {
-        /// The file or folder.
-        path: String,
-        /// What it said.
-        why: String,
-    },
-    /// A file that holds no parameters of ours.
-    #[error("{path} holds no saved parameters: {why}")]
-    Malformed {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// Parameters of another model, or of other sizes.
-    #[error("the saved parameters are those of {saved}, but the job needs {needed}: {difference}")]
-    Mismatch {
-        /// The saved model and the shapes of its matrices.
-        saved: String,
-        /// Those of the job.
-        needed: String,
-        /// The first thing that differs.
-        difference: String,
-    },
 }
 
 impl Saved {
@@ -139,7 +109,7 @@ impl Saved {
 
     /// The flat vector of some layouts, one after the other.
     pub(crate) fn parameters(&self, model: &str, layouts: &[&Layout]) -> Result<Vec<f32>, SaveError> {
-        let blocks: Vec<(usize, &crate::models::Block)> = layouts
+        let blocks: Vec<(usize, &crate::network::Block)> = layouts
             .iter()
             .scan(0, |start, layout| {
                 let here = *start;
@@ -208,7 +178,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::models::{Axis, Initial};
+    use crate::network::{Axis, Initial};
 
     fn layouts(hidden: usize) -> [Layout; 2] {
         let (mut model, mut head) = (Layout::default(), Layout::default());

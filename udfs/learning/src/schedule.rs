@@ -4,6 +4,9 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
+use crate::choices::named;
+use crate::error::OptionError;
+
 /// How the learning rate changes after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -14,6 +17,7 @@ pub enum Decay {
     /// Half a cosine from 1 to 0 (Loshchilov and Hutter 2017, Eq. 5, one period, least rate 0).
     Cosine,
 }
+named!(Decay, "schedule", "constant" => Constant, "cosine" => Cosine);
 
 /// The factor of the learning rate, epoch by epoch: linear growth over the warm-up, then the decay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

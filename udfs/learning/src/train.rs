@@ -3,174 +3,27 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
-use serde::{Deserialize, Serialize};
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
-use crate::data::{DataError, GraphData};
-use crate::device::{Device, DeviceEngine, DeviceError};
-use crate::engine::{CpuEngine, Engine, Setup, Watched};
+use crate::choices::{SelectBy, Task};
+use crate::data::GraphData;
+use crate::device::{Device, DeviceEngine, DeviceError, Place};
+use crate::engine::{CpuEngine, Engine, EpochFigures, Setup};
+use crate::error::{OptionError, TrainError};
 use crate::features::{self, Features};
 use crate::graph_set::{GraphSet, Targets};
 use crate::links::LinkSplit;
-use crate::metrics::Metrics;
-use crate::models::sampled::Sampled;
-use crate::models::{Axis, BuildError, Layout, Messages, Model, Problem};
-use crate::options::{OptionError, SelectBy, Task, TrainOptions};
+use crate::matrix::Matrix;
+use crate::metrics::{FigureSet, Metrics};
+use crate::network::{Block, Layout, Messages, Model, Problem};
+use crate::options::TrainOptions;
 use crate::random::key;
 use crate::registry;
-use crate::saved::{SaveError, Saved};
+use crate::sampled::Sampled;
+use crate::saved::Saved;
 use crate::schedule::Schedule;
 use crate::split::{Part, Split};
-use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Wanted};
-
-/// How a run ended: the column `status`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// With figures.
-    Ok,
-    /// The host granted no memory.
-    OutOfMemory,
-    /// The loss was no longer finite.
-    Diverged,
-    /// The data or the options do not allow the run.
-    Error,
-}
-
-impl Status {
-    /// `ok`, `out_of_memory`, `diverged` or `error`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::OutOfMemory => "out_of_memory",
-            Self::Diverged => "diverged",
-            Self::Error => "error",
-        }
-    }
-}
-
-/// Why a run has no figures.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum TrainError {
-    /// The data cannot be trained on.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// An option is not obeyed.
-    #[error(transparent)]
-    Option(#[from] OptionError),
-    /// The split has no labelled training node.
-    #[error("the split has no labelled training node")]
-    NoTrainingNodes,
-    /// The split has no graph with a target to train on, or no edge.
-    #[error("the split has no training {0}")]
-    NothingToTrain(&'static str),
-    /// A node of the split does not exist or has no label.
-    #[error("node {0} of the split is not a labelled node of the graph")]
-    NotLabelled(u32),
-    /// A graph of the split does not exist or has no target.
-    #[error("graph {0} of the split is not a graph with a target")]
-    NoTarget(u32),
-    /// A pair of a split of edges that does not fit the graph.
-    #[error("the pair {0}, {1} of the split {2}")]
-    Pair(u32, u32, &'static str),
-    /// The graph of training edges has every edge.
-    #[error("every pair of nodes is a training edge: there are no non-edges to train against")]
-    Complete,
-    /// The options are for another task than the items.
-    #[error("the options are for {asked}, but the items are those of {given}")]
-    WrongTask {
-        /// The task of the options.
-        asked: &'static str,
-        /// The task of the items.
-        given: &'static str,
-    },
-    /// The saved parameters do not fit.
-    #[error(transparent)]
-    Saved(#[from] SaveError),
-    /// Training or validation loss was infinite or not a number.
-    #[error("the {part} loss of epoch {epoch} is {loss}; try a smaller lr (it is {lr}) or normalize => 'row'")]
-    Diverged {
-        /// `training` or `validation`.
-        part: &'static str,
-        /// The epoch, counted from 1.
-        epoch: u32,
-        /// The loss.
-        loss: f64,
-        /// The learning rate.
-        lr: f64,
-    },
-    /// The host granted no memory.
-    #[error("{0}")]
-    OutOfMemory(String),
-    /// The device failed.
-    #[error("the device failed: {0}")]
-    Device(String),
-    /// The host wants no answer any more.
-    #[error("the query was cancelled")]
-    Cancelled,
-}
-
-impl TrainError {
-    /// The status of the row that reports the error; none where the whole query ends.
-    pub fn status(&self) -> Option<Status> {
-        match self {
-            Self::Diverged { .. } => Some(Status::Diverged),
-            Self::OutOfMemory(_) => Some(Status::OutOfMemory),
-            Self::Cancelled => None,
-            _ => Some(Status::Error),
-        }
-    }
-}
-
-impl From<Stopped> for TrainError {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Cancelled => Self::Cancelled,
-            Stopped::OutOfMemory(text) => Self::OutOfMemory(text),
-        }
-    }
-}
-
-impl From<DeviceError> for TrainError {
-    fn from(error: DeviceError) -> Self {
-        match error {
-            DeviceError::OutOfMemory(text) => Self::OutOfMemory(text),
-            DeviceError::Stopped(stopped) => stopped.into(),
-            error => Self::Device(error.to_string()),
-        }
-    }
-}
-
-impl From<BuildError> for TrainError {
-    fn from(error: BuildError) -> Self {
-        match error {
-            BuildError::Option(error) => Self::Option(error),
-            BuildError::Stopped(stopped) => stopped.into(),
-        }
-    }
-}
-
-/// A dense row-major matrix without padding.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Matrix {
-    /// The number of columns.
-    pub columns: usize,
-    /// Row by row.
-    pub values: Vec<f32>,
-}
-
-impl Matrix {
-    /// A row.
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.columns..(row + 1) * self.columns]
-    }
-
-    pub(crate) fn unpadded(values: &[f32], n: usize, columns: Axis) -> Self {
-        let stride = columns.stride();
-        let values = (0..n).flat_map(|row| columns.positions().map(move |c| values[row * stride + c])).collect();
-        Self { columns: columns.len(), values }
-    }
-}
+use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
 
 /// What an epoch gave: a row of a training curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,27 +86,13 @@ pub enum Items<'a> {
     Graphs(&'a GraphSet, &'a Split),
 }
 
-/// Trains a model on labelled nodes and gives the figures of its best epoch. See [`train_items`].
-///
-/// # Errors
-/// See [`TrainError`]; the monitor is asked before every block of rows.
-pub fn train(
-    data: &GraphData,
-    split: &Split,
-    options: &TrainOptions,
-    monitor: &dyn Monitor,
-    observe: &mut dyn FnMut(&EpochRecord),
-) -> Result<Outcome, TrainError> {
-    train_items(Items::Nodes(data, split), None, options, monitor, observe)
-}
-
 /// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
 /// any number of threads. Parameters start as drawn from the seed, or as `start` holds them.
 ///
 /// An epoch is one step on all training items (a step for each batch in graph tasks, and for each
 /// [`TrainOptions::batch_nodes`] training nodes where they are given), then the validation figures. The
 /// selected epoch has the best figure of `options.select_by`, among equals the lowest validation loss, then the earliest.
-/// `observe` sees every epoch as it ends.
+/// `observe` receives the record of every epoch as it ends.
 ///
 /// Time a step: O(layers * (edges * hidden + nodes * hidden^2) + entries of the features * hidden). Memory:
 /// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated. With
@@ -261,146 +100,90 @@ pub fn train(
 /// are computed on whole neighbourhoods, in as many pieces as keep within the largest sample: nodes in several of them are
 /// computed again.
 ///
-/// # Errors
-/// See [`TrainError`]; the monitor is asked before every block of rows.
-pub fn train_items(
-    items: Items<'_>,
-    start: Option<&Saved>,
-    options: &TrainOptions,
-    monitor: &dyn Monitor,
-    observe: &mut dyn FnMut(&EpochRecord),
-) -> Result<Outcome, TrainError> {
-    run_items(None, items, start, options, true, monitor, observe)
-}
-
-/// [`train_items`] on a device. A model with a layer that has no kernels there runs on the CPU instead, as
-/// [`Outcome::device`] says. The same arguments give the same outcome on the same device, and what is drawn from the seed
-/// (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there.
-///
-/// Node classification leaves the device for a few numbers an epoch, unless another figure than the accuracy or the loss is
+/// On a GPU a model with a layer that has no kernels there runs on the CPU instead, as [`Outcome::device`] says. What is
+/// drawn from the seed (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there. Node
+/// classification leaves the device for a few numbers an epoch, unless another figure than the accuracy or the loss is
 /// wanted; the losses of other tasks are computed on the host, which reads the outputs and writes their gradient.
 ///
 /// # Errors
-/// See [`TrainError`]; no room left on the device is [`TrainError::OutOfMemory`].
-pub fn train_items_on(
-    device: &dyn Device,
+/// See [`TrainError`]; the monitor is checked before every block of rows. No room left on the device is
+/// [`TrainError::OutOfMemory`].
+pub fn train(
+    place: Place,
     items: Items<'_>,
     start: Option<&Saved>,
     options: &TrainOptions,
     monitor: &dyn Monitor,
     observe: &mut dyn FnMut(&EpochRecord),
 ) -> Result<Outcome, TrainError> {
-    run_items(Some(device), items, start, options, true, monitor, observe)
+    let device = place.device()?;
+    Training { device: device.as_deref(), items, start, options, pruned: true, monitor, observe }.run()
 }
 
-/// [`train`], with index structures restricted or not.
-#[cfg(test)]
-pub(crate) fn run(
-    data: &GraphData,
-    split: &Split,
-    options: &TrainOptions,
-    pruned: bool,
-    monitor: &dyn Monitor,
-    observe: &mut dyn FnMut(&EpochRecord),
-) -> Result<Outcome, TrainError> {
-    run_items(None, Items::Nodes(data, split), None, options, pruned, monitor, observe)
+/// The arguments of [`train`], with a device that is ready.
+pub(crate) struct Training<'a> {
+    pub device: Option<&'a dyn Device>,
+    pub items: Items<'a>,
+    pub start: Option<&'a Saved>,
+    pub options: &'a TrainOptions,
+    /// Whether index structures are restricted to what the outputs depend on: the outcome is the same.
+    pub pruned: bool,
+    pub monitor: &'a dyn Monitor,
+    pub observe: &'a mut dyn FnMut(&EpochRecord),
 }
 
-/// [`train_items`], with index structures restricted to what the outputs depend on or not: the outcome is the same.
-pub(crate) fn run_items(
-    device: Option<&dyn Device>,
-    items: Items<'_>,
-    start: Option<&Saved>,
-    options: &TrainOptions,
-    pruned: bool,
-    monitor: &dyn Monitor,
-    observe: &mut dyn FnMut(&EpochRecord),
-) -> Result<Outcome, TrainError> {
-    let clock = Instant::now();
-    check(items, options)?;
-    let mut reservation = Reservation::new(monitor, 0)?;
-    match items {
-        Items::Nodes(data, split) => {
-            let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
-            let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-            Loop { device, arcs: data.arcs.as_ref(), options, start, pruned, clock, monitor, observe }.run(
-                &data.graph,
-                input,
-                &mut objective,
-                reservation,
-            )
-        }
-        Items::Links(data, split) => {
-            let n = data.graph.n_nodes();
-            reservation.grow(Graph::bytes(n, split.train.len()))?;
-            let graph = Arc::new(Graph::from_edges(n, &split.train));
-            if n * n.saturating_sub(1) / 2 == graph.n_edges() {
-                return Err(TrainError::Complete);
+impl Training<'_> {
+    pub fn run(self) -> Result<Outcome, TrainError> {
+        let clock = Instant::now();
+        let (items, options) = (self.items, self.options);
+        check(items, options)?;
+        let mut reservation = Reservation::new(self.monitor, 0)?;
+        match items {
+            Items::Nodes(data, split) => {
+                let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
+                let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
+                self.epochs(&data.graph, data.arcs.as_ref(), input, &mut objective, reservation, clock)
             }
-            let input = prepare(&graph, &data.features, options, &mut reservation)?;
-            let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-            Loop { device, arcs: None, options, start, pruned, clock, monitor, observe }.run(
-                &graph,
-                input,
-                &mut objective,
-                reservation,
-            )
-        }
-        Items::Graphs(set, split) => {
-            let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
-            let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-            Loop { device, arcs: None, options, start, pruned, clock, monitor, observe }.run(
-                &set.graph,
-                input,
-                &mut objective,
-                reservation,
-            )
+            Items::Links(data, split) => {
+                let n = data.graph.n_nodes();
+                reservation.grow(Graph::bytes(n, split.train.len()))?;
+                let graph = Arc::new(Graph::from_edges(n, &split.train));
+                if n * n.saturating_sub(1) / 2 == graph.n_edges() {
+                    return Err(TrainError::Complete);
+                }
+                let input = prepare(&graph, &data.features, options, &mut reservation)?;
+                let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
+                self.epochs(&graph, None, input, &mut objective, reservation, clock)
+            }
+            Items::Graphs(set, split) => {
+                let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
+                let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
+                self.epochs(&set.graph, None, input, &mut objective, reservation, clock)
+            }
         }
     }
-}
 
-/// The input of the first layer.
-fn prepare(
-    graph: &Graph,
-    given: &Arc<Features>,
-    options: &TrainOptions,
-    reservation: &mut Reservation<'_>,
-) -> Result<Arc<Features>, TrainError> {
-    let bytes = features::prepared_bytes(given, graph.n_nodes(), options.features, options.normalize);
-    reservation.grow(bytes)?;
-    Ok(features::prepare(given, graph, options.features, options.normalize, options.seed)?)
-}
-
-struct Loop<'a> {
-    device: Option<&'a dyn Device>,
-    arcs: Option<&'a Arc<Digraph>>,
-    options: &'a TrainOptions,
-    start: Option<&'a Saved>,
-    pruned: bool,
-    clock: Instant,
-    monitor: &'a dyn Monitor,
-    observe: &'a mut dyn FnMut(&EpochRecord),
-}
-
-impl Loop<'_> {
-    fn run(
+    /// The loop, on the graph whose edges carry messages.
+    fn epochs(
         self,
         graph: &Arc<Graph>,
+        arcs: Option<&Arc<Digraph>>,
         input: Arc<Features>,
         objective: &mut dyn Objective,
         mut reservation: Reservation<'_>,
+        clock: Instant,
     ) -> Result<Outcome, TrainError> {
-        let Self { device, arcs, options, start, pruned, clock, monitor, observe } = self;
+        let Self { device, options, start, pruned, monitor, observe, .. } = self;
         let n = graph.n_nodes();
-        let known: Arc<[(u32, u32)]> = objective.known().into();
-        reservation.grow(8 * known.len())?;
+        let known_labels: Arc<[(u32, u32)]> = objective.known_labels().into();
+        reservation.grow(8 * known_labels.len())?;
         let n_outputs = objective.n_outputs();
         let on_device = |device| Problem {
             graph: Messages::from(graph),
             arcs: arcs.cloned(),
             features: Arc::clone(&input),
             n_outputs,
-            known: Arc::clone(&known),
+            known_labels: Arc::clone(&known_labels),
             options,
             device,
         };
@@ -423,19 +206,17 @@ impl Loop<'_> {
         if let Some(device) = device.filter(|_| options.batch_nodes.is_none()) {
             // Apart, so that a model that turns out to have no kernels gives it back.
             let mut tried = Reservation::new(monitor, 0)?;
-            let model = build(&on_device(true), &mut tried)?;
-            if model.program().is_some() {
-                // The batches of the first epoch are those of all.
-                objective.begin(1);
-                let setup = setup(model.layout(), objective)?;
-                match DeviceEngine::new(device, model, n, objective, setup, &mut tried) {
-                    Ok(made) => {
-                        engine = Some(Box::new(made));
-                        reserved_for_device = Some(tried);
-                    }
-                    Err(DeviceError::Unsupported(_)) => {}
-                    Err(error) => return Err(error.into()),
+            let program = build(&on_device(true), &mut tried)?;
+            // The batches of the first epoch are those of all.
+            objective.begin(1);
+            let setup = setup(program.layout(), objective)?;
+            match DeviceEngine::new(device, program, n, objective, setup, &mut tried) {
+                Ok(on_device) => {
+                    engine = Some(Box::new(on_device));
+                    reserved_for_device = Some(tried);
                 }
+                Err(DeviceError::Unsupported(_)) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         let mut engine = match engine {
@@ -443,7 +224,7 @@ impl Loop<'_> {
             None => {
                 let problem = on_device(false);
                 let model: Box<dyn Model + '_> = match options.batch_nodes {
-                    None => build(&problem, &mut reservation)?,
+                    None => Box::new(build(&problem, &mut reservation)?),
                     Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
                 };
                 let setup = setup(model.layout(), objective)?;
@@ -458,7 +239,7 @@ impl Loop<'_> {
         for epoch in 1..=options.epochs {
             let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
             let fresh = objective.begin(epoch);
-            let Watched { train_loss, val_loss, val, test } =
+            let EpochFigures { train_loss, val_loss, val, test } =
                 engine.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
             let mut record = EpochRecord { epoch, train_loss, val_loss, val, test, selected: false };
             epochs_run = epoch;
@@ -492,12 +273,12 @@ impl Loop<'_> {
         let clock = Instant::now();
         let (device, parameters) = (engine.device(), engine.parameters());
         let last = engine.finish(&mut reservation)?;
-        // What is handed out: the outputs, at most one row a node and its embedding.
+        // The outcome holds at most one row of outputs a node, and its embedding.
         reservation.grow(4 * n * n_outputs)?;
         let (of_model, head) = last.parameters.split_at(last.layout.stored());
         let outputs = Outputs { nodes: last.outputs, head };
-        let (_, val) = objective.score(Part::Val, outputs, Wanted::All, monitor)?;
-        let (_, test) = objective.score(Part::Test, outputs, Wanted::All, monitor)?;
+        let (_, val) = objective.score(Part::Val, outputs, FigureSet::All, monitor)?;
+        let (_, test) = objective.score(Part::Test, outputs, FigureSet::All, monitor)?;
         let predictions = objective.predictions(outputs, monitor)?;
         let embeddings = match options.keep_embeddings {
             true => {
@@ -525,12 +306,24 @@ impl Loop<'_> {
     }
 }
 
+/// The input of the first layer.
+fn prepare(
+    graph: &Graph,
+    given: &Arc<Features>,
+    options: &TrainOptions,
+    reservation: &mut Reservation<'_>,
+) -> Result<Arc<Features>, TrainError> {
+    let bytes = features::prepared_bytes(given, graph.n_nodes(), options.features, options.normalize);
+    reservation.grow(bytes)?;
+    Ok(features::prepare(given, graph, options.features, options.normalize, options.seed)?)
+}
+
 /// Tells the initial values of a task's parameters from those of the model.
 const HEAD: u64 = 9;
 
 /// The blocks of a layout without their padding.
 fn named(layout: &Layout, values: &[f32]) -> Vec<(String, Matrix)> {
-    let matrix = |block: &crate::models::Block| Matrix {
+    let matrix = |block: &Block| Matrix {
         columns: block.columns.len(),
         values: block.positions().map(|at| values[at]).collect(),
     };

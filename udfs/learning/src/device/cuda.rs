@@ -1,4 +1,4 @@
-//! The first NVIDIA GPU of the machine, through the driver's own library, which is looked for when it is first asked for.
+//! The first NVIDIA GPU of the machine, through the driver's own library, which is loaded on first use.
 
 use std::any::Any;
 use std::collections::HashMap;

@@ -3,16 +3,16 @@
 use bonnet_graph::Reservation;
 
 use super::{Arg, Buffer, Device, DeviceError, Launch, THREADS, Tape, WARPS, args};
-use crate::engine::{Engine, Finished, Setup, Watched, order_of};
+use crate::choices::SelectBy;
+use crate::engine::{Engine, EpochFigures, FinalPass, Setup, order_of};
+use crate::error::TrainError;
 use crate::kernels::padded;
-use crate::metrics::Metrics;
-use crate::models::{Axis, Model, Scope};
+use crate::metrics::{FigureSet, Metrics};
+use crate::network::{Axis, Model, Scope};
 use crate::optimizer::{Optimizer, OptimizerKind};
-use crate::options::SelectBy;
-use crate::program::{OnDevice, Program, Way};
+use crate::program::{OnDevice, PassKind, Program};
 use crate::split::Part;
-use crate::task::{DeviceTask, Objective, Outputs, Wanted};
-use crate::train::TrainError;
+use crate::task::{DeviceTask, Objective, Outputs};
 
 /// The results that a device reads back: the training loss, then loss and hits of the watched parts.
 const RESULTS: usize = 5;
@@ -21,7 +21,7 @@ const RESULTS: usize = 5;
 /// keys, the step of the optimiser and [`RESULTS`] numbers an epoch with the host.
 pub(crate) struct DeviceEngine<'a> {
     setup: Setup<'a>,
-    model: Box<dyn Model>,
+    program: Program,
     n_nodes: usize,
     on: OnDevice<'a>,
     best: Buffer,
@@ -64,16 +64,16 @@ struct DeviceLoss {
 }
 
 impl<'a> DeviceEngine<'a> {
-    /// Writes down the passes of a model that is a program.
+    /// Writes down the passes of a program.
     pub fn new(
         device: &'a dyn Device,
-        model: Box<dyn Model>,
+        owned: Program,
         n_nodes: usize,
         objective: &dyn Objective,
         setup: Setup<'a>,
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, DeviceError> {
-        let Some(program) = model.program() else { return Err(DeviceError::Unsupported("a model of its own")) };
+        let program = &owned;
         if let Some(what) = program.lacks() {
             return Err(DeviceError::Unsupported(what));
         }
@@ -86,14 +86,14 @@ impl<'a> DeviceEngine<'a> {
         let update = update(&mut on, options.optimizer, options.clip, stored, step)?;
 
         // Only the accuracy and the loss have kernels.
-        let few = matches!(setup.wanted(), Wanted::Selecting(SelectBy::Accuracy | SelectBy::Loss));
+        let few = matches!(setup.figures(), FigureSet::Selecting(SelectBy::Accuracy | SelectBy::Loss));
         let task = objective.on_device().filter(|_| few && program.is_output_padded_alike());
         let labels = task.map(|task| on.memory.hold(task.labels)).transpose()?;
         let (mut scopes, mut steps) = (Vec::new(), Vec::new());
         for nodes in objective.batches() {
             setup.monitor.check()?;
-            let scope = model.scope(&nodes, true, setup.pruned, reservation)?;
-            let mut forward = on.forward(program, &scope, Way::Train)?;
+            let scope = program.scope(&nodes, true, setup.pruned, reservation)?;
+            let mut forward = on.forward(program, &scope, PassKind::Train)?;
             let backward = on.backward(program, &scope)?;
             let mut after = Vec::new();
             if let (Some(task), Some(labels)) = (task, labels) {
@@ -109,12 +109,12 @@ impl<'a> DeviceEngine<'a> {
             steps.push(Batch { forward: Tape::new(forward), backward: Tape::new(after) });
             scopes.push(scope);
         }
-        let watched = objective.nodes(setup.watched());
-        let watch_scope = model.scope(&watched, false, setup.pruned, reservation)?;
-        let mut watch = on.forward(program, &watch_scope, Way::Evaluate)?;
+        let watched = objective.nodes(setup.parts());
+        let eval_scope = program.scope(&watched, false, setup.pruned, reservation)?;
+        let mut watch = on.forward(program, &eval_scope, PassKind::Evaluate)?;
         let mut loss = None;
         if let (Some(task), Some(labels)) = (task, labels) {
-            for (place, &part) in setup.watched().iter().enumerate() {
+            for (place, &part) in setup.parts().iter().enumerate() {
                 let (sum, hits) = (results.after::<f64>(1 + 2 * place), results.after::<f64>(2 + 2 * place));
                 let part = task.split.part(part);
                 Loss { program, task, labels, weights: &[], gradient: None }.lower(
@@ -126,7 +126,7 @@ impl<'a> DeviceEngine<'a> {
             }
             loss = Some(DeviceLoss { val: task.split.val.len(), test: task.split.test.len() });
         }
-        scopes.push(watch_scope);
+        scopes.push(eval_scope);
         let n_outputs = program.output_len();
         let host = match loss {
             Some(_) => Host::default(),
@@ -156,18 +156,14 @@ impl<'a> DeviceEngine<'a> {
             loss,
             scopes,
             host,
-            model,
+            program: owned,
             setup,
         })
     }
 
-    fn program(&self) -> Result<&Program, DeviceError> {
-        self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))
-    }
-
     /// A step whose loss is the host's: it reads the outputs and writes their gradient.
     fn train_on_host(&mut self, objective: &mut dyn Objective, batch: usize) -> Result<f64, TrainError> {
-        let program = self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))?;
+        let program = &self.program;
         let (stored, host) = (program.stored(), &mut self.host);
         let memory = &self.on.memory;
         memory.read(self.on.output(program), &mut host.outputs)?;
@@ -177,7 +173,8 @@ impl<'a> DeviceEngine<'a> {
             memory.read(self.on.parameters.after::<f32>(stored), head)?;
         }
         let outputs = Outputs { nodes: &host.outputs, head };
-        let step = crate::task::Step { outputs, given: &[], d_nodes: &mut host.d_outputs, d_head: &mut host.d_head };
+        let step =
+            crate::task::Step { outputs, label_inputs: &[], d_nodes: &mut host.d_outputs, d_head: &mut host.d_head };
         let loss = objective.train(batch, step, self.setup.monitor)?;
         if let Some(gradient) = self.on.output_gradient(program) {
             memory.write(gradient, &host.d_outputs)?;
@@ -193,7 +190,7 @@ impl Engine for DeviceEngine<'_> {
     }
 
     fn parameters(&self) -> usize {
-        self.model.layout().parameters()
+        self.program.layout().parameters()
     }
 
     fn epoch(
@@ -202,11 +199,11 @@ impl Engine for DeviceEngine<'_> {
         epoch: u32,
         _fresh: bool,
         factor: f64,
-    ) -> Result<Watched, TrainError> {
+    ) -> Result<EpochFigures, TrainError> {
         let device = self.on.memory.device();
-        let mut record = Watched::default();
+        let mut record = EpochFigures::default();
         self.optimizer.set_factor(factor);
-        self.on.write_masks(self.program()?, epoch)?;
+        self.on.write_masks(&self.program, epoch)?;
         for batch in order_of(self.steps.len(), self.setup.options.seed, epoch) {
             self.setup.monitor.check()?;
             self.on.memory.write(self.step, &self.optimizer.next_step())?;
@@ -238,12 +235,12 @@ impl Engine for DeviceEngine<'_> {
                 record.train_loss = train_loss;
                 record.val_loss = (val > 0).then_some(val_loss);
                 record.val = figures(val_hits, val);
-                if self.setup.watched().contains(&Part::Test) {
+                if self.setup.parts().contains(&Part::Test) {
                     record.test = figures(test_hits, test);
                 }
             }
             None if !self.watch_is_empty => {
-                let program = self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))?;
+                let program = &self.program;
                 let (stored, host) = (program.stored(), &mut self.host);
                 self.on.memory.read(self.on.output(program), &mut host.outputs)?;
                 self.on.memory.read(self.on.parameters, &mut host.parameters)?;
@@ -259,13 +256,13 @@ impl Engine for DeviceEngine<'_> {
         Ok(self.on.memory.device().run(&mut self.keep)?)
     }
 
-    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<Finished<'_>, TrainError> {
+    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<FinalPass<'_>, TrainError> {
         let all: Vec<u32> = (0..self.n_nodes as u32).collect();
-        let scope = self.model.scope(&all, false, true, reservation)?;
-        let program = self.model.program().ok_or(DeviceError::Unsupported("a model of its own"))?;
+        let scope = self.program.scope(&all, false, true, reservation)?;
+        let program = &self.program;
         let stored = self.setup.parameters.len();
         let mut launches = copy(self.best, self.on.parameters, stored);
-        launches.extend(self.on.forward(program, &scope, Way::Evaluate)?);
+        launches.extend(self.on.forward(program, &scope, PassKind::Evaluate)?);
         let memory = &self.on.memory;
         memory.device().run(&mut Tape::new(launches))?;
         let embedding = self.on.embedding(program).filter(|_| self.setup.options.keep_embeddings);
@@ -283,8 +280,8 @@ impl Engine for DeviceEngine<'_> {
         }
         // The scope's index structures lie on the device until the run ends.
         self.scopes.push(scope);
-        Ok(Finished {
-            layout: self.model.layout(),
+        Ok(FinalPass {
+            layout: self.program.layout(),
             parameters: &self.host.parameters,
             outputs: &self.host.outputs,
             embedding: self.host.embedding.as_ref().map(|(values, axis)| (&values[..], *axis)),

@@ -118,7 +118,7 @@ impl<'d> Memory<'d> {
         if values.is_empty() { Ok(()) } else { self.device.upload(to.address, bytes_of(values)) }
     }
 
-    /// Reads the first numbers of a buffer, after everything that was asked before.
+    /// Reads the first numbers of a buffer, after all operations queued before.
     ///
     /// # Errors
     /// If the device fails, now or before.

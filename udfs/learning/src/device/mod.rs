@@ -1,7 +1,7 @@
 //! Runs on a GPU: buffers on a device, kernels that are launched on them, and the loop's epochs made of launches.
 //!
 //! A [`Device`] knows nothing of models: it holds bytes and runs a [`Tape`], a list of kernels with their arguments. A
-//! program of layers is written down as tapes once (see [`crate::program::Lower`]), for every scope one forward and one
+//! program of layers is lowered to tapes once (see [`crate::program::Lower`]), for every scope one forward and one
 //! backward; what changes from step to step (dropout masks, the rate) stands in a buffer that the kernels read. So an epoch
 //! is the same launches again, and a few numbers come back.
 //!
@@ -12,6 +12,8 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use bonnet_graph::Stopped;
+
+use crate::error::TrainError;
 
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -85,7 +87,7 @@ pub const KERNELS: &[&str] = &[
     "sgd",
 ];
 
-/// Why a device did not do what it was asked.
+/// Why an operation of a device failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
     /// Something without kernels: the run goes to the CPU.
@@ -100,6 +102,16 @@ pub enum DeviceError {
     /// The host.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+impl From<DeviceError> for TrainError {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::OutOfMemory(text) => Self::OutOfMemory(text),
+            DeviceError::Stopped(stopped) => stopped.into(),
+            error => Self::Device(error.to_string()),
+        }
+    }
 }
 
 /// An argument of a kernel, of the type that its text declares.
@@ -220,19 +232,19 @@ pub trait Device: Send + Sync + Debug {
     /// Gives room back.
     fn free(&self, address: u64, bytes: usize);
 
-    /// Copies bytes to the device, after what was asked before.
+    /// Copies bytes to the device, after the operations queued before.
     ///
     /// # Errors
     /// If the device fails.
     fn upload(&self, to: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Waits for what was asked before, and copies bytes from the device.
+    /// Waits for the operations queued before, and copies bytes from the device.
     ///
     /// # Errors
-    /// If the device fails, now or in what was asked before.
+    /// If the device fails, now or in an operation queued before.
     fn download(&self, from: u64, bytes: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Runs the launches of a tape, after what was asked before; may return earlier.
+    /// Runs the launches of a tape, after the operations queued before; may return earlier.
     ///
     /// # Errors
     /// If the device fails.

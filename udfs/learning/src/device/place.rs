@@ -2,13 +2,9 @@
 
 use std::sync::Once;
 
-use bonnet_graph::Monitor;
-
 #[cfg(feature = "cuda")]
 use super::cuda::Gpu;
-use crate::options::TrainOptions;
-use crate::saved::Saved;
-use crate::train::{EpochRecord, Items, Outcome, TrainError, train_items};
+use super::{Device, DeviceError};
 
 /// A place for runs.
 #[derive(Debug, Clone, Copy)]
@@ -52,25 +48,15 @@ impl Place {
         Err("this build has no kernels for GPUs (it lacks the feature cuda)")
     }
 
-    /// Trains a model here: see [`train_items`] and [`crate::train_items_on`].
+    /// A queue of the device, none on the CPU.
     ///
     /// # Errors
-    /// See [`TrainError`].
-    pub fn train_items(
-        self,
-        items: Items<'_>,
-        start: Option<&Saved>,
-        options: &TrainOptions,
-        monitor: &dyn Monitor,
-        observe: &mut dyn FnMut(&EpochRecord),
-    ) -> Result<Outcome, TrainError> {
+    /// If the device grants none.
+    pub(crate) fn device(self) -> Result<Option<Box<dyn Device>>, DeviceError> {
         match self {
-            Self::Cpu => train_items(items, start, options, monitor, observe),
+            Self::Cpu => Ok(None),
             #[cfg(feature = "cuda")]
-            Self::Cuda(gpu) => {
-                let queue = gpu.queue()?;
-                crate::train::train_items_on(&queue, items, start, options, monitor, observe)
-            }
+            Self::Cuda(gpu) => Ok(Some(Box::new(gpu.queue()?))),
         }
     }
 }

@@ -8,10 +8,11 @@ use super::host::HostDevice;
 use super::*;
 use crate::kernels::RowSet;
 use crate::kernels::edge::{Store, max_sources, max_sources_gradient};
-use crate::models::{Messages, Operator};
+use crate::network::{Messages, Operator};
 use crate::random::Stream;
 use crate::tests::{jobs, planted, split};
-use crate::{EpochRecord, Items, Job, Outcome, Status, TrainError, Value, train_items, train_items_on};
+use crate::train::Training;
+use crate::{EpochRecord, Items, Job, Outcome, Status, TrainError};
 
 /// The devices of this machine: the host where there is a C++ compiler, and a GPU in a build for one.
 pub(crate) fn devices() -> Vec<Box<dyn Device>> {
@@ -48,10 +49,8 @@ fn run(device: Option<&dyn Device>, items: Items<'_>, job: &Job) -> Result<(Outc
     let options = crate::TrainOptions { keep_embeddings: true, test_each_epoch: true, ..job.resolve().unwrap() };
     let mut records = Vec::new();
     let mut observe = |record: &EpochRecord| records.push(record.clone());
-    let outcome = match device {
-        None => train_items(items, None, &options, &Unmonitored, &mut observe),
-        Some(device) => train_items_on(device, items, None, &options, &Unmonitored, &mut observe),
-    }?;
+    let (options, monitor, observe) = (&options, &Unmonitored, &mut observe);
+    let outcome = Training { device, items, start: None, options, pruned: true, monitor, observe }.run()?;
     Ok((Outcome { train_seconds: 0.0, test_seconds: 0.0, ..outcome }, records))
 }
 
@@ -63,7 +62,7 @@ fn close(a: f64, b: f64, tolerance: f64, what: &str) {
 fn agree(device: &dyn Device, items: Items<'_>, job: &Job) -> &'static str {
     let (here, records) = run(None, items, job).unwrap();
     let (there, others) = run(Some(device), items, job).unwrap();
-    let what = format!("{} {} {} on {}", job.model, job.task.as_deref().unwrap_or(""), here.epochs_run, there.device);
+    let what = format!("{} {} {} on {}", job.model, job.get("task"), here.epochs_run, there.device);
     assert_eq!((here.epochs_run, here.parameters, records.len()), (there.epochs_run, there.parameters, others.len()));
     for (a, b) in records.iter().zip(&others) {
         close(a.train_loss, b.train_loss, 2e-3, &format!("{what}: training loss of epoch {}", a.epoch));
@@ -104,7 +103,7 @@ fn every_model_trains_on_a_device_as_on_the_cpu() {
             for sparse in if number < 3 { &[true, false][..] } else { &[true] } {
                 let data = planted(60, *sparse);
                 // A step from the first parameters, and one with masks and moments of its own.
-                let job = Job { epochs: Some(2), ..job.clone() };
+                let job = job.clone().with("epochs", 2);
                 let word = agree(&*device, Items::Nodes(&data, &split(&data)), &job);
                 let expected = if ON_THE_CPU.contains(&job.model.as_str()) { "cpu" } else { device.name() };
                 assert_eq!(word, expected, "{}", job.model);
@@ -118,20 +117,9 @@ fn optimisers_weights_and_clipping_are_those_of_the_cpu() {
     for device in devices() {
         let data = planted(60, true);
         for optimizer in ["adam", "adamw", "sgd"] {
-            let hyperparameters = [
-                ("clip", Value::Real(0.05)),
-                ("class_weights", Value::Text("balanced".into())),
-                ("schedule", Value::Text("cosine".into())),
-                ("warmup", Value::Integer(3)),
-            ];
-            let job = Job {
-                optimizer: Some(optimizer.into()),
-                epochs: Some(6),
-                weight_decay: Some(0.01),
-                layers: Some(3),
-                hyperparameters: hyperparameters.map(|(name, value)| (name.to_string(), value)).into(),
-                ..Job::new("gcn")
-            };
+            let job = Job::new("gcn").with("optimizer", optimizer).with("epochs", 6).with("weight_decay", 0.01);
+            let job = job.with("layers", 3).with("clip", 0.05).with("class_weights", "balanced");
+            let job = job.with("schedule", "cosine").with("warmup", 3);
             assert_eq!(agree(&*device, Items::Nodes(&data, &split(&data)), &job), device.name());
         }
     }
@@ -142,7 +130,7 @@ fn figures_without_kernels_are_computed_on_the_host() {
     for device in devices() {
         let data = planted(60, false);
         for select_by in ["val_macro_f1", "val_auc", "val_loss"] {
-            let job = Job { select_by: Some(select_by.into()), epochs: Some(3), ..Job::new("gat") };
+            let job = Job::new("gat").with("select_by", select_by).with("epochs", 3);
             assert_eq!(agree(&*device, Items::Nodes(&data, &split(&data)), &job), device.name());
         }
     }
@@ -155,16 +143,14 @@ fn links_and_graphs_train_on_a_device() {
         let data = planted(40, true);
         let links = links(&data);
         for model in ["gcn", "graphsage"] {
-            let task = Some("link_prediction".into());
-            let job = Job { task, epochs: Some(3), hidden: Some(9), ..Job::new(model) };
+            let job = Job::new(model).with("task", "link_prediction").with("epochs", 3).with("hidden", 9);
             assert_eq!(agree(&*device, Items::Links(&data, &links), &job), device.name());
         }
         let set = kinds(false);
         let part = |from: u32| (from..90).step_by(3).collect::<Vec<u32>>();
         let parts = crate::Split { train: part(0), val: part(1), test: part(2) };
-        let hyperparameters = [("batch".to_string(), Value::Integer(12))].into();
-        let (task, features) = (Some("graph_classification".into()), Some("degree".into()));
-        let job = Job { task, features, epochs: Some(2), hidden: Some(8), hyperparameters, ..Job::new("gin") };
+        let job = Job::new("gin").with("task", "graph_classification").with("features", "degree");
+        let job = job.with("epochs", 2).with("hidden", 8).with("batch", 12);
         assert_eq!(agree(&*device, Items::Graphs(&set, &parts), &job), device.name());
     }
 }
@@ -175,7 +161,7 @@ fn a_run_on_a_device_is_the_same_run_again() {
         let data = planted(60, true);
         let parts = split(&data);
         for model in ["gat", "gcn", "unimp"] {
-            let job = Job { epochs: Some(5), ..Job::new(model) };
+            let job = Job::new(model).with("epochs", 5);
             let items = Items::Nodes(&data, &parts);
             let (first, second) =
                 (run(Some(&*device), items, &job).unwrap(), run(Some(&*device), items, &job).unwrap());
@@ -190,7 +176,7 @@ fn a_device_without_room_is_a_status_and_the_next_run_goes_on() {
     let data = planted(60, true);
     let parts = split(&data);
     let items = Items::Nodes(&data, &parts);
-    let job = Job { epochs: Some(3), ..Job::new("gat") };
+    let job = Job::new("gat").with("epochs", 3);
     let needed = run(Some(&device), items, &job).unwrap().0;
     assert!(device.used() == 0 && device.launches() > 0);
     // Wherever the room ends, before the first epoch or after the last.
@@ -202,7 +188,7 @@ fn a_device_without_room_is_a_status_and_the_next_run_goes_on() {
         }
         assert!(error.is_err() || share >= 90, "{share} %");
         assert_eq!(small.used(), 0, "what a failed run held is given back");
-        let tiny = Job { epochs: Some(1), hidden: Some(1), layers: Some(1), ..Job::new("mlp") };
+        let tiny = Job::new("mlp").with("epochs", 1).with("hidden", 1).with("layers", 1);
         assert!(share < 60 || run(Some(&small), items, &tiny).is_ok(), "{share} %");
     }
 }
@@ -213,7 +199,7 @@ fn a_model_without_kernels_asks_a_device_for_no_room() {
     let data = planted(40, true);
     let parts = split(&data);
     for model in ON_THE_CPU {
-        let job = Job { epochs: Some(2), ..Job::new(model) };
+        let job = Job::new(model).with("epochs", 2);
         let (outcome, _) = run(Some(&full), Items::Nodes(&data, &parts), &job).unwrap();
         assert_eq!((outcome.device, full.launches()), ("cpu", 0), "{model}");
     }
@@ -230,7 +216,7 @@ fn a_gpu_without_room_says_so_and_the_next_run_goes_on() {
     let error = queue.allocate(1 << 50).unwrap_err();
     assert!(matches!(&error, DeviceError::OutOfMemory(text) if text.contains("free")), "{error}");
     let parts = split(&data);
-    agree(&queue, Items::Nodes(&data, &parts), &Job { epochs: Some(3), ..Job::new("gcn") });
+    agree(&queue, Items::Nodes(&data, &parts), &Job::new("gcn").with("epochs", 3));
 }
 
 #[test]
@@ -238,7 +224,7 @@ fn runs_at_once_are_the_runs_alone() {
     let data = planted(60, true);
     let parts = split(&data);
     let of = |device: &dyn Device, seed: u64| {
-        let job = Job { epochs: Some(5), seed: Some(seed), ..Job::new("gcn") };
+        let job = Job::new("gcn").with("epochs", 5).with("seed", seed as i64);
         run(Some(device), Items::Nodes(&data, &parts), &job).unwrap()
     };
     let alone: Vec<_> = devices().iter().map(|device| [of(&**device, 1), of(&**device, 2)]).collect();
@@ -258,7 +244,7 @@ fn runs_at_once_are_the_runs_alone() {
 fn a_run_that_diverges_on_a_device_says_so() {
     for device in devices() {
         let data = planted(60, true);
-        let job = Job { lr: Some(1e30), epochs: Some(20), optimizer: Some("sgd".into()), ..Job::new("gcn") };
+        let job = Job::new("gcn").with("lr", 1e30).with("epochs", 20).with("optimizer", "sgd");
         let error = run(Some(&*device), Items::Nodes(&data, &split(&data)), &job).unwrap_err();
         assert_eq!(error.status(), Some(Status::Diverged), "{error}");
     }

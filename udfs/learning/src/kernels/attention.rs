@@ -436,6 +436,8 @@ pub struct BackwardSources<'a> {
     pub source: &'a [f32],
     /// The attention vector of the targets.
     pub target: &'a [f32],
+    /// Whether the gradient of `x` is added to.
+    pub add: bool,
 }
 
 impl BackwardSources<'_> {
@@ -477,6 +479,9 @@ impl Body for SourceRows<'_> {
                 let mut sum = [0f32; MAX_HEADS];
                 if heads == 8 && dim == 8 {
                     let mut acc = [[0f32; 8]; 8];
+                    if b.add {
+                        acc.iter_mut().zip(d_x.chunks_exact(8)).for_each(|(acc, d)| acc.copy_from_slice(d));
+                    }
                     for (&target, &edge) in b.edges.targets[range.clone()].iter().zip(&b.edges.edges[range]) {
                         let alpha = &b.alpha[edge as usize * 8..][..8];
                         let d = &b.d_scores[edge as usize * 8..][..8];
@@ -490,7 +495,9 @@ impl Body for SourceRows<'_> {
                         d_x[8 * h..8 * h + 8].copy_from_slice(&acc[h]);
                     }
                 } else {
-                    d_x.fill(0.0);
+                    if !b.add {
+                        d_x.fill(0.0);
+                    }
                     for (&target, &edge) in b.edges.targets[range.clone()].iter().zip(&b.edges.edges[range]) {
                         let alpha = &b.alpha[edge as usize * heads..][..heads];
                         let d = &b.d_scores[edge as usize * heads..][..heads];
@@ -551,45 +558,5 @@ pub fn vector_gradients(
     }
     sum_blocks(set, 2 * shape.stride(), partials, out, monitor, |rows, partial| {
         simd::run_wide(Sums(rows, shape, x, d_source, d_target, partial));
-    })
-}
-
-/// The mean of a node's heads plus a bias, `dim` columns, for the rows of a set.
-pub fn mean_heads(
-    set: &RowSet,
-    shape: Shape,
-    x: &[f32],
-    bias: &[f32],
-    out: &mut [f32],
-    monitor: &dyn Monitor,
-) -> Result<(), Stopped> {
-    let (heads, dim) = (shape.heads, shape.dim);
-    for_each_block(set, out, dim, monitor, |rows, first, chunk| {
-        for &row in rows {
-            let x = &x[row as usize * heads * dim..][..heads * dim];
-            for (c, out) in chunk[(row as usize - first) * dim..][..dim].iter_mut().enumerate() {
-                let sum: f32 = (0..heads).map(|h| x[h * dim + c]).sum();
-                *out = sum / heads as f32 + bias[c];
-            }
-        }
-    })
-}
-
-/// The gradient of [`mean_heads`] by its heads.
-pub fn mean_heads_gradient(
-    set: &RowSet,
-    shape: Shape,
-    gradient: &[f32],
-    out: &mut [f32],
-    monitor: &dyn Monitor,
-) -> Result<(), Stopped> {
-    let (heads, dim) = (shape.heads, shape.dim);
-    for_each_block(set, out, heads * dim, monitor, |rows, first, chunk| {
-        for &row in rows {
-            let gradient = &gradient[row as usize * dim..][..dim];
-            for out in chunk[(row as usize - first) * heads * dim..][..heads * dim].chunks_exact_mut(dim) {
-                out.iter_mut().zip(gradient).for_each(|(out, g)| *out = g / heads as f32);
-            }
-        }
     })
 }

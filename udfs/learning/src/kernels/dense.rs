@@ -75,7 +75,7 @@ pub fn product(
 ) -> Result<(), Stopped> {
     let panels = panels(&w[..a.columns * n], n);
     for_each_block(set, out, n, monitor, |rows, first, chunk| {
-        simd::run_wide(Rows { rows, first, a, panels: &panels, n, then, out: chunk });
+        simd::run_wide(ProductRows { rows, first, a, panels: &panels, n, then, out: chunk });
     })
 }
 
@@ -91,7 +91,7 @@ fn panels(w: &[f32], n: usize) -> Cow<'_, [f32]> {
     Cow::Owned(panels)
 }
 
-struct Rows<'a> {
+struct ProductRows<'a> {
     rows: &'a [u32],
     first: usize,
     a: Left<'a>,
@@ -101,7 +101,7 @@ struct Rows<'a> {
     out: &'a mut [f32],
 }
 
-impl Body for Rows<'_> {
+impl Body for ProductRows<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -413,7 +413,7 @@ mod tests {
                 let mut out = nothing.clone();
                 product(&set, a, &w, n, then, &mut out, &Unmonitored).unwrap();
                 let packed = panels(&w, n);
-                let of = |out| Rows { rows: set.rows(), first: 0, a, panels: &packed, n, then, out };
+                let of = |out| ProductRows { rows: set.rows(), first: 0, a, panels: &packed, n, then, out };
                 let (mut plain, mut fused, mut many) = (nothing.clone(), nothing.clone(), nothing);
                 of(&mut plain).run::<Plain>();
                 of(&mut fused).run::<Fused>();

@@ -74,12 +74,12 @@ pub fn weighted_nll_gradient(
     let scale = (1.0 / total) as f32;
     let mut sums = vec![0f64; set.n_blocks()];
     for_each_block_with(set, gradient, stride, &mut sums, monitor, |rows, first, chunk, sum| {
-        *sum = simd::run(Rows { rows, first, logits, stride, n_classes, labels, weights, scale, gradient: chunk });
+        *sum = simd::run(LossRows { rows, first, logits, stride, n_classes, labels, weights, scale, gradient: chunk });
     })?;
     Ok(sums.iter().sum::<f64>() / total)
 }
 
-struct Rows<'a> {
+struct LossRows<'a> {
     rows: &'a [u32],
     first: usize,
     logits: &'a [f32],
@@ -91,7 +91,7 @@ struct Rows<'a> {
     gradient: &'a mut [f32],
 }
 
-impl Body for Rows<'_> {
+impl Body for LossRows<'_> {
     type Output = f64;
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::parallel::for_each_block;
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use crate::options::Decoder;
+use crate::choices::Decoder;
 
 /// The radius and the temperature of the Fermi-Dirac decoder, those of Chami et al. (2019).
 pub const RADIUS: f64 = 2.0;

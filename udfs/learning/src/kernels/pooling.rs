@@ -4,7 +4,7 @@ use bonnet_graph::{Monitor, Stopped};
 
 use super::parallel::for_each_block;
 use super::rows::RowSet;
-use crate::options::Pooling;
+use crate::choices::Pooling;
 
 /// What a node's vector is multiplied by in a graph of so many nodes.
 fn share(pooling: Pooling, nodes: usize) -> f32 {

@@ -41,19 +41,19 @@ impl Propagate<'_> {
     /// Computes the rows of a set. O(entries * width).
     pub fn run(self, set: &RowSet, out: &mut [f32], monitor: &dyn Monitor) -> Result<(), Stopped> {
         for_each_block(set, out, self.width, monitor, |rows, first, chunk| {
-            simd::run(Rows { propagate: self, rows, first, out: chunk });
+            simd::run(PropagateRows { propagate: self, rows, first, out: chunk });
         })
     }
 }
 
-struct Rows<'a> {
+struct PropagateRows<'a> {
     propagate: Propagate<'a>,
     rows: &'a [u32],
     first: usize,
     out: &'a mut [f32],
 }
 
-impl Body for Rows<'_> {
+impl Body for PropagateRows<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -222,8 +222,8 @@ mod tests {
                 let mut out = start.clone();
                 propagate.run(&set, &mut out, &Unmonitored).unwrap();
                 let (mut fused, mut plain) = (start.clone(), start.clone());
-                Rows { propagate, rows: set.rows(), first: 0, out: &mut fused }.run::<Fused>();
-                Rows { propagate, rows: set.rows(), first: 0, out: &mut plain }.run::<Plain>();
+                PropagateRows { propagate, rows: set.rows(), first: 0, out: &mut fused }.run::<Fused>();
+                PropagateRows { propagate, rows: set.rows(), first: 0, out: &mut plain }.run::<Plain>();
                 for row in 0..n {
                     for c in 0..width {
                         let at = row * width + c;

@@ -33,7 +33,7 @@ pub trait Vectors: Copy {
     fn ask(_: &f32) {}
 }
 
-/// Fused multiply-add is an instruction. Its methods are called where the machine was asked alone.
+/// Fused multiply-add is an instruction. Its methods are called only after the processor's features were checked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fused;
 
@@ -90,25 +90,25 @@ macro_rules! registers {
 
         #[inline(always)]
         fn splat(x: f32) -> Self::Eight {
-            // SAFETY: the machine was asked.
+            // SAFETY: the processor's features were checked.
             unsafe { std::arch::x86_64::_mm256_set1_ps(x) }
         }
 
         #[inline(always)]
         fn load(x: &Lanes) -> Self::Eight {
-            // SAFETY: the machine was asked, and there are eight numbers.
+            // SAFETY: the processor's features were checked, and there are eight numbers.
             unsafe { std::arch::x86_64::_mm256_loadu_ps(x.as_ptr()) }
         }
 
         #[inline(always)]
         fn store(x: Self::Eight, to: &mut Lanes) {
-            // SAFETY: the machine was asked, and there is room for eight numbers.
+            // SAFETY: the processor's features were checked, and there is room for eight numbers.
             unsafe { std::arch::x86_64::_mm256_storeu_ps(to.as_mut_ptr(), x) }
         }
 
         #[inline(always)]
         fn fma_eight(a: Self::Eight, b: Self::Eight, c: Self::Eight) -> Self::Eight {
-            // SAFETY: the machine was asked.
+            // SAFETY: the processor's features were checked.
             unsafe { std::arch::x86_64::_mm256_fmadd_ps(a, b, c) }
         }
     };

@@ -64,12 +64,12 @@ impl Product<'_> {
     /// Computes the rows of a set; `out` has `width` columns. O(entries * width) multiplications.
     pub fn run(self, set: &RowSet, out: &mut [f32], monitor: &dyn Monitor) -> Result<(), Stopped> {
         for_each_block(set, out, self.width, monitor, |rows, first, chunk| {
-            simd::run(Rows { product: self, rows, first, out: chunk, out_stride: self.width });
+            simd::run(ProductRows { product: self, rows, first, out: chunk, out_stride: self.width });
         })
     }
 
     /// As [`Product::run`], with the sums in the first `width` of `2 * width` output columns and a copy of the row of
-    /// `x` in the others: zeros for rows that are not in `copied`.
+    /// `x` in the others: zeros for rows that are not in `copied`. Both are added with [`Own::Output`].
     pub fn run_beside_copy(
         self,
         set: &RowSet,
@@ -79,24 +79,26 @@ impl Product<'_> {
     ) -> Result<(), Stopped> {
         let (width, span) = (self.width, set.span());
         for_each_block(set, out, 2 * width, monitor, |rows, first, chunk| {
-            simd::run(Rows { product: self, rows, first, out: chunk, out_stride: 2 * width });
+            simd::run(ProductRows { product: self, rows, first, out: chunk, out_stride: 2 * width });
             let mut copied = copied.block(first / span);
             for &row in rows {
                 let target = &mut chunk[(row as usize - first) * 2 * width + width..][..width];
                 while copied.first().is_some_and(|&c| c < row) {
                     copied = &copied[1..];
                 }
-                if copied.first() == Some(&row) {
-                    target.copy_from_slice(&self.x[row as usize * self.stride..][..width]);
-                } else {
+                if !matches!(self.own, Own::Output) {
                     target.fill(0.0);
+                }
+                if copied.first() == Some(&row) {
+                    let own = &self.x[row as usize * self.stride..][..width];
+                    target.iter_mut().zip(own).for_each(|(target, x)| *target += x);
                 }
             }
         })
     }
 }
 
-struct Rows<'a> {
+struct ProductRows<'a> {
     product: Product<'a>,
     rows: &'a [u32],
     first: usize,
@@ -107,7 +109,7 @@ struct Rows<'a> {
 /// Entries that are masked at a time.
 const CHUNK: usize = 128;
 
-impl Body for Rows<'_> {
+impl Body for ProductRows<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -161,8 +163,8 @@ impl Body for Rows<'_> {
     }
 }
 
-/// Asks for the rows of a dense matrix that a row of a sparse one gathers, while the row before is computed: without it each
-/// row begins by waiting, since where the loop over the one before ends is not foreseen.
+/// Prefetches the rows of a dense matrix that a row of a sparse one gathers, while the row before is computed: without it each
+/// row begins with a cache miss, since the end of the loop over the row before is mispredicted.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead<'a> {
     pub(crate) matrix: Csr<'a>,
@@ -172,18 +174,18 @@ pub(crate) struct Ahead<'a> {
 }
 
 impl Ahead<'_> {
-    /// What a large cache holds needs no asking: at 2 MB it cost an eighth, at 27 MB it gains a quarter.
+    /// A matrix that fits into a large cache needs no prefetch: at 2 MB it cost an eighth, at 27 MB it gains a quarter.
     const NEAR_BYTES: usize = 8 << 20;
-    /// Long rows are foreseen; what is asked for has to stay until it is read.
+    /// Hardware prefetches long rows; prefetched lines must stay in the cache until they are read.
     const MOST: usize = 64;
 
-    /// Whether asking pays.
+    /// Whether prefetching pays.
     #[inline(always)]
     pub(crate) fn is_far(self) -> bool {
         size_of_val(self.x) > Self::NEAR_BYTES
     }
 
-    /// Asks for what `row` gathers, if there is such a row.
+    /// Prefetches what `row` gathers, if there is such a row.
     #[inline(always)]
     pub(crate) fn ask<V: Vectors>(self, row: Option<&u32>) {
         let Some(&row) = row else { return };
@@ -319,7 +321,7 @@ mod tests {
                 }
                 let variant = |fused: bool| {
                     let mut out = vec![f32::NAN; 300 * width];
-                    let body = Rows { product, rows: set.rows(), first: 0, out: &mut out, out_stride: width };
+                    let body = ProductRows { product, rows: set.rows(), first: 0, out: &mut out, out_stride: width };
                     if fused {
                         body.run::<Fused>()
                     } else {

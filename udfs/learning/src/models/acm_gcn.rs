@@ -4,47 +4,51 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{BuildError, Initial, Model, Operator, Problem};
+use crate::choices::Task;
+use crate::error::{BuildError, OptionError};
 use crate::features;
 use crate::kernels::elementwise::Activation;
-use crate::options::OptionError;
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::network::{Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::ModelSpec;
 
 /// The registration: the defaults of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "acm_gcn",
     family: "heterophily",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Luan, Hua, Lu, Zhu, Zhao, Zhang, Chang and Precup 2022, Revisiting heterophily for graph neural networks",
     defaults: Defaults { lr: 0.05, weight_decay: 1e-3, ..COMMON },
     own: &[
-        Hyperparameter {
-            name: "variant",
-            kind: Kind::Choice { default: "acm", values: &["acm", "acm+", "acm++", "acmii", "acmii+", "acmii++"] },
-            description: "acm filters before the relu of a channel, acmii after it; + weighs channels by their \
+        OptionSpec::choice(
+            "variant",
+            "acm",
+            &["acm", "acm+", "acm++", "acmii", "acmii+", "acmii++"],
+            "acm filters before the relu of a channel, acmii after it; + weighs channels by their \
                           layer-normalised rows; ++ also adds a linear layer of the features to hidden layers",
-        },
-        Hyperparameter {
-            name: "structure_info",
-            kind: Kind::Integer { default: 0, min: 0, max: 1 },
-            description: "1: the rows of the adjacency matrix are a fourth channel of every layer",
-        },
+        ),
+        OptionSpec::integer(
+            "structure_info",
+            0,
+            [0, 1],
+            "1: the rows of the adjacency matrix are a fourth channel of every layer",
+        ),
     ],
     // The rows of the adjacency matrix are those of all nodes.
     reach: Some(|options| match options.integer("structure_info")? {
         0 => Ok(options.layers),
         info => Err(OptionError::invalid("structure_info", info, "0 where neighbours are sampled")),
     }),
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// Channels of a layer with `P = (D + I)^-1 (A + I)`: `L = relu(P H W_L)`, `H = relu((I - P) H W_H)`, `I = relu(H W_I)` and
 /// perhaps `S = relu(A W_S)`; ACMII filters after the relu. A node weighs its `k` channels by
 /// `softmax([sigmoid(L w_L), sigmoid(H w_H), ...] / k * W_mix)`, and the layer is the weighted sum, `relu` between layers.
 /// Starts as the authors' program: uniform within `1 / sqrt(outputs)`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, p) = (problem.options, problem.options.dropout);
     let variant = options.text("variant")?;
     let form = Form {
@@ -83,7 +87,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         h = mixed.into();
     }
     let z = form.layer(&mut b, h, structure.map(Source::from), options.layers - 1, problem.n_outputs);
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// What all layers share.

@@ -5,38 +5,34 @@ use std::sync::Arc;
 use bonnet_graph::Reservation;
 
 use super::gprgnn::pagerank;
-use super::{BuildError, Model, Operator, Problem};
-use crate::program::Builder;
-use crate::registry::{AFFINITY, COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec, up_to};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
+use crate::table::AFFINITY;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "appnp",
     family: "decoupled propagation",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Gasteiger, Bojchevski and Günnemann 2019, Predict then propagate: graph neural networks meet personalized PageRank",
     defaults: COMMON,
     own: &[
-        Hyperparameter {
-            name: "alpha",
-            kind: Kind::Real { default: 0.1, min: 0.0, max: up_to(1.0) },
-            description: "teleport probability",
-        },
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 10, min: 1, max: 64 },
-            description: "number of propagations",
-        },
+        OptionSpec::real("alpha", 0.1, [0.0, up_to(1.0)], "teleport probability"),
+        OptionSpec::integer("hops", 10, [1, 64], "number of propagations"),
         AFFINITY,
     ],
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `H = MLP(X)`; `Z_0 = H`, `Z_k = (1 - alpha) S Z_{k-1} + alpha H` with `S = D^-1/2 (A + I) D^-1/2`, or the affinity that
 /// is asked for: a polynomial of `S`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let alpha = options.real("alpha")?;
     let operator = Arc::new(Operator::affinity(problem, reservation)?);
@@ -52,5 +48,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     } else {
         z = b.polynomial(&operator, h, &pagerank(alpha, hops))?;
     }
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }

@@ -4,33 +4,32 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
-use crate::program::Builder;
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "bernnet",
     family: "decoupled propagation",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "He, Wei, Huang and Xu 2021, BernNet: learning arbitrary graph spectral filters via Bernstein approximation",
     defaults: COMMON,
-    own: &[Hyperparameter {
-        name: "hops",
-        kind: Kind::Integer { default: 10, min: 1, max: 20 },
-        description: "degree of the filter",
-    }],
+    own: &[OptionSpec::integer("hops", 10, [1, 20], "degree of the filter")],
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `Z = sum over k of max(theta_k, 0) 2^-K binomial(K, k) (2I - L)^(K-k) L^k MLP(X)`, theta 1 at first, with the
 /// Laplacian `L = I - S`, `S = D^-1/2 A D^-1/2`. Evaluated in powers of S, with `2I - L = I + S`: K propagations instead
 /// of K (K + 3) / 2. The coefficients of the powers cancel by a factor of at most `binomial(K, K / 2) 2^(K/2) / 2^K`: below
 /// 200 for the largest K of 20.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let hops = options.integer("hops")? as usize;
     let operator = Arc::new(Operator::symmetric_without_loops(&problem.graph, reservation)?);
@@ -43,7 +42,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     }
     let theta = b.parameter("theta", Axis::exact(1), Axis::exact(hops + 1), Initial::Constant(1.0));
     let z = b.learned_sum(&powers, theta, Weights::in_basis(Map::Relu, bernstein(hops)));
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// The coefficient of `S^j` in basis polynomial k, a row for each j: those of `2^-K binomial(K, k) (1 + s)^(K-k) (1 - s)^k`.

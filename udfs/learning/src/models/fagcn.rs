@@ -4,33 +4,32 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{BuildError, Initial, Model, Operator, Problem};
+use crate::choices::Task;
+use crate::error::BuildError;
 use crate::kernels::edge::Gate;
-use crate::program::Builder;
+use crate::network::{Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::gated_sum::Gates;
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration: the paper's 32 hidden units, two layers.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "fagcn",
     family: "heterophily",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Bo, Wang, Shi and Shen 2021, Beyond low-frequency information in graph convolutional networks",
     defaults: Defaults { epochs: 500, hidden: 32, ..COMMON },
-    own: &[Hyperparameter {
-        name: "epsilon",
-        kind: Kind::Real { default: 0.3, min: 0.0, max: f64::INFINITY },
-        description: "weight of the first representation in every layer",
-    }],
+    own: &[OptionSpec::real("epsilon", 0.3, [0.0, f64::INFINITY], "weight of the first representation in every layer")],
     reach: reach::A_LAYER,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `H_0 = relu(X W_1 + b_1)`, `h_i <- epsilon h0_i + sum over the neighbours j of alpha_ij / sqrt(d_i d_j) h_j` with
 /// `alpha_ij = tanh(g' [h_i, h_j])` in (-1, 1): an edge may bring near or push apart. No loops. Then `Z = H_L W_2 + b_2`.
 /// Dropout before both linear layers' inputs and on the edges' weights; weights start with the gain sqrt(2) of the authors.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     let (epsilon, p) = (options.real("epsilon")?, options.dropout);
     let edges = Arc::new(Operator::edges(graph, reservation)?);
@@ -54,5 +53,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     b.embedding(h);
     b.initial(|inputs, outputs| Initial::Uniform((12.0 / (inputs + outputs).max(1) as f64).sqrt()));
     let z = b.affine(h, "output", problem.n_outputs);
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }

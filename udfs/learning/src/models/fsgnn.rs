@@ -4,42 +4,42 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem, exactly};
+use crate::choices::Task;
+use crate::error::BuildError;
 use crate::kernels::elementwise::Activation;
-use crate::program::Builder;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration: the 3-hop configuration with all features; rates and decay of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "fsgnn",
     family: "heterophily",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Maurya, Liu and Murata 2022, Simplifying approach to node classification in graph neural networks",
     defaults: Defaults { lr: 0.02, ..COMMON },
     own: &[
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 3, min: 0, max: 64 },
-            description: "largest power of the adjacency",
-        },
-        Hyperparameter {
-            name: "feature_set",
-            kind: Kind::Choice { default: "all", values: &["all", "homophily", "heterophily"] },
-            description: "powers with and without loops, with loops alone (homophily), without loops alone (heterophily)",
-        },
+        OptionSpec::integer("hops", 3, [0, 64], "largest power of the adjacency"),
+        OptionSpec::choice(
+            "feature_set",
+            "all",
+            &["all", "homophily", "heterophily"],
+            "powers with and without loops, with loops alone (homophily), without loops alone (heterophily)",
+        ),
     ],
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `Z = dropout(relu([a_0 n(X W_0 + b_0) | a_1 n(S X W_1 + b_1) | a_2 n(T X W_2 + b_2) | a_3 n(S^2 X W_3 + b_3) | ...])) W + b`
 /// with `S` the normalised adjacency without loops, `T` with loops, rows scaled to length 1 by `n`, and `a` the softmax of
 /// learnt scores. The features themselves are not dropped. Narrow rows travel: `S^k X W = S^k (X W)`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
-    exactly(2, problem)?;
+    problem.expect_layers(2)?;
     let (hops, set) = (options.integer("hops")?, options.text("feature_set")?);
     let plain = Arc::new(Operator::symmetric_without_loops(graph, reservation)?);
     let looped = Arc::new(Operator::symmetric(graph, reservation)?);
@@ -71,5 +71,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     b.embedding(h);
     let h = b.dropout(h, options.dropout);
     let z = b.affine(h, "output", problem.n_outputs);
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::{BuildError, Model, Operator, Problem};
+use crate::error::BuildError;
 use crate::kernels::edge::Gate;
+use crate::network::{Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::gated_sum::{GateLoss, Gates};
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration: the width and the factor of the re-evaluation by Luan et al. 2024 (App. A.1).
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,28 +22,29 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Du, Shi, Fu, Ma, Liu, Han and Zhang 2022, GBK-GNN: gated bi-kernel graph neural networks for modeling both \
              homophily and heterophily",
     defaults: COMMON,
-    own: &[Hyperparameter {
-        name: "gate_loss",
-        kind: Kind::Real { default: 30.0, min: 0.0, max: f64::INFINITY },
-        description: "factor of the gates' loss: the cross-entropy, over the edges between training nodes, of whether the \
+    own: &[OptionSpec::real(
+        "gate_loss",
+        30.0,
+        [0.0, f64::INFINITY],
+        "factor of the gates' loss: the cross-entropy, over the edges between training nodes, of whether the \
                       two have one class",
-    }],
+    )],
     reach: reach::A_LAYER,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `h_i <- relu(W_f h_i + b + 1 / d_i sum over the neighbours j of (alpha_ij W_s h_j + (1 - alpha_ij) W_d h_j))` with the
 /// gate `alpha_ij = sigmoid(u' h_i + v' h_j + c)`: one kernel for neighbours of the same class, one for others. The last
 /// layer has no relu; dropout stands between layers. The loss of training is that of the task plus `gate_loss` times the sum of the layers' gate losses,
 /// each the mean over the edges between training nodes.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     let weight = options.real("gate_loss")?;
     let edges = Arc::new(Operator::edges(graph, reservation)?);
     let mean = Arc::new(Operator::mean(graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let loss =
-        (weight > 0.0 && !problem.known.is_empty()).then(|| GateLoss { known: Arc::clone(&problem.known), weight });
+    let loss = (weight > 0.0 && !problem.known_labels.is_empty())
+        .then(|| GateLoss { known: Arc::clone(&problem.known_labels), weight });
     let form = Form { edges, mean, loss };
     let mut h = Source::from(b.input(0.0));
     for layer in 0..options.layers - 1 {
@@ -52,7 +55,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         h = z.into();
     }
     let z = form.layer(&mut b, h, options.layers - 1, problem.n_outputs)?;
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// What all layers share.

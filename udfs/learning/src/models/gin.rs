@@ -4,33 +4,37 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "gin",
     family: "message passing",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Xu, Hu, Leskovec and Jegelka 2019, How powerful are graph neural networks?",
     defaults: COMMON,
-    own: &[Hyperparameter {
-        name: "norm",
-        kind: Kind::Choice { default: "none", values: &["none", "layer"] },
-        description: "normalisation inside each perceptron; the paper's is by batch, which would make an output depend on \
+    own: &[OptionSpec::choice(
+        "norm",
+        "none",
+        &["none", "layer"],
+        "normalisation inside each perceptron; the paper's is by batch, which would make an output depend on \
                       which others are computed",
-    }],
+    )],
     reach: reach::A_LAYER,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `H_l = MLP_l((1 + eps_l) H_{l-1} + A H_{l-1})` with learnt eps, 0 at first, and a perceptron of two layers, relu after
 /// its first layer and between the layers of the network. The first weights come before the sum over neighbours, which is
 /// the same and lets sparse features stay sparse.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let normalised = options.text("norm")? == "layer";
     let sum = Arc::new(Operator::sum(&problem.graph, reservation)?);
@@ -45,7 +49,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         if l + 1 == options.layers {
             b.embedding(hidden);
             let z = b.affine(hidden, &format!("{l}.1"), problem.n_outputs);
-            return Ok(Box::new(b.finish(z)?));
+            return Ok(b.finish(z)?);
         }
         let z = b.affine(hidden, &format!("{l}.1"), options.hidden);
         let z = b.relu(z);

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
+use crate::error::{BuildError, OptionError};
 use crate::features;
 use crate::kernels::low_rank::Ridge;
-use crate::options::OptionError;
-use crate::program::Builder;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::program::{Builder, Program};
+use crate::spec::ModelSpec;
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,34 +24,24 @@ pub const SPEC: ModelSpec = ModelSpec {
              heterophily",
     defaults: Defaults { weight_decay: 1e-5, dropout: 0.8, ..COMMON },
     own: &[
-        Hyperparameter {
-            name: "alpha",
-            kind: Kind::Real { default: 0.1, min: 0.0, max: 1.0 },
-            description: "share of the adjacency's rows in the first representation, beside the features",
-        },
-        Hyperparameter {
-            name: "gamma",
-            kind: Kind::Real { default: 0.8, min: 0.0, max: 1.0 },
-            description: "weight of the first representation in every layer",
-        },
-        Hyperparameter {
-            name: "beta1",
-            kind: Kind::Real { default: 77.0, min: 0.0, max: f64::INFINITY },
-            description: "penalty of the squared coefficients",
-        },
-        Hyperparameter {
-            name: "beta2",
-            kind: Kind::Real { default: 1000.0, min: 0.0, max: f64::INFINITY },
-            description: "penalty of the coefficients' squared distance to the hops of the graph",
-        },
-        Hyperparameter {
-            name: "orders",
-            kind: Kind::Integer { default: 6, min: 1, max: 64 },
-            description: "number of hops whose weights are learnt",
-        },
+        OptionSpec::real(
+            "alpha",
+            0.1,
+            [0.0, 1.0],
+            "share of the adjacency's rows in the first representation, beside the features",
+        ),
+        OptionSpec::real("gamma", 0.8, [0.0, 1.0], "weight of the first representation in every layer"),
+        OptionSpec::real("beta1", 77.0, [0.0, f64::INFINITY], "penalty of the squared coefficients"),
+        OptionSpec::real(
+            "beta2",
+            1000.0,
+            [0.0, f64::INFINITY],
+            "penalty of the coefficients' squared distance to the hops of the graph",
+        ),
+        OptionSpec::integer("orders", 6, [1, 64], "number of hops whose weights are learnt"),
     ],
     reach: None,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `H_0 = relu((1 - alpha) (X W_X + b_X) + alpha (A W_A + b_A)) W + b`, then in each layer `H <- (1 - gamma) Z H + gamma H_0`
@@ -59,7 +50,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 ///
 /// With `s = 1 - gamma` and `Q = s (s^2 H H' + (beta_1 + beta_2) I)^-1 H` this is
 /// `H <- (s H - s gamma H_0) H' Q + beta_2 sum of lambda_k S^k Q + gamma H_0`: O(n k^2 + orders m k) for `k` classes.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     let (alpha, gamma) = (options.real("alpha")?, options.real("gamma")?);
     let (beta1, beta2) = (options.real("beta1")?, options.real("beta2")?);
@@ -96,5 +87,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         let pairs = b.all_pairs(rest, h, q, s)?;
         h = b.sum(&[(pairs, 1.0), (hops, beta2), (first, gamma)]);
     }
-    Ok(Box::new(b.finish(h)?))
+    Ok(b.finish(h)?)
 }

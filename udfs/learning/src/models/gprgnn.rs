@@ -4,37 +4,37 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
-use crate::program::Builder;
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "gprgnn",
     family: "decoupled propagation",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Chien, Peng, Li and Milenkovic 2021, Adaptive universal generalized PageRank graph neural network",
     defaults: COMMON,
     own: &[
-        Hyperparameter {
-            name: "alpha",
-            kind: Kind::Real { default: 0.1, min: 0.0, max: up_to(1.0) },
-            description: "teleport probability of the personalised PageRank with whose weights the filter starts",
-        },
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 10, min: 1, max: 64 },
-            description: "number of propagations",
-        },
+        OptionSpec::real(
+            "alpha",
+            0.1,
+            [0.0, up_to(1.0)],
+            "teleport probability of the personalised PageRank with whose weights the filter starts",
+        ),
+        OptionSpec::integer("hops", 10, [1, 64], "number of propagations"),
     ],
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `Z = sum over k of gamma_k S^k MLP(X)` with learnt gamma, `S = D^-1/2 (A + I) D^-1/2`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let (alpha, hops) = (options.real("alpha")?, options.integer("hops")? as usize);
     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
@@ -54,7 +54,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     } else {
         b.learned_polynomial(&operator, h, gamma, hops)?
     };
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// The weights of personalised PageRank cut off after `hops` steps: `alpha (1 - alpha)^k`, the last `(1 - alpha)^hops`.

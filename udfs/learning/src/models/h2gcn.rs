@@ -4,23 +4,24 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::rings::second_ring;
-use super::{BuildError, Model, Operator, Problem};
-use crate::options::OptionError;
-use crate::program::Builder;
-use crate::registry::{COMMON, ModelSpec};
+use crate::choices::Task;
+use crate::error::{BuildError, OptionError};
+use crate::network::{Operator, Problem, second_ring};
+use crate::option_spec::COMMON;
+use crate::program::{Builder, Program};
+use crate::spec::ModelSpec;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "h2gcn",
     family: "heterophily",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Zhu, Yan, Zhao, Heimann, Akoglu and Koutra 2020, Beyond homophily in graph neural networks: current limitations and effective designs",
     defaults: COMMON,
     own: &[],
     reach: None,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// Rounds double the width.
@@ -29,7 +30,7 @@ const MOST_ROUNDS: usize = 6;
 /// `R_0 = relu(X W_e)`; round k is `R_k = [S_1 R_{k-1} | S_2 R_{k-1}]`, where `S_1` and `S_2` are the normalised
 /// adjacencies of the nodes at distance exactly 1 and exactly 2, without the node itself; then
 /// `Z = dropout([R_0 | R_1 | ... | R_K]) W_c`. The number of rounds K is `layers`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     if options.layers > MOST_ROUNDS {
         let valid = format!("an integer in [1, {MOST_ROUNDS}]: each round of h2gcn doubles the width");
@@ -50,5 +51,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     b.embedding(r);
     let r = b.dropout(r, options.dropout);
     let z = b.linear(r, "classify.weight", problem.n_outputs);
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }

@@ -2,12 +2,14 @@
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Model, Operator, Problem, exactly, zeros};
+use crate::error::BuildError;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::propagate::{Base, Propagate};
-use crate::program::Builder;
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec};
+use crate::network::{Axis, Operator, Problem, zeros};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::program::{Builder, Program};
+use crate::spec::ModelSpec;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -19,19 +21,16 @@ pub const SPEC: ModelSpec = ModelSpec {
     // There is nothing to train: the first epoch has the outputs.
     defaults: Defaults { epochs: 1, layers: 1, dropout: 0.0, ..COMMON },
     own: &[
-        Hyperparameter {
-            name: "alpha",
-            kind: Kind::Real { default: 0.9, min: 0.0, max: 1.0 },
-            description: "share of the neighbours' labels in a round; the rest is the node's own",
-        },
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 1, min: 1, max: 8 },
-            description: "number of edges over which labels travel in a round",
-        },
+        OptionSpec::real(
+            "alpha",
+            0.9,
+            [0.0, 1.0],
+            "share of the neighbours' labels in a round; the rest is the node's own",
+        ),
+        OptionSpec::integer("hops", 1, [1, 8], "number of edges over which labels travel in a round"),
     ],
     reach: None,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// How often labels travel, as the benchmarks that report this model have it.
@@ -40,8 +39,8 @@ const ROUNDS: usize = 50;
 /// `Y <- alpha S^hops Y + (1 - alpha) Y_0`, 50 times from `Y_0`, the indicator of the training nodes' classes, with
 /// `S = D^-1/2 A D^-1/2`; training labels are not clamped. The outputs are the scores Y themselves: their order gives the
 /// predictions, probabilities are those of their softmax. O(50 hops edges classes), once.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
-    exactly(1, problem)?;
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
+    problem.expect_layers(1)?;
     let options = problem.options;
     let (alpha, hops) = (options.real("alpha")? as f32, options.integer("hops")?);
     let operator = Operator::symmetric_without_loops(&problem.graph, reservation)?;
@@ -50,7 +49,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     reservation.grow(RowSet::bytes(n))?;
     let all = RowSet::all(n);
     let mut start = zeros(reservation, n * width)?;
-    for &(node, class) in problem.known.iter() {
+    for &(node, class) in problem.known_labels.iter() {
         start[node as usize * width + class as usize] = 1.0;
     }
     let (mut y, mut next) = (zeros(reservation, n * width)?, zeros(reservation, n * width)?);
@@ -67,5 +66,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let mut b = Builder::new(problem, reservation);
     let nodes = b.nodes();
     let z = b.constant(nodes, axis, |values| values.copy_from_slice(&y))?;
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }

@@ -4,36 +4,40 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{BuildError, Model, Problem};
+use crate::choices::Task;
+use crate::error::{BuildError, OptionError};
 use crate::features::{Features, SparseRows};
-use crate::options::OptionError;
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{ADJACENCY, COMMON, Hyperparameter, Kind, ModelSpec};
+use crate::network::Problem;
+use crate::option_spec::{COMMON, OptionSpec};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::ModelSpec;
+use crate::table::ADJACENCY;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "linkx",
     family: "heterophily",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Lim, Hohne, Li, Huang, Gupta, Bhalerao and Lim 2021, Large scale learning on non-homophilous graphs: new benchmarks and strong simple methods",
     defaults: COMMON,
     own: &[
-        Hyperparameter {
-            name: "input_layers",
-            kind: Kind::Integer { default: 1, min: 1, max: 8 },
-            description: "number of layers of the perceptrons of the adjacency and of the features",
-        },
+        OptionSpec::integer(
+            "input_layers",
+            1,
+            [1, 8],
+            "number of layers of the perceptrons of the adjacency and of the features",
+        ),
         ADJACENCY,
     ],
     reach: None,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `Z = MLP_f(dropout(relu(W [H_A | H_X] + H_A + H_X)))`, `H_A = MLP_A(A)`, `H_X = MLP_X(X)`; `layers` counts those of
 /// `MLP_f`. A row of the adjacency is an input like any other: sparse times weights, so a graph without the nodes that
 /// were trained on has no meaning to the parameters. No batch normalisation.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let layers = options.integer("input_layers")? as usize;
     let adjacency = adjacency(problem, reservation)?;
@@ -48,7 +52,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     b.embedding(h);
     let h = b.dropout(h, options.dropout);
     let z = b.perceptron(h, options.layers, options.hidden, problem.n_outputs, options.dropout);
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// Layers of one width, named `{name}.{l}`, relu and dropout between them.

@@ -4,47 +4,49 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{BuildError, Initial, Model, Operator, Problem, exactly};
+use crate::choices::Task;
+use crate::error::BuildError;
 use crate::features;
 use crate::kernels::edge::Similarity;
 use crate::kernels::elementwise::Activation;
-use crate::program::{Builder, Slot};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
+use crate::network::{Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::program::{Builder, Program, Slot};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "lsgnn",
     family: "heterophily",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Chen, Luo, Tang, Yang, Qiu, Wang and Cao 2023, LSGNN: towards general graph neural network in node \
              classification by local similarity",
     defaults: Defaults { weight_decay: 0.0, hidden: 16, dropout: 0.9, ..COMMON },
     own: &[
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 5, min: 1, max: 32 },
-            description: "number of propagations of either filter",
-        },
-        Hyperparameter {
-            name: "beta",
-            kind: Kind::Real { default: 1.0, min: 0.0, max: f64::INFINITY },
-            description: "the node's own weight in the low-pass filter; 1 - beta in the high-pass filter",
-        },
-        Hyperparameter {
-            name: "gamma",
-            kind: Kind::Real { default: 0.7, min: 0.0, max: 1.0 },
-            description: "what is taken off of the hops before; 1 - gamma of the features is added",
-        },
-        Hyperparameter {
-            name: "similarity",
-            kind: Kind::Choice { default: "distance", values: &["distance", "cosine"] },
-            description: "how alike the features of two neighbours are: Euclidean distance, or cosine",
-        },
+        OptionSpec::integer("hops", 5, [1, 32], "number of propagations of either filter"),
+        OptionSpec::real(
+            "beta",
+            1.0,
+            [0.0, f64::INFINITY],
+            "the node's own weight in the low-pass filter; 1 - beta in the high-pass filter",
+        ),
+        OptionSpec::real(
+            "gamma",
+            0.7,
+            [0.0, 1.0],
+            "what is taken off of the hops before; 1 - gamma of the features is added",
+        ),
+        OptionSpec::choice(
+            "similarity",
+            "distance",
+            &["distance", "cosine"],
+            "how alike the features of two neighbours are: Euclidean distance, or cosine",
+        ),
     ],
     // Similarities are those of neighbours, whatever the hops.
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// With the features' rows scaled to length 1 (`X`), filters `F_L = beta I + S` and `F_H = (1 - beta) I - S`,
@@ -55,9 +57,9 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// A node's weights `a` are a small network of `[phi, phi^2]`, where `phi` is its local similarity: the mean over its
 /// neighbours of another small network of `[x, x^2]`, `x` the similarity of the two. Hidden units are `x sigmoid(x)`.
 /// Narrow rows travel: `Z_k W` is the same recursion on `X W`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
-    exactly(2, problem)?;
+    problem.expect_layers(2)?;
     let (hops, beta, gamma) = (options.integer("hops")? as usize, options.real("beta")?, options.real("gamma")?);
     let similarity = match options.text("similarity")? {
         "cosine" => Similarity::Cosine,
@@ -99,7 +101,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let h = b.dropout(h, options.dropout);
     b.initial(|inputs, _| Initial::linear(inputs));
     let z = b.affine(h, "output", problem.n_outputs);
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// `relu(n(Z W))`.

@@ -4,31 +4,30 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "mixhop",
     family: "message passing",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Abu-El-Haija, Perozzi, Kapoor et al. 2019, MixHop: higher-order graph convolutional architectures via sparsified neighborhood mixing",
     defaults: COMMON,
-    own: &[Hyperparameter {
-        name: "hops",
-        kind: Kind::Integer { default: 2, min: 0, max: 16 },
-        description: "largest power of the adjacency; the powers from 0 on are mixed",
-    }],
+    own: &[OptionSpec::integer("hops", 2, [0, 16], "largest power of the adjacency; the powers from 0 on are mixed")],
     reach: reach::HOPS_A_LAYER,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `H_l = relu([S^0 H W_0 + b_0 | S^1 H W_1 + b_1 | ...])` with `S = D^-1/2 (A + I) D^-1/2` and `hidden` columns a power;
 /// the last layer adds its powers up, weighted by the softmax of a learnt vector.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let hops = options.integer("hops")? as usize;
     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
@@ -45,7 +44,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let powers = powers(&mut b, &operator, h, options.layers - 1, hops, problem.n_outputs);
     let mix = b.parameter("mix", Axis::exact(1), Axis::exact(hops + 1), Initial::Zeros);
     let z = b.learned_sum(&powers, mix, Weights::plain(Map::Softmax));
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// `S^j h W_j + b_j` for `j = 0..=hops`.

@@ -4,59 +4,43 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
-use crate::program::Builder;
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::layers::combine::{Map, Weights};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach, up_to};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "pcnet",
     family: "decoupled propagation",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Li, Pan and Kang 2024, PC-Conv: unifying homophily and heterophily with two-fold filtering",
     defaults: COMMON,
     // The defaults are the values that the authors published for Cora.
     own: &[
-        Hyperparameter {
-            name: "filters",
-            kind: Kind::Integer { default: 6, min: 1, max: 16 },
-            description: "number of filters K; each has a learnt weight",
-        },
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 9, min: 0, max: 16 },
-            description: "largest power of the Laplacian in a filter",
-        },
-        Hyperparameter {
-            name: "heat",
-            kind: Kind::Real { default: 0.0, min: 0.0, max: 16.0 },
-            description: "time t of the heat kernel: the parameter of the Poisson-Charlier polynomials",
-        },
-        Hyperparameter {
-            name: "shift",
-            kind: Kind::Real { default: 1.3, min: 0.0, max: 16.0 },
-            description: "factor of the identity in the generalised Laplacian",
-        },
-        Hyperparameter {
-            name: "eta",
-            kind: Kind::Real { default: 0.45, min: 0.0, max: up_to(1.0) },
-            description: "power of the degrees in the generalised Laplacian",
-        },
-        Hyperparameter {
-            name: "start",
-            kind: Kind::Real { default: 2.0, min: 0.0, max: 16.0 },
-            description: "what the learnt weights start with",
-        },
+        OptionSpec::integer("filters", 6, [1, 16], "number of filters K; each has a learnt weight"),
+        OptionSpec::integer("hops", 9, [0, 16], "largest power of the Laplacian in a filter"),
+        OptionSpec::real(
+            "heat",
+            0.0,
+            [0.0, 16.0],
+            "time t of the heat kernel: the parameter of the Poisson-Charlier polynomials",
+        ),
+        OptionSpec::real("shift", 1.3, [0.0, 16.0], "factor of the identity in the generalised Laplacian"),
+        OptionSpec::real("eta", 0.45, [0.0, up_to(1.0)], "power of the degrees in the generalised Laplacian"),
+        OptionSpec::real("start", 2.0, [0.0, 16.0], "what the learnt weights start with"),
     ],
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `Z = theta_0 H + sum over k of theta_k sum over n of C_n(k, t) / n! (-L)^n H` with `H = MLP(X)`, the generalised
 /// Laplacian `L = shift I - D^-eta (A + I) D^-eta` and the Poisson-Charlier polynomials `C_n`.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let (filters, hops) = (options.integer("filters")? as usize, options.integer("hops")? as usize);
     let (heat, shift) = (options.real("heat")?, options.real("shift")?);
@@ -71,7 +55,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
     let start = Initial::Constant(options.real("start")?);
     let theta = b.parameter("theta", Axis::exact(1), Axis::exact(filters + 1), start);
     let z = b.learned_sum(&powers, theta, Weights::in_basis(Map::Identity, basis(filters, hops, heat)));
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// The coefficient of `(-L)^n` in filter k, a row for each n: `C_n(k, t) / n!`, and 1 for the identity of filter 0.

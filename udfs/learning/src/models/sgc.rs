@@ -4,34 +4,31 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{BuildError, Model, Operator, Problem, exactly};
-use crate::program::Builder;
-use crate::registry::{AFFINITY, COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::program::{Builder, Program};
+use crate::spec::{ModelSpec, reach};
+use crate::table::AFFINITY;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "sgc",
     family: "message passing",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Wu, Zhang, de Souza, Fifty, Yu and Weinberger 2019, Simplifying graph convolutional networks",
     // The paper: Adam with rate 0.2, 100 epochs, weight decay tuned on each set, no dropout.
     defaults: Defaults { epochs: 100, lr: 0.2, weight_decay: 5e-5, layers: 1, dropout: 0.0, ..COMMON },
-    own: &[
-        Hyperparameter {
-            name: "hops",
-            kind: Kind::Integer { default: 2, min: 1, max: 64 },
-            description: "number of propagations",
-        },
-        AFFINITY,
-    ],
+    own: &[OptionSpec::integer("hops", 2, [1, 64], "number of propagations"), AFFINITY],
     reach: reach::HOPS,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
-/// `Z = S^K dropout(X) W + b` with `S = D^-1/2 (A + I) D^-1/2`, or the affinity that is asked for. The weights come first, so that narrow rows travel.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
-    exactly(1, problem)?;
+/// `Z = S^K dropout(X) W + b` with `S = D^-1/2 (A + I) D^-1/2`, or the other `affinity`. The weights are applied first, so that narrow rows are propagated.
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
+    problem.expect_layers(1)?;
     let operator = Arc::new(Operator::affinity(problem, reservation)?);
     let mut b = Builder::new(problem, reservation);
     let x = b.input(problem.options.dropout);
@@ -40,5 +37,5 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         z = b.propagate(&operator, z);
     }
     let z = b.bias(z, "0.bias");
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }

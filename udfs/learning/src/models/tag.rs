@@ -4,30 +4,29 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{BuildError, Model, Operator, Problem};
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Hyperparameter, Kind, ModelSpec, reach};
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Operator, Problem};
+use crate::option_spec::{COMMON, OptionSpec};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "tag",
     family: "message passing",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Du, Zhang, Wu, Moura and Kar 2017, Topology adaptive graph convolutional networks",
     defaults: COMMON,
-    own: &[Hyperparameter {
-        name: "hops",
-        kind: Kind::Integer { default: 3, min: 0, max: 16 },
-        description: "largest power of the adjacency",
-    }],
+    own: &[OptionSpec::integer("hops", 3, [0, 16], "largest power of the adjacency")],
     reach: reach::HOPS_A_LAYER,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// `H_l = relu(sum over k of S^k H_{l-1} W_k + b)` with `S = D^-1/2 A D^-1/2`, without loops; the last layer without
 /// relu. The sum is taken as Horner does: one propagation a power.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let hops = options.integer("hops")? as usize;
     let operator = Arc::new(Operator::symmetric_without_loops(&problem.graph, reservation)?);
@@ -43,7 +42,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         }
         let z = b.bias(z, format!("{l}.bias"));
         if last {
-            return Ok(Box::new(b.finish(z)?));
+            return Ok(b.finish(z)?);
         }
         let z = b.relu(z);
         let z = b.dropout(z, options.dropout);

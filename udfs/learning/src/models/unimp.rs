@@ -4,43 +4,48 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::{Axis, BuildError, Initial, Model, Operator, Problem};
+use crate::choices::Task;
+use crate::error::{BuildError, OptionError};
 use crate::kernels::edge::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
-use crate::options::{OptionError, Task};
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::given_labels::GivenLabels;
-use crate::program::{Builder, Slot, Source};
-use crate::registry::{COMMON, Defaults, Hyperparameter, Kind, ModelSpec, reach};
+use crate::program::{Builder, Program, Slot, Source};
+use crate::spec::{ModelSpec, reach};
 
 /// The registration: the paper's setting for ogbn-arxiv.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "unimp",
     family: "attention",
     geometry: "euclidean",
-    tasks: crate::options::TASKS,
+    tasks: Task::NAMES,
     source: "Shi, Huang, Feng, Zhong, Wang and Sun 2021, Masked label prediction: unified message passing model for \
              semi-supervised classification",
     defaults: Defaults { lr: 0.001, hidden: 128, layers: 3, dropout: 0.3, ..COMMON },
     own: &[
-        Hyperparameter {
-            name: "heads",
-            kind: Kind::Integer { default: 2, min: 1, max: MAX_HEADS as i64 },
-            description: "attention heads: concatenated in hidden layers, averaged in the last",
-        },
-        Hyperparameter {
-            name: "attention_dropout",
-            kind: Kind::Real { default: 0.0, min: 0.0, max: 1.0 },
-            description: "probability that an attention coefficient is dropped in training",
-        },
-        Hyperparameter {
-            name: "label_rate",
-            kind: Kind::Real { default: 0.0, min: 0.0, max: 1.0 },
-            description: "probability that a training node's class is an input in an epoch, which learns those of the others; \
+        OptionSpec::integer(
+            "heads",
+            2,
+            [1, MAX_HEADS as i64],
+            "attention heads: concatenated in hidden layers, averaged in the last",
+        ),
+        OptionSpec::real(
+            "attention_dropout",
+            0.0,
+            [0.0, 1.0],
+            "probability that an attention coefficient is dropped in training",
+        ),
+        OptionSpec::real(
+            "label_rate",
+            0.0,
+            [0.0, 1.0],
+            "probability that a training node's class is an input in an epoch, which learns those of the others; \
                           0 is no such input",
-        },
+        ),
     ],
     reach: reach::A_LAYER,
-    build: |problem, reservation| build(problem, reservation),
+    build,
 };
 
 /// A layer: `m_i = heads side by side of sum over the neighbours j of softmax_j(<q_i, k_j> / sqrt(d)) v_j`, residual
@@ -50,8 +55,8 @@ pub const SPEC: ModelSpec = ModelSpec {
 ///
 /// With a `label_rate` a learnt row of each class is added to the features, after their dropout, of the training nodes whose
 /// class is given (`H_0 = X + Y V`). In an epoch each is given with that probability, and the loss is that of the others, so
-/// that no output is asked for what it was told. Figures of other nodes are those with all training classes given.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+/// that no output is trained on a class that it reads. Figures of other nodes are those with all training classes given.
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let (heads, attention_p) = (options.integer("heads")? as usize, options.real("attention_dropout")?);
     let edges = Arc::new(Operator::edges(&problem.graph, reservation)?);
@@ -75,7 +80,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box
         h = z.into();
     }
     let z = form.layer(&mut b, h, options.layers - 1, problem.n_outputs, true)?;
-    Ok(Box::new(b.finish(z)?))
+    Ok(b.finish(z)?)
 }
 
 /// What all layers share.

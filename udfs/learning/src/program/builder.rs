@@ -18,8 +18,7 @@ use super::layers::softmax::RowSoftmax;
 use super::{Features, Given, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Shapes, Slot, Space, Tail};
 use crate::features;
 use crate::kernels::elementwise::Activation;
-use crate::models::input::Input;
-use crate::models::{Axis, Initial, Layout, Operator, Problem, Site, zeros};
+use crate::network::{Axis, Initial, Input, Layout, Operator, Problem, Site, zeros};
 
 /// What a linear layer reads.
 #[derive(Debug, Clone, Copy)]
@@ -147,6 +146,11 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     /// The columns of a slot.
     pub fn axis(&self, slot: Slot) -> Axis {
         self.shapes[slot.0].axis
+    }
+
+    /// Whether a slot depends on parameters.
+    pub fn has_gradient(&self, slot: Slot) -> bool {
+        self.shapes[slot.0].gradient
     }
 
     /// What has the rows of a slot.
@@ -356,7 +360,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         Ok(self.push(layer, &[x], &[], Space::Rows(n_graphs), axis))
     }
 
-    /// Names the representation that [`crate::models::Model::embedding`] gives: the input of the last layer.
+    /// Names the representation that [`crate::network::Model::embedding`] gives: the input of the last layer.
     pub fn embedding(&mut self, x: Slot) {
         self.embedding = Some(x);
     }
@@ -406,6 +410,11 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
                 gradients[node.output.0] = RefCell::new(zeros(self.reservation, len)?);
             }
         }
+        let readers = self.readers(output);
+        let mut sole_tails = vec![None; self.shapes.len()];
+        for node in self.nodes.iter().filter(|node| !node.tail.is_linear() && readers[node.output.0] == 1) {
+            sole_tails[node.output.0] = Some(node.tail);
+        }
         for (slot, constant) in self.constants {
             values[slot.0] = constant;
         }
@@ -414,6 +423,8 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         }
         Ok(Program {
             written: vec![Cell::new(false); self.shapes.len()],
+            sole_tails,
+            gated: vec![Cell::new(false); self.shapes.len()],
             touched: vec![false; self.layout.blocks().len()],
             partials,
             transposed,
@@ -427,16 +438,22 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             gradients,
             output,
             embedding: self.embedding,
-            given: self.given.map(|mask| Given { known: Arc::clone(&self.problem.known), mask }),
+            given: self.given.map(|mask| Given { known: Arc::clone(&self.problem.known_labels), mask }),
             seed: self.problem.options.seed,
         })
     }
 
-    /// Moves a bias, an activation or a dropout into the layer whose output it alone reads.
-    fn fuse(&mut self, output: Slot) {
+    /// How many layers read each slot; the outputs are read once more.
+    fn readers(&self, output: Slot) -> Vec<usize> {
         let mut readers = vec![0usize; self.shapes.len()];
         self.nodes.iter().flat_map(|node| &node.inputs).for_each(|slot| readers[slot.0] += 1);
         readers[output.0] += 1;
+        readers
+    }
+
+    /// Moves a bias, an activation or a dropout into the layer whose output it alone reads.
+    fn fuse(&mut self, output: Slot) {
+        let mut readers = self.readers(output);
         if let Some(embedding) = self.embedding {
             readers[embedding.0] += 1;
         }

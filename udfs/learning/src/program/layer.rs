@@ -9,9 +9,8 @@ use bonnet_graph::{Monitor, Stopped};
 use super::{Lower, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space};
 use crate::device::DeviceError;
 use crate::kernels::RowSet;
-use crate::kernels::elementwise::{Activation, Finish};
-use crate::models::input::Input;
-use crate::models::{Axis, Layout, Pass, dropout};
+use crate::kernels::elementwise::{Activation, Finish, Gate};
+use crate::network::{Axis, Input, Layout, Pass, dropout};
 use crate::random::Dropout;
 
 /// A step of a program: a function of slots and parameters with its gradient.
@@ -271,6 +270,8 @@ pub struct Backward<'a> {
     pub forward: Forward<'a>,
     pub(super) gradients: &'a [RefCell<Vec<f32>>],
     pub(super) written: &'a [Cell<bool>],
+    pub(super) sole_tails: &'a [Option<Tail>],
+    pub(super) gated: &'a [Cell<bool>],
     pub(super) all: &'a mut [f32],
     pub(super) touched: &'a mut [bool],
     pub(super) partials: &'a mut [f32],
@@ -320,6 +321,16 @@ impl<'a> Backward<'a> {
         self.forward.shapes[slot.0]
             .gradient
             .then(|| Gradient { values: gradients[slot.0].borrow_mut(), add: self.written[slot.0].replace(true) })
+    }
+
+    /// The activation and dropout of an input that this layer alone reads: a layer that calls this applies them to the
+    /// gradient of the input itself, in the pass that writes it.
+    pub(crate) fn gate(&self, input: usize) -> Option<Gate<'a>> {
+        let slot = self.forward.inputs[input];
+        let tail = self.sole_tails[slot.0]?;
+        self.gated[slot.0].set(true);
+        let dropout = self.forward.mask(tail.dropout);
+        Some(Gate { output: self.forward.input(input), activation: tail.activation, dropout })
     }
 
     /// Computes the gradient of a parameter: `compute(out, partials, transposed)` overwrites `out`.

@@ -11,7 +11,7 @@
 //! To add a model, write its equations with the builder:
 //!
 //! ```ignore
-//! fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Box<dyn Model>, BuildError> {
+//! fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
 //!     let options = problem.options;
 //!     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
 //!     let mut b = Builder::new(problem, reservation);
@@ -23,12 +23,12 @@
 //!     let h = b.dropout(h, options.dropout);
 //!     let z = b.linear(h, "1.weight", problem.n_outputs);
 //!     let z = b.propagate(&operator, z);
-//!     Ok(Box::new(b.finish(z)?))
+//!     Ok(b.finish(z)?)
 //! }
 //! ```
 //!
 //! To add a layer that models lack: a type with [`Layer`] in a file of [`layers`], and a method that calls
-//! [`Builder::push`]. On a device it runs once it writes itself down with [`Layer::lower_forward`] and
+//! [`Builder::push`]. On a device it runs once it implements [`Layer::lower_forward`] and
 //! [`Layer::lower_backward`]; until then its models stay on the CPU. Sparse features stay sparse only in [`Builder::linear`]: propagate what comes out of it, not what
 //! goes in, where the equations allow it (`P X W = P (X W)`).
 
@@ -39,8 +39,8 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
-use crate::models::input::Input;
-use crate::models::{Axis, Layout, Model, Pass, Scope, Site, dropout};
+use crate::network::{Axis, Input, Layout, Model, Pass, Scope, Site, dropout};
+pub use crate::network::{Hops, Prepared};
 
 mod builder;
 mod layer;
@@ -52,9 +52,9 @@ mod tests;
 
 pub use builder::{Builder, Source};
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
-pub use lower::{Entries, Gather, Lower, Matrix, Rows, Sink, Tailing};
-pub(crate) use lower::{OnDevice, Way, code};
-pub use plan::{Hops, Prepare, Prepared};
+pub use lower::{DeviceFeatures, Entries, Gather, Lower, RowList, Sink, Tailing};
+pub(crate) use lower::{OnDevice, PassKind, code};
+pub use plan::Prepare;
 
 /// A matrix of a program: its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub enum Space {
     Rows(usize),
     /// The entries of an operator. The rows of such a slot are those of the operator: a row set of nodes stands for their
     /// entries.
-    Edges(std::sync::Arc<crate::models::Operator>),
+    Edges(std::sync::Arc<crate::network::Operator>),
 }
 
 impl Space {
@@ -153,6 +153,10 @@ pub struct Program {
     gradients: Vec<RefCell<Vec<f32>>>,
     /// In a backward pass: whether a slot's gradient holds something, and whether a block of parameters has been met.
     written: Vec<Cell<bool>>,
+    /// The activation and dropout behind a slot that one layer alone reads.
+    sole_tails: Vec<Option<Tail>>,
+    /// In a backward pass: whether that layer has applied them to the slot's gradient.
+    gated: Vec<Cell<bool>>,
     touched: Vec<bool>,
     output: Slot,
     embedding: Option<Slot>,
@@ -235,10 +239,10 @@ impl Model for Program {
     ) -> Result<(), Stopped> {
         gradient.fill(0.0);
         self.touched.fill(false);
-        self.written.iter().for_each(|written| written.set(false));
+        self.written.iter().chain(&self.gated).for_each(|flag| flag.set(false));
         self.written[self.output.0].set(true);
         for (number, node) in self.nodes.iter_mut().enumerate().rev() {
-            // A slot that nobody reads has no gradient either.
+            // An unread slot has no gradient.
             if !self.shapes[node.output.0].gradient || !self.written[node.output.0].get() {
                 continue;
             }
@@ -263,6 +267,8 @@ impl Model for Program {
                 forward,
                 gradients: &self.gradients,
                 written: &self.written,
+                sole_tails: &self.sole_tails,
+                gated: &self.gated,
                 all: gradient,
                 touched: &mut self.touched,
                 partials: &mut self.partials,
@@ -270,7 +276,7 @@ impl Model for Program {
                 shared: &mut self.shared,
             };
             let (tail, set, width) = (node.tail, forward.rows(), forward.width());
-            if !tail.is_linear() {
+            if !tail.is_linear() && !self.gated[node.output.0].get() {
                 let gate = Gate {
                     output: &self.values[node.output.0],
                     activation: tail.activation,
@@ -287,7 +293,7 @@ impl Model for Program {
         Ok(())
     }
 
-    fn given(&self, pass: Pass) -> Vec<u32> {
+    fn label_inputs(&self, pass: Pass) -> Vec<u32> {
         let Some(Given { known, mask }) = &self.given else { return Vec::new() };
         let Some(given) = dropout(mask.p, self.seed, pass, mask.number, mask.site) else { return Vec::new() };
         known.iter().map(|known| known.0).filter(|&node| given.keeps(given.row(node), 0)).collect()
@@ -300,9 +306,5 @@ impl Model for Program {
     fn embedding(&self) -> Option<(&[f32], Axis)> {
         let slot = self.embedding?;
         Some((&self.values[slot.0], self.shapes[slot.0].axis))
-    }
-
-    fn program(&self) -> Option<&Program> {
-        Some(self)
     }
 }

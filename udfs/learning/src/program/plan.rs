@@ -8,30 +8,7 @@ use super::layers::{needs_itself, needs_sources};
 use super::{Features, Program, Slot};
 use crate::features::{self, SparseRows};
 use crate::kernels::RowSet;
-use crate::models::{Operator, Scope};
-
-/// What a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`].
-#[derive(Debug, Clone, Default)]
-pub enum Prepared {
-    /// Nothing.
-    #[default]
-    None,
-    /// An operator by source.
-    Transposed(Arc<Operator>),
-    /// Sparse features by column.
-    Features(Arc<SparseRows>),
-    /// The rows of powers of an operator.
-    Hops(Arc<Hops>),
-}
-
-/// What a polynomial of an operator `P` takes.
-#[derive(Debug)]
-pub struct Hops {
-    /// The rows of the output, then those that one application more of `P` reads, and so on; each holds those before.
-    pub rows: Vec<Arc<RowSet>>,
-    /// In training, for each but the last: the rows of `P` in it, by source.
-    pub by_source: Vec<Arc<Operator>>,
-}
+use crate::network::{Hops, Operator, Prepared, Scope};
 
 /// Makes what layers keep for the backward pass; layers with the same operator and the same rows share it.
 #[derive(Debug)]
@@ -149,7 +126,7 @@ pub(super) fn scope(
         })?;
     }
     rows.push(Arc::clone(&rows[program.output.0]));
-    Ok(Scope { rows, forward: Vec::new(), backward: Vec::new(), input_transposed: None, prepared })
+    Ok(Scope { rows, prepared })
 }
 
 /// The rows that are marked; all of them where few are not: what leaves out next to nothing would cost index structures of

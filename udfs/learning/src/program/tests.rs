@@ -8,9 +8,10 @@ use super::layers::combine::{Map, Weights};
 use super::layers::gated_sum::Gates;
 use super::layers::pool::Pool;
 use super::*;
+use crate::error::BuildError;
 use crate::kernels::edge::{Gate, Similarity};
 use crate::kernels::low_rank::Ridge;
-use crate::models::{BuildError, Initial, Messages, Operator, Problem};
+use crate::network::{Initial, Messages, Operator, Problem};
 use crate::random::Stream;
 use crate::{Features, Job, SparseRows, TrainOptions};
 
@@ -35,7 +36,7 @@ fn host(sparse: bool) -> Host {
     } else {
         Features::dense(columns, values).unwrap()
     };
-    let options = Job { dropout: Some(0.3), ..Job::new("gcn") }.resolve().unwrap();
+    let options = Job::new("gcn").with("dropout", 0.3).resolve().unwrap();
     Host { options, graph: Arc::new(Graph::from_edges(NODES, &edges)), features: Arc::new(features) }
 }
 
@@ -52,7 +53,7 @@ fn program_for(host: &Host, write: Write, device: bool) -> Program {
         arcs: None,
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
-        known: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
+        known_labels: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
         options: &host.options,
         device,
     };
@@ -114,7 +115,7 @@ fn programs() -> Vec<(&'static str, Write)> {
             Ok(b.sum(&[(u, 1.0), (v, -0.5), (x, 0.2)]))
         }),
         ("learnt sums", |b, x, y, p| {
-            use crate::models::Axis;
+            use crate::network::Axis;
             let u = b.propagate(p, x);
             let start = Initial::Values([0.4, -0.2, 0.7].into());
             let a = b.parameter("a", Axis::exact(1), Axis::exact(3), start.clone());
@@ -143,14 +144,15 @@ fn programs() -> Vec<(&'static str, Write)> {
         ("pair attention", |b, x, y, _| {
             let edges = edges(b)?;
             let both = b.concat(&[x, y]);
-            let t = b.head_dots(both, "t", 2, Initial::glorot(2, WIDTH));
-            let s = b.head_dots(both, "s", 2, Initial::glorot(2, WIDTH));
             let mask = b.attention_mask(0, 0.3);
-            let z = b.pair_attention(&edges, [t, s, both], 2, Gate::Leaky(0.2), mask)?;
+            let z = b.pair_attention(&edges, both, "two", 2, 0.2, mask)?;
             let z = b.mean_heads(z, 2, WIDTH);
-            let u = b.linear(z, "u", 1);
-            let u = b.pair_attention(&edges, [u, u, z], 1, Gate::Tanh, None)?;
-            Ok(b.sum(&[(z, 1.0), (u, 0.7), (y, 0.2)]))
+            let u = b.pair_attention(&edges, z, "one", 1, 0.1, None)?;
+            let u = b.bias_from(u, "one.bias", Initial::Constant(0.1));
+            let u = b.activation(u, crate::kernels::Activation::Elu);
+            // Wide heads, and an input that another layer reads first.
+            let w = b.pair_attention(&edges, y, "wide", 1, 0.2, None)?;
+            Ok(b.sum(&[(z, 1.0), (u, 0.7), (w, 0.4), (y, 0.2)]))
         }),
         ("propagate beside", |b, x, y, p| {
             let both = b.concat(&[x, y]);
@@ -176,7 +178,7 @@ fn programs() -> Vec<(&'static str, Write)> {
             Ok(b.sum(&[(z, 1.0), (y, 0.5)]))
         }),
         ("polynomials", |b, x, y, p| {
-            use crate::models::Axis;
+            use crate::network::Axis;
             let z = b.polynomial(p, x, &[0.3, -0.5, 0.8])?;
             let z = b.activation(z, crate::kernels::Activation::Tanh);
             let z = b.dropout(z, 0.3);
@@ -435,8 +437,8 @@ fn every_layer_computes_on_a_device_what_it_computes_here() {
                 loss(&mut here, &scope, &parameters, Some(&mut gradient));
 
                 assert_eq!(there.lacks().is_some(), ON_THE_CPU.contains(&name), "{name}");
-                let lowered = on.forward(&there, &scope, Way::Train).and_then(|forward| {
-                    Ok((forward, on.backward(&there, &scope)?, on.forward(&there, &scope, Way::Evaluate)?))
+                let lowered = on.forward(&there, &scope, PassKind::Train).and_then(|forward| {
+                    Ok((forward, on.backward(&there, &scope)?, on.forward(&there, &scope, PassKind::Evaluate)?))
                 });
                 let (forward, backward, evaluate) = match lowered {
                     Ok(lowered) => lowered,

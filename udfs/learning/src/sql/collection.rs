@@ -11,10 +11,9 @@ use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
 use datafusion::common::Result;
 
-use super::graph::{
-    Classes, DRAWN, NO_FEATURES, SplitChoice, StoredSplit, classes, read_features, read_splits, split_text, stored,
-};
+use super::columns::{Classes, NO_FEATURES, classes, read_features};
 use super::provenance::{Content, ContentHash};
+use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_text, stored};
 use crate::{FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainOptions};
 
 /// A collection ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.

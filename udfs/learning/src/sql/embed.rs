@@ -9,7 +9,7 @@ use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::jobs::Reads;
 use super::predict::key;
-use super::runs::{self, Answer, Done, field, ok_columns};
+use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use crate::TrainOptions;
 
 const READS: Reads = Reads { function: "embed", save: false, as_loaded: true };
@@ -58,15 +58,15 @@ impl Answer for Embed {
         options.keep_embeddings = true;
     }
 
-    fn rows(&self, done: &Done, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
-        let Some(vectors) = &done.outcome.embeddings else {
+    fn rows(&self, run: &CompletedRun, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
+        let Some(vectors) = &run.outcome.embeddings else {
             return Err(
                 "the model has no layer before its last: there is no hidden vector to give; use layers => 2 or \
                         more"
                     .to_owned(),
             );
         };
-        let keys = &done.items.names.items;
+        let keys = &run.items.names.items;
         let rows = keys.len();
         // Offsets are 32 bits; a table that large is read in parts.
         i32::try_from(vectors.values.len())

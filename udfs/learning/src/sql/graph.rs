@@ -3,29 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Digraph, Graph, Monitor};
 use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
-use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
-use super::items::{Names, Unready};
+use super::columns::{Classes, NO_FEATURES, Names, classes, read_features};
 use super::provenance::{Content, ContentHash};
-use crate::{
-    FeatureSource, Features, GraphData, LinkError, LinkSplit, Part, Shares, SparseRows, Split, SplitError, SplitScheme,
-    Task, TrainOptions,
-};
+use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_text, stored};
+use crate::{FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task, TrainOptions};
 
-/// How a split is drawn where the publisher gives none and the job says nothing.
-pub(super) const DRAWN: &str = "random:60/20/20";
 /// How edges are split.
 const DRAWN_EDGES: [f64; 3] = [85.0, 5.0, 10.0];
-
-/// Dense rows with a smaller share of non-zero entries than this are trained on as sparse ones: bags of words that were
-/// published as dense arrays.
-const SPARSE: f64 = 0.25;
 
 /// A graph ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
 #[derive(Debug)]
@@ -40,28 +31,6 @@ pub(super) struct LoadedGraph {
     /// The stored splits, by their number.
     splits: BTreeMap<i64, StoredSplit>,
     content: Content,
-}
-
-/// The rows of a stored split.
-#[derive(Debug, Default)]
-pub(super) struct StoredSplit {
-    pub train: Vec<u32>,
-    pub val: Vec<u32>,
-    pub test: Vec<u32>,
-}
-
-/// The class of each item, and what the classes are called.
-#[derive(Debug, Clone)]
-pub(super) struct Classes {
-    pub of: Vec<Option<u32>>,
-    pub names: Arc<Vec<String>>,
-}
-
-/// How a job chooses its split.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SplitChoice {
-    pub scheme: Option<String>,
-    pub split: Option<i64>,
 }
 
 impl LoadedGraph {
@@ -208,7 +177,7 @@ impl LoadedGraph {
         choice: &SplitChoice,
         seed: u64,
         monitor: &dyn Monitor,
-    ) -> std::result::Result<LinkSplit, Unready> {
+    ) -> std::result::Result<LinkSplit, ItemsError> {
         let [train, val, test] = DRAWN_EDGES;
         let scheme = match &choice.scheme {
             None => Shares::new(train, val, test).map(SplitScheme::Random),
@@ -219,8 +188,8 @@ impl LoadedGraph {
         };
         let seed = choice.split.map_or(seed, |split| split as u64);
         LinkSplit::draw(&self.graph, shares, seed, monitor).map_err(|error| match error {
-            LinkError::Stopped(stopped) => Unready::Stopped(stopped),
-            error => Unready::Error(error.to_string()),
+            LinkError::Stopped(stopped) => ItemsError::Stopped(stopped),
+            error => ItemsError::Error(error.to_string()),
         })
     }
 
@@ -232,205 +201,3 @@ impl LoadedGraph {
 
 /// Whoever reads a graph says whether its jobs read arcs.
 const NO_ARCS: &str = "the graph was read without its arcs";
-
-pub(super) const NO_FEATURES: &str =
-    "the graph has no features; choose a stand-in: features => 'identity', 'degree' or 'random:k'";
-
-/// The stored split of a number.
-pub(super) fn stored(splits: &BTreeMap<i64, StoredSplit>, number: i64) -> std::result::Result<&StoredSplit, String> {
-    splits.get(&number).ok_or_else(|| {
-        let stored: Vec<String> = splits.keys().map(i64::to_string).collect();
-        match stored.is_empty() {
-            true => "the graph stores no splits: choose a split_scheme such as random:60/20/20".to_owned(),
-            false => format!("there is no split {number}; stored are: {}", stored.join(", ")),
-        }
-    })
-}
-
-/// What is wrong with a split, with the keys that the user knows.
-pub(super) fn split_text(error: &SplitError, keys: &KeyIndex) -> String {
-    match error {
-        SplitError::Item { kind, item, part, why } if (*item as usize) < keys.len() => {
-            format!("{kind} {} of the {part} part {why}", keys.describe(*item))
-        }
-        other => other.to_string(),
-    }
-}
-
-/// The class of each item: labels in ascending order are classes 0, 1, ...
-pub(super) fn classes(
-    label: &ArrayRef,
-    what: &str,
-    task: &str,
-    row_of: &[u32],
-) -> std::result::Result<Classes, String> {
-    let label = match label.data_type() {
-        DataType::Boolean => cast(label, &DataType::Utf8).map_err(|error| error.to_string())?,
-        data_type if data_type.is_floating() || data_type.is_nested() => {
-            return Err(format!("labels are {data_type}, but {task} needs classes: integers or text"));
-        }
-        _ => Arc::clone(label),
-    };
-    let keys = KeyColumn::new(&label, what).map_err(|error| error.to_string())?;
-    let index = KeyIndex::new(&[(what, &keys)]).map_err(|error| error.to_string())?;
-    if index.is_empty() {
-        return Err("all labels are NULL: there is nothing to learn".to_owned());
-    }
-    let numbers = index.numbers(&keys);
-    let names = cast(&index.array(), &DataType::Utf8).map_err(|error| error.to_string())?;
-    let names = names.as_string::<i32>().iter().map(|name| name.unwrap_or_default().to_owned()).collect();
-    Ok(Classes { of: row_of.iter().map(|&row| numbers[row as usize]).collect(), names: Arc::new(names) })
-}
-
-/// Features in any of the forms of a graph's table; `name` says which node a number stands for.
-pub(super) fn read_features(
-    column: &ArrayRef,
-    field: &Field,
-    row_of: &[u32],
-    missing: Option<&str>,
-    name: &dyn Fn(u32) -> String,
-) -> std::result::Result<Features, String> {
-    let n = row_of.len();
-    let absent = column.logical_nulls().map_or(0, |nulls| nulls.null_count());
-    if absent > 0 {
-        let why = missing.map_or_else(|| "their features are NULL".to_owned(), |file| format!("missing file: {file}"));
-        return Err(format!(
-            "{absent} of {n} nodes have no features ({why}); choose a stand-in: features => 'identity', 'degree' or \
-             'random:k'"
-        ));
-    }
-    let width = field.metadata().get("bonnet.width").and_then(|width| width.parse::<usize>().ok());
-    let arrow = |error: arrow::error::ArrowError| error.to_string();
-    let entries = match column.data_type() {
-        DataType::Map(_, _) => {
-            let map = column.as_map();
-            Some((map.value_offsets().to_vec(), Arc::clone(map.keys()), Arc::clone(map.values())))
-        }
-        DataType::List(item) | DataType::LargeList(item) if matches!(item.data_type(), DataType::Struct(_)) => {
-            let list = cast(column, &DataType::List(Arc::clone(item))).map_err(arrow)?;
-            let list = list.as_list::<i32>();
-            let structs = list.values().as_struct();
-            let (Some(index), Some(value)) = (structs.column_by_name("index"), structs.column_by_name("value")) else {
-                return Err(format!("features are {}: sparse entries are {{index, value}}", column.data_type()));
-            };
-            Some((list.value_offsets().to_vec(), Arc::clone(index), Arc::clone(value)))
-        }
-        _ => None,
-    };
-    let wrong = |error: crate::DataError| error.to_string();
-    if let Some((starts, index, value)) = entries {
-        let (index, value) =
-            (cast(&index, &DataType::Int64).map_err(arrow)?, cast(&value, &DataType::Float32).map_err(arrow)?);
-        let (index, value) = (index.as_primitive::<Int64Type>(), value.as_primitive::<Float32Type>());
-        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for (node, &row) in row_of.iter().enumerate() {
-            for entry in starts[row as usize] as usize..starts[row as usize + 1] as usize {
-                let position = match u32::try_from(index.value(entry)) {
-                    Ok(position) if index.is_valid(entry) && value.is_valid(entry) => position,
-                    _ => {
-                        return Err(format!(
-                            "the features of node {} hold a negative or NULL index, or a NULL value",
-                            name(node as u32)
-                        ));
-                    }
-                };
-                finite(value.value(entry), position as usize, node, name)?;
-                columns.push(position);
-                values.push(value.value(entry));
-            }
-            offsets.push(columns.len());
-        }
-        let seen = columns.iter().max().map_or(0, |&index| index as usize + 1);
-        return SparseRows::new(width.unwrap_or(seen).max(seen), offsets, columns, values)
-            .map(Features::Sparse)
-            .map_err(wrong);
-    }
-    match column.data_type() {
-        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => {}
-        other => return Err(format!("features are {other}: expected FLOAT[] or MAP(INT, FLOAT)")),
-    }
-    let list = DataType::List(Arc::new(Field::new("item", DataType::Float32, true)));
-    let list = cast(column, &list).map_err(arrow)?;
-    let list = list.as_list::<i32>();
-    let width = list.value_length(0).max(0) as usize;
-    let numbers = list.values().as_primitive::<Float32Type>();
-    let mut values = Vec::with_capacity(n * width);
-    for (node, &row) in row_of.iter().enumerate() {
-        let (start, length) = (list.value_offsets()[row as usize] as usize, list.value_length(row as usize) as usize);
-        if length != width {
-            let node = name(node as u32);
-            return Err(format!(
-                "node {node} has {length} features, where the first row has {width}: all need as many"
-            ));
-        }
-        if numbers.slice(start, length).null_count() > 0 {
-            return Err(format!("a feature of node {} is NULL", name(node as u32)));
-        }
-        let row = &numbers.values()[start..start + length];
-        row.iter().enumerate().try_for_each(|(column, value)| finite(*value, column, node, name))?;
-        values.extend_from_slice(row);
-    }
-    let entries = values.iter().filter(|value| **value != 0.0).count();
-    if (entries as f64) < SPARSE * values.len() as f64 {
-        return sparse(width, &values).map(Features::Sparse).map_err(wrong);
-    }
-    Features::dense(width, values).map_err(wrong)
-}
-
-/// Fails for a feature that is no number, and names the node.
-fn finite(value: f32, column: usize, node: usize, name: &dyn Fn(u32) -> String) -> std::result::Result<(), String> {
-    match value.is_finite() {
-        true => Ok(()),
-        false => {
-            let node = name(node as u32);
-            Err(format!("feature {column} of node {node} is {value}; features must be finite"))
-        }
-    }
-}
-
-/// The non-zero entries of dense rows.
-fn sparse(width: usize, values: &[f32]) -> std::result::Result<SparseRows, crate::DataError> {
-    let (mut offsets, mut columns, mut entries) = (vec![0], Vec::new(), Vec::new());
-    for row in values.chunks_exact(width) {
-        for (column, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            columns.push(column as u32);
-            entries.push(*value);
-        }
-        offsets.push(columns.len());
-    }
-    SparseRows::new(width, offsets, columns, entries)
-}
-
-/// The stored splits of the items, whose column is called `item`.
-pub(super) fn read_splits(
-    run: &Run,
-    table: &Arc<dyn TableProvider>,
-    item: &str,
-    keys: &KeyIndex,
-    content: &mut ContentHash,
-) -> Result<BTreeMap<i64, StoredSplit>> {
-    let columns = run.read_table(table, "splits", &["split", item, "part"])?;
-    content.add("splits", &columns)?;
-    let number = cast(&columns[0], &DataType::Int64)?;
-    let items = keys.numbers(&KeyColumn::new(&columns[1], &format!("splits.{item}"))?);
-    let part = cast(&columns[2], &DataType::Utf8)?;
-    let mut splits: BTreeMap<i64, StoredSplit> = BTreeMap::new();
-    for ((number, item), part) in number.as_primitive::<Int64Type>().iter().zip(items).zip(part.as_string::<i32>()) {
-        let (Some(number), Some(part)) = (number, part) else { continue };
-        let Some(item) = item else {
-            return Err(execution_error(format!("split {number} names a node or graph that the graph lacks")));
-        };
-        let split = splits.entry(number).or_default();
-        match part {
-            part if part == Part::Train.name() => split.train.push(item),
-            part if part == Part::Val.name() => split.val.push(item),
-            part if part == Part::Test.name() => split.test.push(item),
-            other => {
-                return Err(execution_error(format!(
-                    "split {number}: part is '{other}'; parts are train, val and test"
-                )));
-            }
-        }
-    }
-    Ok(splits)
-}

@@ -1,29 +1,19 @@
 //! The items of a run, with the keys and labels that their numbers stand for.
 
-use std::sync::Arc;
-
-use bonnet_graph::{Monitor, Stopped};
-use bonnet_sql::KeyIndex;
+use bonnet_graph::Monitor;
 
 use super::collection::LoadedCollection;
-use super::graph::{LoadedGraph, SplitChoice};
+use super::columns::Names;
+use super::graph::LoadedGraph;
 use super::provenance::Content;
-use crate::{GraphData, GraphSet, Items, LinkSplit, Part, Split, Task, TrainOptions};
+use super::splits::{ItemsError, SplitChoice};
+use crate::{GraphData, GraphSet, Items, LinkSplit, Split, Task, TrainOptions};
 
 /// A graph or a collection, read for its jobs.
 #[derive(Debug)]
 pub(super) enum Loaded {
     Graph(LoadedGraph),
     Collection(LoadedCollection),
-}
-
-/// What the numbers of items and classes stand for.
-#[derive(Debug, Clone)]
-pub(super) struct Names {
-    /// The keys of the nodes or graphs.
-    pub items: Arc<KeyIndex>,
-    /// The labels of the classes.
-    pub classes: Arc<Vec<String>>,
 }
 
 /// What a run trains on.
@@ -38,21 +28,6 @@ pub(super) enum Data {
     Nodes(GraphData, Split),
     Links(GraphData, LinkSplit),
     Graphs(GraphSet, Split),
-}
-
-/// Why a job has no items.
-#[derive(Debug)]
-pub(super) enum Unready {
-    /// What is wrong with the graph or the job.
-    Error(String),
-    /// The host.
-    Stopped(Stopped),
-}
-
-impl From<String> for Unready {
-    fn from(text: String) -> Self {
-        Self::Error(text)
-    }
 }
 
 impl Loaded {
@@ -78,7 +53,7 @@ impl Loaded {
         options: &TrainOptions,
         choice: &SplitChoice,
         monitor: &dyn Monitor,
-    ) -> Result<OwnedItems, Unready> {
+    ) -> Result<OwnedItems, ItemsError> {
         let seed = options.seed;
         match self {
             Self::Graph(graph) => {
@@ -119,13 +94,4 @@ impl OwnedItems {
             Data::Links(_, split) => !split.val.is_empty() || !split.test.is_empty(),
         }
     }
-}
-
-/// The part of each of `n` items.
-pub(super) fn parts(split: &Split, n: usize) -> Vec<Option<Part>> {
-    let mut parts = vec![None; n];
-    for part in [Part::Train, Part::Val, Part::Test] {
-        split.part(part).iter().for_each(|&item| parts[item as usize] = Some(part));
-    }
-    parts
 }

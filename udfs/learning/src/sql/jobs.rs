@@ -1,76 +1,50 @@
 //! The rows of `jobs` as jobs.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use bonnet_sql::{Call, OptionValue, usage_error};
 use datafusion::common::{Result, ScalarValue};
 
-use super::graph::SplitChoice;
-use crate::{Job, Kind, TrainOptions, Value};
-
-/// What a column of the jobs holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
-    Text,
-    Integer,
-    Number,
-    /// Whole numbers: a list, one of them, or a text such as `15,10`.
-    Integers,
-    /// A number or a text: a hyperparameter whose models do not agree.
-    Any,
-}
-
-/// The columns that mean something for every model.
-const COLUMNS: [(&str, Type); 18] = [
-    ("graph", Type::Text),
-    ("model", Type::Text),
-    ("task", Type::Text),
-    ("seed", Type::Integer),
-    ("split", Type::Integer),
-    ("split_scheme", Type::Text),
-    ("epochs", Type::Integer),
-    ("patience", Type::Integer),
-    ("select_by", Type::Text),
-    ("lr", Type::Number),
-    ("weight_decay", Type::Number),
-    ("optimizer", Type::Text),
-    ("hidden", Type::Integer),
-    ("layers", Type::Integer),
-    ("dropout", Type::Number),
-    ("features", Type::Text),
-    ("normalize", Type::Text),
-    (LOAD, Type::Text),
-];
+use super::splits::SplitChoice;
+use crate::table::{DATA_OPTIONS, RUN_OPTIONS};
+use crate::{ColumnType, Job, OptionSpec, TrainOptions, Value};
 
 /// The column that names a file of saved parameters.
 const LOAD: &str = "load";
 /// The column that names a folder for the parameters; `train` alone takes it.
 pub(super) const SAVE: &str = "save";
 
-/// The other hyperparameters of the models, with what they take.
-fn hyperparameters() -> BTreeMap<&'static str, Type> {
-    let mut types: BTreeMap<&'static str, Type> = BTreeMap::new();
-    let all = crate::models().iter().flat_map(|model| model.hyperparameters());
-    for hyperparameter in all.filter(|h| COLUMNS.iter().all(|(column, _)| *column != h.name)) {
-        let kind = match hyperparameter.kind {
-            Kind::Integer { .. } | Kind::OptionalInteger { .. } | Kind::Real { .. } | Kind::OptionalPositive => {
-                Type::Number
-            }
-            Kind::OptionalCounts { .. } => Type::Integers,
-            Kind::Choice { .. } => Type::Text,
-        };
-        types.entry(hyperparameter.name).and_modify(|known| *known = if *known == kind { kind } else { Type::Any });
-        types.entry(hyperparameter.name).or_insert(kind);
-    }
-    types
+/// What a column of the jobs takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    /// What its option declares.
+    Of(ColumnType),
+    /// A number or a text: an option that two models declare with different types.
+    Any,
 }
 
-fn type_of(name: &str, function: &Reads) -> Option<Type> {
-    let common = COLUMNS.iter().find(|(column, _)| *column == name).map(|(_, kind)| *kind);
-    let save = (function.save && name == SAVE).then_some(Type::Text);
-    common.or(save).or_else(|| hyperparameters().get(name).copied())
+/// The columns that mean something to every model: graph and model first.
+pub(super) fn run_columns() -> impl Iterator<Item = OptionSpec> {
+    DATA_OPTIONS.into_iter().take(2).chain(RUN_OPTIONS).chain(DATA_OPTIONS.into_iter().skip(2))
+}
+
+/// The hyperparameters of all models, with what they take.
+static HYPERPARAMETERS: LazyLock<BTreeMap<&'static str, Type>> = LazyLock::new(|| {
+    let mut types: BTreeMap<&'static str, Type> = BTreeMap::new();
+    for option in crate::models().iter().flat_map(|model| model.hyperparameters()) {
+        let column = Type::Of(option.column);
+        types.entry(option.name).and_modify(|known| *known = if *known == column { column } else { Type::Any });
+        types.entry(option.name).or_insert(column);
+    }
+    types
+});
+
+fn type_of(name: &str) -> Option<Type> {
+    let of_runs = run_columns().find(|option| option.name == name).map(|option| Type::Of(option.column));
+    of_runs.or_else(|| HYPERPARAMETERS.get(name).copied())
 }
 
 /// How a function reads its jobs.
@@ -92,23 +66,23 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
         return usage_error(format!("{function}: only train saves parameters: leave {SAVE} out"));
     }
     for (name, value) in call.options.iter() {
-        let Some(kind) = type_of(name, reads) else {
-            let save = reads.save.then_some(SAVE);
-            let known = COLUMNS.iter().map(|(name, _)| *name).chain(save).chain(hyperparameters().into_keys());
-            let known: Vec<&str> = known.collect();
+        let Some(kind) = type_of(name) else {
+            let of_runs = run_columns().map(|option| option.name).filter(|name| reads.save || *name != SAVE);
+            let known: Vec<&str> = of_runs.chain(HYPERPARAMETERS.keys().copied()).collect();
             return usage_error(format!("{function}: there is no option {name}; there are: {}", known.join(", ")));
         };
         if schema.field_with_name(name).is_ok() {
             return usage_error(format!("{function}: {name} is an option and a column of the jobs: keep one of them"));
         }
+        use ColumnType::{Integer, Integers, Number, Text};
         let fits = matches!(
             (kind, value),
             (_, OptionValue::Null)
                 | (Type::Any, _)
-                | (Type::Integers, OptionValue::Integer(_) | OptionValue::Text(_) | OptionValue::List(_))
-                | (Type::Text, OptionValue::Text(_))
-                | (Type::Integer | Type::Number, OptionValue::Integer(_))
-                | (Type::Number, OptionValue::Number(_))
+                | (Type::Of(Integers), OptionValue::Integer(_) | OptionValue::Text(_) | OptionValue::List(_))
+                | (Type::Of(Text), OptionValue::Text(_))
+                | (Type::Of(Integer | Number), OptionValue::Integer(_))
+                | (Type::Of(Number), OptionValue::Number(_))
         );
         if !fits {
             return usage_error(format!("{function}: {name} => {value}: expected {}", words(kind)));
@@ -124,14 +98,14 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
     }
     let mut columns = Vec::new();
     for field in schema.fields() {
-        let Some(kind) = type_of(field.name(), reads) else { continue };
+        let Some(kind) = type_of(field.name()) else { continue };
         let text = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
         let fits = match kind {
             _ if *field.data_type() == DataType::Null => true,
-            Type::Text => text,
-            Type::Integer => field.data_type().is_integer(),
-            Type::Number => field.data_type().is_numeric(),
-            Type::Integers => match field.data_type() {
+            Type::Of(ColumnType::Text) => text,
+            Type::Of(ColumnType::Integer) => field.data_type().is_integer(),
+            Type::Of(ColumnType::Number) => field.data_type().is_numeric(),
+            Type::Of(ColumnType::Integers) => match field.data_type() {
                 DataType::List(item) => item.data_type().is_integer(),
                 of_one => text || of_one.is_integer(),
             },
@@ -152,10 +126,10 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
 
 fn words(kind: Type) -> &'static str {
     match kind {
-        Type::Text => "a text",
-        Type::Integer => "a whole number",
-        Type::Number => "a number",
-        Type::Integers => "whole numbers, such as [15, 10]",
+        Type::Of(ColumnType::Text) => "a text",
+        Type::Of(ColumnType::Integer) => "a whole number",
+        Type::Of(ColumnType::Number) => "a number",
+        Type::Of(ColumnType::Integers) => "whole numbers, such as [15, 10]",
         Type::Any => "a number or a text",
     }
 }
@@ -208,35 +182,8 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
             _ => None,
         })
     };
-    let real = |name: &str| -> Result<Option<f64>> {
-        Ok(match value(name)? {
-            OptionValue::Integer(value) => Some(value as f64),
-            OptionValue::Number(value) => Some(value),
-            _ => None,
-        })
-    };
-    let mut job = Job {
-        model: text("model")?.unwrap_or_default(),
-        task: text("task")?,
-        seed: integer("seed")?.map(|seed| seed as u64),
-        epochs: integer("epochs")?,
-        patience: integer("patience")?,
-        select_by: text("select_by")?,
-        lr: real("lr")?,
-        weight_decay: real("weight_decay")?,
-        optimizer: text("optimizer")?,
-        hidden: integer("hidden")?,
-        layers: integer("layers")?,
-        dropout: real("dropout")?,
-        features: text("features")?,
-        normalize: text("normalize")?,
-        ..Job::default()
-    };
-    job.load = text(LOAD)?;
-    if reads.as_loaded && job.load.is_some() && job.epochs.is_none() {
-        job.epochs = Some(0);
-    }
-    for name in hyperparameters().into_keys() {
+    let mut job = Job::new(&text("model")?.unwrap_or_default());
+    for name in RUN_OPTIONS.iter().map(|option| option.name).chain(HYPERPARAMETERS.keys().copied()) {
         let value = match value(name)? {
             OptionValue::Integer(value) => Value::Integer(value),
             OptionValue::Number(value) => Value::Real(value),
@@ -246,7 +193,11 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
             }
             _ => continue,
         };
-        job.hyperparameters.insert(name.to_owned(), value);
+        job.set(name, value);
+    }
+    let load = text(LOAD)?;
+    if reads.as_loaded && load.is_some() && *job.get("epochs") == Value::Null {
+        job.set("epochs", 0);
     }
     Ok(JobRow {
         batch: number,
@@ -255,6 +206,6 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
         choice: SplitChoice { scheme: text("split_scheme")?, split: integer("split")? },
         save: if reads.save { text(SAVE)? } else { None },
         options: job.resolve().map_err(|error| error.to_string()),
-        load: job.load,
+        load,
     })
 }

@@ -1,6 +1,7 @@
 //! Training as SQL functions: a relation of jobs in; a row a job out, or its predictions, vectors or epochs.
 
 mod collection;
+mod columns;
 mod embed;
 mod graph;
 mod items;
@@ -8,6 +9,7 @@ mod jobs;
 mod predict;
 mod provenance;
 mod runs;
+mod splits;
 mod train;
 mod training_curve;
 

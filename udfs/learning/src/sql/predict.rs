@@ -6,9 +6,10 @@ use arrow::array::{ArrayRef, Float64Builder, StringBuilder};
 use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Body, Call, Function, KeyIndex, Parameter};
 
-use super::items::{Data, parts};
+use super::items::Data;
 use super::jobs::Reads;
-use super::runs::{self, Answer, Done, field, ok_columns};
+use super::runs::{self, Answer, CompletedRun, field, ok_columns};
+use super::splits::parts;
 use crate::kernels::loss::arg_max;
 use crate::kernels::pairs::sigmoid;
 use crate::metrics::softmax;
@@ -60,10 +61,10 @@ impl Answer for Predict {
         ]
     }
 
-    fn rows(&self, done: &Done, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
-        let names = &done.items.names;
-        let logits = &done.outcome.logits;
-        let mut rows = Rows::default();
+    fn rows(&self, run: &CompletedRun, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
+        let names = &run.items.names;
+        let logits = &run.outcome.logits;
+        let mut rows = PredictionColumns::default();
         let class = |class: u32| names.classes[class as usize].as_str();
         let mut of_classes = |labels: &[Option<u32>], split: &Split| {
             for (item, part) in parts(split, labels.len()).into_iter().enumerate() {
@@ -73,11 +74,11 @@ impl Answer for Predict {
                 rows.push(key(&names.items, item as u32), None, part, label, class(predicted), Some(probability));
             }
         };
-        match &done.items.data {
+        match &run.items.data {
             Data::Nodes(data, split) => of_classes(data.labels(), split),
             Data::Graphs(set, split) => match set.targets() {
                 Targets::Classes(labels, _) => of_classes(labels, split),
-                Targets::Values(values) => of_values(&mut rows, set, values, split, done),
+                Targets::Values(values) => of_values(&mut rows, set, values, split, run),
             },
             Data::Links(_, split) => {
                 for (((u, v), part, is_edge), &logit) in split.pairs().zip(&logits.values) {
@@ -93,11 +94,11 @@ impl Answer for Predict {
     }
 }
 
-fn of_values(rows: &mut Rows, set: &GraphSet, values: &[Option<f64>], split: &Split, done: &Done) {
+fn of_values(rows: &mut PredictionColumns, set: &GraphSet, values: &[Option<f64>], split: &Split, run: &CompletedRun) {
     for (graph, part) in parts(split, set.n_graphs()).into_iter().enumerate() {
         let label = values[graph].map(|value| value.to_string());
-        let prediction = f64::from(done.outcome.logits.values[graph]).to_string();
-        rows.push(key(&done.items.names.items, graph as u32), None, part, label.as_deref(), &prediction, None);
+        let prediction = f64::from(run.outcome.logits.values[graph]).to_string();
+        rows.push(key(&run.items.names.items, graph as u32), None, part, label.as_deref(), &prediction, None);
     }
 }
 
@@ -110,7 +111,7 @@ pub(super) fn key(keys: &KeyIndex, number: u32) -> String {
 }
 
 #[derive(Debug, Default)]
-struct Rows {
+struct PredictionColumns {
     count: usize,
     node: StringBuilder,
     dst: StringBuilder,
@@ -120,7 +121,7 @@ struct Rows {
     probability: Float64Builder,
 }
 
-impl Rows {
+impl PredictionColumns {
     fn push(
         &mut self,
         node: String,

@@ -16,11 +16,12 @@ use serde_json::json;
 
 use super::collection::LoadedCollection;
 use super::graph::LoadedGraph;
-use super::items::{Loaded, OwnedItems, Unready};
+use super::items::{Loaded, OwnedItems};
 use super::jobs::{self, JobRow, Reads};
 use super::provenance::{self, Provenance};
+use super::splits::ItemsError;
 use crate::device::Place;
-use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name};
+use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name, train};
 
 /// A function over jobs: how it reads them and what it answers for a run.
 pub(super) trait Answer: Sync {
@@ -34,7 +35,7 @@ pub(super) trait Answer: Sync {
     fn prepare(&self, _options: &mut TrainOptions) {}
 
     /// The own columns of a run that ended well, as many rows each.
-    fn rows(&self, done: &Done, call: &Call) -> std::result::Result<Vec<ArrayRef>, String>;
+    fn rows(&self, run: &CompletedRun, call: &Call) -> std::result::Result<Vec<ArrayRef>, String>;
 
     /// The own columns of a run without figures: one row, or one for each epoch that it had.
     fn failure(&self, failure: &Failure, call: &Call) -> Vec<ArrayRef> {
@@ -55,7 +56,7 @@ pub(super) trait Answer: Sync {
 }
 
 /// A run that ended well.
-pub(super) struct Done {
+pub(super) struct CompletedRun {
     pub items: OwnedItems,
     pub outcome: Outcome,
     pub epochs: Vec<EpochRecord>,
@@ -123,8 +124,8 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     let batches = run.collect(0)?;
     let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
     jobs.iter_mut().filter_map(|job| job.options.as_mut().ok()).for_each(|options| answer.prepare(options));
-    let all = All { answer, call, run, batches, place };
-    // What lies ahead is known before the first run starts: the time that is left can be told.
+    let execution = Execution { answer, call, run, batches, place };
+    // The total is announced before the first run starts, so that the remaining time can be estimated.
     let epochs = jobs.iter().filter_map(|job| job.options.as_ref().ok()).map(|options| u64::from(options.epochs));
     run.host().expect(epochs.sum());
 
@@ -133,8 +134,8 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     let mut order: Vec<(&str, bool)> = Vec::new();
     for job in &jobs {
         match (&job.options, &job.graph) {
-            (Err(error), _) => all.fail(job, Failure::error(error))?,
-            (_, None) => all.fail(job, Failure::error("graph is NULL: name a graph"))?,
+            (Err(error), _) => execution.fail(job, Failure::error(error))?,
+            (_, None) => execution.fail(job, Failure::error("graph is NULL: name a graph"))?,
             (Ok(options), Some(graph)) => {
                 let key = (graph.as_str(), options.task.is_of_graphs());
                 let jobs = by_graph.entry(key).or_default();
@@ -152,11 +153,11 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
         let jobs = by_graph[key].as_slice();
         match load(run, key.0, key.1, jobs)? {
             Ok(loaded) => ready.push((loaded, jobs)),
-            Err(failure) => jobs.iter().try_for_each(|job| all.fail(job, failure.clone()))?,
+            Err(failure) => jobs.iter().try_for_each(|job| execution.fail(job, failure.clone()))?,
         }
         let waiting: usize = ready.iter().map(|(_, jobs)| jobs.len()).sum();
         if waiting >= enough || i + 1 == order.len() {
-            all.train(&ready)?;
+            execution.train(&ready)?;
             ready.clear();
         }
     }
@@ -191,12 +192,12 @@ fn text_of(error: &DataFusionError) -> String {
 }
 
 /// The monitor of a job: the work of all jobs was announced before, and a job that ends early leaves none behind.
-struct Announced<'a> {
+struct RunMonitor<'a> {
     host: &'a Host,
     left: AtomicU64,
 }
 
-impl Monitor for Announced<'_> {
+impl Monitor for RunMonitor<'_> {
     fn check(&self) -> Result<(), Stopped> {
         self.host.check()
     }
@@ -216,13 +217,13 @@ impl Monitor for Announced<'_> {
     }
 }
 
-impl Drop for Announced<'_> {
+impl Drop for RunMonitor<'_> {
     fn drop(&mut self) {
         self.host.advance(*self.left.get_mut());
     }
 }
 
-struct All<'a> {
+struct Execution<'a> {
     answer: &'a dyn Answer,
     call: &'a Call,
     run: &'a Run,
@@ -230,10 +231,10 @@ struct All<'a> {
     place: Place,
 }
 
-/// The own columns of a job, and their memory until they are handed on.
-type Rows<'a> = (Vec<ArrayRef>, Option<Reservation<'a>>);
+/// A job's own columns, and the reservation that covers them until they are emitted.
+type RunColumns<'a> = (Vec<ArrayRef>, Option<Reservation<'a>>);
 
-impl All<'_> {
+impl Execution<'_> {
     fn fail(&self, job: &JobRow, failure: Failure) -> Result<()> {
         if let Ok(options) = &job.options {
             self.run.host().advance(u64::from(options.epochs));
@@ -244,10 +245,10 @@ impl All<'_> {
     /// Trains all jobs in the pool and emits the rows of each as its run ends.
     fn train(&self, graphs: &[(Loaded, &[&JobRow])]) -> Result<()> {
         let (answer, call, host, place) = (self.answer, self.call, self.run.host(), self.place);
-        let (done, rows) = mpsc::channel::<(&JobRow, Rows<'_>)>();
+        let (done, rows) = mpsc::channel::<(&JobRow, RunColumns<'_>)>();
         let pool = Arc::clone(&self.run.kernels().pool);
         std::thread::scope(|threads| {
-            // The jobs wait in the pool; this thread hands their rows on.
+            // The jobs wait in the pool; this thread emits their rows.
             threads.spawn(move || {
                 pool.in_place_scope(|tasks| {
                     for (loaded, jobs) in graphs {
@@ -255,7 +256,7 @@ impl All<'_> {
                             let done = done.clone();
                             tasks.spawn(move |_| {
                                 if let Some(rows) = one(answer, call, loaded, job, place, host) {
-                                    // Nobody listens once the query has ended.
+                                    // The receiver is gone once the query has ended.
                                     let _ = done.send((job, rows));
                                 }
                             });
@@ -294,10 +295,10 @@ fn one<'a>(
     job: &JobRow,
     place: Place,
     host: &'a Host,
-) -> Option<Rows<'a>> {
+) -> Option<RunColumns<'a>> {
     host.check().ok()?;
     let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
-    let monitor = Announced { host, left: AtomicU64::new(epochs) };
+    let monitor = RunMonitor { host, left: AtomicU64::new(epochs) };
     let start = job.options.as_ref().map(|options| Provenance::now(loaded.content().of(options))).unwrap_or_default();
     let attempt = || -> std::result::Result<Option<Vec<ArrayRef>>, Failure> {
         let Some(done) = train_one(loaded, job, place, start, &monitor)? else { return Ok(None) };
@@ -328,7 +329,7 @@ fn train_one(
     place: Place,
     start: Provenance,
     monitor: &dyn Monitor,
-) -> std::result::Result<Option<Done>, Failure> {
+) -> std::result::Result<Option<CompletedRun>, Failure> {
     let options = job.options.as_ref().map_err(Failure::error)?;
     let stopped = |stopped: Stopped| match stopped {
         Stopped::Cancelled => Ok(None),
@@ -340,8 +341,8 @@ fn train_one(
     };
     let items = match loaded.items(options, &job.choice, monitor) {
         Ok(items) => items,
-        Err(Unready::Error(text)) => return Err(Failure::error(text)),
-        Err(Unready::Stopped(reason)) => return stopped(reason),
+        Err(ItemsError::Error(text)) => return Err(Failure::error(text)),
+        Err(ItemsError::Stopped(reason)) => return stopped(reason),
     };
     if !items.is_held_out() {
         return Err(Failure::error(
@@ -363,7 +364,7 @@ fn train_one(
             epochs.push(record.clone());
         }
     };
-    let outcome = match place.train_items(items.as_items(), saved.as_ref(), options, monitor, &mut observe) {
+    let outcome = match train(place, items.as_items(), saved.as_ref(), options, monitor, &mut observe) {
         Ok(outcome) => outcome,
         Err(TrainError::Cancelled) => return Ok(None),
         Err(error) => {
@@ -375,7 +376,7 @@ fn train_one(
         let saved = Saved::new(&outcome.weights, description(job, options)).write(file);
         saved.map_err(|error| Failure::error(format!("save: {error}")))?;
     }
-    Ok(Some(Done { items, outcome, epochs, saved: file.map(|file| file.display().to_string()), start }))
+    Ok(Some(CompletedRun { items, outcome, epochs, saved: file.map(|file| file.display().to_string()), start }))
 }
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.

@@ -1,17 +1,38 @@
 //! `train(jobs [, option => value ...])`.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Body, Call, Function, Parameter};
 
-use super::jobs::{Reads, SAVE};
+use super::jobs::{Reads, SAVE, run_columns};
 use super::provenance;
-use super::runs::{self, Answer, Done, field, ok_columns};
+use super::runs::{self, Answer, CompletedRun, field, ok_columns};
+use crate::OptionSpec;
 use crate::metrics::Metrics;
+use crate::option_spec::COMMON;
 
 const READS: Reads = Reads { function: "train", save: true, as_loaded: false };
+
+/// The reference: the names of the columns are those of the table of options.
+static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
+    let names = |options: &mut dyn Iterator<Item = OptionSpec>| {
+        options.map(|option| option.name).collect::<Vec<_>>().join(", ")
+    };
+    let of_every_model = crate::table::training(&COMMON).into_iter().chain(crate::table::SHARED);
+    format!(
+        "Trains a model on a graph for every row of jobs. Columns that mean something: {}; the hyperparameters of every \
+         model: {}; and the model's own, which bonnet.models lists. The reference of the models says what each takes. Every \
+         other column is carried through. NULL is the default. An option is a column that is the same for every job. \
+         Without split and split_scheme a job takes the publisher's split 0, else random:60/20/20; edges are split \
+         random:85/5/10. A split beside a drawn split_scheme seeds the draw (else the job's seed does). A job that fails is \
+         a row with its status and stops no other. The same job gives the same row in every column but the seconds, the \
+         memory, started_at and host_threads, whatever the thread count.",
+        names(&mut run_columns()),
+        names(&mut of_every_model.into_iter()),
+    )
+});
 
 /// The registration.
 pub fn train() -> Function {
@@ -24,22 +45,7 @@ pub fn train() -> Function {
              path of the file; and what it takes to redo the run: engine_version, host_threads, started_at, graph_hash (of \
              the tables that it read, whatever the order of their rows)",
         )
-        .description(
-            "Trains a model on a graph for every row of jobs. Columns that mean something: graph, model, task \
-             (node_classification, link_prediction; graph_classification and graph_regression over a collection of \
-             graphs), seed, split or split_scheme, epochs, patience, select_by, lr, weight_decay, optimizer, schedule, \
-             warmup, clip, class_weights, batch_nodes, fanout, hidden, layers, dropout, features, normalize, save, load, and the \
-             hyperparameters that bonnet.models lists; every other column is carried through. NULL is the model's \
-             default. An option is a column that is the same for every job. Without split and split_scheme a job takes \
-             the publisher's split 0, else random:60/20/20; edges are split random:85/5/10, messages go along training \
-             edges only, and as many pairs without an edge are fixed for validation and test and drawn anew each epoch \
-             for training. batch_nodes trains on so many nodes a step, each epoch in a new order, and on a sample of their \
-             neighbours, drawn anew each step, at most fanout of a node (one number, or a list with one for each hop): for \
-             graphs whose representations do not fit; figures and outputs are those of the whole graph all the same. A split beside a drawn split_scheme seeds the draw (else the job's seed does). save names a \
-             folder for the parameters, load a file of them to start from. A job that fails is a row with its status and \
-             stops no other. The same job gives the same row in every column but the seconds, the \
-             memory, started_at and host_threads, whatever the thread count.",
-        )
+        .description(&DESCRIPTION)
         .example(
             "SELECT model, status, epochs_run FROM train((SELECT 'karate' AS graph, 'gcn' AS model, 0 AS seed), \
              epochs => 5, features => 'identity')",
@@ -81,11 +87,11 @@ impl Answer for Train {
         fields
     }
 
-    fn rows(&self, done: &Done, call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
+    fn rows(&self, run: &CompletedRun, call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
         let text = |value: Option<&str>| -> ArrayRef { Arc::new(StringArray::from(vec![value])) };
         let integer = |value: i64| -> ArrayRef { Arc::new(Int64Array::from(vec![value])) };
         let number = |value: Option<f64>| -> ArrayRef { Arc::new(Float64Array::from(vec![value])) };
-        let outcome = &done.outcome;
+        let outcome = &run.outcome;
         let mut columns = ok_columns(1).to_vec();
         columns.extend(figures(&outcome.val).map(number));
         columns.extend(figures(&outcome.test).map(number));
@@ -94,8 +100,8 @@ impl Answer for Train {
         columns.extend([outcome.train_seconds, outcome.test_seconds].map(|seconds| number(Some(seconds))));
         columns.push(integer(outcome.peak_memory as i64));
         columns.push(text(Some(outcome.device)));
-        columns.extend(saves(call).then(|| text(done.saved.as_deref())));
-        columns.extend(done.start.columns());
+        columns.extend(saves(call).then(|| text(run.saved.as_deref())));
+        columns.extend(run.start.columns());
         Ok(columns)
     }
 }

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::jobs::Reads;
-use super::runs::{self, Answer, Done, Failure, field, ok_columns};
+use super::runs::{self, Answer, CompletedRun, Failure, field, ok_columns};
 use super::train::{FIGURES, figures};
 use crate::metrics::Metrics;
 use crate::{EpochRecord, TrainOptions};
@@ -59,9 +59,9 @@ impl Answer for TrainingCurve {
         (options.test_each_epoch, options.every_figure) = (true, true);
     }
 
-    fn rows(&self, done: &Done, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
-        let mut columns = columns(&done.epochs, done.outcome.best_epoch);
-        columns.extend(ok_columns(done.epochs.len()));
+    fn rows(&self, run: &CompletedRun, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
+        let mut columns = columns(&run.epochs, run.outcome.best_epoch);
+        columns.extend(ok_columns(run.epochs.len()));
         Ok(columns)
     }
 

@@ -3,19 +3,19 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::nodes::class_weights;
-use super::{Embedding, Objective, Outputs, Step, Wanted};
+use super::{Embedding, Objective, Outputs, Step};
 use crate::graph_set::{GraphSet, Targets};
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Finish, column_sums};
 use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::pooling::{pool, unpool};
 use crate::kernels::{RowSet, padded};
-use crate::metrics::{ItemScores, Metrics, mean_absolute_error, mean_squared_error};
-use crate::models::{Axis, Initial, Layout, zeros};
+use crate::matrix::Matrix;
+use crate::metrics::{FigureSet, ItemScores, Metrics, mean_absolute_error, mean_squared_error};
+use crate::network::{Axis, Initial, Layout, zeros};
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
-use crate::train::Matrix;
 
 /// Tells the draw of the batches from other uses of the seed.
 const BATCHES: u64 = 8;
@@ -199,7 +199,7 @@ impl Objective for GraphObjective<'_> {
         &mut self,
         part: Part,
         outputs: Outputs<'_>,
-        wanted: Wanted,
+        figures: FigureSet,
         monitor: &dyn Monitor,
     ) -> Result<(Option<f64>, Metrics), Stopped> {
         let split = self.split;
@@ -215,7 +215,7 @@ impl Objective for GraphObjective<'_> {
             Targets::Classes(_, classes) => {
                 let loss = nll(&graphs, logits, stride, *classes, &self.classes, monitor)?;
                 let scores = ItemScores::padded(logits, stride, &self.labels, *classes, items);
-                Ok((Some(loss), scores.wanted(wanted)))
+                Ok((Some(loss), scores.figures(figures)))
             }
             Targets::Values(values) => {
                 let loss = squared_error(&graphs, values, logits, stride, d_logits);

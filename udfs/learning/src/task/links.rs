@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use super::{Embedding, Objective, Outputs, Step, Wanted};
+use super::{Embedding, Objective, Outputs, Step};
+use crate::choices::SelectBy;
 use crate::kernels::padded;
 use crate::kernels::pairs::{self, PairLoss};
 use crate::links::{LinkSplit, NonEdges};
-use crate::metrics::{Metrics, auc, average_precision};
-use crate::models::{Axis, Layout};
-use crate::options::{SelectBy, TrainOptions};
+use crate::matrix::Matrix;
+use crate::metrics::{FigureSet, Metrics, auc, average_precision};
+use crate::network::{Axis, Layout};
+use crate::options::TrainOptions;
 use crate::split::Part;
-use crate::train::Matrix;
 
 /// The outputs of the model are the vectors that the decoder reads. Training pairs without an edge are uniform among
 /// those of the graph of training edges, as many as there are training edges: held-out edges may be among them, since
@@ -116,7 +117,7 @@ impl Objective for LinkObjective<'_> {
         &mut self,
         part: Part,
         outputs: Outputs<'_>,
-        wanted: Wanted,
+        figures: FigureSet,
         monitor: &dyn Monitor,
     ) -> Result<(Option<f64>, Metrics), Stopped> {
         let split = self.split;
@@ -129,7 +130,7 @@ impl Objective for LinkObjective<'_> {
         let losses = logits.iter().zip(&positive).map(|(&logit, &positive)| pairs::cross_entropy(logit, positive));
         let loss = losses.sum::<f64>() / positive.len() as f64;
         let figure = |selects: SelectBy, of: &dyn Fn() -> Option<f64>| {
-            if matches!(wanted, Wanted::Selecting(other) if other != selects) { None } else { of() }
+            if matches!(figures, FigureSet::Selecting(other) if other != selects) { None } else { of() }
         };
         let metrics = Metrics {
             auc: figure(SelectBy::Auc, &|| auc(&positive, logits)),

@@ -1,12 +1,11 @@
-//! What a run learns: one file a task. The loop in `train` knows only [`Objective`].
+//! The tasks, one file each. The loop in `train` depends on [`Objective`] alone.
 
 use bonnet_graph::{Monitor, Stopped};
 
-use crate::metrics::Metrics;
-use crate::models::{Axis, Layout};
-use crate::options::SelectBy;
+use crate::matrix::Matrix;
+use crate::metrics::{FigureSet, Metrics};
+use crate::network::{Axis, Layout};
 use crate::split::{Part, Split};
-use crate::train::Matrix;
 
 mod graphs;
 mod links;
@@ -21,8 +20,8 @@ pub(crate) trait Objective {
     /// The number of outputs of a node that the task reads.
     fn n_outputs(&self) -> usize;
 
-    /// The nodes whose classes training knows, with their classes; none where nodes have no classes.
-    fn known(&self) -> Vec<(u32, u32)> {
+    /// The training nodes with their classes, which a model may read; none where nodes have no classes.
+    fn known_labels(&self) -> Vec<(u32, u32)> {
         Vec::new()
     }
 
@@ -51,11 +50,11 @@ pub(crate) trait Objective {
         &mut self,
         part: Part,
         outputs: Outputs<'_>,
-        wanted: Wanted,
+        figures: FigureSet,
         monitor: &dyn Monitor,
     ) -> Result<(Option<f64>, Metrics), Stopped>;
 
-    /// The last word on every item, a row each.
+    /// The model's output for each item, one row each.
     fn predictions(&mut self, outputs: Outputs<'_>, monitor: &dyn Monitor) -> Result<Matrix, Stopped>;
 
     /// The vector of every node, or of every graph where the items are graphs; none where the model has none.
@@ -100,18 +99,9 @@ pub(crate) struct Outputs<'a> {
 /// A training step: what it reads, and where its gradients go.
 pub(crate) struct Step<'a> {
     pub outputs: Outputs<'a>,
-    /// The nodes whose classes the model was given, ascending: they are not asked for.
-    pub given: &'a [u32],
+    /// The nodes whose classes the model reads in this step, ascending: the loss leaves them out.
+    pub label_inputs: &'a [u32],
     /// Rows of the step's nodes are written.
     pub d_nodes: &'a mut [f32],
     pub d_head: &'a mut [f32],
-}
-
-/// Which figures are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// The one that selects, and the accuracy, which costs nothing.
-    Selecting(SelectBy),
-    /// Every one that the task has.
-    All,
 }

@@ -2,16 +2,17 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-use super::{DeviceTask, Embedding, Objective, Outputs, Step, Wanted};
+use super::{DeviceTask, Embedding, Objective, Outputs, Step};
+use crate::choices::ClassWeights;
 use crate::data::GraphData;
 use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::{RowSet, padded};
-use crate::metrics::{ItemScores, Metrics};
-use crate::models::{Axis, Layout};
-use crate::options::{ClassWeights, TrainOptions};
+use crate::matrix::Matrix;
+use crate::metrics::{FigureSet, ItemScores, Metrics};
+use crate::network::{Axis, Layout};
+use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
-use crate::train::Matrix;
 
 pub(crate) struct NodeObjective<'a> {
     data: &'a GraphData,
@@ -81,7 +82,7 @@ impl Objective for NodeObjective<'_> {
         self.data.n_classes
     }
 
-    fn known(&self) -> Vec<(u32, u32)> {
+    fn known_labels(&self) -> Vec<(u32, u32)> {
         self.split.train.iter().map(|&v| (v, self.labels[v as usize])).collect()
     }
 
@@ -126,8 +127,8 @@ impl Objective for NodeObjective<'_> {
         let (logits, labels, weights) = (step.outputs.nodes, &self.labels, &self.weights);
         let rest;
         let mut asked = &self.batches[batch];
-        if !step.given.is_empty() {
-            let is_given = |node: &u32| step.given.binary_search(node).is_ok();
+        if !step.label_inputs.is_empty() {
+            let is_given = |node: &u32| step.label_inputs.binary_search(node).is_ok();
             let (given, others): (Vec<u32>, Vec<u32>) = asked.rows().iter().partition(|node| is_given(node));
             given.iter().for_each(|&node| step.d_nodes[node as usize * stride..][..stride].fill(0.0));
             rest = RowSet::new(asked.n_rows(), others);
@@ -140,7 +141,7 @@ impl Objective for NodeObjective<'_> {
         &mut self,
         part: Part,
         outputs: Outputs<'_>,
-        wanted: Wanted,
+        figures: FigureSet,
         monitor: &dyn Monitor,
     ) -> Result<(Option<f64>, Metrics), Stopped> {
         let nodes = self.split.part(part);
@@ -153,7 +154,7 @@ impl Objective for NodeObjective<'_> {
             _ => None,
         };
         let scores = ItemScores::padded(outputs.nodes, stride, &self.data.labels, classes, nodes);
-        Ok((loss, scores.wanted(wanted)))
+        Ok((loss, scores.figures(figures)))
     }
 
     fn predictions(&mut self, outputs: Outputs<'_>, _monitor: &dyn Monitor) -> Result<Matrix, Stopped> {

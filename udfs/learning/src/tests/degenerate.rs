@@ -1,9 +1,9 @@
 use super::*;
-use crate::{Status, TrainError, train};
+use crate::{Status, TrainError};
 
 fn trained(data: &GraphData, split: &Split, job: &Job) -> crate::Outcome {
-    let job = Job { epochs: Some(4), ..job.clone() };
-    train(data, split, &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap()
+    let job = job.clone().with("epochs", 4);
+    train_nodes(data, split, &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap()
 }
 
 fn small(n: usize, edges: &[(u32, u32)]) -> GraphData {
@@ -48,7 +48,8 @@ fn a_class_without_training_node_is_scored_all_the_same() {
 fn nothing_to_train_on_is_an_error() {
     let mut data = planted(50, true);
     let options = Job::new("gcn").resolve().unwrap();
-    let error = |data: &GraphData, split: &Split| train(data, split, &options, &Unmonitored, &mut |_| {}).unwrap_err();
+    let error =
+        |data: &GraphData, split: &Split| train_nodes(data, split, &options, &Unmonitored, &mut |_| {}).unwrap_err();
     let parts = split(&data);
     data.labels.fill(None);
     assert_eq!(error(&data, &split(&data)), TrainError::NoTrainingNodes);
@@ -64,7 +65,7 @@ fn missing_features_are_an_error_that_names_the_stand_ins() {
     let mut data = planted(50, true);
     data.features = Arc::new(Features::None);
     let error =
-        train(&data, &split(&data), &Job::new("gcn").resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
+        train_nodes(&data, &split(&data), &Job::new("gcn").resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
     assert_eq!(error.status(), Some(Status::Error));
     assert!(error.to_string().contains("identity, degree or random:k"), "{error}");
 }
@@ -72,8 +73,8 @@ fn missing_features_are_an_error_that_names_the_stand_ins() {
 #[test]
 fn a_figure_of_two_classes_cannot_select_among_three() {
     let data = planted(50, true);
-    let job = Job { select_by: Some("val_ap".into()), ..Job::new("gcn") };
-    let error = train(&data, &split(&data), &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
+    let job = Job::new("gcn").with("select_by", "val_ap");
+    let error = train_nodes(&data, &split(&data), &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("val_macro_f1"), "{error}");
 }
 
@@ -81,7 +82,7 @@ fn a_figure_of_two_classes_cannot_select_among_three() {
 fn two_classes_have_every_figure() {
     let data = small(40, &(0..39).map(|v| (v, v + 1)).collect::<Vec<_>>());
     for select_by in ["val_f1", "val_ap", "val_auc", "val_macro_f1"] {
-        let job = Job { select_by: Some(select_by.into()), ..Job::new("mlp") };
+        let job = Job::new("mlp").with("select_by", select_by);
         let test = trained(&data, &split(&data), &job).test;
         assert!(test.f1.is_some() && test.auc.is_some() && test.ap.is_some() && test.mae.is_none());
     }

@@ -1,14 +1,14 @@
 use super::objectives::many;
 use super::*;
-use crate::{GraphSet, Items, Outcome, Part, Status, Targets, train_items};
+use crate::{GraphSet, Items, Outcome, Part, Status, Targets, train};
 
 fn job(task: &str, model: &str) -> Job {
-    Job { task: Some(task.into()), epochs: Some(150), hidden: Some(16), ..Job::new(model) }
+    Job::new(model).with("task", task).with("epochs", 150).with("hidden", 16)
 }
 
 fn run(set: &GraphSet, split: &Split, job: &Job) -> Outcome {
     let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
-    let outcome = train_items(Items::Graphs(set, split), None, &options, &Unmonitored, &mut |_| {}).unwrap();
+    let outcome = train(Place::Cpu, Items::Graphs(set, split), None, &options, &Unmonitored, &mut |_| {}).unwrap();
     Outcome { train_seconds: 0.0, test_seconds: 0.0, peak_memory: 0, ..outcome }
 }
 
@@ -42,8 +42,8 @@ fn kinds_of_graphs_are_told_apart_in_full_and_small_batches() {
     let set = kinds(false);
     let split = set.split("stratified:60/20/20".parse().unwrap(), 1).unwrap();
     for (model, batch) in [("gcn", None), ("graphsage", Some(10)), ("gat", None)] {
-        let mut job = Job { features: Some("degree".into()), ..job("graph_classification", model) };
-        job.hyperparameters.extend(batch.map(|batch| ("batch".to_string(), Value::Integer(batch))));
+        let mut job = job("graph_classification", model).with("features", "degree");
+        job.set("batch", batch);
         let outcome = run(&set, &split, &job);
         assert_eq!((outcome.test.accuracy, outcome.test.auc), (Some(1.0), Some(1.0)), "{model}");
         assert_eq!((outcome.logits.columns, outcome.logits.values.len()), (3, 270));
@@ -55,8 +55,8 @@ fn kinds_of_graphs_are_told_apart_in_full_and_small_batches() {
 fn the_mean_degree_is_learnt() {
     let set = kinds(true);
     let split = set.split("random:60/20/20".parse().unwrap(), 1).unwrap();
-    let mut job = Job { features: Some("degree".into()), dropout: Some(0.0), ..job("graph_regression", "graphsage") };
-    job.epochs = Some(400);
+    let mut job = job("graph_regression", "graphsage").with("features", "degree").with("dropout", 0.0);
+    job.set("epochs", 400);
     let outcome = run(&set, &split, &job);
     // The figures by their definitions. The variance of the targets is above 3.
     let Targets::Values(truth) = set.targets() else { panic!("these are numbers") };
@@ -82,8 +82,8 @@ fn two_copies_of_a_graph_have_its_mean_and_twice_its_sum() {
     let set = GraphSet::new(Graph::from_edges(12, &edges), features, vec![0, 3, 6, 12], targets).unwrap();
     let split = Split { train: vec![0, 1], val: vec![], test: vec![2] };
     for (pooling, factor) in [("mean", 1.0), ("sum", 2.0)] {
-        let mut job = Job { epochs: Some(3), ..job("graph_classification", "gcn") };
-        job.hyperparameters.insert("pooling".into(), Value::Text(pooling.into()));
+        let mut job = job("graph_classification", "gcn").with("epochs", 3);
+        job.set("pooling", pooling);
         let pooled = run(&set, &split, &job).embeddings.unwrap();
         assert_eq!(pooled.row(0), pooled.row(1));
         for (one, two) in pooled.row(0).iter().zip(pooled.row(2)) {
@@ -97,8 +97,8 @@ fn neither_threads_nor_pruning_nor_a_large_batch_change_a_bit() {
     let set = many(|n| Targets::Classes((0..n).map(|g| (g % 5 != 4).then_some(g as u32 % 3)).collect(), 3));
     let split = set.split("random:60/20/20".parse().unwrap(), 1).unwrap();
     for batch in [None, Some(5)] {
-        let mut job = Job { epochs: Some(5), ..job("graph_classification", "gcn") };
-        job.hyperparameters.extend(batch.map(|batch| ("batch".to_string(), Value::Integer(batch))));
+        let mut job = job("graph_classification", "gcn").with("epochs", 5);
+        job.set("batch", batch);
         let outcomes = [1, 3, 8].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(&set, &split, &job))
@@ -106,10 +106,10 @@ fn neither_threads_nor_pruning_nor_a_large_batch_change_a_bit() {
         assert!(outcomes[0] == outcomes[1] && outcomes[0] == outcomes[2]);
         let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
         let items = Items::Graphs(&set, &split);
-        let full = crate::train::run_items(None, items, None, &options, false, &Unmonitored, &mut |_| {}).unwrap();
+        let full = train_whole(items, &options);
         assert!(full.logits == outcomes[0].logits && full.weights == outcomes[0].weights);
         if batch.is_none() {
-            job.hyperparameters.insert("batch".into(), Value::Integer(1000));
+            job.set("batch", 1000);
             assert!(run(&set, &split, &job) == outcomes[0]);
         }
     }
@@ -120,7 +120,7 @@ fn empty_graphs_and_graphs_without_target_are_no_trouble_and_wrong_splits_are() 
     let targets = Targets::Classes(vec![Some(0), Some(1), None, Some(1)], 2);
     let features = Features::dense(1, vec![1.0, 2.0, 3.0]).unwrap();
     let set = GraphSet::new(Graph::from_edges(3, &[(0, 1)]), features, vec![0, 2, 2, 2, 3], targets).unwrap();
-    let job = Job { epochs: Some(3), ..job("graph_classification", "graphsage") };
+    let job = job("graph_classification", "graphsage").with("epochs", 3);
     let outcome = run(&set, &Split { train: vec![0, 1], val: vec![], test: vec![3] }, &job);
     assert!(outcome.logits.values.iter().all(|z| z.is_finite()));
     let options = job.resolve().unwrap();
@@ -129,7 +129,8 @@ fn empty_graphs_and_graphs_without_target_are_no_trouble_and_wrong_splits_are() 
         (Split { train: vec![4], ..Split::default() }, "graph 4 of the split"),
         (Split::default(), "no training graph"),
     ] {
-        let error = train_items(Items::Graphs(&set, &split), None, &options, &Unmonitored, &mut |_| {}).unwrap_err();
+        let error =
+            train(Place::Cpu, Items::Graphs(&set, &split), None, &options, &Unmonitored, &mut |_| {}).unwrap_err();
         assert_eq!(error.status(), Some(Status::Error));
         assert!(error.to_string().contains(text), "{error}");
     }

@@ -10,8 +10,8 @@ use super::*;
 /// Every model with hyperparameters that take all its branches.
 pub(super) fn jobs() -> Vec<Job> {
     let job = |name: &str, own: &[(&str, Value)]| {
-        let mut job = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new(name) };
-        job.hyperparameters = own.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+        let mut job = Job::new(name).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
+        job.options.extend(own.iter().map(|(name, value)| (name.to_string(), value.clone())));
         job
     };
     let text = |text: &str| Value::Text(text.into());
@@ -396,8 +396,8 @@ fn losses_and_gradients_equal_the_equations_of_the_papers() -> Result<()> {
     let data = planted(40, true);
     let train = split(&data).train;
     for mut job in jobs() {
-        (job.dropout, job.epochs) = (Some(0.0), Some(1));
-        job.hyperparameters.entry("attention_dropout".into()).and_modify(|p| *p = Value::Real(0.0));
+        job = job.with("dropout", 0.0).with("epochs", 1);
+        job.options.entry("attention_dropout".into()).and_modify(|p| *p = Value::Real(0.0));
         let options = job.resolve().unwrap();
         let mut bench = Bench::new(&data, &options, &train);
         let values = parameters(&bench);
@@ -408,10 +408,10 @@ fn losses_and_gradients_equal_the_equations_of_the_papers() -> Result<()> {
             let shape = (block.rows.len(), block.columns.len());
             named.insert(block.name.clone(), Var::from_tensor(&Tensor::from_vec(real, shape, &Device::Cpu)?)?);
         }
-        let given = bench.model.given(Pass::Train { epoch: 1 });
+        let given = bench.model.label_inputs(Pass::Train { epoch: 1 });
         let train = bench.asked.rows();
         let reference = Reference { data: &data, options: &options, parameters: named, train, given: &given };
-        let what = format!("{} {:?}", job.model, job.hyperparameters);
+        let what = format!("{} {:?}", job.model, job.options);
         let logits = reference.logits()?.to_dtype(DType::F64)?.to_vec2::<f64>()?;
         let (outputs, stride) = (bench.model.outputs(), padded(data.n_classes));
         for &v in train {
@@ -499,7 +499,7 @@ fn outputs_equal_those_of_pytorch_geometric() {
         0.39136975,
     ];
     for (name, expected) in [("fagcn", fagcn), ("unimp", unimp)] {
-        let job = Job { hidden: Some(4), layers: Some(2), ..Job::new(name) };
+        let job = Job::new(name).with("hidden", 4).with("layers", 2);
         let mut bench = Bench::new(&data, &job.resolve().unwrap(), &[0, 1, 2, 3, 4]);
         let mut parameters = vec![0f32; bench.model.layout().stored()];
         for (k, at) in bench.model.layout().blocks().iter().flat_map(|block| block.positions()).enumerate() {
@@ -556,10 +556,10 @@ fn new_numbers_for_the_nodes_change_no_output() {
 fn fagcn_without_edges_keeps_the_first_representation() {
     let data = planted(30, true);
     let alone = GraphData { graph: Arc::new(Graph::from_edges(30, &[])), ..data };
-    let job = Job { hidden: Some(5), ..Job::new("fagcn") };
+    let job = Job::new("fagcn").with("hidden", 5);
     let got = outputs(&alone, &job, any);
     // epsilon relu(X W + b) W' + b': the perceptron whose second weights are scaled.
-    let perceptron = Job { hidden: Some(5), ..Job::new("mlp") };
+    let perceptron = Job::new("mlp").with("hidden", 5);
     let expected = outputs(&alone, &perceptron, |name, k| match name {
         "0.weight" => any("input.weight", k),
         "0.bias" => any("input.bias", k),
@@ -572,10 +572,10 @@ fn fagcn_without_edges_keeps_the_first_representation() {
 #[test]
 fn equal_kernels_of_gbk_gnn_are_graphsage() {
     let data = planted(60, true);
-    let got = outputs(&data, &Job { hidden: Some(5), ..Job::new("gbk_gnn") }, |name, k| {
+    let got = outputs(&data, &Job::new("gbk_gnn").with("hidden", 5), |name, k| {
         any(&name.replace("dissimilar", "similar"), k)
     });
-    let graphsage = Job { hidden: Some(5), ..Job::new("graphsage") };
+    let graphsage = Job::new("graphsage").with("hidden", 5);
     let expected = outputs(&data, &graphsage, |name, k| {
         let (layer, part) = name.split_once('.').unwrap();
         let width = if layer == "0" { 5 } else { 3 };
@@ -595,9 +595,9 @@ fn equal_kernels_of_gbk_gnn_are_graphsage() {
 fn glognn_without_the_adjacency_in_its_terms_does_not_see_the_graph() {
     let data = planted(60, true);
     let job = |alpha: f64, beta2: f64| {
-        let mut job = Job { hidden: Some(5), ..Job::new("glognn") };
+        let mut job = Job::new("glognn").with("hidden", 5);
         let own = [("alpha", alpha), ("beta1", 1.0), ("beta2", beta2)];
-        job.hyperparameters = own.map(|(name, value)| (name.to_string(), Value::Real(value))).into();
+        job.options.extend(own.map(|(name, value)| (name.to_string(), Value::Real(value))));
         job
     };
     let other = GraphData { graph: Arc::new(Graph::from_edges(60, &[(0, 1), (5, 9)])), ..planted(60, true) };
@@ -610,7 +610,7 @@ fn glognn_without_the_adjacency_in_its_terms_does_not_see_the_graph() {
 #[test]
 fn a_node_without_neighbours_gets_its_gated_residual_from_unimp() {
     let data = small_with_an_isolated_node();
-    let job = Job { hidden: Some(4), layers: Some(1), ..Job::new("unimp") };
+    let job = Job::new("unimp").with("hidden", 4).with("layers", 1);
     let got = outputs(&data, &job, any);
     let Features::Dense { columns, values } = data.features() else { panic!() };
     let x = &values[3 * columns..];
@@ -627,14 +627,14 @@ fn a_node_without_neighbours_gets_its_gated_residual_from_unimp() {
 fn a_node_is_told_the_classes_of_others_and_never_asked_for_its_own() {
     let data = planted(600, true);
     let parts = split(&data);
-    let mut job = Job { dropout: Some(0.0), hidden: Some(5), seed: Some(3), ..Job::new("unimp") };
-    job.hyperparameters.insert("label_rate".into(), Value::Real(0.6));
+    let mut job = Job::new("unimp").with("dropout", 0.0).with("hidden", 5).with("seed", 3);
+    job.set("label_rate", 0.6);
     let options = job.resolve().unwrap();
     let (pass, n_classes) = (Pass::Train { epoch: 1 }, data.n_classes);
     let bench = Bench::new(&data, &options, &parts.train);
-    let given = bench.model.given(pass);
-    assert!(bench.model.given(Pass::Evaluate).is_empty());
-    assert_ne!(given, bench.model.given(Pass::Train { epoch: 2 }), "drawn anew");
+    let given = bench.model.label_inputs(pass);
+    assert!(bench.model.label_inputs(Pass::Evaluate).is_empty());
+    assert_ne!(given, bench.model.label_inputs(Pass::Train { epoch: 2 }), "drawn anew");
     let mut both = [&given, bench.asked.rows()].concat();
     both.sort_unstable();
     assert_eq!(both, parts.train, "every training node is given or asked for");
@@ -676,7 +676,7 @@ fn a_node_is_told_the_classes_of_others_and_never_asked_for_its_own() {
     let still = TrainOptions { lr: 0.0, epochs: 1, ..options.clone() };
     let mut losses = Vec::new();
     let mut observe = |record: &crate::EpochRecord| losses.push(record.train_loss);
-    crate::train(&data, &parts, &still, &Unmonitored, &mut observe).unwrap();
+    train_nodes(&data, &parts, &still, &Unmonitored, &mut observe).unwrap();
     let mut bench = bench;
     let first = bench.model.layout().initialise(options.seed);
     assert!((losses[0] - bench.loss(&first)).abs() < 1e-6);
@@ -688,9 +688,9 @@ fn given_classes_teach_where_features_say_nothing() {
     data.features = Arc::new(Features::dense(4, vec![1.0; 600 * 4]).unwrap());
     let parts = split(&data);
     let test = |rate: f64| {
-        let mut job = Job { hidden: Some(8), epochs: Some(60), lr: Some(0.01), ..Job::new("unimp") };
-        job.hyperparameters.insert("label_rate".into(), Value::Real(rate));
-        let outcome = crate::train(&data, &parts, &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap();
+        let mut job = Job::new("unimp").with("hidden", 8).with("epochs", 60).with("lr", 0.01);
+        job.set("label_rate", rate);
+        let outcome = train_nodes(&data, &parts, &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap();
         outcome.test.accuracy.unwrap()
     };
     let (without, with) = (test(0.0), test(0.6));
@@ -702,11 +702,11 @@ fn labels_are_an_input_where_nodes_have_classes() {
     let data = planted(40, true);
     let links = super::links::links(&data);
     let run = |rate: f64| {
-        let mut job = Job { task: Some("link_prediction".into()), epochs: Some(1), ..Job::new("unimp") };
-        job.hyperparameters.insert("label_rate".into(), Value::Real(rate));
+        let mut job = Job::new("unimp").with("task", "link_prediction").with("epochs", 1);
+        job.set("label_rate", rate);
         let options = job.resolve().map_err(|error| error.to_string())?;
         let items = crate::Items::Links(&data, &links);
-        crate::train_items(items, None, &options, &Unmonitored, &mut |_| {}).map_err(|error| error.to_string())
+        crate::train(Place::Cpu, items, None, &options, &Unmonitored, &mut |_| {}).map_err(|error| error.to_string())
     };
     assert!(run(0.0).is_ok());
     let refused = run(0.5).unwrap_err();
@@ -725,10 +725,10 @@ fn the_loss_of_the_gates_counts_in_training_alone() {
     let data = planted(200, true);
     let parts = split(&data);
     let run = |weight: f64| {
-        let mut job = Job { hidden: Some(5), epochs: Some(1), lr: Some(0.0), ..Job::new("gbk_gnn") };
-        job.hyperparameters.insert("gate_loss".into(), Value::Real(weight));
+        let mut job = Job::new("gbk_gnn").with("hidden", 5).with("epochs", 1).with("lr", 0.0);
+        job.set("gate_loss", weight);
         let mut losses = (0.0, 0.0);
-        crate::train(&data, &parts, &job.resolve().unwrap(), &Unmonitored, &mut |record| {
+        train_nodes(&data, &parts, &job.resolve().unwrap(), &Unmonitored, &mut |record| {
             losses = (record.train_loss, record.val_loss.unwrap());
         })
         .unwrap();
@@ -745,10 +745,10 @@ fn the_loss_of_the_gates_counts_in_training_alone() {
 fn what_a_model_cannot_have_is_refused_with_what_it_can() {
     let data = planted(30, true);
     let error = |name: &str, layers: Option<i64>, own: &[(&str, f64)]| {
-        let mut job = Job { layers, epochs: Some(1), ..Job::new(name) };
-        job.hyperparameters = own.iter().map(|(name, x)| (name.to_string(), Value::Real(*x))).collect();
+        let mut job = Job::new(name).with("layers", layers).with("epochs", 1);
+        job.options.extend(own.iter().map(|(name, x)| (name.to_string(), Value::Real(*x))));
         let options = job.resolve().unwrap();
-        crate::train(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err().to_string()
+        train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err().to_string()
     };
     for name in ["fsgnn", "lsgnn"] {
         let error = error(name, Some(3), &[]);
@@ -756,6 +756,6 @@ fn what_a_model_cannot_have_is_refused_with_what_it_can() {
     }
     assert!(error("glognn", None, &[("beta1", 0.0), ("beta2", 0.0)]).contains("above 0"));
     let mut job = Job::new("acm_gcn");
-    job.hyperparameters.insert("variant".into(), Value::Text("acm-".into()));
+    job.set("variant", "acm-");
     assert!(job.resolve().unwrap_err().to_string().contains("acmii++"));
 }

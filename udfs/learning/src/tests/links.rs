@@ -1,11 +1,9 @@
 use super::*;
 use crate::links::NonEdges;
-use crate::{EpochRecord, Items, LinkSplit, Outcome, Shares, Status, TrainError, train_items};
+use crate::{EpochRecord, Items, LinkSplit, Outcome, Shares, Status, TrainError, train};
 
 fn job(model: &str, decoder: &str) -> Job {
-    let hyperparameters = [("decoder", Value::Text(decoder.into())), ("embedding", Value::Integer(12))];
-    let hyperparameters = hyperparameters.map(|(name, value)| (name.to_string(), value)).into();
-    Job { task: Some("link_prediction".into()), hyperparameters, epochs: Some(60), ..Job::new(model) }
+    Job::new(model).with("task", "link_prediction").with("decoder", decoder).with("embedding", 12).with("epochs", 60)
 }
 
 pub(crate) fn links(data: &GraphData) -> LinkSplit {
@@ -14,7 +12,7 @@ pub(crate) fn links(data: &GraphData) -> LinkSplit {
 
 fn run(data: &GraphData, split: &LinkSplit, job: &Job) -> Outcome {
     let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
-    let outcome = train_items(Items::Links(data, split), None, &options, &Unmonitored, &mut |_| {}).unwrap();
+    let outcome = train(Place::Cpu, Items::Links(data, split), None, &options, &Unmonitored, &mut |_| {}).unwrap();
     Outcome { train_seconds: 0.0, test_seconds: 0.0, peak_memory: 0, ..outcome }
 }
 
@@ -39,7 +37,7 @@ fn held_out_edges_of_planted_groups_are_found() {
     for (model, decoder) in
         [("gcn", "inner_product"), ("gcn", "distance"), ("graphsage", "inner_product"), ("gat", "distance")]
     {
-        let job = Job { features: Some("identity".into()), ..job(model, decoder) };
+        let job = job(model, decoder).with("features", "identity");
         let outcome = run(&data, &split, &job);
         let test = outcome.test;
         assert!(test.auc > Some(0.85) && test.ap > Some(0.8), "{model}, {decoder}: {test:?}");
@@ -94,7 +92,7 @@ fn held_out_edges_leave_no_trace_in_training() {
     let kept = GraphData::new(Graph::from_edges(150, &split.train), Arc::clone(&data.features), vec![None; 150], 0);
     let only = LinkSplit { train: split.train.clone(), ..LinkSplit::default() };
     for features in ["given", "degree", "random:6"] {
-        let job = Job { features: Some(features.into()), epochs: Some(5), ..job("gcn", "inner_product") };
+        let job = job("gcn", "inner_product").with("features", features).with("epochs", 5);
         // Without validation the last epoch is selected, so the other run must select it too.
         let blind = LinkSplit { val: vec![], val_non_edges: vec![], ..split.clone() };
         assert_eq!(run(&data, &blind, &job).weights, run(kept.as_ref().unwrap(), &only, &job).weights, "{features}");
@@ -105,11 +103,11 @@ fn held_out_edges_leave_no_trace_in_training() {
 fn the_loss_of_an_epoch_is_that_of_its_pairs() {
     let data = planted(150, true);
     let split = links(&data);
-    let job = Job { dropout: Some(0.0), epochs: Some(1), seed: Some(4), ..job("mlp", "inner_product") };
+    let job = job("mlp", "inner_product").with("dropout", 0.0).with("epochs", 1).with("seed", 4);
     let options = job.resolve().unwrap();
     let mut records: Vec<EpochRecord> = Vec::new();
     let mut observe = |record: &EpochRecord| records.push(record.clone());
-    train_items(Items::Links(&data, &split), None, &options, &Unmonitored, &mut observe).unwrap();
+    train(Place::Cpu, Items::Links(&data, &split), None, &options, &Unmonitored, &mut observe).unwrap();
 
     // The initial outputs of the model, and the pairs of the first epoch.
     let graph = Arc::new(Graph::from_edges(150, &split.train));
@@ -118,7 +116,7 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
         arcs: None,
         features: Arc::clone(&data.features),
         n_outputs: 12,
-        known: Arc::new([]),
+        known_labels: Arc::new([]),
         options: &options,
         device: false,
     };
@@ -147,7 +145,7 @@ fn the_number_of_threads_changes_no_bit() {
     let data = planted(700, true);
     let split = links(&data);
     for (model, decoder) in [("gcn", "distance"), ("graphsage", "inner_product")] {
-        let job = Job { epochs: Some(4), ..job(model, decoder) };
+        let job = job(model, decoder).with("epochs", 4);
         let outcomes = [1, 2, 8].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(&data, &split, &job))
@@ -162,7 +160,7 @@ fn what_is_no_split_of_the_graphs_edges_is_refused() {
     let good = links(&data);
     let options = job("gcn", "inner_product").resolve().unwrap();
     let error = |data: &GraphData, split: &LinkSplit| {
-        train_items(Items::Links(data, split), None, &options, &Unmonitored, &mut |_| {}).unwrap_err()
+        train(Place::Cpu, Items::Links(data, split), None, &options, &Unmonitored, &mut |_| {}).unwrap_err()
     };
     let cases = [
         LinkSplit { train: vec![], ..good.clone() },
@@ -180,6 +178,6 @@ fn what_is_no_split_of_the_graphs_edges_is_refused() {
     let split = LinkSplit { train: vec![(0, 1), (0, 2), (1, 2)], ..LinkSplit::default() };
     assert_eq!(error(&complete.unwrap(), &split), TrainError::Complete);
     let nodes = Job::new("gcn").resolve().unwrap();
-    let wrong = train_items(Items::Links(&data, &good), None, &nodes, &Unmonitored, &mut |_| {}).unwrap_err();
+    let wrong = train(Place::Cpu, Items::Links(&data, &good), None, &nodes, &Unmonitored, &mut |_| {}).unwrap_err();
     assert!(wrong.to_string().contains("node_classification"), "{wrong}");
 }

@@ -3,7 +3,7 @@
 use bonnet_graph::{Graph, Unmonitored};
 
 use super::{Bench, parameters, planted, split};
-use crate::models::Pass;
+use crate::network::{Model, Pass};
 use crate::{Features, GraphData, Job};
 
 /// A matrix, row by row.

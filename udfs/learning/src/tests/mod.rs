@@ -1,5 +1,6 @@
 //! Tests that take the whole crate: models against references, and runs.
 
+mod candle_ops;
 mod degenerate;
 mod gradients;
 pub(crate) mod graphs;
@@ -16,15 +17,18 @@ mod training;
 
 use std::sync::Arc;
 
-use bonnet_graph::{Digraph, Graph, Reservation, Unmonitored};
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Unmonitored};
 
 use crate::features::{Features, SparseRows};
-use crate::kernels::RowSet;
 use crate::kernels::loss::nll_gradient;
-use crate::kernels::padded;
-use crate::models::{Messages, Model, Pass, Problem, Scope};
+use crate::kernels::{RowSet, padded};
+use crate::network::{Messages, Model, Pass, Problem, Scope};
+use crate::program::Program;
 use crate::random::{Stream, key};
-use crate::{GraphData, Job, Split, SplitScheme, TrainOptions, Value, model};
+use crate::train::Training;
+use crate::{
+    EpochRecord, GraphData, Items, Job, Outcome, Place, Split, SplitScheme, TrainError, TrainOptions, Value, model,
+};
 
 /// Every model, with hyperparameters that exercise padding and several heads.
 pub(crate) fn jobs() -> Vec<Job> {
@@ -32,8 +36,8 @@ pub(crate) fn jobs() -> Vec<Job> {
     jobs.extend(program_jobs());
     // Operators that are not their own transposes.
     for model in ["gcn", "appnp"] {
-        let mut walk = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new(model) };
-        walk.hyperparameters.insert("affinity".into(), Value::Text("random_walk".into()));
+        let mut walk = Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
+        walk.set("affinity", "random_walk");
         jobs.push(walk);
     }
     jobs
@@ -45,37 +49,37 @@ fn program_jobs() -> Vec<Job> {
     let names = crate::models().iter().map(|spec| spec.name).filter(|name| !fused.iter().any(|fused| fused == name));
     // Sums over neighbours drive relu hard: few units might all be dead.
     let hidden = |name: &str| if ["gin", "linkx"].contains(&name) { 13 } else { 5 };
-    names.map(|name| Job { hidden: Some(hidden(name)), dropout: Some(0.3), seed: Some(3), ..Job::new(name) }).collect()
+    names.map(|name| Job::new(name).with("hidden", hidden(name)).with("dropout", 0.3).with("seed", 3)).collect()
 }
 
 /// The job with so many layers; none where the model has another number alone.
 fn with_layers(job: &Job, layers: i64) -> Option<Job> {
-    let (data, job) = (planted(10, true), Job { layers: Some(layers), ..job.clone() });
+    let (data, job) = (planted(10, true), job.clone().with("layers", layers));
     let options = job.resolve().unwrap();
     let features = Arc::clone(&data.features);
-    let known = Arc::new([]);
+    let known_labels = Arc::new([]);
     let graph = Messages::from(&data.graph);
-    let problem = Problem { graph, arcs: None, features, n_outputs: 3, known, options: &options, device: false };
+    let problem = Problem { graph, arcs: None, features, n_outputs: 3, known_labels, options: &options, device: false };
     let built = (model(&job.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap());
     built.is_ok().then_some(job)
 }
 
-/// The models with passes of their own.
+/// The models whose layers have variants for several shapes.
 fn fused_jobs() -> Vec<Job> {
     ["mlp", "gcn", "graphsage", "gat", "gat", "graphsage"]
         .into_iter()
         .enumerate()
         .map(|(i, name)| {
-            let mut job = Job { hidden: Some(5), dropout: Some(0.3), seed: Some(3), ..Job::new(name) };
+            let mut job = Job::new(name).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
             if i == 5 {
-                // Wide enough for products apart.
-                job.hidden = Some(34);
+                // Wide enough for other tiles of the kernels.
+                job.set("hidden", 34);
             }
             if name == "gat" {
                 let heads =
                     if i == 3 { [("heads", 2), ("output_heads", 3)] } else { [("heads", 8), ("output_heads", 1)] };
-                job.hyperparameters = heads.map(|(name, k)| (name.to_string(), Value::Integer(k))).into();
-                job.hyperparameters.insert("attention_dropout".into(), Value::Real(0.2));
+                job.options.extend(heads.map(|(name, k)| (name.to_string(), Value::Integer(k))));
+                job.set("attention_dropout", 0.2);
             }
             job
         })
@@ -121,13 +125,31 @@ pub(crate) fn planted(n: usize, sparse: bool) -> GraphData {
     data.with_arcs(Digraph::from_arcs(n, &edges)).unwrap()
 }
 
+/// A run on labelled nodes.
+fn train_nodes(
+    data: &GraphData,
+    split: &Split,
+    options: &TrainOptions,
+    monitor: &dyn Monitor,
+    observe: &mut dyn FnMut(&EpochRecord),
+) -> Result<Outcome, TrainError> {
+    crate::train(Place::Cpu, Items::Nodes(data, split), None, options, monitor, observe)
+}
+
+/// A run whose index structures hold every row.
+fn train_whole(items: Items<'_>, options: &TrainOptions) -> Outcome {
+    let observe = &mut |_: &EpochRecord| {};
+    let (device, start, pruned, monitor) = (None, None, false, &Unmonitored);
+    Training { device, items, start, options, pruned, monitor, observe }.run().unwrap()
+}
+
 pub(crate) fn split(data: &GraphData) -> Split {
     "random:60/20/20".parse::<SplitScheme>().unwrap().split(data, 1).unwrap()
 }
 
 /// A model with everything that a pass needs.
 struct Bench {
-    model: Box<dyn Model>,
+    model: Program,
     scope: Scope,
     /// The nodes of the loss: the targets that the model is not told.
     asked: RowSet,
@@ -143,14 +165,14 @@ impl Bench {
     /// Messages along other edges than those of the graph.
     fn with_messages(data: &GraphData, graph: Messages, options: &TrainOptions, train: &[u32]) -> Self {
         let features = Arc::clone(&data.features);
-        let known = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
+        let known_labels = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
         let (arcs, n_outputs) = (data.arcs.clone(), data.n_classes);
-        let problem = Problem { graph, arcs, features, n_outputs, known, options, device: false };
+        let problem = Problem { graph, arcs, features, n_outputs, known_labels, options, device: false };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();
         let labels = data.labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect();
-        let given = model.given(Pass::Train { epoch: 1 });
+        let given = model.label_inputs(Pass::Train { epoch: 1 });
         let asked = train.iter().copied().filter(|v| !given.contains(v)).collect();
         let asked = RowSet::new(data.graph.n_nodes(), asked);
         Self { model, scope, asked, labels, n_classes: data.n_classes }

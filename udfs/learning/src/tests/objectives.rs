@@ -1,7 +1,7 @@
 //! The gradient of every task through a model and the task's own parameters.
 
 use super::*;
-use crate::models::zeros;
+use crate::network::zeros;
 use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Step};
 use crate::{GraphSet, LinkSplit, Shares, Targets};
 
@@ -13,7 +13,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         arcs: None,
         features: Arc::clone(features),
         n_outputs: task.n_outputs(),
-        known: task.known().into(),
+        known_labels: task.known_labels().into(),
         options,
         device: false,
     };
@@ -32,7 +32,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         let (d_model, d_head) = gradient.split_at_mut(of_model);
         net.forward(&scope, nodes, pass, &Unmonitored).unwrap();
         let (outputs, d_nodes) = net.outputs_and_gradient();
-        let step = Step { outputs: Outputs { nodes: outputs, head }, given: &[], d_nodes, d_head };
+        let step = Step { outputs: Outputs { nodes: outputs, head }, label_inputs: &[], d_nodes, d_head };
         let loss = task.train(batch, step, &Unmonitored).unwrap();
         net.backward(&scope, nodes, pass, d_model, &Unmonitored).unwrap();
         (loss, gradient)
@@ -89,12 +89,12 @@ pub(super) fn many(targets: impl Fn(usize) -> Targets) -> GraphSet {
 fn the_gradient_of_every_task_agrees_with_finite_differences() {
     // Every model has its own gradients checked elsewhere; what is new here is the task.
     for mut job in jobs().into_iter().filter(|job| ["mlp", "gcn", "graphsage", "gat"].contains(&job.model.as_str())) {
-        job.dropout = Some(0.1);
+        job.set("dropout", 0.1);
         let name = job.model.clone();
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let options = |task: &str, more: &[(&str, Value)]| {
-            let mut job = Job { task: Some(task.into()), ..job.clone() };
-            job.hyperparameters.extend(more.iter().map(|(name, value)| (name.to_string(), value.clone())));
+            let mut job = job.clone().with("task", task);
+            job.options.extend(more.iter().map(|(name, value)| (name.to_string(), value.clone())));
             job.resolve().unwrap()
         };
 
@@ -131,8 +131,7 @@ fn the_steps_of_an_epoch_cover_every_training_graph_once() {
     let parts = set.split("random:60/20/20".parse().unwrap(), 1).unwrap();
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     for batch in [1, 7, 18, 100] {
-        let hyperparameters = [("batch".to_string(), Value::Integer(batch))].into();
-        let job = Job { task: Some("graph_classification".into()), hyperparameters, ..Job::new("gcn") };
+        let job = Job::new("gcn").with("task", "graph_classification").with("batch", batch);
         let options = job.resolve().unwrap();
         let objective = GraphObjective::new(&set, &parts, &options, &mut reservation).unwrap();
         let batches = objective.batches();
@@ -146,7 +145,7 @@ fn the_steps_of_an_epoch_cover_every_training_graph_once() {
 
 #[test]
 fn every_model_trains_on_every_task_that_it_lists() {
-    use crate::{Items, train_items};
+    use crate::{Items, train};
     let data = planted(60, true);
     let links = LinkSplit::draw(&data.graph, Shares::new(85.0, 5.0, 10.0).unwrap(), 1, &Unmonitored).unwrap();
     let classes = many(|n| Targets::Classes((0..n).map(|g| Some(g as u32 % 3)).collect(), 3));
@@ -155,7 +154,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
     let graphs = classes.split("random:60/20/20".parse().unwrap(), 1).unwrap();
     for spec in crate::models() {
         for &task in spec.tasks {
-            let job = Job { task: Some(task.into()), epochs: Some(3), hidden: Some(6), ..Job::new(spec.name) };
+            let job = Job::new(spec.name).with("task", task).with("epochs", 3).with("hidden", 6);
             let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
             let items = match task {
                 "node_classification" => Items::Nodes(&data, &nodes),
@@ -163,7 +162,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
                 "graph_classification" => Items::Graphs(&classes, &graphs),
                 _ => Items::Graphs(&values, &graphs),
             };
-            let outcome = train_items(items, None, &options, &Unmonitored, &mut |_| {});
+            let outcome = train(Place::Cpu, items, None, &options, &Unmonitored, &mut |_| {});
             let outcome = outcome.unwrap_or_else(|error| panic!("{}, {task}: {error}", spec.name));
             assert!(outcome.logits.values.iter().all(|z| z.is_finite()), "{}, {task}", spec.name);
         }

@@ -6,8 +6,9 @@ use super::literal::{
 use super::*;
 
 fn job(model: &str, own: &[(&str, Value)]) -> Job {
-    let hyperparameters = own.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-    Job { hidden: Some(5), seed: Some(3), hyperparameters, ..Job::new(model) }
+    let mut job = Job::new(model).with("hidden", 5).with("seed", 3);
+    job.options.extend(own.iter().map(|(name, value)| (name.to_string(), value.clone())));
+    job
 }
 
 #[test]
@@ -27,8 +28,7 @@ fn sgc_is_a_power_of_the_adjacency_times_an_affine_map() {
 #[test]
 fn appnp_is_the_power_iteration_of_personalised_pagerank() {
     for layers in 1..=3 {
-        let job =
-            Job { layers: Some(layers), ..job("appnp", &[("alpha", Value::Real(0.2)), ("hops", Value::Integer(4))]) };
+        let job = job("appnp", &[("alpha", Value::Real(0.2)), ("hops", Value::Integer(4))]).with("layers", layers);
         check(&job, |case| {
             let s = symmetric(&adjacency(case.data.graph(), true));
             let h = case.perceptron(layers as usize);
@@ -87,7 +87,7 @@ fn gin_is_a_perceptron_of_the_sum_over_the_neighbours_and_the_node() {
         matrix(z.len(), z[0].len(), |r, c| z[r][c] * gain[0][c] + bias[0][c])
     };
     for (layers, norm) in [(1, "none"), (2, "none"), (3, "none"), (2, "layer")] {
-        let job = Job { layers: Some(layers), ..job("gin", &[("norm", Value::Text(norm.into()))]) };
+        let job = job("gin", &[("norm", Value::Text(norm.into()))]).with("layers", layers);
         check(&job, |case| {
             let a = adjacency(case.data.graph(), false);
             let mut h = case.x.clone();
@@ -108,7 +108,7 @@ fn gin_is_a_perceptron_of_the_sum_over_the_neighbours_and_the_node() {
 
 #[test]
 fn mixhop_puts_the_powers_side_by_side_and_mixes_the_last() {
-    check(&Job { layers: Some(3), ..job("mixhop", &[]) }, |case| {
+    check(&job("mixhop", &[]).with("layers", 3), |case| {
         let s = symmetric(&adjacency(case.data.graph(), true));
         let powers = |h: &Matrix, l: usize| -> Vec<Matrix> {
             let mut h = h.clone();
@@ -135,7 +135,7 @@ fn mixhop_puts_the_powers_side_by_side_and_mixes_the_last() {
 
 #[test]
 fn tag_adds_the_powers_up() {
-    check(&Job { layers: Some(2), ..job("tag", &[]) }, |case| {
+    check(&job("tag", &[]).with("layers", 2), |case| {
         let s = symmetric(&adjacency(case.data.graph(), false));
         (0..2).fold(case.x.clone(), |h, l| {
             let mut power = h;
@@ -152,7 +152,7 @@ fn tag_adds_the_powers_up() {
 
 #[test]
 fn h2gcn_keeps_the_node_its_ring_and_its_second_ring_apart() {
-    check(&Job { layers: Some(2), ..job("h2gcn", &[]) }, |case| {
+    check(&job("h2gcn", &[]).with("layers", 2), |case| {
         let a = adjacency(case.data.graph(), false);
         let two_steps = times(&a, &a);
         let n = a.len();
@@ -172,7 +172,7 @@ fn h2gcn_keeps_the_node_its_ring_and_its_second_ring_apart() {
 fn linkx_joins_adjacency_rows_and_features() {
     for (layers, input_layers, rows) in [(1, 1, "edges"), (2, 2, "edges"), (1, 1, "arcs")] {
         let own = [("input_layers", Value::Integer(input_layers)), ("adjacency", Value::Text(rows.into()))];
-        let job = Job { layers: Some(layers), ..job("linkx", &own) };
+        let job = job("linkx", &own).with("layers", layers);
         check(&job, |case| {
             let perceptron = |x: &Matrix, name: &str| {
                 (0..input_layers).fold(x.clone(), |h, l| {
@@ -273,7 +273,7 @@ fn bernnet_is_a_sum_of_bernstein_filters() {
 /// The outputs of a job for all nodes, with the parameters of another model's layout by their names.
 fn outputs(data: &GraphData, job: &Job) -> Vec<f32> {
     let all: Vec<u32> = (0..data.graph.n_nodes() as u32).collect();
-    let mut bench = Bench::new(data, &Job { dropout: Some(0.0), ..job.clone() }.resolve().unwrap(), &all);
+    let mut bench = Bench::new(data, &job.clone().with("dropout", 0.0).resolve().unwrap(), &all);
     let parameters = bench.model.layout().initialise(5);
     bench.model.forward(&bench.scope, &parameters, Pass::Evaluate, &Unmonitored).unwrap();
     bench.model.outputs().to_vec()
@@ -286,7 +286,7 @@ fn close(a: &[f32], b: &[f32]) -> bool {
 #[test]
 fn one_hop_without_a_hidden_layer_is_one_gcn_layer() {
     let data = planted(120, true);
-    let gcn = outputs(&data, &Job { layers: Some(1), ..job("gcn", &[]) });
+    let gcn = outputs(&data, &job("gcn", &[]).with("layers", 1));
     assert!(close(&outputs(&data, &job("sgc", &[("hops", Value::Integer(1))])), &gcn));
 }
 
@@ -326,7 +326,7 @@ fn pcnet_without_heat_is_a_sum_of_powers_of_the_adjacency() {
     let data = planted(120, true);
     let own = [("heat", 0.0), ("shift", 1.0), ("eta", 0.5), ("start", 0.25)].map(|(name, x)| (name, Value::Real(x)));
     let mut pcnet = job("pcnet", &own);
-    pcnet.hyperparameters.insert("filters".into(), Value::Integer(4));
+    pcnet.set("filters", 4);
     let got = outputs(&data, &pcnet);
     let hops = |k: i64| outputs(&data, &job("appnp", &[("alpha", Value::Real(0.0)), ("hops", Value::Integer(k))]));
     let mut expected: Vec<f32> = outputs(&data, &job("mlp", &[])).iter().map(|z| 0.25 * z).collect();
@@ -341,8 +341,8 @@ fn a_power_of_zero_leaves_a_perceptron() {
     let data = planted(120, true);
     let none = [("hops", Value::Integer(0))];
     let mlp1 = outputs(&data, &job("mlp1", &[]));
-    assert!(close(&outputs(&data, &Job { layers: Some(1), ..job("tag", &none) }), &mlp1));
-    assert!(close(&outputs(&data, &Job { layers: Some(1), ..job("mixhop", &none) }), &mlp1));
+    assert!(close(&outputs(&data, &job("tag", &none).with("layers", 1)), &mlp1));
+    assert!(close(&outputs(&data, &job("mixhop", &none).with("layers", 1)), &mlp1));
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn label_propagation_has_no_parameters_and_reaches_whole_components() {
     let data = GraphData::new(Graph::from_edges(6, &edges), features, labels, 2).unwrap();
     let parts = Split::given(&data, &[0, 5], &[1, 4], &[2, 3]).unwrap();
     let options = job("label_propagation", &[]).resolve().unwrap();
-    let outcome = crate::train(&data, &parts, &options, &Unmonitored, &mut |_| {}).unwrap();
+    let outcome = train_nodes(&data, &parts, &options, &Unmonitored, &mut |_| {}).unwrap();
     assert_eq!((outcome.parameters, outcome.weights.len(), outcome.best_epoch), (0, 0, 1));
     assert_eq!((outcome.val.accuracy, outcome.test.accuracy), (Some(1.0), Some(1.0)));
 }
@@ -362,8 +362,8 @@ fn label_propagation_has_no_parameters_and_reaches_whole_components() {
 #[test]
 fn h2gcn_bounds_its_rounds() {
     let data = planted(20, true);
-    let options = Job { layers: Some(7), ..Job::new("h2gcn") }.resolve().unwrap();
-    let error = crate::train(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err();
+    let options = Job::new("h2gcn").with("layers", 7).resolve().unwrap();
+    let error = train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("[1, 6]"), "{error}");
 }
 
@@ -382,8 +382,8 @@ fn the_filter_starts_with_the_weights_of_pagerank_which_add_up_to_one() {
 fn models_without_a_hidden_layer_refuse_more_layers() {
     let data = planted(20, true);
     for name in ["mlp1", "sgc", "label_propagation"] {
-        let options = Job { layers: Some(2), ..Job::new(name) }.resolve().unwrap();
-        let error = crate::train(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err();
+        let options = Job::new(name).with("layers", 2).resolve().unwrap();
+        let error = train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err();
         assert!(error.to_string().contains("no more and no less"), "{error}");
     }
 }

@@ -116,10 +116,9 @@ fn outputs_equal_those_of_pytorch_geometric() {
         ),
     ];
     for (name, expected) in expected {
-        let mut job = Job { hidden: Some(4), ..Job::new(name) };
+        let mut job = Job::new(name).with("hidden", 4);
         if name == "gat" {
-            job.hyperparameters =
-                [("heads", 2), ("output_heads", 3)].map(|(name, k)| (name.to_string(), Value::Integer(k))).into();
+            job = job.with("heads", 2).with("output_heads", 3);
         }
         let mut bench = Bench::new(&data, &job.resolve().unwrap(), &[0, 1, 2, 3, 4]);
         let mut parameters = vec![0f32; bench.model.layout().stored()];

@@ -2,10 +2,10 @@
 
 use candle_core::{DType, Device, Tensor, Var};
 
+use super::candle_ops::{EdgeAttention, SparseProduct};
 use super::*;
-use crate::candle_ops::{EdgeAttention, SparseProduct};
 use crate::kernels::attention::Shape;
-use crate::models::{Operator, Site, dropout};
+use crate::network::{Operator, Site, dropout};
 use crate::random::Dropout;
 
 const PASS: Pass = Pass::Train { epoch: 1 };
@@ -118,7 +118,7 @@ fn losses_and_gradients_equal_composed_f64_autograd() -> Result<()> {
     let train = split(&data).train;
     for layers in 1..=3 {
         for mut job in fused_jobs() {
-            job.layers = Some(layers);
+            job.set("layers", layers);
             let options = job.resolve().unwrap();
             let mut bench = Bench::new(&data, &options, &train);
             let values = parameters(&bench);

@@ -7,16 +7,13 @@ use serde_json::json;
 use super::gradients::check_directions;
 use super::training::Host;
 use super::*;
-use crate::models::Operator;
+use crate::network::Operator;
 use crate::sample::Sampler;
-use crate::{Items, Outcome, Saved, Status, TrainError, train, train_items};
+use crate::{Items, Outcome, Saved, Status, TrainError, train};
 
 /// The job in steps of `nodes` nodes that hear at most `fanout` neighbours; all if none.
 fn in_steps(job: &Job, nodes: i64, fanout: Option<i64>) -> Job {
-    let mut job = job.clone();
-    job.hyperparameters.insert("batch_nodes".into(), Value::Integer(nodes));
-    job.hyperparameters.insert("fanout".into(), fanout.map_or(Value::Null, Value::Integer));
-    job
+    job.clone().with("batch_nodes", nodes).with("fanout", fanout)
 }
 
 /// Every model that can be sampled.
@@ -28,14 +25,14 @@ fn sampled_jobs() -> Vec<Job> {
 fn jobs_with_labels() -> Vec<Job> {
     let mut jobs = sampled_jobs();
     let mut labelled = jobs.iter().find(|job| job.model == "unimp").unwrap().clone();
-    labelled.hyperparameters.insert("label_rate".into(), Value::Real(0.6));
+    labelled.set("label_rate", 0.6);
     jobs.push(labelled);
     jobs
 }
 
 fn outcome(data: &GraphData, job: &Job) -> Outcome {
     let options = TrainOptions { keep_embeddings: true, test_each_epoch: true, ..job.resolve().unwrap() };
-    train(data, &split(data), &options, &Unmonitored, &mut |_| {}).unwrap()
+    train_nodes(data, &split(data), &options, &Unmonitored, &mut |_| {}).unwrap()
 }
 
 /// Everything of an outcome that must not vary.
@@ -54,7 +51,7 @@ fn one_step_on_all_neighbours_is_a_step_on_the_whole_graph_bit_for_bit() {
     for sparse in [true, false] {
         let data = planted(900, sparse);
         for mut job in jobs_with_labels() {
-            job.epochs = Some(4);
+            job.set("epochs", 4);
             if model(&job.model).unwrap().reach.unwrap()(&job.resolve().unwrap()).unwrap() == 0 {
                 // Nodes without training part are not there: rows, and with them masks, have other numbers.
                 continue;
@@ -74,9 +71,9 @@ fn one_step_on_few_nodes_is_a_step_on_the_whole_graph_to_rounding() {
     // Few labels: the neighbourhoods leave nodes out, so that sums run in other blocks.
     data.labels.iter_mut().enumerate().for_each(|(v, label)| *label = label.filter(|_| v % 100 < 3));
     for mut job in sampled_jobs() {
-        (job.dropout, job.epochs, job.optimizer) = (Some(0.0), Some(3), Some("sgd".into()));
+        job = job.with("dropout", 0.0).with("epochs", 3).with("optimizer", "sgd");
         if ["gat", "unimp"].contains(&job.model.as_str()) {
-            job.hyperparameters.insert("attention_dropout".into(), Value::Real(0.0));
+            job.set("attention_dropout", 0.0);
         }
         let (whole, sampled) = (outcome(&data, &job), outcome(&data, &in_steps(&job, 1_000_000, None)));
         for (of_whole, of_sampled) in whole.weights.iter().zip(&sampled.weights) {
@@ -92,7 +89,7 @@ fn one_step_on_few_nodes_is_a_step_on_the_whole_graph_to_rounding() {
 fn figures_and_outputs_of_a_sampled_run_are_those_of_the_whole_graph() {
     let data = planted(900, true);
     for mut job in jobs_with_labels() {
-        job.epochs = Some(2);
+        job.set("epochs", 2);
         // 16 nodes and their samples: neighbourhoods are cut into many pieces.
         let sampled = outcome(&data, &in_steps(&job, 16, Some(2)));
         let saved = Saved::new(&sampled.weights, json!({"options": {"model": job.model}}));
@@ -100,7 +97,7 @@ fn figures_and_outputs_of_a_sampled_run_are_those_of_the_whole_graph() {
         options.epochs = 0;
         let (data, split) = (&data, &split(&data));
         let items = Items::Nodes(data, split);
-        let whole = train_items(items, Some(&saved), &options, &Unmonitored, &mut |_| {}).unwrap();
+        let whole = train(Place::Cpu, items, Some(&saved), &options, &Unmonitored, &mut |_| {}).unwrap();
         assert!(whole.logits == sampled.logits && whole.embeddings == sampled.embeddings, "{}", job.model);
         assert!(whole.val == sampled.val && whole.test == sampled.test, "{}", job.model);
     }
@@ -110,14 +107,14 @@ fn figures_and_outputs_of_a_sampled_run_are_those_of_the_whole_graph() {
 fn the_number_of_threads_changes_no_bit_of_a_sampled_run() {
     let data = planted(900, true);
     for mut job in jobs_with_labels() {
-        job.epochs = Some(2);
+        job.set("epochs", 2);
         let job = in_steps(&job, 100, Some(3));
         let results = [1, 8].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             fixed(pool.install(|| outcome(&data, &job)))
         });
         assert!(results[0] == results[1], "{}", job.model);
-        let other = fixed(outcome(&data, &Job { seed: Some(4), ..job.clone() }));
+        let other = fixed(outcome(&data, &job.clone().with("seed", 4)));
         assert!(results[0].logits != other.logits, "{}", job.model);
     }
 }
@@ -182,10 +179,10 @@ fn sums_over_sampled_neighbours_estimate_those_over_all_without_bias() {
 fn sampled_training_learns_about_as_well() {
     let data = planted(900, true);
     for mut job in sampled_jobs() {
-        (job.hidden, job.normalize) = (Some(16), Some("row".into()));
-        job.epochs = Some(150);
+        job = job.with("hidden", 16).with("normalize", "row");
+        job.set("epochs", 150);
         let whole = outcome(&data, &job).test.accuracy.unwrap();
-        job.epochs = Some(25);
+        job.set("epochs", 25);
         let sampled = outcome(&data, &in_steps(&job, 64, Some(4))).test.accuracy.unwrap();
         assert!(sampled > whole - 0.08, "{}: {sampled} beside {whole}", job.model);
     }
@@ -200,10 +197,10 @@ fn memory_is_bounded_by_the_steps_and_not_by_the_graph() {
     let labels = (0..n).map(|v| (v % 50 == 0).then_some((v / 50 % 2) as u32)).collect();
     let data = GraphData::new(Graph::from_edges(n, &edges), features, labels, 2).unwrap();
     for name in ["gcn", "graphsage", "gat"] {
-        let job = Job { epochs: Some(1), ..Job::new(name) };
+        let job = Job::new(name).with("epochs", 1);
         let peak = |job: &Job| {
             let options = job.resolve().unwrap();
-            train(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap().peak_memory
+            train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap().peak_memory
         };
         let (whole, sampled) = (peak(&job), peak(&in_steps(&job, 128, Some(5))));
         assert!(sampled * 3 < whole, "{name}: {sampled} bytes in steps, {whole} on the whole graph");
@@ -214,8 +211,8 @@ fn memory_is_bounded_by_the_steps_and_not_by_the_graph() {
 fn a_sampled_run_that_stops_gives_everything_back() {
     let data = planted(300, true);
     for job in sampled_jobs() {
-        let options = in_steps(&Job { epochs: Some(3), ..job }, 50, Some(2)).resolve().unwrap();
-        let run = |host: &Host| train(&data, &split(&data), &options, host, &mut |_| {});
+        let options = in_steps(&job.with("epochs", 3), 50, Some(2)).resolve().unwrap();
+        let run = |host: &Host| train_nodes(&data, &split(&data), &options, host, &mut |_| {});
         let full = run(&Host::new(usize::MAX, usize::MAX)).unwrap().peak_memory;
         for limit in [0, full / 4, full / 2] {
             let host = Host::new(limit, usize::MAX);

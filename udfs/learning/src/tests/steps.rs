@@ -3,23 +3,17 @@
 use serde_json::json;
 
 use super::*;
-use crate::{EpochRecord, Items, Matrix, Outcome, SaveError, Saved, TrainError, train, train_items};
+use crate::{EpochRecord, Items, Matrix, Outcome, SaveError, Saved, TrainError, train};
 
 fn outcome(data: &GraphData, job: &Job) -> Outcome {
-    train(data, &split(data), &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap()
+    train_nodes(data, &split(data), &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap()
 }
 
 /// One step of gradient descent, whose momentum starts at 0: along the gradient, times the learning rate.
 fn descent(epochs: i64) -> Job {
-    let (lr, weight_decay, dropout) = (Some(0.05), Some(0.0), Some(0.0));
-    let optimizer = Some("sgd".into());
-    Job { lr, weight_decay, dropout, optimizer, epochs: Some(epochs), hidden: Some(8), ..Job::new("gcn") }
-}
-
-fn set(job: Job, name: &str, value: Value) -> Job {
-    let mut job = job;
-    job.hyperparameters.insert(name.into(), value);
-    job
+    let plain =
+        Job::new("gcn").with("optimizer", "sgd").with("lr", 0.05).with("weight_decay", 0.0).with("dropout", 0.0);
+    plain.with("epochs", epochs).with("hidden", 8)
 }
 
 /// The parameters before any step, in the order of the outcome's.
@@ -48,26 +42,26 @@ fn a_clipped_step_is_as_long_as_the_limit_and_keeps_its_direction() {
     let data = planted(150, true);
     let free = moved(&data, &descent(1));
     let gradient = norm(&free) / 0.05;
-    let clipped = moved(&data, &set(descent(1), "clip", Value::Real(gradient / 4.0)));
+    let clipped = moved(&data, &descent(1).with("clip", Value::Real(gradient / 4.0)));
     assert!((norm(&clipped) / norm(&free) - 0.25).abs() < 1e-4);
     let cosine = free.iter().zip(&clipped).map(|(a, b)| a * b).sum::<f64>() / norm(&free) / norm(&clipped);
     assert!(cosine > 1.0 - 1e-6);
-    assert_eq!(moved(&data, &set(descent(1), "clip", Value::Real(gradient * 2.0))), free, "a loose limit is none");
+    assert_eq!(moved(&data, &descent(1).with("clip", Value::Real(gradient * 2.0))), free, "a loose limit is none");
 }
 
 #[test]
 fn a_warm_up_shortens_the_first_steps_and_a_cosine_the_last() {
     let data = planted(150, true);
     let free = moved(&data, &descent(1));
-    let warm = moved(&data, &set(descent(1), "warmup", Value::Integer(3)));
+    let warm = moved(&data, &descent(1).with("warmup", Value::Integer(3)));
     assert!((norm(&warm) / norm(&free) - 0.25).abs() < 1e-4);
     // The first step of a cosine is whole; of two, the second is half as long.
-    let cosine = |epochs| set(descent(epochs), "schedule", Value::Text("cosine".into()));
+    let cosine = |epochs| descent(epochs).with("schedule", Value::Text("cosine".into()));
     assert_eq!(moved(&data, &cosine(1)), free);
     let unwatched = |job: &Job| {
         let parts = Split { val: vec![], ..split(&data) };
         let options = job.resolve().unwrap();
-        flat(&train(&data, &parts, &options, &Unmonitored, &mut |_| {}).unwrap().weights)
+        flat(&train_nodes(&data, &parts, &options, &Unmonitored, &mut |_| {}).unwrap().weights)
     };
     let one = unwatched(&descent(1));
     let step = |job: &Job| -> Vec<f64> { unwatched(job).iter().zip(&one).map(|(a, b)| f64::from(a - b)).collect() };
@@ -82,14 +76,10 @@ fn balanced_classes_weigh_the_same_in_the_loss() {
     data.labels.iter_mut().enumerate().for_each(|(v, label)| {
         *label = label.map(|class| if v % 10 < 8 { 0 } else { class });
     });
-    let job = set(
-        Job { dropout: Some(0.0), epochs: Some(1), ..Job::new("gcn") },
-        "class_weights",
-        Value::Text("balanced".into()),
-    );
+    let job = Job::new("gcn").with("dropout", 0.0).with("epochs", 1).with("class_weights", "balanced");
     let mut records: Vec<EpochRecord> = Vec::new();
     let (options, parts) = (job.resolve().unwrap(), split(&data));
-    train(&data, &parts, &options, &Unmonitored, &mut |record| records.push(record.clone())).unwrap();
+    train_nodes(&data, &parts, &options, &Unmonitored, &mut |record| records.push(record.clone())).unwrap();
     // By definition: the mean over the classes of the mean loss of a class, on the initial outputs.
     let mut bench = Bench::new(&data, &options, &parts.train);
     let parameters = bench.model.layout().initialise(0);
@@ -105,8 +95,8 @@ fn balanced_classes_weigh_the_same_in_the_loss() {
     assert!((records[0].train_loss - expected).abs() < 1e-6, "{} for {expected}", records[0].train_loss);
     // And what it is for: the rare classes are found more often.
     let recall = |weights: &str| {
-        let mut job = set(job.clone(), "class_weights", Value::Text(weights.into()));
-        job.epochs = Some(60);
+        let mut job = job.clone().with("class_weights", Value::Text(weights.into()));
+        job.set("epochs", 60);
         outcome(&data, &job).test.macro_f1.unwrap()
     };
     assert!(recall("balanced") > recall("none"), "{} {}", recall("balanced"), recall("none"));
@@ -116,23 +106,23 @@ fn balanced_classes_weigh_the_same_in_the_loss() {
 fn saved_parameters_give_the_same_outputs_and_another_start() {
     let data = planted(150, true);
     for job in jobs().into_iter().filter(|job| ["mlp", "gcn", "graphsage", "gat"].contains(&job.model.as_str())) {
-        let first = outcome(&data, &Job { epochs: Some(8), ..job.clone() });
+        let first = outcome(&data, &job.clone().with("epochs", 8));
         let saved = Saved::new(&first.weights, json!({"options": {"model": job.model}}));
         let parts = split(&data);
         let resume = |epochs: i64| {
-            let job = Job { epochs: Some(epochs), load: Some("file".into()), seed: Some(77), ..job.clone() };
+            let job = job.clone().with("epochs", epochs).with("load", "file").with("seed", 77);
             let options = job.resolve().unwrap();
             let items = Items::Nodes(&data, &parts);
-            train_items(items, Some(&saved), &options, &Unmonitored, &mut |_| {}).unwrap()
+            train(Place::Cpu, items, Some(&saved), &options, &Unmonitored, &mut |_| {}).unwrap()
         };
         let again = resume(0);
         assert_eq!((&again.logits, &again.weights), (&first.logits, &first.weights), "{}", job.model);
         assert_eq!((again.best_epoch, again.epochs_run, again.test), (0, 0, first.test));
         assert_ne!(resume(1).weights, first.weights);
 
-        let other = Job { hidden: Some(6), ..job.clone() }.resolve().unwrap();
+        let other = job.clone().with("hidden", 6).resolve().unwrap();
         let items = Items::Nodes(&data, &parts);
-        let error = train_items(items, Some(&saved), &other, &Unmonitored, &mut |_| {}).unwrap_err();
+        let error = train(Place::Cpu, items, Some(&saved), &other, &Unmonitored, &mut |_| {}).unwrap_err();
         assert!(matches!(error, TrainError::Saved(SaveError::Mismatch { .. })), "{error}");
     }
 }

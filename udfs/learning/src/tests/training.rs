@@ -3,12 +3,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bonnet_graph::{Monitor, Stopped};
 
 use super::*;
-use crate::train::run;
-use crate::{EpochRecord, Outcome, Status, TrainError, train};
+use crate::{EpochRecord, Items, Outcome, Status, TrainError, train};
 
 fn outcome(data: &GraphData, job: &Job, pruned: bool) -> Outcome {
     let options = TrainOptions { keep_embeddings: true, test_each_epoch: true, ..job.resolve().unwrap() };
-    run(data, &split(data), &options, pruned, &Unmonitored, &mut |_| {}).unwrap()
+    let split = split(data);
+    let items = Items::Nodes(data, &split);
+    match pruned {
+        true => train(Place::Cpu, items, None, &options, &Unmonitored, &mut |_| {}).unwrap(),
+        false => train_whole(items, &options),
+    }
 }
 
 /// Everything of an outcome that must not vary.
@@ -22,7 +26,7 @@ fn the_number_of_threads_changes_no_bit() {
         let data = planted(900, sparse);
         for mut job in jobs() {
             job = with_layers(&job, 3).unwrap_or(job);
-            job.epochs = Some(6);
+            job.set("epochs", 6);
             let results = [1, 2, 8].map(|threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 fixed(pool.install(|| outcome(&data, &job, true)))
@@ -39,7 +43,7 @@ fn pruning_changes_no_bit() {
         // Few labels, so that pruning leaves much out.
         data.labels.iter_mut().enumerate().for_each(|(v, label)| *label = label.filter(|_| v % 40 < 3));
         for mut job in jobs() {
-            job.epochs = Some(6);
+            job.set("epochs", 6);
             assert!(fixed(outcome(&data, &job, true)) == fixed(outcome(&data, &job, false)), "{}", job.model);
         }
     }
@@ -49,7 +53,7 @@ fn pruning_changes_no_bit() {
 fn every_model_learns_what_is_planted() {
     let data = planted(900, true);
     for mut job in jobs() {
-        (job.hidden, job.normalize, job.epochs) = (Some(16), Some("row".into()), Some(150));
+        job = job.with("hidden", 16).with("normalize", "row").with("epochs", 150);
         let outcome = outcome(&data, &job, true);
         let least = if job.model.starts_with("mlp") { 0.5 } else { 0.7 };
         let test = outcome.test.accuracy.unwrap();
@@ -74,10 +78,10 @@ fn parameters_are_counted_without_padding() {
     let data = planted(100, true);
     let counts = [("mlp", 20 * 16 + 16 + 16 * 3 + 3), ("gcn", 387), ("graphsage", 2 * (20 * 16 + 16 * 3) + 19)];
     for (name, count) in counts {
-        let job = Job { hidden: Some(16), epochs: Some(1), ..Job::new(name) };
+        let job = Job::new(name).with("hidden", 16).with("epochs", 1);
         assert_eq!(outcome(&data, &job, true).parameters, count, "{name}");
     }
-    let job = Job { epochs: Some(1), ..Job::new("gat") };
+    let job = Job::new("gat").with("epochs", 1);
     // 8 heads of 8: weights, two vectors and biases; then one head of 3.
     assert_eq!(outcome(&data, &job, true).parameters, 20 * 64 + 3 * 64 + 64 * 3 + 3 * 3);
 }
@@ -86,12 +90,13 @@ fn parameters_are_counted_without_padding() {
 fn the_selected_epoch_follows_the_rule() {
     let data = planted(200, true);
     for (select_by, patience) in [("val_accuracy", None), ("val_accuracy", Some(7)), ("val_loss", Some(3))] {
-        let mut job = Job { epochs: Some(80), patience, select_by: Some(select_by.into()), ..Job::new("gcn") };
-        job.seed = Some(2);
+        let mut job = Job::new("gcn").with("epochs", 80).with("patience", patience).with("select_by", select_by);
+        job.set("seed", 2);
         let mut records: Vec<EpochRecord> = Vec::new();
         let options = job.resolve().unwrap();
         let outcome =
-            train(&data, &split(&data), &options, &Unmonitored, &mut |record| records.push(record.clone())).unwrap();
+            train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |record| records.push(record.clone()))
+                .unwrap();
         let figure = |r: &EpochRecord| match select_by {
             "val_loss" => -r.val_loss.unwrap(),
             _ => r.val.accuracy.unwrap(),
@@ -118,16 +123,12 @@ fn the_selected_epoch_follows_the_rule() {
 fn optimisers_and_stand_ins_train() {
     let data = planted(300, true);
     for (optimizer, features) in [("adamw", "identity"), ("sgd", "degree"), ("adam", "random:12")] {
-        let job = Job {
-            optimizer: Some(optimizer.into()),
-            features: Some(features.into()),
-            epochs: Some(30),
-            lr: Some(0.05),
-            ..Job::new("gcn")
-        };
+        let job =
+            Job::new("gcn").with("optimizer", optimizer).with("features", features).with("epochs", 30).with("lr", 0.05);
         let mut losses = Vec::new();
         let options = job.resolve().unwrap();
-        train(&data, &split(&data), &options, &Unmonitored, &mut |record| losses.push(record.train_loss)).unwrap();
+        train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |record| losses.push(record.train_loss))
+            .unwrap();
         assert!(losses[29] < losses[0], "{optimizer} on {features}: {losses:?}");
     }
 }
@@ -135,7 +136,7 @@ fn optimisers_and_stand_ins_train() {
 #[test]
 fn another_seed_gives_another_run_and_the_same_seed_the_same() {
     let data = planted(200, true);
-    let run = |seed| fixed(outcome(&data, &Job { seed: Some(seed), epochs: Some(3), ..Job::new("gcn") }, true));
+    let run = |seed| fixed(outcome(&data, &Job::new("gcn").with("seed", seed).with("epochs", 3), true));
     assert!(run(1) == run(1));
     assert!(run(1).logits != run(2).logits);
 }
@@ -145,7 +146,7 @@ fn many_jobs_in_one_pool_end_and_agree_with_one_after_the_other() {
     use rayon::prelude::*;
     let data = planted(900, true);
     let list: Vec<Job> = (0..20).flat_map(|_| jobs()).collect();
-    let all = |job: &Job| fixed(outcome(&data, &Job { epochs: Some(2), ..job.clone() }, true)).logits;
+    let all = |job: &Job| fixed(outcome(&data, &job.clone().with("epochs", 2), true)).logits;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let parallel: Vec<_> = pool.install(|| list.par_iter().map(all).collect());
     let serial: Vec<_> = jobs().iter().map(all).collect();
@@ -192,12 +193,12 @@ fn a_refused_reservation_is_a_status_and_everything_is_given_back() {
     for job in jobs() {
         let options = job.resolve().unwrap();
         let host = Host::new(usize::MAX, usize::MAX);
-        let full = train(&data, &split(&data), &options, &host, &mut |_| {}).unwrap().peak_memory;
+        let full = train_nodes(&data, &split(&data), &options, &host, &mut |_| {}).unwrap().peak_memory;
         assert_eq!(host.bytes.load(Ordering::SeqCst), 0);
         // Sums below a page are not asked for: the peak is a little less than what was held.
         for limit in [0, full / 2, full - full / 8] {
             let host = Host::new(limit, usize::MAX);
-            let error = train(&data, &split(&data), &options, &host, &mut |_| {}).unwrap_err();
+            let error = train_nodes(&data, &split(&data), &options, &host, &mut |_| {}).unwrap_err();
             assert_eq!((error.status(), host.bytes.load(Ordering::SeqCst)), (Some(Status::OutOfMemory), 0));
         }
     }
@@ -210,7 +211,7 @@ fn a_cancelled_run_stops_wherever_it_is() {
         for checks in [0, 1, 2, 5, 17, 50] {
             let host = Host::new(usize::MAX, checks);
             let options = job.resolve().unwrap();
-            let error = train(&data, &split(&data), &options, &host, &mut |_| {}).unwrap_err();
+            let error = train_nodes(&data, &split(&data), &options, &host, &mut |_| {}).unwrap_err();
             assert_eq!((&error, error.status()), (&TrainError::Cancelled, None));
             assert_eq!(host.bytes.load(Ordering::SeqCst), 0);
         }
@@ -222,8 +223,8 @@ fn a_run_whose_loss_explodes_has_diverged() {
     let data = planted(200, true);
     // Without parameters there is no loss to explode.
     for mut job in jobs().into_iter().filter(|job| job.model != "label_propagation") {
-        (job.lr, job.optimizer, job.epochs) = (Some(1e30), Some("sgd".into()), Some(20));
-        let error = train(&data, &split(&data), &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
+        job = job.with("lr", 1e30).with("optimizer", "sgd").with("epochs", 20);
+        let error = train_nodes(&data, &split(&data), &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
         assert_eq!(error.status(), Some(Status::Diverged), "{}: {error}", job.model);
         assert!(error.to_string().contains("smaller lr"), "{error}");
     }

@@ -32,7 +32,7 @@ pub use max::{max_sources, max_sources_gradient};
 pub use pair::{Gate, PairScores, pair_scores, through_gate};
 pub use reduce::{Total, spread, sum_at_sources, sum_at_targets};
 pub use scalar_mlp::ScalarMlp;
-pub use similarity::{Rows, Similarity, similarities};
+pub use similarity::{FeatureRows, Similarity, similarities};
 pub use softmax::{softmax, softmax_gradient};
 pub use sum::{Store, sum_sources, sum_targets};
 

@@ -19,14 +19,14 @@ pub enum Similarity {
 
 /// Rows of features.
 #[derive(Debug, Clone, Copy)]
-pub enum Rows<'a> {
+pub enum FeatureRows<'a> {
     /// Row-major, with so many columns.
     Dense(&'a [f32], usize),
     /// Sparse; the columns of a row ascend.
     Sparse(Csr<'a>),
 }
 
-impl Rows<'_> {
+impl FeatureRows<'_> {
     fn product(self, i: u32, j: u32) -> f64 {
         match self {
             Self::Dense(values, columns) => {
@@ -56,7 +56,7 @@ impl Rows<'_> {
 pub fn similarities(
     set: &RowSet,
     edges: Incoming<'_>,
-    rows: Rows<'_>,
+    rows: FeatureRows<'_>,
     similarity: Similarity,
     norms: &mut [f64],
     out: &mut [f32],

@@ -434,9 +434,10 @@ fn similarities_have_their_closed_forms() {
         (Similarity::UnitDistance, [0.08f64.sqrt(), 2.0, 1.0, 0.0, 0.08f64.sqrt(), 1.0]),
     ];
     for (similarity, expected) in expected {
-        for rows in
-            [Rows::Dense(&dense, 2), Rows::Sparse(Csr { offsets: &offsets, columns: &columns, values: &values })]
-        {
+        for rows in [
+            FeatureRows::Dense(&dense, 2),
+            FeatureRows::Sparse(Csr { offsets: &offsets, columns: &columns, values: &values }),
+        ] {
             let (mut norms, mut out) = (vec![0.0; 5], vec![0.0; 6]);
             similarities(&RowSet::all(5), edges.incoming(), rows, similarity, &mut norms, &mut out, &Unmonitored)
                 .unwrap();
@@ -451,8 +452,16 @@ fn sparse_rows_meet_in_their_common_columns() {
     let edges = Edges::new(2, vec![(1, 0), (0, 1)]);
     let (mut norms, mut out) = (vec![0.0; 2], vec![0.0; 2]);
     let set = RowSet::all(2);
-    similarities(&set, edges.incoming(), Rows::Sparse(csr), Similarity::Cosine, &mut norms, &mut out, &Unmonitored)
-        .unwrap();
+    similarities(
+        &set,
+        edges.incoming(),
+        FeatureRows::Sparse(csr),
+        Similarity::Cosine,
+        &mut norms,
+        &mut out,
+        &Unmonitored,
+    )
+    .unwrap();
     close(&out, &[10.0 / (14f64 * 74.0).sqrt(); 2], 1e-7, "cosine");
     assert_eq!(norms, [14.0, 74.0]);
 }

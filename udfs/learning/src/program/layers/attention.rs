@@ -7,7 +7,7 @@ use bonnet_graph::Stopped;
 use super::super::{Backward, Builder, Forward, Mask};
 use super::store;
 use crate::kernels::edge::{self, Outgoing, Shape, Store};
-use crate::models::{Axis, Operator};
+use crate::network::{Axis, Operator};
 
 /// The coefficients of an attention over the entries of an operator, `heads` an edge.
 #[derive(Debug)]

@@ -80,8 +80,8 @@ pub(super) fn attend(
         let args = args![entries.offsets, entries.columns, heads, None, mask, alpha, weights];
         lower.by_warp("edge_scale", rows, args);
     }
-    let plain = Gather::plain(entries, lower.input(value), width, lower.output());
-    lower.gather(rows, Gather { weights: Some(weights), heads, ..plain });
+    let (plain, tail) = (Gather::plain(entries, lower.input(value), width, lower.output()), lower.finish());
+    lower.gather(rows, Gather { weights: Some(weights), heads, tail, ..plain });
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::{needs_itself, needs_sources, store};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, MAX_HEADS, Shape};
-use crate::models::Operator;
+use crate::network::Operator;
 
 /// The inputs of the layer.
 const QUERY: usize = 0;

@@ -9,7 +9,7 @@ use super::{device, needs_itself, needs_sources, store};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
-use crate::models::{Operator, Pass, zeros};
+use crate::network::{Operator, Pass, zeros};
 
 /// The inputs of the layer.
 const TARGET: usize = 0;

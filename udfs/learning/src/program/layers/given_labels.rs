@@ -12,7 +12,7 @@ use crate::kernels::dense::{Left, Then, product, transposed_product};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::{for_each_block, sum_blocks};
 use crate::kernels::simd::{self, Body, Vectors};
-use crate::models::{Axis, Initial};
+use crate::network::{Axis, Initial};
 use crate::random::Dropout;
 
 /// What the layers on the features share: the classes that training knows, and the rows that stand for them.
@@ -47,7 +47,7 @@ impl Builder<'_, '_, '_> {
     /// The classes of the problem's known nodes as an input. In training each is given with probability `rate`, drawn anew
     /// in every epoch; without training all are. The rows of the classes are the parameter `name`, and start as Glorot's.
     ///
-    /// [`crate::models::Model::given`] then tells which nodes a loss must leave out.
+    /// [`crate::network::Model::given`] then tells which nodes a loss must leave out.
     ///
     /// # Errors
     /// If the host refuses the room for a class a node.
@@ -56,7 +56,7 @@ impl Builder<'_, '_, '_> {
         let n = problem.graph.n_nodes();
         self.reservation().grow(size_of::<u32>() * n)?;
         let mut classes = vec![u32::MAX; n];
-        problem.known.iter().for_each(|&(node, class)| classes[node as usize] = class);
+        problem.known_labels.iter().for_each(|&(node, class)| classes[node as usize] = class);
         let n_classes = problem.n_outputs;
         let (each, wide) = (Axis::exact(n_classes), Axis::exact(columns));
         let rows = self.parameter(name, each, wide, Initial::glorot(n_classes, columns));

@@ -3,7 +3,8 @@
 use bonnet_graph::Stopped;
 
 use super::super::{
-    Backward, Features, Forward, Gather, Layer, Lower, Matrix, Prepare, Prepared, Scratch, Shapes, Sink, Tailing,
+    Backward, DeviceFeatures, Features, Forward, Gather, Layer, Lower, Prepare, Prepared, Scratch, Shapes, Sink,
+    Tailing,
 };
 use crate::device::DeviceError;
 use crate::kernels::dense::{self, Left, Then};
@@ -43,7 +44,10 @@ impl Layer for Linear {
             dense::transposed_product(set, Left::new(f.input(0), k), d_out, n, partials, out, f.monitor)
         })?;
         let Some(mut d_x) = pass.gradient(0) else { return Ok(()) };
-        let then = if d_x.add { Then::Add } else { Then::Finish(Finish::NOTHING) };
+        let then = match d_x.add {
+            true => Then::Add,
+            false => pass.gate(0).map_or(Then::Finish(Finish::NOTHING), Then::Gate),
+        };
         let (_, transposed) = pass.scratch();
         let (left, out) = (Left::new(d_out, n), &mut d_x.values);
         dense::product_by_transposed(set, left, f.parameter(0), k, transposed, then, out, f.monitor)
@@ -108,11 +112,11 @@ impl Layer for FeatureLinear {
         let (rows, width, tail, weights) = (lower.rows(), lower.width(), lower.finish(), lower.parameter(0));
         let out = lower.output();
         match lower.features(self.features)? {
-            (Matrix::Sparse(entries), mask) => {
+            (DeviceFeatures::Sparse(entries), mask) => {
                 let mask = mask.map(|mask| (mask, false));
                 lower.gather(rows, Gather { mask, tail, ..Gather::plain(entries, weights, width, out) });
             }
-            (Matrix::Dense(x, columns), mask) => {
+            (DeviceFeatures::Dense(x, columns), mask) => {
                 let sink = Sink { buffer: out, add: false };
                 lower.product(rows, (x, columns), mask, (weights, width), false, tail, sink);
             }
@@ -123,7 +127,7 @@ impl Layer for FeatureLinear {
     fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
         let (rows, width, d_out, sink) = (lower.rows(), lower.width(), lower.d_out(), lower.parameter_gradient(0));
         match lower.features(self.features)? {
-            (Matrix::Sparse(_), mask) => {
+            (DeviceFeatures::Sparse(_), mask) => {
                 let Some((entries, columns)) = lower.transposed_features()? else { return Ok(()) };
                 let mask = mask.map(|mask| (mask, true));
                 let rows = lower.all(columns);
@@ -131,7 +135,7 @@ impl Layer for FeatureLinear {
                 lower.gather(rows, Gather { mask, add, ..Gather::plain(entries, d_out, width, buffer) });
                 Ok(())
             }
-            (Matrix::Dense(x, columns), mask) => lower.outer(rows, (x, columns), mask, (d_out, width), sink),
+            (DeviceFeatures::Dense(x, columns), mask) => lower.outer(rows, (x, columns), mask, (d_out, width), sink),
         }
     }
 }

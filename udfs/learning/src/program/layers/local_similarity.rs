@@ -7,8 +7,8 @@ use bonnet_graph::Stopped;
 use super::super::{Backward, Builder, Forward, Layer, Scratch, Shapes, Slot};
 use crate::features::Features;
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, Rows, ScalarMlp, Similarity, Store, Total};
-use crate::models::{Axis, Initial, Operator, zeros};
+use crate::kernels::edge::{self, FeatureRows, ScalarMlp, Similarity, Store, Total};
+use crate::network::{Axis, Initial, Operator, zeros};
 
 /// The parameters of the layer.
 const HIDDEN: usize = 0;
@@ -47,9 +47,9 @@ impl Builder<'_, '_, '_> {
         let mut x = zeros(self.reservation(), operator.n_entries())?;
         self.reservation().grow(n * (size_of::<f64>() + size_of::<u32>()))?;
         let rows = match &*self.problem().features {
-            Features::Sparse(rows) => Rows::Sparse(rows.csr()),
-            Features::Dense { columns, values } => Rows::Dense(values, *columns),
-            Features::None => Rows::Dense(&[], 0),
+            Features::Sparse(rows) => FeatureRows::Sparse(rows.csr()),
+            Features::Dense { columns, values } => FeatureRows::Dense(values, *columns),
+            Features::None => FeatureRows::Dense(&[], 0),
         };
         let monitor = self.reservation().monitor();
         let (set, mut norms) = (RowSet::all(n), vec![0f64; n]);

@@ -3,11 +3,10 @@
 use bonnet_graph::{Monitor, Stopped};
 
 use super::super::{Backward, Builder, Forward, Gradient, Layer, Scratch, Shapes, Slot};
-use crate::kernels::RowSet;
 use crate::kernels::dense::{Left, Then, product, transpose, transposed_product};
 use crate::kernels::elementwise::Finish;
-use crate::kernels::low_rank;
 use crate::kernels::rows::block_rows;
+use crate::kernels::{RowSet, low_rank};
 
 /// `X S` into a gradient, whether it has values already or not.
 fn add_product(

@@ -6,7 +6,7 @@ use super::super::{Backward, Builder, Forward, Layer, Lower, Slot};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
-use crate::models::Axis;
+use crate::network::Axis;
 
 /// The mean of the groups of columns of a row.
 #[derive(Debug)]

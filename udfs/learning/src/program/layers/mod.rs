@@ -9,7 +9,6 @@ pub mod elementwise;
 pub mod gated_sum;
 pub mod given_labels;
 pub mod hadamard;
-pub mod head_dots;
 pub mod linear;
 pub mod local_similarity;
 pub mod low_rank;
@@ -32,7 +31,7 @@ use crate::kernels::combine::weighted_sum;
 use crate::kernels::edge::Store;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::for_each_block;
-use crate::models::{Axis, Operator};
+use crate::network::{Axis, Operator};
 
 /// Zeros in the padding of the rows of a set. O(rows * padding).
 pub(crate) fn clear_padding(set: &RowSet, axis: Axis, values: &mut [f32]) {

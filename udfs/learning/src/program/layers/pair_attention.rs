@@ -1,124 +1,207 @@
-//! Attention whose scores are sums of one number of the target and one of the source (Velickovic et al. 2018, Eq. 3-4).
+//! Attention whose scores are sums of one number of the target and one of the source (Velickovic et al. 2018, Eq. 1-5).
 
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
 
-use super::super::{Backward, Builder, Forward, Layer, Lower, Mask, Prepare, Prepared, Slot};
-use super::attention::Coefficients;
+use super::super::{
+    Backward, Builder, Entries, Forward, Layer, Lower, Mask, Prepare, Prepared, Scratch, Shapes, Sink, Slot, code,
+};
 use super::device::{self, ALPHA};
-use super::{needs_itself, needs_sources, store};
-use crate::device::{DeviceError, args};
+use super::{needs_itself, needs_sources};
+use crate::device::{Buffer, DeviceError, args};
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, Gate, MAX_HEADS, PairScores, Shape, Total};
-use crate::models::Operator;
+use crate::kernels::attention::{self, Attend, BackwardSources, MAX_HEADS, Shape};
+use crate::kernels::elementwise::Activation;
+use crate::network::{Axis, Initial, Operator};
 
-/// The inputs of the layer.
-const TARGET: usize = 0;
-const SOURCE: usize = 1;
-const MESSAGE: usize = 2;
+/// The input of the layer.
+const MESSAGE: usize = 0;
+/// Its parameters: the attention vectors of sources and of targets.
+const SOURCE: usize = 0;
+const TARGET: usize = 1;
 
-/// What the layer holds on a device beside its coefficients.
+/// What the layer holds on a device beside its coefficients: the gated scores, and the numbers of targets and of sources.
 const SCORES: usize = 2;
+const OF_SOURCES: usize = 3;
+const OF_TARGETS: usize = 4;
+/// The scratch of their gradients, and of the terms of the vectors' gradients.
+const D_SOURCES: usize = 1;
+const D_TARGETS: usize = 2;
+const TERMS: usize = 3;
 
-/// `out_i = sum_j dropout(alpha_ij) x_j` with `alpha_i = softmax_j gate(t_i + s_j)` head by head, over the entries of an
-/// operator; zeros for a node without any.
+/// `out_i = sum_j dropout(alpha_ij) x_j` with `alpha_i = softmax_j leaky(<a, x_j> + <c, x_i>)` head by head, over the entries
+/// of an operator; zeros for a node without any. One pass over the entries forward, two backward.
 #[derive(Debug)]
 struct PairAttention {
-    coefficients: Coefficients,
-    gate: Gate,
-    /// `heads` an edge.
+    operator: Arc<Operator>,
+    shape: Shape,
+    dropout: Option<Mask>,
+    /// The scalar products of a node with both vectors, `2 * heads` a node.
     scores: Vec<f32>,
+    /// `heads` an entry: before dropout, and after it once the backward pass has read it.
+    alpha: Vec<f32>,
+    d_scores: Vec<f32>,
+    /// `heads` a node.
+    d_source: Vec<f32>,
+    d_target: Vec<f32>,
+    /// The gradients of both vectors.
+    d_vectors: Vec<f32>,
 }
 
 impl Builder<'_, '_, '_> {
-    /// Attention over the entries of an operator without values, `heads` heads (at most [`MAX_HEADS`]): the numbers of a
-    /// head are a column of `target` and of `source`, slots with the same columns; the message has a group of columns a
-    /// head. In training a coefficient is dropped by the mask.
+    /// Attention over the entries of an operator without values, `heads` heads (at most [`MAX_HEADS`]), each with a group of
+    /// the slot's columns. The vectors are the parameters `{name}.source` and `{name}.target`; `slope` is that of the leaky
+    /// rectifier below 0. In training a coefficient is dropped by the mask.
     ///
     /// # Errors
-    /// If the host refuses the room for the coefficients, `4 * heads` an entry.
+    /// If the host refuses the room for the coefficients, `8 * heads` bytes an entry and `16 * heads` a node.
     pub fn pair_attention(
         &mut self,
         operator: &Arc<Operator>,
-        [target, source, message]: [Slot; 3],
+        x: Slot,
+        name: &str,
         heads: usize,
-        gate: Gate,
+        slope: f32,
         dropout: Option<Mask>,
     ) -> Result<Slot, Stopped> {
-        let (space, axis) = (self.space(message), self.axis(message));
-        debug_assert!((1..=MAX_HEADS).contains(&heads) && self.axis(target) == self.axis(source));
-        let layer = PairAttention {
-            coefficients: Coefficients::new(self, operator, heads, axis, dropout)?,
-            gate,
-            scores: self.zeros(operator.n_entries() * heads)?,
+        let (space, axis) = (self.space(x), self.axis(x));
+        debug_assert!((1..=MAX_HEADS).contains(&heads) && self.has_gradient(x));
+        let mut vector = |end: &str| {
+            let initial = Initial::glorot(heads, axis.len() / heads);
+            self.parameter(format!("{name}.{end}"), Axis::exact(1), axis, initial)
         };
-        Ok(self.push(layer, &[target, source, message], &[], space, axis))
+        let vectors = [vector("source"), vector("target")];
+        let (n, entries) = (operator.n_rows(), operator.n_entries());
+        let layer = PairAttention {
+            operator: Arc::clone(operator),
+            shape: Shape { heads, dim: axis.stride() / heads, slope },
+            dropout,
+            scores: self.zeros(2 * n * heads)?,
+            alpha: self.zeros(entries * heads)?,
+            d_scores: self.zeros(entries * heads)?,
+            d_source: self.zeros(n * heads)?,
+            d_target: self.zeros(n * heads)?,
+            d_vectors: self.zeros(2 * axis.stride())?,
+        };
+        Ok(self.push(layer, &[x], &vectors, space, axis))
+    }
+}
+
+impl PairAttention {
+    /// The gate of the scores in the kernels of a device.
+    fn gate(&self) -> (u32, f32) {
+        code(Activation::Leaky(self.shape.slope))
     }
 }
 
 impl Layer for PairAttention {
-    fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
-        match input {
-            TARGET => needs_itself(rows, needed),
-            _ => needs_sources(&self.coefficients.operator, rows, needed),
-        }
+    fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
+        needs_itself(rows, needed);
+        needs_sources(&self.operator, rows, needed);
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
-        prepare.transposed(MESSAGE, &self.coefficients.operator)
+        prepare.transposed(MESSAGE, &self.operator)
+    }
+
+    fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
+        Scratch { partials: shapes.blocks() * 2 * self.shape.stride(), transposed: 0 }
+    }
+
+    fn finishes(&self) -> bool {
+        true
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let own = &mut self.coefficients;
-        let stride = pass.input_axis(TARGET).stride();
-        let (target, source) = (pass.input(TARGET), pass.input(SOURCE));
-        let scores = PairScores { heads: own.shape.heads, target, source, stride, gate: self.gate };
-        edge::pair_scores(pass.rows(), own.operator.incoming(), scores, &mut self.scores, pass.monitor)?;
-        own.alpha.copy_from_slice(&self.scores);
-        own.attend(pass, MESSAGE, out)
+        let (x, shape, monitor) = (pass.input(MESSAGE), self.shape, pass.monitor);
+        let (source, target) = (pass.parameter(SOURCE), pass.parameter(TARGET));
+        attention::scores(pass.input_rows(MESSAGE), shape, x, source, target, &mut self.scores, monitor)?;
+        let edges = self.operator.incoming();
+        let attend = Attend { shape, edges, x, scores: &self.scores, dropout: pass.mask(self.dropout) };
+        attend.run(pass.rows(), pass.finish(), &mut self.alpha, out, monitor)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let Prepared::Transposed(by_source) = pass.forward.prepared() else { return Ok(()) };
-        let (forward, own) = (pass.forward, &mut self.coefficients);
-        own.scores_gradient(&forward, MESSAGE, 1.0, d_out)?;
-        let (set, edges, outgoing, monitor) =
-            (forward.rows(), own.operator.incoming(), by_source.outgoing(), forward.monitor);
-        let (heads, stride) = (own.shape.heads, forward.input_axis(TARGET).stride());
-        edge::through_gate(set, edges, heads, self.gate, &self.scores, &mut own.d_scores, monitor)?;
-        let d = &own.d_scores;
-        if let Some(mut gradient) = pass.gradient(TARGET) {
-            let (total, how) = (Total::Sum, store(&gradient));
-            edge::sum_at_targets(set, edges, heads, d, total, how, &mut gradient.values, stride, monitor)?;
+        let (f, shape) = (pass.forward, self.shape);
+        let (x, sources, monitor) = (f.input(MESSAGE), f.input_rows(MESSAGE), f.monitor);
+        let edges = self.operator.incoming();
+        let attend = Attend { shape, edges, x, scores: &self.scores, dropout: f.mask(self.dropout) };
+        let (alpha, d_scores, d_target) = (&mut self.alpha, &mut self.d_scores, &mut self.d_target);
+        d_target.fill(0.0);
+        attention::backward_targets(attend, f.rows(), d_out, alpha, d_scores, d_target, monitor)?;
+        let Some(mut d_x) = pass.gradient_everywhere(MESSAGE) else { return Ok(()) };
+        let backward = BackwardSources {
+            shape,
+            edges: by_source.outgoing(),
+            gradient: d_out,
+            alpha,
+            d_scores,
+            d_target,
+            source: f.parameter(SOURCE),
+            target: f.parameter(TARGET),
+            add: d_x.add,
+        };
+        backward.run(sources, &mut d_x.values, &mut self.d_source, monitor)?;
+        let (partials, _) = pass.scratch();
+        let (d_source, d_target, out) = (&self.d_source, &self.d_target, &mut self.d_vectors);
+        attention::vector_gradients(sources, shape, x, d_source, d_target, partials, out, monitor)?;
+        for (parameter, vector) in [SOURCE, TARGET].into_iter().zip(self.d_vectors.chunks_exact(shape.stride())) {
+            pass.parameter_gradient(parameter, |out, _, _| {
+                out.copy_from_slice(vector);
+                Ok(())
+            })?;
         }
-        if let Some(mut gradient) = pass.gradient_everywhere(SOURCE) {
-            let (set, how) = (forward.input_rows(SOURCE), store(&gradient));
-            edge::sum_at_sources(set, outgoing, heads, d, how, &mut gradient.values, stride, monitor)?;
-        }
-        own.message_gradient(pass, outgoing, MESSAGE, d_out)
+        Ok(())
     }
 
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let own = &self.coefficients;
-        let (rows, entries, heads) = (lower.rows(), lower.operator(&own.operator)?, own.shape.heads);
-        let len = own.operator.n_entries();
+        let Shape { heads, dim, .. } = self.shape;
+        let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
+        let (inputs, x, n) = (lower.input_rows(MESSAGE), lower.input(MESSAGE), lower.all_rows());
+        let (of_sources, of_targets) = (lower.own(OF_SOURCES, n * heads)?, lower.own(OF_TARGETS, n * heads)?);
+        for (parameter, out) in [(SOURCE, of_sources), (TARGET, of_targets)] {
+            let vector = lower.parameter(parameter);
+            lower.by_warp("head_dots", inputs, args![heads, dim, x, vector, out, heads]);
+        }
         let (scores, alpha) = (lower.own(SCORES, len * heads)?, lower.own(ALPHA, len * heads)?);
-        device::pair_scores(lower, entries, heads, (TARGET, SOURCE), self.gate, scores);
-        let nothing = args![entries.offsets, entries.columns, heads, None, None, scores, alpha];
-        lower.by_warp("edge_scale", rows, nothing);
+        let (gate, slope) = self.gate();
+        let pairs = args![entries.offsets, entries.columns, heads, of_targets, of_sources, heads, gate, slope, scores];
+        lower.by_warp("edge_pair_scores", rows, pairs);
+        let copy = args![entries.offsets, entries.columns, heads, None, None, scores, alpha];
+        lower.by_warp("edge_scale", rows, copy);
         lower.by_warp("edge_softmax", rows, args![entries.offsets, heads, alpha]);
-        let mask = lower.mask(own.dropout);
+        let mask = lower.mask(self.dropout);
         device::attend(lower, entries, len, heads, MESSAGE, mask)
     }
 
     fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
         let Some(by_source) = lower.transposed()? else { return Ok(()) };
-        let own = &self.coefficients;
-        let (entries, Shape { heads, dim }, len) =
-            (lower.operator(&own.operator)?, own.shape, own.operator.n_entries());
-        let (scores, mask) = (lower.own(SCORES, len * heads)?, lower.mask(own.dropout));
+        let (Shape { heads, dim, .. }, stride) = (self.shape, self.shape.stride());
+        let (entries, len, n) = (lower.operator(&self.operator)?, self.operator.n_entries(), lower.all_rows());
+        let (scores, mask) = (lower.own(SCORES, len * heads)?, lower.mask(self.dropout));
         let d = device::attend_gradient(lower, entries, by_source, len, (heads, dim), MESSAGE, 1.0, mask)?;
-        device::pair_scores_gradient(lower, entries, by_source, heads, (TARGET, SOURCE), self.gate, scores, d)
+        let (rows, inputs, x) = (lower.rows(), lower.input_rows(MESSAGE), lower.input(MESSAGE));
+        let (gate, slope) = self.gate();
+        lower.by_warp("edge_through_gate", rows, args![entries.offsets, heads, gate, slope, scores, d]);
+        let (d_sources, d_targets) = (lower.scratch(D_SOURCES, n * heads)?, lower.scratch(D_TARGETS, n * heads)?);
+        lower.fill(d_targets, n * heads);
+        let sums =
+            |entries: Entries, out: Buffer| args![entries.offsets, entries.edges, heads, d, false, false, out, heads];
+        lower.by_warp("edge_sums", rows, sums(entries, d_targets));
+        lower.by_warp("edge_sums", inputs, sums(by_source, d_sources));
+        let terms = lower.scratch(TERMS, n * stride)?;
+        for (parameter, d) in [(SOURCE, d_sources), (TARGET, d_targets)] {
+            lower.by_element("head_scale", inputs, stride, args![heads, dim, d, heads, x, stride, false, terms]);
+            let sink = lower.parameter_gradient(parameter);
+            lower.column_sums(inputs, terms, stride, sink)?;
+            if let Some(Sink { buffer, add }) = lower.gradient_everywhere(MESSAGE) {
+                let vector = lower.parameter(parameter);
+                let args = args![heads, dim, d, heads, vector, 0u32, add, buffer];
+                lower.by_element("head_scale", inputs, stride, args);
+            }
+        }
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::kernels::RowSet;
 use crate::kernels::combine::{scalar_products, weighted_sum};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::propagate::{Base, Power, Propagate};
-use crate::models::Operator;
+use crate::network::Operator;
 
 /// `sum over k of c_k P^k x`. Forward by Horner's rule; backward along the powers, since each has its share in the gradient
 /// of its coefficient: neither keeps more than two of them.

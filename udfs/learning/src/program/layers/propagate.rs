@@ -10,7 +10,7 @@ use crate::device::DeviceError;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::propagate::{Base, Propagate};
-use crate::models::Operator;
+use crate::network::Operator;
 
 /// `scale * P x`, plus `factor * y` if there is a second input.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Pr
 use super::{needs_itself, needs_sources};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
-use crate::kernels::parallel::for_each_block;
+use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Own, Product};
-use crate::models::{Axis, Operator};
+use crate::network::{Axis, Operator};
 
 /// `P x_1 + x_2` where the columns of x are `[x_1 | x_2]`.
 #[derive(Debug)]
@@ -52,24 +52,10 @@ impl Layer for PropagateBeside {
         let Prepared::Transposed(transposed) = pass.forward.prepared() else { return Ok(()) };
         let (f, width) = (pass.forward, pass.forward.width());
         let Some(mut d_x) = pass.gradient_everywhere(0) else { return Ok(()) };
-        let (matrix, add, outputs) = (transposed.csr(), d_x.add, f.rows().rows());
-        for_each_block(f.input_rows(0), &mut d_x.values, 2 * width, f.monitor, |rows, first, chunk| {
-            for &row in rows {
-                let (sent, own) = chunk[(row as usize - first) * 2 * width..][..2 * width].split_at_mut(width);
-                if !add {
-                    sent.fill(0.0);
-                    own.fill(0.0);
-                }
-                for e in matrix.offsets[row as usize]..matrix.offsets[row as usize + 1] {
-                    let d = &d_out[matrix.columns[e] as usize * width..][..width];
-                    sent.iter_mut().zip(d).for_each(|(out, d)| *out += matrix.values[e] * d);
-                }
-                if outputs.binary_search(&row).is_ok() {
-                    let d = &d_out[row as usize * width..][..width];
-                    own.iter_mut().zip(d).for_each(|(out, d)| *out += d);
-                }
-            }
-        })
+        let own = if d_x.add { Own::Output } else { Own::Nothing };
+        let (matrix, finish) = (transposed.csr(), Finish::NOTHING);
+        let back = Product { matrix, mask: Mask::None, x: d_out, stride: width, width, own, finish };
+        back.run_beside_copy(f.input_rows(0), f.rows(), &mut d_x.values, f.monitor)
     }
 
     fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {

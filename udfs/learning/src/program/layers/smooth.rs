@@ -63,9 +63,9 @@ fn normal<V: Vectors>(x: f32) -> (f32, f32) {
     (if x > 0.0 { 1.0 - tail } else { tail }, density)
 }
 
-struct Rows<'a>(Smooth, &'a [f32], &'a mut [f32]);
+struct SmoothRows<'a>(Smooth, &'a [f32], &'a mut [f32]);
 
-impl Body for Rows<'_> {
+impl Body for SmoothRows<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -94,7 +94,7 @@ impl Layer for Smooth {
         for_each_block(pass.rows(), out, width, pass.monitor, |rows, first, chunk| {
             for &row in rows {
                 let from = row as usize * width;
-                simd::run(Rows(curve, &x[from..from + width], &mut chunk[from - first * width..][..width]));
+                simd::run(SmoothRows(curve, &x[from..from + width], &mut chunk[from - first * width..][..width]));
             }
         })
     }

@@ -1,22 +1,18 @@
-//! The kernels as candle operations with gradients: for models that are composed under candle's autograd, and as the
-//! place where an implementation for another device attaches.
-//!
-//! The training loop of this crate does not go through them. They run on the CPU, in the rayon pool of the caller, and
-//! never touch candle's own pools.
+//! The kernels as candle operations with gradients, so that the tests can hold them to the same formulas composed under
+//! candle's autograd.
 
 use std::sync::Arc;
 
-use bonnet_graph::Unmonitored;
-use candle_core::{CpuStorage, CustomOp1, CustomOp3, DType, Device, Error, Layout, Result, Shape, Tensor, bail};
+use bonnet_graph::{Reservation, Unmonitored};
+use candle_core::{CpuStorage, CustomOp1, CustomOp3, DType, Error, Layout, Result, Shape, Tensor, bail};
 
 use crate::features::SparseRows;
 use crate::kernels::RowSet;
 use crate::kernels::attention::{self, Attend, BackwardSources};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Own, Product};
-use crate::models::Operator;
+use crate::network::Operator;
 use crate::random::Dropout;
-use crate::train::Outcome;
 
 /// `x -> M x` for a constant sparse matrix: messages along edges, or sparse features times weights. `x` is `columns x width`,
 /// `f32` or `f64`, contiguous. `f32` with a width that is a multiple of 8 runs on the fused kernel.
@@ -116,7 +112,9 @@ impl EdgeAttention {
         if shape.heads == 0 || shape.heads > attention::MAX_HEADS || shape.dim == 0 || !shape.dim.is_multiple_of(8) {
             bail!("attention takes 1 to {} heads of a multiple of 8 columns, not {shape:?}", attention::MAX_HEADS);
         }
-        let transposed = Arc::new(operator.by_source());
+        let mut reservation = Reservation::new(&Unmonitored, 0).map_err(Error::wrap)?;
+        let all = RowSet::all(operator.n_rows());
+        let transposed = Arc::new(operator.transposed_rows(&all, &mut reservation).map_err(Error::wrap)?);
         Ok(Self { operator, transposed, shape, dropout })
     }
 
@@ -201,6 +199,7 @@ impl CustomOp3 for EdgeAttention {
             d_target: &d_target,
             source: &source_values,
             target: &target_values,
+            add: false,
         }
         .run(&set, &mut d_x, &mut d_source, &Unmonitored)
         .map_err(Error::wrap)?;
@@ -225,16 +224,4 @@ impl CustomOp3 for EdgeAttention {
             Some(Tensor::from_vec(target_gradient, target.shape(), target.device())?),
         ))
     }
-}
-
-/// The parameters of a run as tensors on a device, in the order of the layout.
-///
-/// # Errors
-/// If the device grants no memory.
-pub fn tensors(outcome: &Outcome, device: &Device) -> Result<Vec<(String, Tensor)>> {
-    let tensor = |(name, matrix): &(String, crate::Matrix)| {
-        let rows = matrix.values.len() / matrix.columns.max(1);
-        Ok((name.clone(), Tensor::from_slice(&matrix.values, (rows, matrix.columns), device)?))
-    };
-    outcome.weights.iter().map(tensor).collect()
 }

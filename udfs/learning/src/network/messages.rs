@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::Graph;
 
-use super::BuildError;
-use crate::options::OptionError;
+use crate::error::{BuildError, OptionError};
 use crate::sample::Sample;
 
 /// The edges into each node of a problem.
@@ -23,7 +22,7 @@ impl Messages {
         self.offsets().len() - 1
     }
 
-    /// The nodes that `v` hears, in ascending order.
+    /// The nodes whose messages `v` receives, in ascending order.
     pub fn neighbors(&self, v: u32) -> &[u32] {
         &self.targets()[self.offsets()[v as usize]..self.offsets()[v as usize + 1]]
     }
@@ -36,8 +35,8 @@ impl Messages {
         }
     }
 
-    /// What a sum over the neighbours that `v` hears is multiplied by to estimate, without bias, that over all of them: 1
-    /// where it hears all.
+    /// The factor by which a sum over the neighbours in the row of `v` estimates, without bias, that over all of them: 1 where
+    /// all are there.
     pub fn scale(&self, v: u32) -> f64 {
         match self {
             Self::Whole(_) => 1.0,

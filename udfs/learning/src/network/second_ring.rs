@@ -2,7 +2,7 @@
 
 use bonnet_graph::{Graph, Reservation, Stopped};
 
-use super::Operator;
+use super::operator::Operator;
 
 /// The normalised adjacency of the graph in which two nodes are neighbours where their distance is exactly 2:
 /// `D2^-1/2 A2 D2^-1/2` (Zhu et al. 2020, Eq. 5); 0 for a node without any. O(sum over the edges of the degrees) time.

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use super::{Axis, BuildError, Layout, Messages, Model, Pass, Problem, Scope, zeros};
+use crate::error::BuildError;
 use crate::features::{self, Features};
 use crate::kernels::{RowSet, padded};
+use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope, zeros};
 use crate::options::TrainOptions;
+use crate::program::Program;
 use crate::random::key;
-use crate::registry::{self, ModelSpec};
+use crate::registry;
 use crate::sample::Sampler;
+use crate::spec::ModelSpec;
 
 /// Tells the draw of neighbours from other uses of the seed.
 const NEIGHBORS: u64 = 11;
@@ -26,7 +29,7 @@ pub(crate) struct Sampled<'a> {
     graph: &'a Arc<Graph>,
     features: Arc<Features>,
     n_outputs: usize,
-    known: Arc<[(u32, u32)]>,
+    known_labels: Arc<[(u32, u32)]>,
     options: &'a TrainOptions,
     monitor: &'a dyn Monitor,
     layout: Layout,
@@ -45,7 +48,7 @@ pub(crate) struct Sampled<'a> {
 
 /// A model on the neighbourhoods of some targets.
 struct Part<'a> {
-    model: Box<dyn Model>,
+    model: Program,
     scope: Scope,
     /// The nodes whose rows the targets are, and those rows.
     targets: Vec<(u32, u32)>,
@@ -74,7 +77,7 @@ impl<'a> Sampled<'a> {
             graph,
             features: Arc::clone(&problem.features),
             n_outputs: problem.n_outputs,
-            known: Arc::clone(&problem.known),
+            known_labels: Arc::clone(&problem.known_labels),
             options,
             monitor,
             layout: Layout::default(),
@@ -104,14 +107,16 @@ impl<'a> Sampled<'a> {
         let mut place = places(&sample.nodes);
         let rows: Vec<(u32, u32)> = targets.iter().filter_map(|&v| Some((v, place(v)?))).collect();
         let mut place = places(&sample.nodes);
-        let known: Arc<[(u32, u32)]> = self.known.iter().filter_map(|&(v, class)| Some((place(v)?, class))).collect();
-        reservation.grow(8 * (rows.len() + known.len()) + features::selected_bytes(&self.features, &sample.nodes))?;
+        let known_labels: Arc<[(u32, u32)]> =
+            self.known_labels.iter().filter_map(|&(v, class)| Some((place(v)?, class))).collect();
+        reservation
+            .grow(8 * (rows.len() + known_labels.len()) + features::selected_bytes(&self.features, &sample.nodes))?;
         let problem = Problem {
             features: Arc::new(features::selected(&self.features, &sample.nodes)),
             graph: Messages::Sampled(Arc::clone(&sample)),
             arcs: None,
             n_outputs: self.n_outputs,
-            known,
+            known_labels,
             options: self.options,
             device: false,
         };
@@ -179,11 +184,11 @@ impl Model for Sampled<'_> {
             reservation.grow(RowSet::bytes(piece.len()))?;
             rows.push(Arc::new(RowSet::new(n, piece)));
         }
-        Ok(Scope { rows, forward: Vec::new(), backward: Vec::new(), input_transposed: None, prepared: Vec::new() })
+        Ok(Scope { rows, prepared: Vec::new() })
     }
 
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
-        // What the last step held is given back before more is asked for.
+        // The last step's memory is released before more is reserved.
         self.step = None;
         match pass {
             Pass::Train { epoch } => {
@@ -230,9 +235,9 @@ impl Model for Sampled<'_> {
         part.model.backward(&part.scope, parameters, pass, gradient, monitor)
     }
 
-    fn given(&self, pass: Pass) -> Vec<u32> {
+    fn label_inputs(&self, pass: Pass) -> Vec<u32> {
         let Some(part) = &self.step else { return Vec::new() };
-        let given = part.model.given(pass);
+        let given = part.model.label_inputs(pass);
         let targets = part.targets.iter().filter(|(_, row)| given.binary_search(row).is_ok());
         targets.map(|target| target.0).collect()
     }

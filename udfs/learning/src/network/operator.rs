@@ -1,29 +1,11 @@
-//! The index structures of a pass: which rows each layer computes and along which edges.
-
-use std::sync::Arc;
+//! Sparse matrices over the nodes: the adjacency under the normalisations that models propagate with.
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::{BuildError, Messages, Problem};
-use crate::features::{Features, SparseRows};
+use super::messages::Messages;
+use super::problem::Problem;
+use crate::error::BuildError;
 use crate::kernels::{Csr, RowSet, attention};
-use crate::program::Prepared;
-
-/// What the outputs of some nodes depend on, layer by layer.
-#[derive(Debug, Clone)]
-pub struct Scope {
-    /// `rows[l]`: the nodes whose representation layer `l` (from 0) reads; the last entry: the targets.
-    pub rows: Vec<Arc<RowSet>>,
-    /// The edges of each layer that sends messages: into `rows[l + 1]`.
-    pub forward: Vec<Arc<Operator>>,
-    /// The same by source, for the rows `rows[l]`; empty in scopes that do not train.
-    pub backward: Vec<Arc<Operator>>,
-    /// The sparse features of the rows `rows[0]`, transposed; in scopes that train on sparse features.
-    pub input_transposed: Option<Arc<SparseRows>>,
-    /// What the nodes of a [`crate::program`] keep for the backward pass; there, `rows` has an entry a slot, then the
-    /// targets. Empty for other models.
-    pub(crate) prepared: Vec<Prepared>,
-}
 
 /// A sparse matrix over the nodes. Where neighbours were sampled, sums over them are scaled to estimate those over all,
 /// without bias; degrees are the graph's.
@@ -215,11 +197,6 @@ impl Operator {
         self.offsets.len() - 1
     }
 
-    /// An attention operator by source, with the numbers of its edges.
-    pub(crate) fn by_source(&self) -> Self {
-        self.transpose()
-    }
-
     /// The matrix with its values.
     pub fn csr(&self) -> Csr<'_> {
         Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values }
@@ -234,157 +211,17 @@ impl Operator {
     pub fn outgoing(&self) -> attention::Outgoing<'_> {
         attention::Outgoing { offsets: &self.offsets, targets: &self.columns, edges: &self.edges }
     }
-
-    /// The rows of a set; other rows become empty.
-    fn restricted(&self, rows: &RowSet, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let n = rows.n_rows();
-        let entries: usize = rows.rows().iter().map(|&row| self.row(row).len()).sum();
-        let with_values = !self.values.is_empty();
-        reservation.grow(Self::bytes(n, entries, if with_values { 8 } else { 4 }))?;
-        let mut offsets = vec![0; n + 1];
-        let mut columns = Vec::with_capacity(entries);
-        let mut values = Vec::with_capacity(if with_values { entries } else { 0 });
-        for &row in rows.rows() {
-            columns.extend_from_slice(self.row(row));
-            if with_values {
-                values.extend_from_slice(&self.values[self.offsets[row as usize]..self.offsets[row as usize + 1]]);
-            }
-            offsets[row as usize + 1] = self.row(row).len();
-        }
-        for v in 0..n {
-            offsets[v + 1] += offsets[v];
-        }
-        Ok(Self { offsets, columns, values, edges: Vec::new(), symmetric: false })
-    }
-
-    /// The transposed operator; each row's columns ascend. Without values it keeps the numbers of the edges.
-    fn transposed(&self, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        reservation.grow(Self::bytes(2 * self.n_rows(), self.n_entries(), 8))?;
-        Ok(self.transpose())
-    }
-
-    fn transpose(&self) -> Self {
-        let (n, entries) = (self.n_rows(), self.n_entries());
-        let mut offsets = vec![0usize; n + 1];
-        self.columns.iter().for_each(|&column| offsets[column as usize + 1] += 1);
-        for v in 0..n {
-            offsets[v + 1] += offsets[v];
-        }
-        let mut next = offsets.clone();
-        let with_values = !self.values.is_empty();
-        let mut columns = vec![0; entries];
-        let mut values = vec![0.0; if with_values { entries } else { 0 }];
-        let mut edges = vec![0; if with_values { 0 } else { entries }];
-        for row in 0..n {
-            for edge in self.offsets[row]..self.offsets[row + 1] {
-                let at = &mut next[self.columns[edge] as usize];
-                columns[*at] = row as u32;
-                if with_values {
-                    values[*at] = self.values[edge];
-                } else {
-                    edges[*at] = edge as u32;
-                }
-                *at += 1;
-            }
-        }
-        Self { offsets, columns, values, edges, symmetric: self.symmetric }
-    }
 }
 
-/// What an entry of a matrix with loops is multiplied by: a node hears itself whatever was sampled.
+/// The factor of an entry of a matrix with loops: a loop is never sampled.
 fn scale(graph: &Messages, i: u32, j: u32) -> f64 {
     if i == j { 1.0 } else { graph.scale(i) }
 }
 
-impl Scope {
-    /// The scope of `layers` layers that send no messages: every layer computes the targets.
-    pub fn local(
-        n: usize,
-        layers: usize,
-        targets: &[u32],
-        train: bool,
-        pruned: bool,
-        features: &Features,
-        reservation: &mut Reservation<'_>,
-    ) -> Result<Self, Stopped> {
-        let set = Arc::new(row_set(n, targets, pruned, reservation)?);
-        let rows = vec![set; layers + 1];
-        let input_transposed = transposed_input(features, &rows[0], train, reservation)?;
-        Ok(Self { rows, forward: Vec::new(), backward: Vec::new(), input_transposed, prepared: Vec::new() })
-    }
-
-    /// The scope of `layers` layers that each send messages along `operator` and read their own node too.
-    pub fn message_passing(
-        operator: &Arc<Operator>,
-        layers: usize,
-        targets: &[u32],
-        train: bool,
-        pruned: bool,
-        features: &Features,
-        reservation: &mut Reservation<'_>,
-    ) -> Result<Self, Stopped> {
-        let n = operator.offsets.len() - 1;
-        let mut rows = vec![Arc::new(row_set(n, targets, pruned, reservation)?)];
-        let mut forward: Vec<Arc<Operator>> = Vec::new();
-        // From the last layer to the first; the lists are turned round at the end.
-        for _ in 0..layers {
-            let outputs = &rows[rows.len() - 1];
-            if outputs.is_all() {
-                forward.push(Arc::clone(operator));
-                rows.push(Arc::clone(outputs));
-                continue;
-            }
-            let restricted = operator.restricted(outputs, reservation)?;
-            let mut needed = vec![false; n];
-            outputs.rows().iter().chain(&restricted.columns).for_each(|&v| needed[v as usize] = true);
-            let inputs: Vec<u32> = (0..n as u32).filter(|&v| needed[v as usize]).collect();
-            reservation.grow(RowSet::bytes(inputs.len()))?;
-            rows.push(Arc::new(RowSet::new(n, inputs)));
-            forward.push(Arc::new(restricted));
-        }
-        rows.reverse();
-        forward.reverse();
-        let mut backward: Vec<Arc<Operator>> = Vec::new();
-        for (layer, operator) in forward.iter().enumerate().take(if train { layers } else { 0 }) {
-            match forward[..layer].iter().position(|earlier| Arc::ptr_eq(earlier, operator)) {
-                Some(earlier) => backward.push(Arc::clone(&backward[earlier])),
-                None => backward.push(Arc::new(operator.transposed(reservation)?)),
-            }
-        }
-        let input_transposed = transposed_input(features, &rows[0], train, reservation)?;
-        Ok(Self { rows, forward, backward, input_transposed, prepared: Vec::new() })
-    }
-
-    /// The nodes whose outputs are computed.
-    pub fn targets(&self) -> &RowSet {
-        &self.rows[self.rows.len() - 1]
-    }
-}
-
-fn row_set(n: usize, targets: &[u32], pruned: bool, reservation: &mut Reservation<'_>) -> Result<RowSet, Stopped> {
-    let len = if pruned { targets.len() } else { n };
-    reservation.grow(RowSet::bytes(len))?;
-    Ok(if pruned { RowSet::new(n, targets.to_vec()) } else { RowSet::all(n) })
-}
-
-fn transposed_input(
-    features: &Features,
-    rows: &RowSet,
-    train: bool,
-    reservation: &mut Reservation<'_>,
-) -> Result<Option<Arc<SparseRows>>, Stopped> {
-    match features {
-        Features::Sparse(sparse) if train => {
-            let entries: usize = rows.rows().iter().map(|&row| sparse.row(row as usize).0.len()).sum();
-            reservation.grow(2 * (sparse.n_columns() + 1) * size_of::<usize>() + 8 * entries)?;
-            Ok(Some(Arc::new(sparse.transposed(rows))))
-        }
-        _ => Ok(None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use bonnet_graph::{Graph, Unmonitored};
 
     use super::*;
@@ -405,20 +242,10 @@ mod tests {
         let mean = Operator::mean(&path(), &mut reservation).unwrap();
         assert_eq!((mean.row(4).len(), mean.csr().values), (0, &[1.0, 0.5, 0.5, 0.5, 0.5, 1.0][..]));
         // The transpose of a transpose is the matrix; the symmetric operator is its own.
-        assert_eq!(mean.transposed(&mut reservation).unwrap().transposed(&mut reservation).unwrap(), mean);
-        assert_eq!(symmetric.transposed(&mut reservation).unwrap(), symmetric);
-    }
-
-    #[test]
-    fn a_pruned_scope_reaches_one_hop_a_layer() {
-        let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
-        let operator = Arc::new(Operator::attention(&path(), &mut reservation).unwrap());
-        let scope = Scope::message_passing(&operator, 2, &[0], true, true, &Features::None, &mut reservation).unwrap();
-        let rows: Vec<&[u32]> = scope.rows.iter().map(|set| set.rows()).collect();
-        assert_eq!(rows, [&[0, 1, 2][..], &[0, 1], &[0]]);
-        assert_eq!((scope.forward[1].row(0), scope.forward[1].row(1)), (&[0, 1][..], &[][..]));
-        assert_eq!((scope.backward[1].row(1), scope.backward[1].outgoing().edges), (&[0][..], &[0, 1][..]));
-        let full = Scope::message_passing(&operator, 2, &[0], true, false, &Features::None, &mut reservation).unwrap();
-        assert!(full.rows.iter().all(|set| set.is_all()) && Arc::ptr_eq(&full.backward[0], &full.backward[1]));
+        let all = RowSet::all(5);
+        let mut transposed = |operator: &Operator| operator.transposed_rows(&all, &mut reservation).unwrap();
+        let once = transposed(&mean);
+        assert_eq!(transposed(&once), mean);
+        assert_eq!(transposed(&symmetric), symmetric);
     }
 }

@@ -1,0 +1,168 @@
+//! Options that are one of several names.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::OptionError;
+
+/// Gives an enum a name for each variant: `NAMES`, `name`, and `Display`, `FromStr` and serde through the names. The error of
+/// `FromStr` lists them.
+macro_rules! named {
+    ($type:ty, $option:literal, $($name:literal => $variant:ident),+ $(,)?) => {
+        impl $type {
+            /// The names of all values.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The name in a job.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+        }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+        impl std::str::FromStr for $type {
+            type Err = OptionError;
+            fn from_str(text: &str) -> Result<Self, OptionError> {
+                match text {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err(OptionError::invalid($option, text, &Self::NAMES.join(", "))),
+                }
+            }
+        }
+        crate::choices::text_serde!($type);
+    };
+}
+
+/// serde through the text forms, which are those of SQL.
+macro_rules! text_serde {
+    ($type:ty) => {
+        impl TryFrom<String> for $type {
+            type Error = OptionError;
+            fn try_from(text: String) -> Result<Self, OptionError> {
+                text.parse()
+            }
+        }
+        impl From<$type> for String {
+            fn from(value: $type) -> String {
+                value.to_string()
+            }
+        }
+    };
+}
+
+pub(crate) use {named, text_serde};
+
+/// What is learnt. A model says in [`crate::ModelSpec::tasks`] which it can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Task {
+    /// A class for each node.
+    #[default]
+    NodeClassification,
+    /// Whether two nodes are joined by an edge.
+    LinkPrediction,
+    /// A class for each graph of a collection.
+    GraphClassification,
+    /// A number for each graph of a collection.
+    GraphRegression,
+}
+named!(
+    Task,
+    "task",
+    "node_classification" => NodeClassification,
+    "link_prediction" => LinkPrediction,
+    "graph_classification" => GraphClassification,
+    "graph_regression" => GraphRegression,
+);
+
+impl Task {
+    /// Whether the items are the graphs of a collection.
+    pub fn is_of_graphs(self) -> bool {
+        matches!(self, Self::GraphClassification | Self::GraphRegression)
+    }
+
+    /// What selects the epoch: the default, then the others.
+    pub fn selections(self) -> &'static [SelectBy] {
+        use SelectBy::{Accuracy, Ap, Auc, F1, Loss, MacroF1, Mae, Mse};
+        match self {
+            Self::NodeClassification | Self::GraphClassification => &[Accuracy, MacroF1, F1, Auc, Ap, Loss],
+            Self::LinkPrediction => &[Auc, Ap, Loss],
+            Self::GraphRegression => &[Mae, Mse, Loss],
+        }
+    }
+}
+
+/// What selects the epoch, measured on the validation items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SelectBy {
+    /// The largest accuracy.
+    #[default]
+    Accuracy,
+    /// The largest macro-F1.
+    MacroF1,
+    /// The largest F1 of the positive class; two classes only.
+    F1,
+    /// The largest area under the ROC curve.
+    Auc,
+    /// The largest average precision; two classes only.
+    Ap,
+    /// The smallest mean absolute error.
+    Mae,
+    /// The smallest mean squared error.
+    Mse,
+    /// The smallest loss.
+    Loss,
+}
+named!(
+    SelectBy,
+    "select_by",
+    "val_accuracy" => Accuracy,
+    "val_macro_f1" => MacroF1,
+    "val_f1" => F1,
+    "val_auc" => Auc,
+    "val_ap" => Ap,
+    "val_mae" => Mae,
+    "val_mse" => Mse,
+    "val_loss" => Loss,
+);
+
+/// The weights of the classes in the training loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ClassWeights {
+    /// All 1.
+    #[default]
+    None,
+    /// Training items / (classes among them * training items of the class): `class_weight='balanced'` of scikit-learn.
+    Balanced,
+}
+named!(ClassWeights, "class_weights", "none" => None, "balanced" => Balanced);
+
+/// The logit of an edge between two nodes with the outputs `a` and `b`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Decoder {
+    /// `<a, b>` (Kipf and Welling 2016, Variational graph auto-encoders, Eq. 2).
+    #[default]
+    InnerProduct,
+    /// `(r - |a - b|^2) / t` with r = 2, t = 1: the Fermi-Dirac decoder (Krioukov et al. 2010; Chami et al. 2019, Sec. 4).
+    Distance,
+}
+named!(Decoder, "decoder", "inner_product" => InnerProduct, "distance" => Distance);
+
+/// How the outputs of a graph's nodes become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Pooling {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// Their sum.
+    Sum,
+}
+named!(Pooling, "pooling", "mean" => Mean, "sum" => Sum);

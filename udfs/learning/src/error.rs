@@ -1,0 +1,256 @@
+//! Why data, options or saved parameters are refused, and why a run has no figures.
+
+use std::fmt;
+
+use bonnet_graph::Stopped;
+use serde::{Deserialize, Serialize};
+
+/// Why a graph cannot be trained on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DataError {
+    /// Features that are malformed; says where.
+    #[error("{0}")]
+    Features(String),
+    /// Training on given features where there are none.
+    #[error("the graph has no features; choose a stand-in with the option features: identity, degree or random:k")]
+    NoFeatures,
+    /// A list with one entry a node has another length.
+    #[error("there are {nodes} nodes, but {what} for {found}")]
+    Length {
+        /// What the list holds.
+        what: &'static str,
+        /// The number of nodes.
+        nodes: usize,
+        /// The length of the list.
+        found: usize,
+    },
+    /// A list with one entry a graph has another length.
+    #[error("there are {graphs} graphs, but targets for {found}")]
+    Targets {
+        /// The number of graphs.
+        graphs: usize,
+        /// The length of the list.
+        found: usize,
+    },
+    /// A graph's target that cannot be learnt; says which.
+    #[error("{0}")]
+    GraphTarget(String),
+    /// An edge between two graphs of a collection.
+    #[error("an edge joins the nodes {from} and {to} of two graphs")]
+    Across {
+        /// A node.
+        from: u32,
+        /// Its neighbour in another graph.
+        to: u32,
+    },
+    /// A label that is no class.
+    #[error("node {node} has class {class}, but there are {classes} classes")]
+    Class {
+        /// The node.
+        node: usize,
+        /// Its label.
+        class: u32,
+        /// The number of classes.
+        classes: usize,
+    },
+}
+
+/// An option that is not obeyed; the text lists what is valid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// A value that the option does not take.
+    #[error("{option} is `{value}`; valid: {valid}")]
+    Invalid {
+        /// The option.
+        option: String,
+        /// The value given.
+        value: String,
+        /// The values it takes.
+        valid: String,
+    },
+    /// An option that the task does not read.
+    #[error("{option} is `{value}`, which the task {task} does not read: leave it out")]
+    Unread {
+        /// The option.
+        option: &'static str,
+        /// The value given.
+        value: String,
+        /// The task.
+        task: &'static str,
+    },
+    /// A hyperparameter that the model does not have.
+    #[error("the model {model} has no hyperparameter `{name}`; it has: {valid}")]
+    Unknown {
+        /// The model.
+        model: String,
+        /// The name given.
+        name: String,
+        /// The model's hyperparameters.
+        valid: String,
+    },
+}
+
+impl OptionError {
+    pub(crate) fn invalid(option: &str, value: impl fmt::Display, valid: &str) -> Self {
+        Self::Invalid { option: option.into(), value: value.to_string(), valid: valid.into() }
+    }
+}
+
+/// Why parameters were not saved or loaded.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SaveError {
+    /// The file system.
+    #[error("{path}: {why}")]
+    File {
+        /// The file or folder.
+        path: String,
+        /// What it said.
+        why: String,
+    },
+    /// A file that holds no parameters of ours.
+    #[error("{path} holds no saved parameters: {why}")]
+    Malformed {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Parameters of another model, or of other sizes.
+    #[error("the saved parameters are those of {saved}, but the job needs {needed}: {difference}")]
+    Mismatch {
+        /// The saved model and the shapes of its matrices.
+        saved: String,
+        /// Those of the job.
+        needed: String,
+        /// The first thing that differs.
+        difference: String,
+    },
+}
+
+/// Why a model was not built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// An option of the run.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// The host.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// How a run ended: the column `status`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// With figures.
+    Ok,
+    /// The host granted no memory.
+    OutOfMemory,
+    /// The loss was no longer finite.
+    Diverged,
+    /// The data or the options do not allow the run.
+    Error,
+}
+
+impl Status {
+    /// `ok`, `out_of_memory`, `diverged` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::OutOfMemory => "out_of_memory",
+            Self::Diverged => "diverged",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why a run has no figures.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TrainError {
+    /// The data cannot be trained on.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// An option is not obeyed.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// The split has no labelled training node.
+    #[error("the split has no labelled training node")]
+    NoTrainingNodes,
+    /// The split has no graph with a target to train on, or no edge.
+    #[error("the split has no training {0}")]
+    NothingToTrain(&'static str),
+    /// A node of the split does not exist or has no label.
+    #[error("node {0} of the split is not a labelled node of the graph")]
+    NotLabelled(u32),
+    /// A graph of the split does not exist or has no target.
+    #[error("graph {0} of the split is not a graph with a target")]
+    NoTarget(u32),
+    /// A pair of a split of edges that does not fit the graph.
+    #[error("the pair {0}, {1} of the split {2}")]
+    Pair(u32, u32, &'static str),
+    /// The graph of training edges has every edge.
+    #[error("every pair of nodes is a training edge: there are no non-edges to train against")]
+    Complete,
+    /// The options are for another task than the items.
+    #[error("the options are for {asked}, but the items are those of {given}")]
+    WrongTask {
+        /// The task of the options.
+        asked: &'static str,
+        /// The task of the items.
+        given: &'static str,
+    },
+    /// The saved parameters do not fit.
+    #[error(transparent)]
+    Saved(#[from] SaveError),
+    /// Training or validation loss was infinite or not a number.
+    #[error("the {part} loss of epoch {epoch} is {loss}; try a smaller lr (it is {lr}) or normalize => 'row'")]
+    Diverged {
+        /// `training` or `validation`.
+        part: &'static str,
+        /// The epoch, counted from 1.
+        epoch: u32,
+        /// The loss.
+        loss: f64,
+        /// The learning rate.
+        lr: f64,
+    },
+    /// The host granted no memory.
+    #[error("{0}")]
+    OutOfMemory(String),
+    /// The device failed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// The host wants no answer any more.
+    #[error("the query was cancelled")]
+    Cancelled,
+}
+
+impl TrainError {
+    /// The status of the row that reports the error; none where the whole query ends.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::Diverged { .. } => Some(Status::Diverged),
+            Self::OutOfMemory(_) => Some(Status::OutOfMemory),
+            Self::Cancelled => None,
+            _ => Some(Status::Error),
+        }
+    }
+}
+
+impl From<Stopped> for TrainError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Cancelled => Self::Cancelled,
+            Stopped::OutOfMemory(text) => Self::OutOfMemory(text),
+        }
+    }
+}
+
+impl From<BuildError> for TrainError {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Option(error) => Self::Option(error),
+            BuildError::Stopped(stopped) => stopped.into(),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What every model is made of: parameters, the edges that carry messages, sparse operators, the scope of a pass, and the
+//! trait that the training loop runs.
+
+mod input;
+mod layout;
+mod messages;
+mod model;
+mod operator;
+mod pass;
+mod problem;
+mod scope;
+mod second_ring;
+
+pub use input::Input;
+pub use layout::{Axis, Block, Initial, Layout};
+pub use messages::Messages;
+pub use model::Model;
+pub use operator::Operator;
+pub use pass::Pass;
+pub use problem::Problem;
+pub use scope::{Hops, Prepared, Scope};
+pub use second_ring::second_ring;
+
+pub(crate) use model::zeros;
+pub(crate) use pass::{Site, dropout};

@@ -1,0 +1,67 @@
+//! What the training loop sees of a model.
+
+use bonnet_graph::{Monitor, Reservation, Stopped};
+
+use super::layout::{Axis, Layout};
+use super::pass::Pass;
+use super::scope::Scope;
+
+/// A network with its buffers. Parameters and gradients are flat vectors in the order of [`Model::layout`].
+pub trait Model: Send {
+    /// Names, shapes and initial values of the parameters.
+    fn layout(&self) -> &Layout;
+
+    /// The index structures for the outputs of `targets` (ascending node numbers), with those of the backward pass if
+    /// `train`. With `pruned`, only the rows that these outputs depend on; otherwise all, with the same bits as result.
+    fn scope(
+        &self,
+        targets: &[u32],
+        train: bool,
+        pruned: bool,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Scope, Stopped>;
+
+    /// Computes the outputs of a scope's targets.
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped>;
+
+    /// What the last forward pass gave, nodes x [`crate::kernels::padded`] outputs; only rows of its targets mean anything.
+    fn outputs(&self) -> &[f32];
+
+    /// The outputs, and where their gradient goes before [`Model::backward`]: zeros except in the rows of the targets.
+    fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]);
+
+    /// From the gradient of the outputs to that of every parameter, after [`Model::forward`] with the same arguments.
+    fn backward(
+        &mut self,
+        scope: &Scope,
+        parameters: &[f32],
+        pass: Pass,
+        gradient: &mut [f32],
+        monitor: &dyn Monitor,
+    ) -> Result<(), Stopped>;
+
+    /// The nodes whose classes a pass of training reads, ascending. Their own outputs may depend on them: a loss leaves them out.
+    fn label_inputs(&self, _pass: Pass) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// What the model adds to the loss of the task in the last forward pass of training. Its gradient
+    /// [`Model::backward`] adds by itself.
+    fn penalty(&self) -> f64 {
+        0.0
+    }
+
+    /// The input of the last layer in the last forward pass, with its columns; none where that is the features.
+    fn embedding(&self) -> Option<(&[f32], Axis)>;
+
+    /// The most bytes that a pass held beside the reservation with which the model was built.
+    fn peak(&self) -> usize {
+        0
+    }
+}
+
+/// A buffer of zeros that the reservation covers.
+pub(crate) fn zeros(reservation: &mut Reservation<'_>, len: usize) -> Result<Vec<f32>, Stopped> {
+    reservation.grow(len.saturating_mul(size_of::<f32>()))?;
+    Ok(vec![0.0; len])
+}

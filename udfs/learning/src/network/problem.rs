@@ -1,0 +1,49 @@
+//! What a model is built for.
+
+use std::sync::Arc;
+
+use bonnet_graph::Digraph;
+
+use super::layout::Axis;
+use super::messages::Messages;
+use crate::error::OptionError;
+use crate::features::Features;
+use crate::options::TrainOptions;
+
+/// What a model is built for.
+#[derive(Debug, Clone)]
+pub struct Problem<'a> {
+    /// The edges that carry messages.
+    pub graph: Messages,
+    /// The arcs that the edges of the whole graph stand for, where they are known.
+    pub arcs: Option<Arc<Digraph>>,
+    /// The input of the first layer; never [`Features::None`].
+    pub features: Arc<Features>,
+    /// The number of outputs of a node.
+    pub n_outputs: usize,
+    /// The nodes whose classes a model may read beside the features, with their classes: those of the training part, where
+    /// the task has classes.
+    pub known_labels: Arc<[(u32, u32)]>,
+    /// The options of the run.
+    pub options: &'a TrainOptions,
+    /// Whether the passes are a device's: then a model is a [`crate::program::Program`], without buffers on the host.
+    pub device: bool,
+}
+
+impl Problem<'_> {
+    /// The stored widths of a stack of layers with one hidden width: input, hidden ones, output.
+    pub(crate) fn widths(&self) -> Vec<Axis> {
+        let options = self.options;
+        let mut widths = vec![Axis::exact(self.features.n_columns())];
+        widths.extend(std::iter::repeat_n(Axis::padded(1, options.hidden), options.layers - 1));
+        widths.push(Axis::padded(1, self.n_outputs));
+        widths
+    }
+
+    /// Refuses another number of layers than the one that the model has.
+    pub(crate) fn expect_layers(&self, layers: usize) -> Result<(), OptionError> {
+        let (name, given) = (&self.options.model, self.options.layers);
+        let valid = || format!("{layers}: {name} has as many linear layers, no more and no less");
+        if given == layers { Ok(()) } else { Err(OptionError::invalid("layers", given, &valid())) }
+    }
+}

@@ -1,0 +1,46 @@
+//! The index structures of a pass: which rows each layer computes, and what it keeps for the way back.
+
+use std::sync::Arc;
+
+use super::operator::Operator;
+use crate::features::SparseRows;
+use crate::kernels::RowSet;
+
+/// What a layer of a program keeps in a scope: for the backward pass, but for [`Prepared::Hops`].
+#[derive(Debug, Clone, Default)]
+pub enum Prepared {
+    /// Nothing.
+    #[default]
+    None,
+    /// An operator by source.
+    Transposed(Arc<Operator>),
+    /// Sparse features by column.
+    Features(Arc<SparseRows>),
+    /// The rows of powers of an operator.
+    Hops(Arc<Hops>),
+}
+
+/// What a polynomial of an operator `P` takes.
+#[derive(Debug)]
+pub struct Hops {
+    /// The rows of the output, then those that one application more of `P` reads, and so on; each holds those before.
+    pub rows: Vec<Arc<RowSet>>,
+    /// In training, for each but the last: the rows of `P` in it, by source.
+    pub by_source: Vec<Arc<Operator>>,
+}
+
+/// What the outputs of some nodes depend on, layer by layer.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The rows of each slot of a program, then the targets; the pieces of a model on samples, then the targets.
+    pub rows: Vec<Arc<RowSet>>,
+    /// What each node of a program keeps; nothing for a model on samples.
+    pub prepared: Vec<Prepared>,
+}
+
+impl Scope {
+    /// The nodes whose outputs are computed.
+    pub fn targets(&self) -> &RowSet {
+        &self.rows[self.rows.len() - 1]
+    }
+}

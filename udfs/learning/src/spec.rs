@@ -1,0 +1,61 @@
+//! The specification of a model.
+
+use bonnet_graph::Reservation;
+
+use crate::error::{BuildError, OptionError};
+use crate::network::Problem;
+use crate::option_spec::{Defaults, OptionSpec};
+use crate::options::TrainOptions;
+use crate::program::Program;
+use crate::table;
+
+/// A model: what it is, where it comes from and what can be set.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelSpec {
+    /// The name in a job.
+    pub name: &'static str,
+    /// What kind of model it is.
+    pub family: &'static str,
+    /// The geometry of its representations.
+    pub geometry: &'static str,
+    /// The tasks it can learn.
+    pub tasks: &'static [&'static str],
+    /// The paper that defines it.
+    pub source: &'static str,
+    /// Defaults of the options that every model has.
+    pub(crate) defaults: Defaults,
+    /// What this model has beside them.
+    pub(crate) own: &'static [OptionSpec],
+    /// Over how many edges an output sees; none where it sees more than that, or has parameters for each node.
+    pub(crate) reach: Option<Reach>,
+    /// Makes the model for a problem.
+    pub(crate) build: Build,
+}
+
+impl ModelSpec {
+    /// What `bonnet.models` lists: the options that every model has, with this model's defaults, then its own.
+    pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
+        table::training(&self.defaults).into_iter().chain(table::SHARED).chain(self.own.iter().copied())
+    }
+}
+
+/// Makes a model; the reservation grows by every buffer before it is allocated.
+pub(crate) type Build = fn(&Problem<'_>, &mut Reservation<'_>) -> Result<Program, BuildError>;
+
+/// The number of edges over which an output of a model sees, from its options.
+pub(crate) type Reach = fn(&TrainOptions) -> Result<usize, OptionError>;
+
+/// The reaches that several models have.
+pub(crate) mod reach {
+    use super::Reach;
+
+    /// A node sees itself alone.
+    pub(crate) const LOCAL: Option<Reach> = Some(|_| Ok(0));
+    /// An edge a layer.
+    pub(crate) const A_LAYER: Option<Reach> = Some(|options| Ok(options.layers));
+    /// The hyperparameter `hops`.
+    pub(crate) const HOPS: Option<Reach> = Some(|options| Ok(options.integer("hops")? as usize));
+    /// As many in each layer.
+    pub(crate) const HOPS_A_LAYER: Option<Reach> =
+        Some(|options| Ok(options.layers * options.integer("hops")? as usize));
+}

@@ -1,0 +1,111 @@
+//! The split of a job: which one it chooses, and those that a graph stores.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use bonnet_graph::Stopped;
+use bonnet_sql::{KeyColumn, KeyIndex, Run, execution_error};
+use datafusion::catalog::TableProvider;
+use datafusion::common::Result;
+
+use super::provenance::ContentHash;
+use crate::{Part, Split, SplitError};
+
+/// How a split is drawn where the publisher gives none and the job says nothing.
+pub(super) const DRAWN: &str = "random:60/20/20";
+/// How a job chooses its split.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SplitChoice {
+    pub scheme: Option<String>,
+    pub split: Option<i64>,
+}
+
+/// The rows of a stored split.
+#[derive(Debug, Default)]
+pub(super) struct StoredSplit {
+    pub train: Vec<u32>,
+    pub val: Vec<u32>,
+    pub test: Vec<u32>,
+}
+
+/// Why a job has no items.
+#[derive(Debug)]
+pub(super) enum ItemsError {
+    /// What is wrong with the graph or the job.
+    Error(String),
+    /// The host.
+    Stopped(Stopped),
+}
+
+impl From<String> for ItemsError {
+    fn from(text: String) -> Self {
+        Self::Error(text)
+    }
+}
+
+/// The stored splits of the items, whose column is called `item`.
+pub(super) fn read_splits(
+    run: &Run,
+    table: &Arc<dyn TableProvider>,
+    item: &str,
+    keys: &KeyIndex,
+    content: &mut ContentHash,
+) -> Result<BTreeMap<i64, StoredSplit>> {
+    let columns = run.read_table(table, "splits", &["split", item, "part"])?;
+    content.add("splits", &columns)?;
+    let number = cast(&columns[0], &DataType::Int64)?;
+    let items = keys.numbers(&KeyColumn::new(&columns[1], &format!("splits.{item}"))?);
+    let part = cast(&columns[2], &DataType::Utf8)?;
+    let mut splits: BTreeMap<i64, StoredSplit> = BTreeMap::new();
+    for ((number, item), part) in number.as_primitive::<Int64Type>().iter().zip(items).zip(part.as_string::<i32>()) {
+        let (Some(number), Some(part)) = (number, part) else { continue };
+        let Some(item) = item else {
+            return Err(execution_error(format!("split {number} names a node or graph that the graph lacks")));
+        };
+        let split = splits.entry(number).or_default();
+        match part {
+            part if part == Part::Train.name() => split.train.push(item),
+            part if part == Part::Val.name() => split.val.push(item),
+            part if part == Part::Test.name() => split.test.push(item),
+            other => {
+                return Err(execution_error(format!(
+                    "split {number}: part is '{other}'; parts are train, val and test"
+                )));
+            }
+        }
+    }
+    Ok(splits)
+}
+
+/// The stored split of a number.
+pub(super) fn stored(splits: &BTreeMap<i64, StoredSplit>, number: i64) -> std::result::Result<&StoredSplit, String> {
+    splits.get(&number).ok_or_else(|| {
+        let stored: Vec<String> = splits.keys().map(i64::to_string).collect();
+        match stored.is_empty() {
+            true => "the graph stores no splits: choose a split_scheme such as random:60/20/20".to_owned(),
+            false => format!("there is no split {number}; stored are: {}", stored.join(", ")),
+        }
+    })
+}
+
+/// What is wrong with a split, with the keys that the user knows.
+pub(super) fn split_text(error: &SplitError, keys: &KeyIndex) -> String {
+    match error {
+        SplitError::Item { kind, item, part, why } if (*item as usize) < keys.len() => {
+            format!("{kind} {} of the {part} part {why}", keys.describe(*item))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The part of each of `n` items.
+pub(super) fn parts(split: &Split, n: usize) -> Vec<Option<Part>> {
+    let mut parts = vec![None; n];
+    for part in [Part::Train, Part::Val, Part::Test] {
+        split.part(part).iter().for_each(|&item| parts[item as usize] = Some(part));
+    }
+    parts
+}

@@ -1,0 +1,216 @@
+//! The options of a run: the one table that reading jobs, checking them, the reference and `bonnet.models` take them from.
+//!
+//! A model's own options stand in its file.
+
+use crate::choices::{ClassWeights, Decoder, Pooling, Task};
+use crate::features::Normalize;
+use crate::optimizer::OptimizerKind;
+use crate::option_spec::{Defaults, Domain, OptionSpec};
+use crate::schedule::Decay;
+
+const NODES: &[Task] = &[Task::NodeClassification];
+const LINKS: &[Task] = &[Task::LinkPrediction];
+const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
+const CLASSES: &[Task] = &[Task::NodeClassification, Task::GraphClassification];
+const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
+
+/// A limit of options that count: those of `u32`.
+const MOST: i64 = u32::MAX as i64;
+
+/// What a job of SQL names beside the options of its run: the data, and the files of parameters.
+pub const DATA_OPTIONS: [OptionSpec; 5] = [
+    OptionSpec::new(
+        "graph",
+        Domain::Text { forms: "the name of a graph" },
+        "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all",
+    ),
+    OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
+    OptionSpec::new(
+        "split",
+        Domain::OptionalInteger { min: i64::MIN, max: i64::MAX },
+        "the number of the split that the graph stores; beside a drawn split_scheme the seed of the draw, else the job's \
+         seed draws it. NULL is split 0 where splits are stored",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "split_scheme",
+        Domain::Text {
+            forms: "public, random:60/20/20, stratified:60/20/20, balanced:60/20/20 (any three percentages that add up to \
+                    100), kshot:k, time, or NULL",
+        },
+        "how items are divided into training, validation and test. public: as the graph stores it. random:a/b/c: of the n \
+         labelled items in random order, a % train, b % validate, the rest test (for links: the edges, random:85/5/10 by \
+         default). stratified:a/b/c: the same within each class. balanced:a/b/c: a % of n divided by the number of classes \
+         trains of each class, b % of n of the others validate, the rest test. kshot:k: k items of each class train, half \
+         of its others validate, the rest test. time: nodes by their column time, the first 60 % train, the next 20 % \
+         validate, the rest test. NULL is public where splits are stored, else random:60/20/20",
+    ),
+    OptionSpec::new(
+        "save",
+        Domain::Text { forms: "a path, or NULL" },
+        "the folder that the run's parameters are saved in; train alone takes it",
+    ),
+];
+
+/// What every run has, whatever its model.
+pub const RUN_OPTIONS: [OptionSpec; 7] = [
+    OptionSpec::choice(
+        "task",
+        Task::NodeClassification.name(),
+        Task::NAMES,
+        "what is learnt: the classes of nodes; which pairs of nodes are joined, where messages go along training edges only \
+         and as many pairs without an edge are fixed for validation and test and drawn anew each epoch for training; the \
+         classes, or one number each, of the graphs of a collection",
+    ),
+    OptionSpec::integer(
+        "seed",
+        0,
+        [i64::MIN, i64::MAX],
+        "draws initial parameters, dropout, random features, samples of neighbours and, without the option split, the split",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "patience",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "stops after so many epochs without improvement of what select_by names; NULL runs all epochs",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "select_by",
+        Domain::Text {
+            forms: "val_accuracy, val_macro_f1, val_f1, val_auc, val_ap, val_loss for classes; val_auc, val_ap, val_loss \
+                    for links; val_mae, val_mse, val_loss for numbers",
+        },
+        "the figure of the validation part whose best epoch is reported, ties by the lower validation loss, then the \
+         earlier epoch; f1 and ap take two classes. NULL is the first of the task's figures",
+    ),
+    OptionSpec::new(
+        "features",
+        Domain::Text { forms: "given, identity, degree, random:k (k columns), or NULL" },
+        "what the first layer reads. given: the column features of the nodes; identity: one column a node, so that the first \
+         layer learns a vector for each; degree: one column for each distinct degree; random:k: k standard normal columns, \
+         drawn from the seed. NULL is given",
+    ),
+    OptionSpec::choice(
+        "normalize",
+        Normalize::None.name(),
+        Normalize::NAMES,
+        "none: features as they are; row: each row divided by the sum of its absolute values, zero rows stay zero",
+    ),
+    OptionSpec::new(
+        "load",
+        Domain::Text { forms: "a path, or NULL" },
+        "a file of saved parameters that the run starts from; epochs may then be 0",
+    ),
+];
+
+/// What every model has with a default of its own.
+pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
+    [
+        OptionSpec::integer("epochs", of_model.epochs, [1, MOST], "largest number of passes over the training nodes")
+            .integer_column(),
+        OptionSpec::real("lr", of_model.lr, [0.0, f64::INFINITY], "learning rate"),
+        OptionSpec::real(
+            "weight_decay",
+            of_model.weight_decay,
+            [0.0, f64::INFINITY],
+            "L2 term of the gradient of every parameter (adam, sgd), or decoupled decay (adamw)",
+        ),
+        OptionSpec::choice("optimizer", of_model.optimizer, OptimizerKind::NAMES, "optimiser"),
+        OptionSpec::integer(
+            "hidden",
+            of_model.hidden,
+            [1, 65_536],
+            "width of the hidden layers (of one head, where there are heads)",
+        )
+        .integer_column(),
+        OptionSpec::integer("layers", of_model.layers, [1, 64], "number of layers, the last one included")
+            .integer_column(),
+        OptionSpec::real(
+            "dropout",
+            of_model.dropout,
+            [0.0, 1.0],
+            "probability that an input of a layer is dropped in training",
+        ),
+    ]
+}
+
+/// What every model has with the same default.
+pub(crate) const SHARED: [OptionSpec; 10] = [
+    OptionSpec::choice(
+        "schedule",
+        Decay::Constant.name(),
+        Decay::NAMES,
+        "the learning rate after the warm-up: constant, or half a cosine down to 0 over the epochs",
+    ),
+    OptionSpec::integer("warmup", 0, [0, MOST], "epochs in which the learning rate grows evenly to its value"),
+    OptionSpec::new(
+        "clip",
+        Domain::OptionalPositive,
+        "largest norm of the gradient over all parameters; NULL is no limit",
+    ),
+    OptionSpec::choice(
+        "class_weights",
+        ClassWeights::None.name(),
+        ClassWeights::NAMES,
+        "weight of a class in the training loss: 1, or training items / (classes * items of the class)",
+    )
+    .of_tasks(CLASSES),
+    OptionSpec::new(
+        "embedding",
+        Domain::OptionalInteger { min: 1, max: 65_536 },
+        "width of a node's output in link and graph tasks; NULL is the value of hidden",
+    )
+    .of_tasks(EMBEDDINGS),
+    OptionSpec::choice(
+        "decoder",
+        Decoder::InnerProduct.name(),
+        Decoder::NAMES,
+        "score of a pair in link prediction: the inner product, or Fermi-Dirac of the distance (r = 2, t = 1)",
+    )
+    .of_tasks(LINKS),
+    OptionSpec::choice(
+        "pooling",
+        Pooling::Mean.name(),
+        Pooling::NAMES,
+        "how a graph's nodes become one vector in graph tasks",
+    )
+    .of_tasks(GRAPHS),
+    OptionSpec::new(
+        "batch",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "graphs of a step in graph tasks; NULL is all",
+    )
+    .of_tasks(GRAPHS),
+    OptionSpec::new(
+        "batch_nodes",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "training nodes of a step in node classification, each epoch in a new order, on a sample of their neighbours that is \
+         drawn anew each step: for graphs whose representations do not fit; figures and outputs are those of the whole graph \
+         all the same. NULL is all, on the whole graph",
+    )
+    .of_tasks(NODES),
+    OptionSpec::new(
+        "fanout",
+        Domain::OptionalCounts { min: 1, max: 1_000_000 },
+        "with batch_nodes, most neighbours that a node of a step hears: one number, or one for each hop from the step's \
+         nodes; NULL is all",
+    )
+    .of_tasks(NODES),
+];
+
+/// What messages are weighed by (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
+pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(
+    "affinity",
+    "symmetric",
+    &["symmetric", "random_walk"],
+    "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
+);
+
+/// What the rows of an adjacency hold, for models that read them as an input.
+pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(
+    "adjacency",
+    "edges",
+    &["edges", "arcs"],
+    "what a node's row of the adjacency holds. edges: its neighbours; arcs: those that its rows of the table edges lead to, for node classification on directed graphs",
+);
