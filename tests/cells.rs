@@ -69,7 +69,8 @@ fn cell(column: &dyn Array, row: usize) -> String {
         DataType::Float64 => number(&column.as_primitive::<Float64Type>().value(row)),
         kind => {
             let format = FormatOptions::default().with_null("NULL");
-            let text = ArrayFormatter::try_new(column, &format).expect("every type can be printed").value(row).to_string();
+            let text =
+                ArrayFormatter::try_new(column, &format).expect("every type can be printed").value(row).to_string();
             match kind {
                 kind if kind.is_decimal() => plain(&text),
                 kind if kind.is_string() && text.is_empty() => "(empty)".to_owned(),
@@ -102,7 +103,8 @@ fn plain(number: &str) -> String {
 
 #[test]
 fn numbers_have_no_exponent_and_no_more_than_twelve_digits() {
-    let cases = [(0.1, "0.1"), (-0.0, "0"), (1e-13, "0"), (2.0 / 3.0, "0.666666666667"), (1e20, "100000000000000000000")];
+    let cases =
+        [(0.1, "0.1"), (-0.0, "0"), (1e-13, "0"), (2.0 / 3.0, "0.666666666667"), (1e20, "100000000000000000000")];
     for (value, text) in cases {
         assert_eq!(number(&value), text);
     }

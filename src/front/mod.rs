@@ -18,7 +18,6 @@ mod everyday_tokens;
 mod from_first;
 pub mod join_keys;
 mod maintenance;
-mod memberships;
 mod missing;
 mod ordinals;
 pub mod parse;

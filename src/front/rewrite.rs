@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use super::{ast, calls, casts, columns, memberships, ordinals, refusals, versions, wildcards};
+use super::{ast, calls, casts, columns, ordinals, refusals, versions, wildcards};
 use crate::{Error, Result};
 
 /// Rewrites a statement in place, with everything in it: CTEs, subqueries, views, INSERT, COPY, EXPLAIN.
@@ -87,7 +87,6 @@ impl VisitorMut for Rewriter<'_> {
         flow(refusals::check_windows(select))?;
         wildcards::qualify(select);
         columns::tell_apart(select, self.ordered.last() == Some(&true));
-        memberships::into_scalars(select);
         ControlFlow::Continue(())
     }
 

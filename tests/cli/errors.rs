@@ -14,7 +14,7 @@ fn a_script_stops_at_its_first_error_and_says_where() {
     let path = path.to_str().unwrap();
     let ran = run(&["--format", "csv", "-f", path, "-c", "SELECT 3"]);
     assert_eq!(ran.out, "a\n1\n");
-    assert!(ran.err.starts_with(&format!("{path}:4: ")) && ran.err.contains("nowhere"), "{ran:?}");
+    assert!(ran.err.starts_with(&format!("{path}:5: ")) && ran.err.contains("nowhere"), "{ran:?}");
     assert_eq!(ran.status, Some(1));
 }
 

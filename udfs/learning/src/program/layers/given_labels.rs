@@ -47,7 +47,7 @@ impl Builder<'_, '_, '_> {
     /// The classes of the problem's known nodes as an input. In training each is given with probability `rate`, drawn anew
     /// in every epoch; without training all are. The rows of the classes are the parameter `name`, and start as Glorot's.
     ///
-    /// [`crate::network::Model::given`] then tells which nodes a loss must leave out.
+    /// [`crate::network::Model::label_inputs`] then says which nodes a loss must leave out.
     ///
     /// # Errors
     /// If the host refuses the room for a class a node.
