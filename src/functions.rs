@@ -27,6 +27,12 @@ pub(crate) fn subjects() -> Vec<Subject> {
             bonnet_curvature::functions(),
         ),
         subject(
+            "algorithms",
+            "Graph algorithms",
+            "Centralities, cores, paths, communities and scores of links, of graphs, directed or not.",
+            bonnet_algorithms::functions(),
+        ),
+        subject(
             "homophily",
             "Homophily",
             "How alike the labels and features of neighbours are, in graphs with and without types.",

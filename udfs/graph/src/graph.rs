@@ -103,6 +103,16 @@ impl Digraph {
         self.rows.row(v)
     }
 
+    /// Where the successors of each node start in [`Digraph::targets`]; `n + 1` entries.
+    pub fn offsets(&self) -> &[usize] {
+        &self.rows.offsets
+    }
+
+    /// The successors of all nodes, one list after the other.
+    pub fn targets(&self) -> &[u32] {
+        &self.rows.targets
+    }
+
     /// Every arc as `(from, to)`, in ascending order.
     pub fn arcs(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
         (0..self.n_nodes() as u32).flat_map(|u| self.successors(u).iter().map(move |&v| (u, v)))

@@ -1,0 +1,221 @@
+//! From the rows of a graph to what a kernel reads.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, UInt32Array};
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
+use bonnet_sql::{Host, InputGraph, OptionValue, Options, Parameter, execution_error, stopped};
+use datafusion::common::{DataFusionError, Result};
+
+use super::chosen::Chosen;
+use crate::{AlgorithmError, Network, RepeatedArc, WeightedArcs};
+
+/// The column of weights.
+pub(super) const WEIGHT: &str = "weight";
+
+/// What a function reads of its edges beyond their ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reads {
+    /// Whether there is an option `directed`.
+    pub(super) directed: bool,
+    /// What a weight means, where there is an option `weights`.
+    pub(super) weights: Option<&'static str>,
+    /// A relation of nodes beside the edges.
+    pub(super) chosen: Option<Chosen>,
+}
+
+impl Reads {
+    /// The undirected simple graph alone.
+    pub(super) const SIMPLE: Self = Self { directed: false, weights: None, chosen: None };
+    /// With an option `directed`.
+    pub(super) const DIRECTED: Self = Self { directed: true, ..Self::SIMPLE };
+
+    /// With an option `weights`, whose meaning is given.
+    pub(super) const fn weights(self, meaning: &'static str) -> Self {
+        Self { weights: Some(meaning), ..self }
+    }
+
+    /// With a relation of nodes.
+    pub(super) const fn choosing(self, chosen: Chosen) -> Self {
+        Self { chosen: Some(chosen), ..self }
+    }
+
+    pub(super) fn parameters(self) -> impl Iterator<Item = Parameter> {
+        let directed =
+            self.directed.then(|| Parameter::boolean("directed", false, "Whether rows are arcs: src to dst."));
+        directed.into_iter().chain(self.weights.map(|meaning| Parameter::boolean("weights", false, meaning)))
+    }
+}
+
+/// How a call wants its edges read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) directed: bool,
+    pub(super) weights: bool,
+}
+
+impl Reading {
+    pub(super) fn new(options: &Options) -> Result<Self> {
+        let on = |name| Ok::<_, DataFusionError>(options.boolean(name)?.unwrap_or(false));
+        Ok(Self { directed: on("directed")?, weights: on("weights")? })
+    }
+
+    /// The options with the name of the column of weights, as `GraphInput::bind_weighted` and edge functions take it.
+    pub(super) fn weight_option(self, options: &Options) -> Options {
+        let mut options = options.clone();
+        if self.weights {
+            options.insert(WEIGHT, OptionValue::Text(WEIGHT.to_owned()));
+        }
+        options
+    }
+}
+
+/// Why a call failed: by the algorithm or by the engine.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Algorithm(AlgorithmError),
+    Engine(DataFusionError),
+}
+
+impl Failure {
+    /// The error of the call of `function` about `graph`.
+    pub(super) fn error(self, function: &str, graph: &InputGraph) -> DataFusionError {
+        match self {
+            Self::Algorithm(AlgorithmError::Stopped(reason)) => stopped(reason),
+            Self::Algorithm(error) => graph.context(execution_error(format!("{function}: {error}"))),
+            Self::Engine(error) => error,
+        }
+    }
+}
+
+impl From<AlgorithmError> for Failure {
+    fn from(error: AlgorithmError) -> Self {
+        Self::Algorithm(error)
+    }
+}
+
+impl From<Stopped> for Failure {
+    fn from(reason: Stopped) -> Self {
+        Self::Algorithm(reason.into())
+    }
+}
+
+/// What is wrong with a graph or an option, for a [`Failure`].
+pub(super) fn wrong<T>(text: String) -> Result<T, Failure> {
+    Err(Failure::Algorithm(AlgorithmError::Input(text)))
+}
+
+/// One graph of a call.
+pub(super) struct GraphCall<'a> {
+    /// Its keys and rows.
+    pub(super) graph: &'a InputGraph,
+    /// The nodes that the call names, with their values, where the function takes some.
+    pub(super) chosen: Option<&'a [(u32, f64)]>,
+    pub(super) host: &'a Host,
+    reading: Reading,
+}
+
+impl<'a> GraphCall<'a> {
+    pub(super) fn new(graph: &'a InputGraph, reading: Reading, host: &'a Host) -> Self {
+        Self { graph, chosen: None, host, reading }
+    }
+
+    pub(super) fn choosing(self, chosen: Option<&'a [(u32, f64)]>) -> Self {
+        Self { chosen, ..self }
+    }
+
+    /// The undirected simple graph of the rows.
+    pub(super) fn simple(&self) -> Result<&'a Graph, Failure> {
+        self.graph.graph().map_err(Failure::Engine)
+    }
+
+    /// Runs a kernel on the graph as the call wants it read.
+    pub(super) fn with_network<T, E: Into<Failure>>(
+        &self,
+        kernel: impl FnOnce(Network<'_>) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let kernel = |network: Network<'_>| kernel(network).map_err(Into::into);
+        let (n, arcs) = (self.graph.n_nodes(), self.graph.arcs());
+        match (self.reading.weights, self.reading.directed) {
+            (false, false) => kernel(Network::undirected(self.simple()?)),
+            (false, true) => {
+                let _room = Reservation::new(self.host, 2 * Graph::bytes(n, arcs.len().div_ceil(2)))?;
+                let out = Digraph::from_arcs(n, arcs);
+                let into = out.reversed();
+                kernel(Network::directed(&out, &into))
+            }
+            (true, directed) => {
+                let sides = if directed { 1 } else { 2 };
+                let _room = Reservation::new(self.host, 2 * WeightedArcs::bytes(n, sides * arcs.len()))?;
+                let weights = self.weights()?;
+                let rows = arcs.iter().zip(weights).map(|(&(u, v), &weight)| (u, v, weight));
+                if directed {
+                    let out = WeightedArcs::new(n, rows).map_err(|repeated| self.repeated(repeated))?;
+                    let into = out.reversed();
+                    return kernel(Network::weighted(&out, Some(&into)));
+                }
+                let both = rows.flat_map(|(u, v, weight)| [(u, v, weight), (v, u, weight)]);
+                let edges = WeightedArcs::new(n, both).map_err(|repeated| self.repeated(repeated))?;
+                kernel(Network::weighted(&edges, None))
+            }
+        }
+    }
+
+    /// The weights of the rows, checked.
+    fn weights(&self) -> Result<&'a [f64], Failure> {
+        let Some(weights) = self.graph.weights() else {
+            return wrong(format!("there is no column {WEIGHT}"));
+        };
+        for (row, &(u, v)) in self.graph.arcs().iter().enumerate() {
+            let found = match weights.is_valid(row) {
+                false => "no weight".to_owned(),
+                true if weights.value(row) >= 0.0 && weights.value(row).is_finite() => continue,
+                true => format!("the weight {}", weights.value(row)),
+            };
+            let edge = self.edge((u, v));
+            return wrong(format!("{edge} has {found}: a weight is a finite number of at least 0"));
+        }
+        Ok(weights.values())
+    }
+
+    fn repeated(&self, RepeatedArc { ends, weights: (a, b) }: RepeatedArc) -> Failure {
+        let edge = self.edge(ends);
+        Failure::Algorithm(AlgorithmError::Input(format!(
+            "{edge} is there more than once, with the weights {a} and {b}: keep one row of it, or one weight, e.g. (SELECT \
+             src, dst, sum(weight) AS weight FROM ... GROUP BY src, dst)"
+        )))
+    }
+
+    fn edge(&self, (u, v): (u32, u32)) -> String {
+        format!("the edge ({}, {})", self.graph.keys.describe(u), self.graph.keys.describe(v))
+    }
+}
+
+/// A column of numbers.
+pub(super) fn doubles(values: Vec<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from(values))
+}
+
+/// A column of numbers with NULL for NaN.
+pub(super) fn defined(values: Vec<f64>) -> ArrayRef {
+    Arc::new(values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect::<Float64Array>())
+}
+
+/// A column of counts.
+pub(super) fn counts<T: TryInto<i64> + Copy>(values: &[T]) -> Result<ArrayRef, Failure> {
+    let values = values.iter().map(|&value| value.try_into().ok()).collect::<Option<Vec<i64>>>();
+    match values {
+        Some(values) => Ok(Arc::new(Int64Array::from(values))),
+        None => wrong("a count does not fit BIGINT".to_owned()),
+    }
+}
+
+/// A column of nodes by their numbers, which the answer shows by their keys.
+pub(super) fn nodes(values: Vec<u32>) -> ArrayRef {
+    Arc::new(UInt32Array::from(values))
+}
+
+/// Whether the host goes on.
+pub(super) fn check(host: &Host) -> Result<()> {
+    host.check().map_err(stopped)
+}
