@@ -26,8 +26,8 @@
 //! [`models()`] lists the models with their options. A model writes its equations down as a [`program`] of layers, which
 //! computes forward and backward on preallocated `f32` buffers with the fused sparse kernels of [`kernels`]; on a GPU the same
 //! program runs as the kernels of [`device`]. Everything is deterministic: the same job gives the same bits for any number of
-//! threads. The tests hold kernels and models to the formulas of the papers under candle's autograd; candle is a dependency
-//! of the tests alone.
+//! threads. Each layer is defined once, as an expression of candle's tensors and the [`ops`] that candle lacks: the tests hold
+//! its fused passes to that definition, value and gradient.
 //!
 //! Parallelism is that of the rayon pool in which the caller runs: jobs may be tasks of one pool and their kernels
 //! tasks of the same pool.
@@ -46,6 +46,7 @@ mod matrix;
 pub mod metrics;
 pub mod models;
 pub mod network;
+pub mod ops;
 mod optimizer;
 mod option_spec;
 mod options;

@@ -5,8 +5,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use bonnet_graph::{Monitor, Stopped};
+use candle_core::Tensor;
 
-use super::{Lower, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space};
+use super::{Lower, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space, Tensors};
 use crate::device::DeviceError;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::{Activation, Finish, Gate};
@@ -17,6 +18,22 @@ use crate::random::Dropout;
 ///
 /// Inputs and parameters are known by their place in the lists given to [`super::Builder::push`].
 pub trait Layer: Send + Debug {
+    /// The definition of the layer: its output, all rows, as tensors of the inputs and parameters, differentiable in both.
+    /// What follows (bias, activation, dropout) is not its part. On a GPU it is what runs; on the CPU [`Layer::forward`] and
+    /// [`Layer::backward`] are held to it.
+    ///
+    /// # Errors
+    /// If the device of the tensors fails or has no room.
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor>;
+
+    /// What the layer adds to the loss in a pass of training, a matrix of one element.
+    ///
+    /// # Errors
+    /// As [`Layer::candle`].
+    fn candle_penalty(&self, _tensors: &Tensors<'_>) -> candle_core::Result<Option<Tensor>> {
+        Ok(None)
+    }
+
     /// Marks in `needed` the rows of an input that some rows of the output depend on: by default the same rows.
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
         rows.rows().iter().for_each(|&row| needed[row as usize] = true);

@@ -28,7 +28,7 @@
 //! ```
 //!
 //! To add a layer that models lack: a type with [`Layer`] in a file of [`layers`], and a method that calls
-//! [`Builder::push`]. On a device it runs once it implements [`Layer::lower_forward`] and
+//! [`Builder::push`]. [`Layer::candle`] is its definition, which [`Evaluation`] runs; the passes of the CPU are held to it. On a device it runs once it implements [`Layer::lower_forward`] and
 //! [`Layer::lower_backward`]; until then its models stay on the CPU. Sparse features stay sparse only in [`Builder::linear`]: propagate what comes out of it, not what
 //! goes in, where the equations allow it (`P X W = P (X W)`).
 
@@ -43,6 +43,7 @@ use crate::network::{Axis, Input, Layout, Model, Pass, Scope, Site, dropout};
 pub use crate::network::{Hops, Prepared};
 
 mod builder;
+mod evaluate;
 mod layer;
 pub mod layers;
 mod lower;
@@ -51,6 +52,7 @@ mod plan;
 mod tests;
 
 pub use builder::{Builder, Source};
+pub use evaluate::{Evaluation, EvaluationError, Sparse, Tensors, Values};
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
 pub use lower::{DeviceFeatures, Entries, Gather, Lower, RowList, Sink, Tailing};
 pub(crate) use lower::{OnDevice, PassKind, code};

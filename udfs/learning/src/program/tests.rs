@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bonnet_graph::{Graph, Unmonitored};
+use candle_core::{DType, Device, Tensor, Var};
 
 use super::layers::combine::{Map, Weights};
 use super::layers::gated_sum::Gates;
@@ -492,6 +493,51 @@ fn compare(here: &Program, scope: &Scope, outputs: &[f32], what: &str) {
                 (expected - got).abs() <= 1e-5 * (1.0 + expected.abs()),
                 "{what}: {got} for {expected} in row {row}, {c}"
             );
+        }
+    }
+}
+
+#[test]
+fn every_layer_computes_what_its_definition_says_with_its_gradient() {
+    for sparse in [true, false] {
+        let host = host(sparse);
+        for (name, write) in programs() {
+            let (mut program, defined) = (program(&host, write), program(&host, write));
+            let (parameters, scope) = (initial(&program), scope_of(&program, true));
+            let mut gradient = vec![f32::NAN; parameters.len()];
+            let loss = loss(&mut program, &scope, &parameters, Some(&mut gradient));
+
+            let evaluation = Evaluation::new(&defined, Device::Cpu, DType::F64);
+            let leaves = evaluation.parameters(&parameters).unwrap();
+            let leaves: Vec<Var> = leaves.iter().map(|leaf| Var::from_tensor(leaf).unwrap()).collect();
+            let tensors: Vec<Tensor> = leaves.iter().map(|leaf| leaf.as_tensor().clone()).collect();
+            let values = evaluation.run(&tensors, Pass::Train { epoch: 2 }, &Unmonitored).unwrap();
+            let (n, width) = values.output.dims2().unwrap();
+            let axis = program.shapes[program.output.0].axis;
+            let rows = values.output.to_vec2::<f64>().unwrap();
+            let mut weights = vec![0f64; n * width];
+            for &row in scope.targets().rows() {
+                for (c, at) in axis.positions().enumerate() {
+                    let (got, expected) = (program.outputs()[row as usize * axis.stride() + at], rows[row as usize][c]);
+                    let close = (f64::from(got) - expected).abs() <= 1e-5 * (1.0 + expected.abs());
+                    assert!(close, "{name}, sparse {sparse}: {got} for {expected} in row {row}, {c}");
+                    weights[row as usize * width + c] = f64::from(((row * 5 + at as u32) as f64).sin() as f32);
+                }
+            }
+            let weights = Tensor::from_vec(weights, (n, width), &Device::Cpu).unwrap();
+            let expected = (values.output * weights).unwrap().sum_all().unwrap();
+            let gradients = expected.backward().unwrap();
+            let expected = expected.to_scalar::<f64>().unwrap();
+            assert!((loss - expected).abs() <= 1e-5 * (1.0 + expected.abs()), "{name}: {loss} for {expected}");
+            for (block, leaf) in program.layout().blocks().iter().zip(&leaves) {
+                let slopes = gradients.get(leaf).unwrap_or_else(|| panic!("{name}: {} has no gradient", block.name));
+                let slopes = slopes.flatten_all().unwrap().to_vec1::<f64>().unwrap();
+                let largest = slopes.iter().fold(0f64, |max, g| max.max(g.abs()));
+                for (at, expected) in block.positions().zip(slopes) {
+                    let error = (f64::from(gradient[at]) - expected).abs();
+                    assert!(error <= 1e-5 * largest.max(1.0), "{name}: {} at {at}: error {error:.1e}", block.name);
+                }
+            }
         }
     }
 }

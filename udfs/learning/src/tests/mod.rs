@@ -1,6 +1,6 @@
 //! Tests that take the whole crate: models against references, and runs.
 
-mod candle_ops;
+mod definition;
 mod degenerate;
 mod gradients;
 pub(crate) mod graphs;

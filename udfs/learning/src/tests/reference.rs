@@ -1,11 +1,9 @@
 //! The fused layers against the same formulas composed of dense `f64` operations under candle's autograd.
 
-use candle_core::{DType, Device, Tensor, Var};
+use candle_core::{Device, Tensor, Var};
 
-use super::candle_ops::{EdgeAttention, SparseProduct};
 use super::*;
-use crate::kernels::attention::Shape;
-use crate::network::{Operator, Site, dropout};
+use crate::network::{Site, dropout};
 use crate::random::Dropout;
 
 const PASS: Pass = Pass::Train { epoch: 1 };
@@ -141,75 +139,6 @@ fn losses_and_gradients_equal_composed_f64_autograd() -> Result<()> {
                 }
             }
         }
-    }
-    Ok(())
-}
-
-#[test]
-fn the_sparse_operation_has_the_gradient_of_a_dense_product() -> Result<()> {
-    let data = planted(50, true);
-    let Features::Sparse(features) = data.features() else { panic!() };
-    let operation = SparseProduct::new(Arc::new(features.clone()));
-    let x = dense(50, 20, |v, c| {
-        let (columns, values) = features.row(v);
-        columns.iter().position(|&column| column as usize == c).map_or(0.0, |at| f64::from(values[at]))
-    })?;
-    for (dtype, width, tolerance) in [(DType::F64, 3, 1e-12), (DType::F32, 16, 1e-5), (DType::F32, 3, 1e-5)] {
-        let w = Var::from_tensor(&dense(20, width, |r, c| ((r * 7 + c * 3) as f64).sin())?.to_dtype(dtype)?)?;
-        let results: Vec<Vec<f64>> = [operation.apply(&w)?, x.to_dtype(dtype)?.matmul(&w)?]
-            .into_iter()
-            .map(|product| {
-                let gradient = product.sqr()?.sum_all()?.backward()?;
-                let gradient = gradient.get(&w).unwrap().flatten_all()?;
-                Tensor::cat(&[product.flatten_all()?, gradient], 0)?.to_dtype(DType::F64)?.to_vec1::<f64>()
-            })
-            .collect::<Result<_>>()?;
-        for (got, expected) in results[0].iter().zip(&results[1]) {
-            assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{dtype:?}: {got} for {expected}");
-        }
-    }
-    assert!(operation.apply(&dense(7, 8, |_, _| 0.0)?).unwrap_err().to_string().contains("50 x 20"));
-    Ok(())
-}
-
-#[test]
-fn the_attention_operation_has_the_gradient_of_its_composition() -> Result<()> {
-    let data = planted(40, true);
-    let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
-    let operator = Arc::new(Operator::attention(&Messages::from(&data.graph), &mut reservation).unwrap());
-    let (heads, dim, slope) = (2, 8, 0.2);
-    let drop = Dropout::new(0.4, 77);
-    let operation = EdgeAttention::new(operator, Shape { heads, dim, slope: slope as f32 }, drop)?;
-    let start = [(40, 1.0), (1, 2.0), (1, 3.0)]
-        .map(|(rows, k)| dense(rows, heads * dim, move |r, c| (k * (r * 16 + c) as f64).sin() * 0.7));
-    let [x, s, t] = start;
-    let starts = [x?, s?, t?];
-    let vars = |dtype| starts.iter().map(|v| Var::from_tensor(&v.to_dtype(dtype)?)).collect::<Result<Vec<Var>>>();
-    let gradients = |out: Tensor, vars: &[Var]| -> Result<Vec<f64>> {
-        let weight = dense(40, heads * dim, |r, c| ((r + 3 * c) as f64).cos())?.to_dtype(out.dtype())?;
-        let gradients = (out * weight)?.sum_all()?.backward()?;
-        let parts = vars.iter().map(|v| gradients.get(v).unwrap().flatten_all()).collect::<Result<Vec<_>>>()?;
-        Tensor::cat(&parts, 0)?.to_dtype(DType::F64)?.to_vec1::<f64>()
-    };
-    let own = vars(DType::F32)?;
-    let got = gradients(operation.apply(&own[0], &own[1], &own[2])?, &own)?;
-
-    let composed = vars(DType::F64)?;
-    let forbidden = dense(40, 40, |i, j| if i == j || data.graph.has_edge(i as u32, j as u32) { 0.0 } else { -1e30 })?;
-    let mut outputs = Vec::new();
-    for head in 0..heads {
-        let part = |v: &Var| v.narrow(1, head * dim, dim);
-        let x = part(&composed[0])?;
-        let (s, t) = (x.matmul(&part(&composed[1])?.t()?)?, x.matmul(&part(&composed[2])?.t()?)?);
-        let score = t.broadcast_add(&s.t()?)?;
-        let score = (score.relu()? - (score.neg()?.relu()? * slope)?)?;
-        let columns: Vec<usize> = (0..40).map(|j| j * heads + head).collect();
-        let alpha = candle_nn::ops::softmax(&(score + &forbidden)?, 1)?;
-        outputs.push((alpha * mask(40, &columns, drop)?)?.matmul(&x)?);
-    }
-    let expected = gradients(Tensor::cat(&outputs, 1)?, &composed)?;
-    for (got, expected) in got.iter().zip(expected) {
-        assert!((got - expected).abs() < 1e-5, "{got} for {expected}");
     }
     Ok(())
 }

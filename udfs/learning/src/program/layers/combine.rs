@@ -1,11 +1,14 @@
 //! Sums of slots with one coefficient a slot, constant or learnt.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Scratch, Shapes, Sink, Tailing};
+use super::super::{Backward, Forward, Layer, Lower, Scratch, Shapes, Sink, Tailing, Tensors};
 use super::add_rows;
 use crate::device::{Buffer, DeviceError, args};
+use crate::kernels::Activation;
 use crate::kernels::combine::{scalar_products, weighted_sum};
+use crate::ops;
 
 /// What is done to the parameters before they weigh. Kernels know it by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +58,26 @@ impl Weights {
                 powers.into_iter().map(|power| power / sum).collect()
             }
         }
+    }
+
+    /// The coefficients as one row.
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let theta = &tensors.parameters[0];
+        let mapped = match self.map {
+            Map::Identity => theta.clone(),
+            Map::Relu => ops::activate(theta, Activation::Relu)?,
+            Map::Sigmoid => ops::activate(theta, Activation::Sigmoid)?,
+            Map::Softmax => candle_nn::ops::softmax(theta, 1)?,
+        };
+        let row = |values: &[f64], rows, columns| {
+            Tensor::from_slice(values, (rows, columns), tensors.device())?.to_dtype(tensors.dtype())
+        };
+        let k = theta.dims()[1];
+        let sums = match &self.basis {
+            None => mapped,
+            Some(basis) => mapped.matmul(&row(basis, basis.len() / k, k)?.t()?.contiguous()?)?,
+        };
+        if self.offset.is_empty() { Ok(sums) } else { sums + row(&self.offset, 1, self.offset.len())? }
     }
 
     fn coefficients(&self, theta: &[f32], out: &mut [f32]) {
@@ -133,6 +156,19 @@ impl Combine {
 }
 
 impl Layer for Combine {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let mut terms = match &self.weights {
+            None => tensors.inputs.iter().zip(&self.coefficients).map(|(x, c)| x * f64::from(*c)).collect::<Vec<_>>(),
+            Some(weights) => {
+                let c = weights.candle(tensors)?;
+                let term = |(at, x): (usize, &Tensor)| x.broadcast_mul(&c.narrow(1, at, 1)?);
+                tensors.inputs.iter().enumerate().map(term).collect()
+            }
+        };
+        let Some(last) = terms.pop() else { candle_core::bail!("a sum has terms") };
+        terms.into_iter().rfold(last, |sum, term| sum? + term?)
+    }
+
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
         Scratch { partials: shapes.blocks() * shapes.n_inputs(), transposed: 0 }
     }

@@ -1,8 +1,9 @@
 //! Columns side by side.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower};
+use super::super::{Backward, Forward, Layer, Lower, Tensors};
 use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
 
@@ -11,6 +12,10 @@ use crate::kernels::parallel::for_each_block;
 pub struct Concat;
 
 impl Layer for Concat {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        Tensor::cat(tensors.inputs, 1)
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let width = pass.width();
         let inputs: Vec<_> =

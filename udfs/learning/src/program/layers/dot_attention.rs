@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot};
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot, Tensors};
 use super::attention::Coefficients;
 use super::device::{self, ALPHA};
 use super::{needs_itself, needs_sources, store};
@@ -53,6 +54,14 @@ impl Builder<'_, '_, '_> {
 }
 
 impl Layer for DotAttention {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let own = &self.coefficients;
+        let pattern = tensors.operator(&own.operator)?.pattern;
+        let dots = pattern.dots(&tensors.inputs[QUERY], &tensors.inputs[KEY], own.shape.heads)?;
+        let alpha = pattern.softmax(&(dots * f64::from(self.scale))?)?;
+        pattern.sum(&pattern.dropout(&alpha, tensors.mask(own.dropout))?, &tensors.inputs[VALUE])
+    }
+
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
         match input {
             QUERY => needs_itself(rows, needed),

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot};
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot, Tensors};
 use super::{device, needs_itself, needs_sources, store};
 use crate::device::{DeviceError, args};
-use crate::kernels::RowSet;
 use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
+use crate::kernels::{Activation, RowSet};
 use crate::network::{Operator, Pass, zeros};
+use crate::ops::{self, Curve};
 
 /// The inputs of the layer.
 const TARGET: usize = 0;
@@ -114,6 +116,12 @@ impl Builder<'_, '_, '_> {
 }
 
 impl GatedSum {
+    /// What the gates of the edges are applied to.
+    fn sums(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let pattern = tensors.operator(&self.operator)?.pattern;
+        pattern.at_targets(&tensors.inputs[TARGET])? + pattern.at_sources(&tensors.inputs[SOURCE])?
+    }
+
     fn scores<'a>(&self, pass: &Forward<'a>) -> PairScores<'a> {
         let stride = pass.input_axis(TARGET).stride();
         PairScores { heads: 1, target: pass.input(TARGET), source: pass.input(SOURCE), stride, gate: self.gate }
@@ -121,6 +129,35 @@ impl GatedSum {
 }
 
 impl Layer for GatedSum {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let pattern = tensors.operator(&self.operator)?.pattern;
+        let gates = match self.gate {
+            Gate::Identity => self.sums(tensors)?,
+            Gate::Tanh => ops::activate(&self.sums(tensors)?, Activation::Tanh)?,
+            Gate::Sigmoid => ops::activate(&self.sums(tensors)?, Activation::Sigmoid)?,
+            Gate::Leaky(slope) => ops::activate(&self.sums(tensors)?, Activation::Leaky(slope))?,
+        };
+        let weights = (gates * tensors.constant(&self.factors, self.factors.len(), 1)?)?;
+        pattern.sum(&pattern.dropout(&weights, tensors.mask(self.dropout))?, &tensors.inputs[MESSAGE])
+    }
+
+    fn candle_penalty(&self, tensors: &Tensors<'_>) -> candle_core::Result<Option<Tensor>> {
+        let Some(Labels { known, weight, .. }) = &self.labels else { return Ok(None) };
+        // The cross-entropy of a logit z with answer a is softplus(z) - a z.
+        let (mut labelled, mut answers) = (vec![0f32; self.factors.len()], vec![0f32; self.factors.len()]);
+        for (i, row) in self.operator.offsets().windows(2).enumerate().filter(|(i, _)| known[*i] != u32::MAX) {
+            for (entry, &j) in (row[0]..row[1]).zip(self.operator.row(i as u32)) {
+                labelled[entry] = f32::from(u8::from(known[j as usize] != u32::MAX));
+                answers[entry] = f32::from(u8::from(known[j as usize] == known[i]));
+            }
+        }
+        let count = labelled.iter().sum::<f32>().max(1.0);
+        let edges = |values: &[f32]| tensors.of_pass(values, values.len(), 1);
+        let z = self.sums(tensors)?;
+        let losses = ((ops::activate(&z, Curve::Softplus)? * edges(&labelled)?)? - (z * edges(&answers)?)?)?;
+        Ok(Some((losses.sum_keepdim((0, 1))? * (weight / f64::from(count)))?))
+    }
+
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
         match input {
             TARGET => needs_itself(rows, needed),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Mask, Parameter, Scratch, Shapes, Slot};
+use super::super::{Backward, Builder, Forward, Layer, Mask, Parameter, Scratch, Shapes, Slot, Tensors};
 use super::add_rows;
 use crate::kernels::RowSet;
 use crate::kernels::combine::dot;
@@ -13,6 +14,7 @@ use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::{for_each_block, sum_blocks};
 use crate::kernels::simd::{self, Body, Vectors};
 use crate::network::{Axis, Initial};
+use crate::ops::Pattern;
 use crate::random::Dropout;
 
 /// What the layers on the features share: the classes that training knows, and the rows that stand for them.
@@ -91,6 +93,21 @@ fn given(classes: &[u32], dropout: Option<Dropout>, node: u32) -> Option<usize> 
 }
 
 impl Layer for AddLabels {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let n = self.classes.len();
+        let products = tensors.parameters[ROWS].matmul(&tensors.parameters[WEIGHTS])?;
+        let dropout = tensors.mask(self.mask);
+        // A row a node with a 1 in the column of its class, where that is given.
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for node in 0..n as u32 {
+            columns.extend(given(&self.classes, dropout, node).map(|class| class as u32));
+            offsets.push(columns.len());
+        }
+        let pattern = Pattern::new(&offsets, &columns, self.all.n_rows(), tensors.device())?;
+        let ones = tensors.of_pass(&vec![1.0; columns.len()], columns.len(), 1)?;
+        &tensors.inputs[0] + pattern.sum(&ones, &products)?
+    }
+
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
         let of_classes = shapes.blocks() * self.products.len();
         Scratch { partials: of_classes.max(self.all.n_blocks() * shapes.parameter(WEIGHTS)), transposed: 0 }

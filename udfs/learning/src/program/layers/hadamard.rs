@@ -1,8 +1,9 @@
 //! The product of two slots element by element.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower};
+use super::super::{Backward, Forward, Layer, Lower, Tensors};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
@@ -12,6 +13,10 @@ use crate::kernels::parallel::for_each_block;
 pub struct Hadamard;
 
 impl Layer for Hadamard {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        &tensors.inputs[0] * &tensors.inputs[1]
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, y, width) = (pass.input(0), pass.input(1), pass.width());
         for_each_block(pass.rows(), out, width, pass.monitor, |rows, first, chunk| {

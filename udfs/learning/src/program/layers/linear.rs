@@ -1,10 +1,11 @@
 //! Products with learnt weights.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
 use super::super::{
     Backward, DeviceFeatures, Features, Forward, Gather, Layer, Lower, Prepare, Prepared, Scratch, Shapes, Sink,
-    Tailing,
+    Tailing, Tensors,
 };
 use crate::device::DeviceError;
 use crate::kernels::dense::{self, Left, Then};
@@ -15,6 +16,10 @@ use crate::kernels::elementwise::Finish;
 pub struct Linear;
 
 impl Layer for Linear {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        tensors.inputs[0].matmul(&tensors.parameters[0])
+    }
+
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
         let weights = shapes.parameter(0);
         Scratch { partials: shapes.blocks() * weights, transposed: weights }
@@ -78,6 +83,10 @@ pub struct FeatureLinear {
 }
 
 impl Layer for FeatureLinear {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        tensors.feature_product(self.features, &tensors.parameters[0])
+    }
+
     fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
         prepare.features(self.features)
     }

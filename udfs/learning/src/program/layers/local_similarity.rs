@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Scratch, Shapes, Slot};
+use super::super::{Backward, Builder, Forward, Layer, Scratch, Shapes, Slot, Tensors};
 use crate::features::Features;
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, FeatureRows, ScalarMlp, Similarity, Store, Total};
 use crate::network::{Axis, Initial, Operator, zeros};
+use crate::ops::{self, Curve};
 
 /// The parameters of the layer.
 const HIDDEN: usize = 0;
@@ -81,6 +83,16 @@ impl LocalSimilarity {
 }
 
 impl Layer for LocalSimilarity {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let pattern = tensors.operator(&self.operator)?.pattern;
+        let x = tensors.constant(&self.x, self.x.len(), 1)?;
+        let p = tensors.parameters;
+        let hidden = ops::add_row(&Tensor::cat(&[&x, &x.sqr()?], 1)?.matmul(&p[HIDDEN])?, &p[HIDDEN_BIAS])?;
+        let values = ops::add_row(&ops::activate(&hidden, Curve::Silu)?.matmul(&p[OUT])?, &p[OUT_BIAS])?;
+        let shares: Vec<f32> = self.operator.offsets().windows(2).map(|w| 1.0 / (w[1] - w[0]).max(1) as f32).collect();
+        pattern.total(&values)? * tensors.of_pass(&shares, shares.len(), 1)?
+    }
+
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
         Scratch { partials: shapes.blocks() * self.gradient.len(), transposed: 0 }
     }

@@ -1,12 +1,14 @@
 //! Aggregation among all pairs of nodes through a few columns.
 
 use bonnet_graph::{Monitor, Stopped};
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gradient, Layer, Scratch, Shapes, Slot};
+use super::super::{Backward, Builder, Forward, Gradient, Layer, Scratch, Shapes, Slot, Tensors};
 use crate::kernels::dense::{Left, Then, product, transpose, transposed_product};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::rows::block_rows;
 use crate::kernels::{RowSet, low_rank};
+use crate::ops;
 
 /// `X S` into a gradient, whether it has values already or not.
 fn add_product(
@@ -76,6 +78,13 @@ struct Ridge {
 }
 
 impl Layer for Ridge {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let (h, k) = (&tensors.inputs[0], tensors.axis().len());
+        let gram = (h.t()?.contiguous()?.matmul(h)? * self.form.c)?;
+        let shifted = (gram + (Tensor::eye(k, h.dtype(), h.device())? * self.form.a)?)?;
+        h.matmul(&ops::inverse(&shifted)?)? * self.form.scale
+    }
+
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
         needed.fill(!rows.is_empty());
     }
@@ -123,6 +132,11 @@ const Y: usize = 1;
 const Z: usize = 2;
 
 impl Layer for Triple {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let [x, y, z] = tensors.inputs else { candle_core::bail!("three inputs") };
+        x.matmul(&y.t()?.contiguous()?.matmul(z)?)? * f64::from(self.scale)
+    }
+
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
         if input == X {
             rows.rows().iter().for_each(|&row| needed[row as usize] = true);

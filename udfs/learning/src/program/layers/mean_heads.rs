@@ -1,8 +1,9 @@
 //! The mean of groups of columns: heads that are averaged.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Lower, Slot};
+use super::super::{Backward, Builder, Forward, Layer, Lower, Slot, Tensors};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
@@ -22,6 +23,12 @@ impl Builder<'_, '_, '_> {
 }
 
 impl Layer for MeanHeads {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let (n, all) = tensors.inputs[0].dims2()?;
+        let width = tensors.axis().len();
+        tensors.inputs[0].reshape((n, all / width, width))?.mean(1)
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, stride, width) = (pass.input(0), pass.input_axis(0).stride(), pass.width());
         let share = width as f32 / stride as f32;

@@ -1,8 +1,9 @@
 //! Sums of slots with a coefficient a row.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower};
+use super::super::{Backward, Forward, Layer, Lower, Tensors};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
@@ -12,6 +13,15 @@ use crate::kernels::parallel::for_each_block;
 pub struct MixRows;
 
 impl Layer for MixRows {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let [terms @ .., gates] = tensors.inputs else { candle_core::bail!("a sum has gates") };
+        let mut sum = tensors.inputs[0].zeros_like()?;
+        for (term, x) in terms.iter().enumerate() {
+            sum = (sum + x.broadcast_mul(&gates.narrow(1, term, 1)?)?)?;
+        }
+        Ok(sum)
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (terms, width) = (pass.n_inputs() - 1, pass.width());
         let (gates, stride) = (pass.input(terms), pass.input_axis(terms).stride());

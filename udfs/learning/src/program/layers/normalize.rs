@@ -1,8 +1,9 @@
 //! Rows brought to unit length, or to mean 0 and deviation 1.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Scratch, Shapes};
+use super::super::{Backward, Forward, Layer, Lower, Scratch, Shapes, Tensors};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::parallel::{for_each_block, sum_blocks};
@@ -17,6 +18,15 @@ fn inverse_norm(x: &[f32]) -> f32 {
 }
 
 impl Layer for UnitRows {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let x = &tensors.inputs[0];
+        let squares = x.sqr()?.sum_keepdim(1)?;
+        // 1 where there is a length, and a length of 1 elsewhere.
+        let some = squares.gt(0.0)?.to_dtype(x.dtype())?.detach();
+        let length = (squares + (1.0 - &some)?)?.sqrt()?;
+        x.broadcast_mul(&(some / length)?)
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, width) = (pass.input(0), pass.width());
         for_each_block(pass.rows(), out, width, pass.monitor, |rows, first, chunk| {
@@ -71,6 +81,13 @@ fn moments(x: &[f32], columns: impl Iterator<Item = usize> + Clone, count: usize
 }
 
 impl Layer for LayerNorm {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let x = &tensors.inputs[0];
+        let centred = x.broadcast_sub(&x.mean_keepdim(1)?)?;
+        let deviation = (centred.sqr()?.mean_keepdim(1)? + f64::from(EPSILON))?.sqrt()?;
+        centred.broadcast_div(&deviation)?.broadcast_mul(&tensors.parameters[0])
+    }
+
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
         Scratch { partials: shapes.blocks() * shapes.output().axis.stride(), transposed: 0 }
     }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
 use super::super::{
-    Backward, Builder, Entries, Forward, Layer, Lower, Mask, Prepare, Prepared, Scratch, Shapes, Sink, Slot, code,
+    Backward, Builder, Entries, Forward, Layer, Lower, Mask, Prepare, Prepared, Scratch, Shapes, Sink, Slot, Tensors,
+    code,
 };
 use super::device::{self, ALPHA};
 use super::{needs_itself, needs_sources};
@@ -14,6 +16,7 @@ use crate::kernels::RowSet;
 use crate::kernels::attention::{self, Attend, BackwardSources, MAX_HEADS, Shape};
 use crate::kernels::elementwise::Activation;
 use crate::network::{Axis, Initial, Operator};
+use crate::ops;
 
 /// The input of the layer.
 const MESSAGE: usize = 0;
@@ -96,6 +99,17 @@ impl PairAttention {
 }
 
 impl Layer for PairAttention {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let (x, heads) = (&tensors.inputs[MESSAGE], self.shape.heads);
+        let (n, width) = x.dims2()?;
+        let pattern = tensors.operator(&self.operator)?.pattern;
+        let dots = |vector: &Tensor| x.broadcast_mul(vector)?.reshape((n, heads, width / heads))?.sum(2);
+        let (source, target) = (dots(&tensors.parameters[SOURCE])?, dots(&tensors.parameters[TARGET])?);
+        let scores = (pattern.at_targets(&target)? + pattern.at_sources(&source)?)?;
+        let alpha = pattern.softmax(&ops::activate(&scores, Activation::Leaky(self.shape.slope))?)?;
+        pattern.sum(&pattern.dropout(&alpha, tensors.mask(self.dropout))?, x)
+    }
+
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
         needs_itself(rows, needed);
         needs_sources(&self.operator, rows, needed);

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Parameter, Prepare, Prepared, Scratch, Shapes, Slot};
+use super::super::{Backward, Builder, Forward, Layer, Parameter, Prepare, Prepared, Scratch, Shapes, Slot, Tensors};
 use super::{add_rows, needs_itself, needs_sources};
 use crate::kernels::RowSet;
 use crate::kernels::combine::{scalar_products, weighted_sum};
@@ -67,6 +68,25 @@ impl Builder<'_, '_, '_> {
 }
 
 impl Layer for Polynomial {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let (x, operator) = (&tensors.inputs[0], tensors.operator(&self.operator)?);
+        if self.learnt {
+            let c = |k: usize| tensors.parameters[0].narrow(1, k, 1);
+            let (mut power, mut sum) = (x.clone(), x.broadcast_mul(&c(0)?)?);
+            for k in 1..self.coefficients.len() {
+                power = operator.product(&power)?;
+                sum = (sum + power.broadcast_mul(&c(k)?)?)?;
+            }
+            return Ok(sum);
+        }
+        let mut lower = self.coefficients.iter().rev().map(|c| f64::from(*c));
+        let mut sum = (x * lower.next().unwrap_or(0.0))?;
+        for c in lower {
+            sum = (operator.product(&sum)? + (x * c)?)?;
+        }
+        Ok(sum)
+    }
+
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
         // Apart from what others need.
         let mut marks = vec![false; needed.len()];

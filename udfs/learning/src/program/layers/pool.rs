@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower};
+use super::super::{Backward, Forward, Layer, Lower, Tensors};
 use crate::device::{Buffer, DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::parallel::{for_each_block, for_each_block_with};
@@ -57,6 +58,19 @@ impl PoolRows {
 }
 
 impl Layer for PoolRows {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let (pattern, x) = (tensors.segments(&self.offsets)?, &tensors.inputs[0]);
+        match self.pool {
+            Pool::Sum => pattern.total(x),
+            Pool::Max => pattern.max(x),
+            Pool::Mean => {
+                let n = self.offsets.len() as u32 - 1;
+                let shares: Vec<f32> = (0..n).map(|graph| self.scale(graph)).collect();
+                pattern.total(x)?.broadcast_mul(&tensors.of_pass(&shares, shares.len(), 1)?)
+            }
+        }
+    }
+
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
         for &graph in rows.rows() {
             self.nodes(graph).for_each(|node| needed[node as usize] = true);

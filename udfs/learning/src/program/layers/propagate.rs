@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink};
+use super::super::{Backward, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Tensors};
 use super::{add_rows, needs_itself, needs_sources};
 use crate::device::DeviceError;
 use crate::kernels::RowSet;
@@ -24,6 +25,14 @@ pub struct Propagation {
 }
 
 impl Layer for Propagation {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let sum = (tensors.operator(&self.operator)?.product(&tensors.inputs[0])? * f64::from(self.scale))?;
+        match tensors.inputs.get(1) {
+            Some(y) => sum + (y * f64::from(self.factor))?,
+            None => Ok(sum),
+        }
+    }
+
     fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
         match input {
             0 => needs_sources(&self.operator, rows, needed),

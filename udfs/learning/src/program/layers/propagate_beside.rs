@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot};
+use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot, Tensors};
 use super::{needs_itself, needs_sources};
 use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
@@ -28,6 +29,12 @@ impl Builder<'_, '_, '_> {
 }
 
 impl Layer for PropagateBeside {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let (x, width) = (&tensors.inputs[0], tensors.axis().len());
+        let sent = tensors.operator(&self.operator)?.product(&x.narrow(1, 0, width)?)?;
+        sent + x.narrow(1, width, width)?
+    }
+
     fn reach(&self, _input: usize, rows: &RowSet, needed: &mut [bool]) {
         needs_itself(rows, needed);
         needs_sources(&self.operator, rows, needed);

@@ -1,14 +1,16 @@
 //! Activations whose slope does not follow from their value: they keep their input.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Lower, Slot};
+use super::super::{Backward, Builder, Forward, Layer, Lower, Slot, Tensors};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::elementwise::sigmoid;
 use crate::kernels::exp::exp;
 use crate::kernels::parallel::for_each_block;
 use crate::kernels::simd::{self, Body, Vectors};
+use crate::ops::{self, Curve};
 
 /// The curve; 0 at 0. Kernels know it by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +91,14 @@ impl Body for Slopes<'_> {
 }
 
 impl Layer for Smooth {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let curve = match self {
+            Self::Gelu => Curve::Gelu,
+            Self::Silu => Curve::Silu,
+        };
+        ops::activate(&tensors.inputs[0], curve)
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, width, curve) = (pass.input(0), pass.width(), *self);
         for_each_block(pass.rows(), out, width, pass.monitor, |rows, first, chunk| {

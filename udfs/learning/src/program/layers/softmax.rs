@@ -1,8 +1,9 @@
 //! The softmax of each row.
 
 use bonnet_graph::Stopped;
+use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower};
+use super::super::{Backward, Forward, Layer, Lower, Tensors};
 use super::map_rows;
 use crate::device::{DeviceError, args};
 use crate::kernels::exp::exp;
@@ -14,6 +15,10 @@ use crate::kernels::simd::Plain;
 pub struct RowSoftmax;
 
 impl Layer for RowSoftmax {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        candle_nn::ops::softmax(&tensors.inputs[0], 1)
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, width, axis) = (pass.input(0), pass.width(), pass.axis());
         for_each_block(pass.rows(), out, width, pass.monitor, |rows, first, chunk| {
