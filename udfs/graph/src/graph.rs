@@ -1,5 +1,7 @@
 //! The two graphs that every kernel works on, stored as compressed sparse rows.
 
+use std::sync::OnceLock;
+
 /// An undirected simple graph: no loops, no repeated edges; each adjacency list is sorted.
 ///
 /// Holds `8 (n + 1) + 8 m` bytes for `n` nodes and `m` edges.
@@ -66,10 +68,22 @@ impl Graph {
 }
 
 /// A directed graph: arcs as given, repeats counted once, loops kept only if asked for; each list is sorted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Holds `8 (n + 1) + 4 m` bytes for `n` nodes and `m` arcs, and as much again once predecessors are asked for.
+#[derive(Debug, Clone)]
 pub struct Digraph {
     rows: Rows,
+    /// By target; made when it is first asked for.
+    predecessors: OnceLock<Rows>,
 }
+
+impl PartialEq for Digraph {
+    fn eq(&self, other: &Self) -> bool {
+        self.rows == other.rows
+    }
+}
+
+impl Eq for Digraph {}
 
 impl Digraph {
     /// The distinct arcs `(from, to)` without loops. O(n + m) time.
@@ -77,7 +91,7 @@ impl Digraph {
     /// # Panics
     /// If an endpoint is not below `n`.
     pub fn from_arcs(n: usize, arcs: &[(u32, u32)]) -> Self {
-        Self { rows: Rows::from_arcs(n, arcs.iter().copied().filter(|(u, v)| u != v)) }
+        Self::new(Rows::from_arcs(n, arcs.iter().copied().filter(|(u, v)| u != v)))
     }
 
     /// The distinct arcs `(from, to)`, loops included.
@@ -85,7 +99,11 @@ impl Digraph {
     /// # Panics
     /// If an endpoint is not below `n`.
     pub fn with_loops(n: usize, arcs: &[(u32, u32)]) -> Self {
-        Self { rows: Rows::from_arcs(n, arcs.iter().copied()) }
+        Self::new(Rows::from_arcs(n, arcs.iter().copied()))
+    }
+
+    fn new(rows: Rows) -> Self {
+        Self { rows, predecessors: OnceLock::new() }
     }
 
     /// The number of nodes.
@@ -103,7 +121,8 @@ impl Digraph {
         self.rows.row(v)
     }
 
-    /// Where the successors of each node start in [`Digraph::targets`]; `n + 1` entries.
+    /// Where the successors of each node start in [`Digraph::targets`]; `n + 1` entries. The place of an arc there is its
+    /// number.
     pub fn offsets(&self) -> &[usize] {
         &self.rows.offsets
     }
@@ -113,6 +132,26 @@ impl Digraph {
         &self.rows.targets
     }
 
+    /// The sources of the arcs that enter `v`, in ascending order. The first call of all makes the lists, O(n + m).
+    pub fn predecessors(&self, v: u32) -> &[u32] {
+        self.by_target().row(v)
+    }
+
+    /// The predecessors of all nodes, one list after the other, and where each begins.
+    pub(crate) fn predecessor_lists(&self) -> (&[usize], &[u32]) {
+        let rows = self.by_target();
+        (&rows.offsets, &rows.targets)
+    }
+
+    fn by_target(&self) -> &Rows {
+        self.predecessors.get_or_init(|| Rows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
+    }
+
+    /// The bytes that building a digraph of this size with its predecessors takes, for asking before.
+    pub fn bytes(n_nodes: usize, n_arcs: usize) -> usize {
+        2 * Rows::bytes(n_nodes, n_arcs)
+    }
+
     /// Every arc as `(from, to)`, in ascending order.
     pub fn arcs(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
         (0..self.n_nodes() as u32).flat_map(|u| self.successors(u).iter().map(move |&v| (u, v)))
@@ -120,7 +159,7 @@ impl Digraph {
 
     /// The same arcs turned round. O(n + m).
     pub fn reversed(&self) -> Self {
-        Self { rows: Rows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))) }
+        Self::new(Rows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
     }
 }
 
@@ -208,6 +247,7 @@ mod tests {
         let graph = Digraph::from_arcs(3, &arcs);
         assert_eq!(graph.arcs().collect::<Vec<_>>(), [(0, 1), (1, 0), (2, 0)]);
         assert_eq!(graph.reversed().successors(0), [1, 2]);
+        assert_eq!((graph.predecessors(0), graph.predecessors(2)), (&[1, 2][..], &[][..]));
         assert_eq!(Digraph::with_loops(3, &arcs).successors(1), [0, 1]);
     }
 

@@ -5,6 +5,8 @@
 //!
 //! * [`Graph`]: undirected and simple, neighbours in ascending order; [`Digraph`]: arcs.
 //! * [`connected_components`].
+//! * Petgraph's algorithms read both graphs as they stand, through [`View`] with weights; [`watched`] stops them. Petgraph's
+//!   graphs are converted by `From`, both ways.
 //! * [`Monitor`]: how a kernel asks whether to go on, reserves memory ([`Reservation`]) and reports progress;
 //!   [`Unmonitored`] where nobody watches.
 //!
@@ -17,12 +19,44 @@
 //! assert_eq!(graph.neighbors(2), [0, 1, 3]);
 //! assert_eq!(connected_components(&graph).sizes, [4, 1]);
 //! ```
+//!
+//! A graph in an algorithm of petgraph, without a copy; and from a graph of petgraph, and back:
+//!
+//! ```
+//! use bonnet_graph::{Digraph, Graph, petgraph};
+//! use petgraph::graph::{DiGraph, NodeIndex, UnGraph};
+//! use petgraph::visit::EdgeRef;
+//!
+//! let graph = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+//! let bridges: Vec<_> = petgraph::algo::bridges(&graph).map(|edge| (edge.source().index(), edge.target().index())).collect();
+//! assert_eq!(bridges, [(2, 3)]);
+//!
+//! // Weights come beside the graph, in the order of its lists of successors.
+//! let arcs = Digraph::from_arcs(3, &[(0, 1), (1, 2), (0, 2)]);
+//! let weighted = arcs.view().weighted(&[1.0, 5.0, 2.0]);
+//! let distances = petgraph::algo::dijkstra(weighted, NodeIndex::new(0), None, |edge| *edge.weight());
+//! assert_eq!(distances[&NodeIndex::new(2)], 3.0);
+//!
+//! let theirs = UnGraph::<&str, f64>::from_edges([(0u32, 1u32, 0.5), (1, 0, 0.5), (1, 2, 0.25)]);
+//! let ours = Graph::from(&theirs);
+//! assert_eq!(ours.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+//! assert_eq!(UnGraph::from(&ours).edge_count(), 2);
+//! assert_eq!(DiGraph::from(&arcs).edge_count(), 3);
+//! ```
 
 mod components;
 mod graph;
 mod monitor;
+mod petgraph_graphs;
+#[cfg(test)]
+mod petgraph_tests;
+mod petgraph_view;
+mod petgraph_watch;
 pub mod random;
 
 pub use components::{Components, connected_components};
 pub use graph::{Digraph, Graph};
 pub use monitor::{Monitor, Reservation, Stopped, Unmonitored};
+pub use petgraph;
+pub use petgraph_view::{ArcId, Edge, EdgeReferences, Edges, Lists, Neighbors, NodeReferences, Nodes, View};
+pub use petgraph_watch::watched;

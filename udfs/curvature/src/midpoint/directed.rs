@@ -18,23 +18,13 @@ use super::{Estimate, Host, MidpointError, MidpointOptions, Raw};
 /// Sources that a thread takes at a time.
 const TOGETHER: usize = 4;
 
-/// The arcs, both ways.
-struct Arcs {
-    forward: Digraph,
-    backward: Digraph,
-    /// Where the neighbours of each node start among all arcs.
-    offsets: Vec<usize>,
+/// The neighbours of `v`, each with its place among all arcs.
+fn neighbors(arcs: &Digraph, v: u32) -> impl Iterator<Item = (usize, u32)> + '_ {
+    (arcs.offsets()[v as usize]..).zip(arcs.successors(v).iter().copied())
 }
 
-impl Arcs {
-    /// The neighbours of `v`, each with its place among all arcs.
-    fn neighbors(&self, v: u32) -> impl Iterator<Item = (usize, u32)> + '_ {
-        (self.offsets[v as usize]..).zip(self.forward.successors(v).iter().copied())
-    }
-
-    fn degree(&self, v: u32) -> usize {
-        self.forward.successors(v).len()
-    }
+fn degree(arcs: &Digraph, v: u32) -> usize {
+    arcs.successors(v).len()
 }
 
 /// The distances between neighbours of each centre.
@@ -126,7 +116,7 @@ impl Search {
     }
 
     /// Distances along arcs from `source`; `queue` holds the nodes reached, by rising distance.
-    fn run(&mut self, arcs: &Arcs, source: u32) {
+    fn run(&mut self, arcs: &Digraph, source: u32) {
         for &v in &self.queue {
             self.distance[v as usize] = u32::MAX;
         }
@@ -137,7 +127,7 @@ impl Search {
         while head < self.queue.len() {
             let v = self.queue[head];
             head += 1;
-            for &y in arcs.forward.successors(v) {
+            for &y in arcs.successors(v) {
                 if self.distance[y as usize] == u32::MAX {
                     self.distance[y as usize] = self.distance[v as usize] + 1;
                     self.queue.push(y);
@@ -147,10 +137,10 @@ impl Search {
     }
 
     /// Takes the source of the last search as b of the pairs {b, c} with b < c.
-    fn add_to_pairs(&self, arcs: &Arcs, source: u32, pairs: &mut Pairs) {
-        for &centre in arcs.backward.successors(source) {
-            let neighbors = arcs.forward.successors(centre);
-            let first = arcs.offsets[centre as usize];
+    fn add_to_pairs(&self, arcs: &Digraph, source: u32, pairs: &mut Pairs) {
+        for &centre in arcs.predecessors(source) {
+            let neighbors = arcs.successors(centre);
+            let first = arcs.offsets()[centre as usize];
             let after = neighbors.partition_point(|&c| c <= source);
             let mut finite = 0;
             for (at, &c) in neighbors.iter().enumerate().skip(after) {
@@ -168,7 +158,7 @@ impl Search {
     }
 
     /// Takes the source of the last search as an anchor.
-    fn add_to_sums(&self, arcs: &Arcs, source: u32, inverses: &[u64], sums: &mut Sums) {
+    fn add_to_sums(&self, arcs: &Digraph, source: u32, inverses: &[u64], sums: &mut Sums) {
         sums.anchor[source as usize] = true;
         sums.unreached |= self.queue.len() < self.distance.len();
         for &m in &self.queue[1..] {
@@ -178,12 +168,12 @@ impl Search {
             sums.reached[i] += 1;
             sums.farness[i] += u64::from(distance);
             sums.squares[i] += u128::from(distance).pow(2);
-            if arcs.degree(m) < 2 {
+            if degree(arcs, m) < 2 {
                 continue;
             }
             let inverse = u128::from(inverses[distance as usize]);
             sums.harmonic[i] += inverse;
-            for (arc, b) in arcs.neighbors(m) {
+            for (arc, b) in neighbors(arcs, m) {
                 let square = u128::from(self.distance[b as usize]).pow(2);
                 sums.near_squares[arc] += square;
                 sums.ratios[arc] += square * inverse;
@@ -194,7 +184,7 @@ impl Search {
 
 /// Searches from every node of `sources`, in parallel; each thread has sums of its own, which are integers.
 fn search_all<T: Send>(
-    arcs: &Arcs,
+    arcs: &Digraph,
     sources: &[u32],
     new: impl Fn() -> T + Sync,
     each: impl Fn(&Search, u32, &mut T) + Sync,
@@ -205,7 +195,7 @@ fn search_all<T: Send>(
     let work = || -> Result<Option<T>, Stopped> {
         let mut state = None;
         while let Some(chunk) = sources.chunks(TOGETHER).nth(taken.fetch_add(1, Ordering::Relaxed)) {
-            let (search, sums) = state.get_or_insert_with(|| (Search::new(arcs.forward.n_nodes()), new()));
+            let (search, sums) = state.get_or_insert_with(|| (Search::new(arcs.n_nodes()), new()));
             for &source in chunk {
                 host.monitor.check()?;
                 search.run(arcs, source);
@@ -237,14 +227,8 @@ pub(super) fn curvature(
     let each_node = size_of::<Estimate>() + size_of::<Spread>() + 32;
     let _room =
         Reservation::new(host.monitor, 16 * arcs.len() + n * each_node + (threads + 1) * (n * 89 + arcs.len() * 36))?;
-    let forward = if options.self_loops { Digraph::with_loops(n, arcs) } else { Digraph::from_arcs(n, arcs) };
-    let backward = forward.reversed();
-    let mut offsets = vec![0; n + 1];
-    for v in 0..n {
-        offsets[v + 1] = offsets[v] + forward.successors(v as u32).len();
-    }
-    let n_arcs = offsets[n];
-    let arcs = &Arcs { forward, backward, offsets };
+    let arcs = if options.self_loops { Digraph::with_loops(n, arcs) } else { Digraph::from_arcs(n, arcs) };
+    let (arcs, n_arcs) = (&arcs, arcs.n_arcs());
     let inverses = &fixed::inverses(n);
     host.monitor.check()?;
 
@@ -280,7 +264,7 @@ pub(super) fn curvature(
     // distance decides how far the unreachable is.
     let anchors = SplitMix64::new(options.seed).sample(everyone.clone(), anchors);
     let mut is_source: Vec<bool> =
-        everyone.iter().map(|&v| arcs.backward.successors(v).iter().any(|&m| arcs.degree(m) >= 2)).collect();
+        everyone.iter().map(|&v| arcs.predecessors(v).iter().any(|&m| degree(arcs, m) >= 2)).collect();
     anchors.iter().for_each(|&v| is_source[v as usize] = true);
     let sources: Vec<u32> = everyone.iter().copied().filter(|&v| is_source[v as usize]).collect();
     host.monitor.expect((sources.len() + anchors.len()) as u64);
@@ -322,7 +306,7 @@ pub(super) fn curvature(
         .par_iter()
         .map(|&m| {
             let has_pairs = match far {
-                Some(_) => arcs.degree(m) >= 2,
+                Some(_) => degree(arcs, m) >= 2,
                 None => pairs.finite[m as usize] > 0,
             };
             if !has_pairs {
@@ -337,9 +321,9 @@ pub(super) fn curvature(
 
 /// The sum over `anchors` anchors of the mean residual over pairs of neighbours of `m`, and the number of anchors with
 /// one. `far` is the distance of what is unreachable, if that counts.
-fn residuals(arcs: &Arcs, m: u32, pairs: &Pairs, sums: &Sums, anchors: usize, far: Option<f64>) -> (f64, f64) {
+fn residuals(arcs: &Digraph, m: u32, pairs: &Pairs, sums: &Sums, anchors: usize, far: Option<f64>) -> (f64, f64) {
     let i = m as usize;
-    let degree = arcs.degree(m) as u64;
+    let degree = degree(arcs, m) as u64;
     let finite = pairs.finite[i];
     let all = degree * degree.saturating_sub(1) / 2;
     let count = if far.is_some() { all } else { finite };
@@ -356,7 +340,7 @@ fn residuals(arcs: &Arcs, m: u32, pairs: &Pairs, sums: &Sums, anchors: usize, fa
     // add up to 2 P and D/2 can be dealt out to the neighbours: integers of like size are subtracted before rounding.
     let farness = i128::from(sums.farness[i]) << fixed::BITS;
     let mut residual = 0.0;
-    for (arc, _) in arcs.neighbors(m) {
+    for (arc, _) in neighbors(arcs, m) {
         let weight = if far.is_some() { (degree - 1) as f64 } else { f64::from(pairs.weight[arc]) };
         let difference = farness - sums.ratios[arc] as i128;
         residual += weight * (difference as f64 / (1u64 << fixed::BITS) as f64);
@@ -369,7 +353,7 @@ fn residuals(arcs: &Arcs, m: u32, pairs: &Pairs, sums: &Sums, anchors: usize, fa
     let own = u64::from(sums.anchor[i]);
     let others = anchors as u64 - own;
     let (mut reached, mut squares) = (0i128, 0i128);
-    for (arc, b) in arcs.neighbors(m) {
+    for (arc, b) in neighbors(arcs, m) {
         let j = b as usize;
         // Of all anchors that reach b, those that also reach m (m itself among them) are counted above.
         reached += i128::from(sums.reached[j] + u64::from(sums.anchor[j])) - i128::from(sums.reached[i] + own);
