@@ -7,7 +7,7 @@ use std::process::{Command, exit};
 const ARCHITECTURE: &str = "compute_75";
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/device/kernels.cu");
+    println!("cargo::rerun-if-changed=src/ops/kernels.cu");
     for variable in ["NVCC", "CUDA_HOME"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
@@ -23,13 +23,13 @@ fn main() {
     let output = Command::new(&nvcc)
         .args(["-std=c++17", "-O3", "-ptx", &format!("-arch={ARCHITECTURE}"), "-o"])
         .arg(Path::new(&folder).join("kernels.ptx"))
-        .arg("src/device/kernels.cu")
+        .arg("src/ops/kernels.cu")
         .output();
     match output {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
-            refuse(&format!("{} could not compile src/device/kernels.cu: {text}", nvcc.display()))
+            refuse(&format!("{} could not compile src/ops/kernels.cu: {text}", nvcc.display()))
         }
         Err(error) => refuse(&format!(
             "the feature cuda needs nvcc of the CUDA toolkit, but {} does not run ({error}): set NVCC or CUDA_HOME, or \

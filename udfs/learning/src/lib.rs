@@ -24,8 +24,8 @@
 //! ```
 //!
 //! [`models()`] lists the models with their options. A model writes its equations down as a [`program`] of layers, which
-//! computes forward and backward on preallocated `f32` buffers with the fused sparse kernels of [`kernels`]; on a GPU the same
-//! program runs as the kernels of [`device`]. Everything is deterministic: the same job gives the same bits for any number of
+//! computes forward and backward on preallocated `f32` buffers with the fused sparse kernels of [`kernels`]; on a GPU the
+//! same program runs as its definition says, on candle's tensors. Everything is deterministic: the same job gives the same bits for any number of
 //! threads. Each layer is defined once, as an expression of candle's tensors and the [`ops`] that candle lacks: the tests hold
 //! its fused passes to that definition, value and gradient.
 //!

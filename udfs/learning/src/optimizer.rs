@@ -77,17 +77,24 @@ impl Optimizer {
 
     /// One step along a gradient. O(n), one pass; a parameter whose value and gradients are 0 stays 0.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
-        let [l2, shrink, step, root] = self.next_step();
-        match self.kind {
-            // The first step takes the gradient itself, as PyTorch does: the moments start at 0.
-            OptimizerKind::Sgd => {
-                simd::run(SgdStep { parameters, gradient, first: &mut self.first, lr: step, decay: l2 })
-            }
-            _ => {
-                let (first, second) = (&mut self.first, &mut self.second);
-                simd::run(AdamStep { parameters, gradient, first, second, l2, shrink, step, root });
-            }
-        }
+        let step = self.next_step();
+        update(self.kind, step, parameters, gradient, &mut self.first, &mut self.second);
+    }
+}
+
+/// One step on parameters with their moments, by what [`Optimizer::next_step`] gives. O(n).
+pub(crate) fn update(
+    kind: OptimizerKind,
+    [l2, shrink, step, root]: [f32; 4],
+    parameters: &mut [f32],
+    gradient: &[f32],
+    first: &mut [f32],
+    second: &mut [f32],
+) {
+    match kind {
+        // The first step takes the gradient itself, as PyTorch does: the moments start at 0.
+        OptimizerKind::Sgd => simd::run(SgdStep { parameters, gradient, first, lr: step, decay: l2 }),
+        _ => simd::run(AdamStep { parameters, gradient, first, second, l2, shrink, step, root }),
     }
 }
 

@@ -7,7 +7,7 @@ use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
 use crate::choices::{SelectBy, Task};
 use crate::data::GraphData;
-use crate::device::{Device, DeviceEngine, DeviceError, Place};
+use crate::device::{Lease, Place, TensorEngine};
 use crate::engine::{CpuEngine, Engine, EpochFigures, Setup};
 use crate::error::{OptionError, TrainError};
 use crate::features::{self, Features};
@@ -100,10 +100,9 @@ pub enum Items<'a> {
 /// are computed on whole neighbourhoods, in as many pieces as keep within the largest sample: nodes in several of them are
 /// computed again.
 ///
-/// On a GPU a model with a layer that has no kernels there runs on the CPU instead, as [`Outcome::device`] says. What is
-/// drawn from the seed (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there. Node
-/// classification leaves the device for a few numbers an epoch, unless another figure than the accuracy or the loss is
-/// wanted; the losses of other tasks are computed on the host, which reads the outputs and writes their gradient.
+/// On a GPU the program runs as its definition says, on candle's tensors: all rows, with candle's gradients. What is drawn from
+/// the seed (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there. Steps on samples or on
+/// batches of graphs, and graphs without edges, are the CPU's in any case: [`Outcome::device`] says where a run was.
 ///
 /// # Errors
 /// See [`TrainError`]; the monitor is checked before every block of rows. No room left on the device is
@@ -116,13 +115,17 @@ pub fn train(
     monitor: &dyn Monitor,
     observe: &mut dyn FnMut(&EpochRecord),
 ) -> Result<Outcome, TrainError> {
-    let device = place.device()?;
-    Training { device: device.as_deref(), items, start, options, pruned: true, monitor, observe }.run()
+    let graph = match items {
+        Items::Nodes(data, _) | Items::Links(data, _) => &data.graph,
+        Items::Graphs(set, _) => &set.graph,
+    };
+    let device = place.device(graph.n_nodes() + graph.n_edges())?;
+    Training { device, items, start, options, pruned: true, monitor, observe }.run()
 }
 
 /// The arguments of [`train`], with a device that is ready.
 pub(crate) struct Training<'a> {
-    pub device: Option<&'a dyn Device>,
+    pub device: Option<Lease>,
     pub items: Items<'a>,
     pub start: Option<&'a Saved>,
     pub options: &'a TrainOptions,
@@ -178,7 +181,7 @@ impl Training<'_> {
         let known_labels: Arc<[(u32, u32)]> = objective.known_labels().into();
         reservation.grow(8 * known_labels.len())?;
         let n_outputs = objective.n_outputs();
-        let on_device = |device| Problem {
+        let problem = |device| Problem {
             graph: Messages::from(graph),
             arcs: arcs.cloned(),
             features: Arc::clone(&input),
@@ -200,29 +203,22 @@ impl Training<'_> {
             };
             Ok(Setup { options, pruned, monitor, parameters })
         };
-        let mut engine: Option<Box<dyn Engine + '_>> = None;
-        let mut reserved_for_device = None;
-        // Steps on samples are the processor's.
-        if let Some(device) = device.filter(|_| options.batch_nodes.is_none()) {
-            // Apart, so that a model that turns out to have no kernels gives it back.
-            let mut tried = Reservation::new(monitor, 0)?;
-            let program = build(&on_device(true), &mut tried)?;
-            // The batches of the first epoch are those of all.
-            objective.begin(1);
-            let setup = setup(program.layout(), objective)?;
-            match DeviceEngine::new(device, program, n, objective, setup, &mut tried) {
-                Ok(on_device) => {
-                    engine = Some(Box::new(on_device));
-                    reserved_for_device = Some(tried);
-                }
-                Err(DeviceError::Unsupported(_)) => {}
-                Err(error) => return Err(error.into()),
+        // The batches of the first epoch are those of all.
+        let lease = match device.filter(|_| options.batch_nodes.is_none() && graph.n_edges() > 0) {
+            Some(lease) => {
+                objective.begin(1);
+                (objective.batches().len() == 1).then_some(lease)
             }
-        }
-        let mut engine = match engine {
-            Some(engine) => engine,
+            None => None,
+        };
+        let problem = problem(lease.is_some());
+        let mut engine: Box<dyn Engine + '_> = match lease {
+            Some(lease) => {
+                let program = build(&problem, &mut reservation)?;
+                let setup = setup(program.layout(), objective)?;
+                Box::new(TensorEngine::new(lease, program, n, objective, setup, &mut reservation)?)
+            }
             None => {
-                let problem = on_device(false);
                 let model: Box<dyn Model + '_> = match options.batch_nodes {
                     None => Box::new(build(&problem, &mut reservation)?),
                     Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
@@ -297,7 +293,7 @@ impl Training<'_> {
             parameters: parameters + objective.head().parameters(),
             train_seconds,
             test_seconds: clock.elapsed().as_secs_f64(),
-            peak_memory: reservation.bytes() + reserved_for_device.map_or(0, |reserved| reserved.bytes()) + last.beside,
+            peak_memory: reservation.bytes() + last.beside,
             device,
             logits: predictions,
             embeddings,

@@ -1,54 +1,42 @@
-//! The passes of a run on a device.
+//! The loop's epochs on a device: the program on candle's tensors, with candle's gradients.
 
 use bonnet_graph::Reservation;
+use candle_core::{DType, Device, Result, Tensor, Var};
 
-use super::{Arg, Buffer, Device, DeviceError, Launch, THREADS, Tape, WARPS, args};
-use crate::choices::SelectBy;
-use crate::engine::{Engine, EpochFigures, FinalPass, Setup, order_of};
+use super::Lease;
+use crate::engine::{Engine, EpochFigures, FinalPass, Setup};
 use crate::error::TrainError;
-use crate::kernels::padded;
-use crate::metrics::{FigureSet, Metrics};
-use crate::network::{Axis, Model, Scope};
-use crate::optimizer::{Optimizer, OptimizerKind};
-use crate::program::{OnDevice, PassKind, Program};
-use crate::split::Part;
-use crate::task::{DeviceTask, Objective, Outputs};
+use crate::network::{Axis, Model, Pass};
+use crate::ops::{self, Labelled, Update};
+use crate::optimizer::Optimizer;
+use crate::program::{Evaluation, EvaluationError, Program, Values};
+use crate::task::{Objective, Outputs, Step};
 
-/// The results that a device reads back: the training loss, then loss and hits of the watched parts.
-const RESULTS: usize = 5;
-
-/// The passes of a program on a device. Between its first and its last epoch a node classification exchanges the masks'
-/// keys, the step of the optimiser and [`RESULTS`] numbers an epoch with the host.
-pub(crate) struct DeviceEngine<'a> {
+/// The passes of a program on a device. The loss of a classification of nodes is computed there, other losses and all figures
+/// on the host, which reads the outputs and writes their gradient.
+pub(crate) struct TensorEngine<'a> {
     setup: Setup<'a>,
-    program: Program,
-    n_nodes: usize,
-    on: OnDevice<'a>,
-    best: Buffer,
+    evaluation: Evaluation,
+    word: &'static str,
+    /// The blocks of the program, then the parameters of the task as one.
+    blocks: Vec<Block>,
+    best: Vec<Tensor>,
     optimizer: Optimizer,
-    /// Where the numbers of the optimiser's step stand.
-    step: Buffer,
-    steps: Vec<Batch>,
-    watch: Tape,
-    keep: Tape,
-    results: Buffer,
-    /// Whether the losses and figures are the device's.
-    loss: Option<DeviceLoss>,
-    scopes: Vec<Scope>,
-    watch_is_empty: bool,
-    n_items: usize,
+    n_nodes: usize,
+    /// The nodes of the training step, and those whose figures an epoch has.
+    trained: Vec<u32>,
+    watched: Vec<u32>,
+    /// What the loss is about, where it is the device's.
+    loss: Option<std::sync::Arc<Labelled>>,
     host: Host,
+    // Last: the device goes back once its tensors are gone.
+    _lease: Lease,
 }
 
-/// The launches of a step; what lies between the two tapes is the host's, where the loss is.
-struct Batch {
-    forward: Tape,
-    backward: Tape,
-}
-
-/// What the host computes on, where it does.
-#[derive(Default)]
+/// What the host computes on.
 struct Host {
+    axis: Axis,
+    /// Of the program and the task, as the layouts store them.
     parameters: Vec<f32>,
     outputs: Vec<f32>,
     d_outputs: Vec<f32>,
@@ -56,141 +44,209 @@ struct Host {
     embedding: Option<(Vec<f32>, Axis)>,
 }
 
-/// The sizes of the parts whose figures the device computes.
-#[derive(Debug, Clone, Copy)]
-struct DeviceLoss {
-    val: usize,
-    test: usize,
+/// A block of parameters on the device.
+struct Block {
+    /// The values, then the moments of the optimiser: a row each.
+    state: Tensor,
+    shape: (usize, usize),
+    leaf: Var,
 }
 
-impl<'a> DeviceEngine<'a> {
-    /// Writes down the passes of a program.
+impl Block {
+    fn new(mut values: Vec<f32>, shape: (usize, usize), device: &Device) -> Result<Self> {
+        let len = values.len();
+        values.resize(3 * len, 0.0);
+        let state = ops::constant(&values, (3, len), DType::F32, device)?;
+        let leaf = Self::values(&state, shape)?;
+        Ok(Self { state, shape, leaf })
+    }
+
+    /// The values as a variable; without any, one that nobody reads.
+    fn values(state: &Tensor, shape: (usize, usize)) -> Result<Var> {
+        if shape.0 * shape.1 == 0 {
+            return Var::zeros((1, 1), DType::F32, state.device());
+        }
+        Var::from_tensor(&state.narrow(0, 0, 1)?.reshape(shape)?)
+    }
+
+    fn step(&mut self, gradient: &Tensor, update: &Update) -> Result<()> {
+        if self.shape.0 * self.shape.1 > 0 {
+            self.state.inplace_op2(&gradient.contiguous()?, update)?;
+            self.leaf = Self::values(&self.state, self.shape)?;
+        }
+        Ok(())
+    }
+}
+
+/// An error of a pass as that of a run.
+fn failed(error: impl Into<EvaluationError>) -> TrainError {
+    match error.into() {
+        EvaluationError::Stopped(stopped) => stopped.into(),
+        #[cfg(feature = "cuda")]
+        EvaluationError::Tensor(error) if super::gpu::is_out_of_memory(&error) => {
+            TrainError::OutOfMemory("the GPU has no memory left".into())
+        }
+        EvaluationError::Tensor(error) => {
+            TrainError::Device(error.to_string().lines().next().unwrap_or_default().to_owned())
+        }
+    }
+}
+
+impl From<candle_core::Error> for TrainError {
+    fn from(error: candle_core::Error) -> Self {
+        failed(error)
+    }
+}
+
+impl<'a> TensorEngine<'a> {
+    /// An engine for a program built without buffers, and a task whose epoch is one step.
     pub fn new(
-        device: &'a dyn Device,
-        owned: Program,
+        lease: Lease,
+        program: Program,
         n_nodes: usize,
         objective: &dyn Objective,
         setup: Setup<'a>,
         reservation: &mut Reservation<'_>,
-    ) -> Result<Self, DeviceError> {
-        let program = &owned;
-        if let Some(what) = program.lacks() {
-            return Err(DeviceError::Unsupported(what));
+    ) -> std::result::Result<Self, TrainError> {
+        let (device, layout) = (lease.device.clone(), program.layout());
+        let (options, stored, axis) = (setup.options, layout.stored(), program.output_axis());
+        reservation.grow(4 * (setup.parameters.len() + 2 * n_nodes * axis.stride()))?;
+        let (of_model, head) = setup.parameters.split_at(stored);
+        let mut blocks = Vec::new();
+        for block in layout.blocks() {
+            let values = block.positions().map(|at| of_model[at]).collect();
+            blocks.push(Block::new(values, (block.rows.len(), block.columns.len()), &device)?);
         }
-        let (options, stored) = (setup.options, setup.parameters.len());
-        reservation.grow(4 * stored)?;
-        let mut on = OnDevice::new(program, stored, device)?;
-        on.memory.write(on.parameters, &setup.parameters)?;
-        let best = on.memory.hold(&setup.parameters)?;
-        let (step, results) = (on.memory.room::<f32>(4)?, on.memory.hold(&[0f64; RESULTS])?);
-        let update = update(&mut on, options.optimizer, options.clip, stored, step)?;
-
-        // Only the accuracy and the loss have kernels.
-        let few = matches!(setup.figures(), FigureSet::Selecting(SelectBy::Accuracy | SelectBy::Loss));
-        let task = objective.on_device().filter(|_| few && program.is_output_padded_alike());
-        let labels = task.map(|task| on.memory.hold(task.labels)).transpose()?;
-        let (mut scopes, mut steps) = (Vec::new(), Vec::new());
-        for nodes in objective.batches() {
-            setup.monitor.check()?;
-            let scope = program.scope(&nodes, true, setup.pruned, reservation)?;
-            let mut forward = on.forward(program, &scope, PassKind::Train)?;
-            let backward = on.backward(program, &scope)?;
-            let mut after = Vec::new();
-            if let (Some(task), Some(labels)) = (task, labels) {
-                let gradient = on.output_gradient(program);
-                let loss = Loss { program, task, labels, weights: task.weights, gradient };
-                loss.lower(&mut on, &task.split.train, (results, None), &mut forward)?;
-                forward.extend(backward);
-                forward.extend(update.iter().cloned());
-            } else {
-                after = backward;
-                after.extend(update.iter().cloned());
+        blocks.push(Block::new(head.to_vec(), (1, head.len()), &device)?);
+        let trained: Vec<u32> = objective.batches().concat();
+        let loss = match objective.on_device() {
+            // Where classes are an input, the nodes of the loss change from step to step.
+            Some(task) if !program.reads_labels() => {
+                let items = task.split.train.iter().map(|&v| (v, task.labels[v as usize])).collect::<Vec<_>>();
+                Some(Labelled::new((n_nodes, task.classes), &items, task.weights, &device)?)
             }
-            steps.push(Batch { forward: Tape::new(forward), backward: Tape::new(after) });
-            scopes.push(scope);
-        }
-        let watched = objective.nodes(setup.parts());
-        let eval_scope = program.scope(&watched, false, setup.pruned, reservation)?;
-        let mut watch = on.forward(program, &eval_scope, PassKind::Evaluate)?;
-        let mut loss = None;
-        if let (Some(task), Some(labels)) = (task, labels) {
-            for (place, &part) in setup.parts().iter().enumerate() {
-                let (sum, hits) = (results.after::<f64>(1 + 2 * place), results.after::<f64>(2 + 2 * place));
-                let part = task.split.part(part);
-                Loss { program, task, labels, weights: &[], gradient: None }.lower(
-                    &mut on,
-                    part,
-                    (sum, Some(hits)),
-                    &mut watch,
-                )?;
-            }
-            loss = Some(DeviceLoss { val: task.split.val.len(), test: task.split.test.len() });
-        }
-        scopes.push(eval_scope);
-        let n_outputs = program.output_len();
-        let host = match loss {
-            Some(_) => Host::default(),
-            None => {
-                reservation.grow(8 * n_outputs + 8 * stored)?;
-                Host {
-                    parameters: setup.parameters.clone(),
-                    outputs: vec![0.0; n_outputs],
-                    d_outputs: vec![0.0; n_outputs],
-                    d_head: vec![0.0; stored - program.stored()],
-                    embedding: None,
-                }
-            }
+            _ => None,
+        };
+        let rows = program.output_rows();
+        let host = Host {
+            axis,
+            parameters: setup.parameters.clone(),
+            outputs: vec![0.0; rows * axis.stride()],
+            d_outputs: vec![0.0; rows * axis.stride()],
+            d_head: vec![0.0; head.len()],
+            embedding: None,
         };
         Ok(Self {
             optimizer: Optimizer::new(options.optimizer, options.lr, options.weight_decay, 0),
-            n_items: (0..steps.len()).map(|batch| objective.batch_items(batch)).sum(),
-            watch: Tape::new(watch),
-            keep: Tape::new(copy(on.parameters, best, stored)),
-            watch_is_empty: watched.is_empty(),
+            watched: objective.nodes(setup.parts()),
+            word: lease.word,
+            best: blocks.iter().map(|block| block.leaf.as_detached_tensor()).collect(),
+            evaluation: Evaluation::new(program, device, DType::F32),
+            blocks,
             n_nodes,
-            on,
-            best,
-            step,
-            steps,
-            results,
+            trained,
             loss,
-            scopes,
             host,
-            program: owned,
             setup,
+            _lease: lease,
         })
     }
 
-    /// A step whose loss is the host's: it reads the outputs and writes their gradient.
-    fn train_on_host(&mut self, objective: &mut dyn Objective, batch: usize) -> Result<f64, TrainError> {
-        let program = &self.program;
-        let (stored, host) = (program.stored(), &mut self.host);
-        let memory = &self.on.memory;
-        memory.read(self.on.output(program), &mut host.outputs)?;
-        // The parameters of the task follow those of the model.
-        let head = &mut host.parameters[stored..];
-        if !head.is_empty() {
-            memory.read(self.on.parameters.after::<f32>(stored), head)?;
+    /// The gradient of a loss that the host computes from the outputs: the loss, and a function of the outputs with it.
+    fn loss_on_host(
+        &mut self,
+        objective: &mut dyn Objective,
+        output: &Tensor,
+        pass: Pass,
+    ) -> std::result::Result<(f64, Tensor), TrainError> {
+        let (host, program) = (&mut self.host, self.evaluation.program());
+        host.read(output, &self.trained)?;
+        let head = &self.blocks[self.blocks.len() - 1];
+        let stored = host.parameters.len() - host.d_head.len();
+        if !host.d_head.is_empty() {
+            let values = head.leaf.flatten_all()?.to_vec1::<f32>()?;
+            host.parameters[stored..].copy_from_slice(&values);
         }
-        let outputs = Outputs { nodes: &host.outputs, head };
-        let step =
-            crate::task::Step { outputs, label_inputs: &[], d_nodes: &mut host.d_outputs, d_head: &mut host.d_head };
-        let loss = objective.train(batch, step, self.setup.monitor)?;
-        if let Some(gradient) = self.on.output_gradient(program) {
-            memory.write(gradient, &host.d_outputs)?;
+        let label_inputs = program.label_inputs(pass);
+        host.d_outputs.fill(0.0);
+        host.d_head.fill(0.0);
+        let outputs = Outputs { nodes: &host.outputs, head: &host.parameters[stored..] };
+        let (d_nodes, d_head) = (&mut host.d_outputs, &mut host.d_head);
+        let step = Step { outputs, label_inputs: &label_inputs, d_nodes, d_head };
+        let loss = objective.train(0, step, self.setup.monitor)?;
+        let positions: Vec<usize> = host.axis.positions().collect();
+        let rows = host.d_outputs.chunks_exact(host.axis.stride().max(1));
+        let exact: Vec<f32> = rows.flat_map(|row| positions.iter().map(|&at| row[at])).collect();
+        let gradient = Tensor::from_vec(exact, output.dims2()?, output.device())?;
+        Ok((loss, (output * gradient)?.sum_keepdim((0, 1))?))
+    }
+
+    /// A step on all parameters by their gradients.
+    fn update(&mut self, root: &Tensor) -> std::result::Result<(), TrainError> {
+        let gradients = root.backward()?;
+        let last = self.blocks.len() - 1;
+        let mut all = Vec::with_capacity(self.blocks.len());
+        for (number, block) in self.blocks.iter().enumerate() {
+            all.push(match gradients.get(&block.leaf) {
+                Some(gradient) => gradient.clone(),
+                None if number == last && block.shape.1 > 0 => {
+                    Tensor::from_slice(&self.host.d_head, block.shape, self.evaluation.device())?
+                }
+                None => block.leaf.zeros_like()?,
+            });
         }
-        memory.write(self.on.gradient.after::<f32>(stored), &host.d_head)?;
-        Ok(loss)
+        let clip = match self.setup.options.clip {
+            None => 1.0,
+            Some(limit) => {
+                let mut sum = 0.0;
+                for gradient in &all {
+                    sum += f64::from(gradient.sqr()?.sum_all()?.to_scalar::<f32>()?);
+                }
+                let norm = sum.sqrt();
+                if norm.is_finite() && norm > limit { (limit / norm) as f32 } else { 1.0 }
+            }
+        };
+        let update = Update { kind: self.setup.options.optimizer, clip, step: self.optimizer.next_step() };
+        for (block, gradient) in self.blocks.iter_mut().zip(&all) {
+            block.step(gradient, &update)?;
+        }
+        Ok(())
     }
 }
 
-impl Engine for DeviceEngine<'_> {
+impl Host {
+    /// Reads some rows of the outputs.
+    fn read(&mut self, output: &Tensor, rows: &[u32]) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let all = rows.len() == output.dims()[0];
+        let picked = if all {
+            output.clone()
+        } else {
+            output.index_select(&Tensor::from_slice(rows, rows.len(), output.device())?, 0)?
+        };
+        spread(&picked, rows, self.axis, &mut self.outputs)
+    }
+}
+
+/// Writes the rows of a tensor to their places in a matrix with the stored columns of an axis.
+fn spread(values: &Tensor, rows: &[u32], axis: Axis, out: &mut [f32]) -> Result<()> {
+    let (values, stride) = (values.flatten_all()?.to_vec1::<f32>()?, axis.stride());
+    for (&row, values) in rows.iter().zip(values.chunks_exact(axis.len().max(1))) {
+        let out = &mut out[row as usize * stride..][..stride];
+        axis.positions().zip(values).for_each(|(at, value)| out[at] = *value);
+    }
+    Ok(())
+}
+
+impl Engine for TensorEngine<'_> {
     fn device(&self) -> &'static str {
-        self.on.memory.device().name()
+        self.word
     }
 
     fn parameters(&self) -> usize {
-        self.program.layout().parameters()
+        self.evaluation.program().layout().parameters()
     }
 
     fn epoch(
@@ -199,189 +255,103 @@ impl Engine for DeviceEngine<'_> {
         epoch: u32,
         _fresh: bool,
         factor: f64,
-    ) -> Result<EpochFigures, TrainError> {
-        let device = self.on.memory.device();
-        let mut record = EpochFigures::default();
+    ) -> std::result::Result<EpochFigures, TrainError> {
+        let monitor = self.setup.monitor;
+        let (pass, last) = (Pass::Train { epoch }, self.blocks.len() - 1);
         self.optimizer.set_factor(factor);
-        self.on.write_masks(&self.program, epoch)?;
-        for batch in order_of(self.steps.len(), self.setup.options.seed, epoch) {
-            self.setup.monitor.check()?;
-            self.on.memory.write(self.step, &self.optimizer.next_step())?;
-            device.run(&mut self.steps[batch].forward)?;
-            if self.loss.is_none() {
-                let loss = self.train_on_host(objective, batch)?;
-                if !loss.is_finite() {
-                    return Err(self.setup.diverged(epoch, loss));
-                }
-                record.train_loss += loss * (objective.batch_items(batch) as f64 / self.n_items as f64);
-                device.run(&mut self.steps[batch].backward)?;
+        let leaves: Vec<Tensor> = self.blocks[..last].iter().map(|block| block.leaf.as_tensor().clone()).collect();
+        let Values { output, penalty, .. } = self.evaluation.run(&leaves, pass, monitor).map_err(failed)?;
+        drop(leaves);
+        let (mut loss, mut root) = match &self.loss {
+            Some(labelled) => {
+                let loss = labelled.nll(&output)?;
+                (None, loss)
             }
+            None => {
+                let (loss, root) = self.loss_on_host(objective, &output, pass)?;
+                (Some(loss), root)
+            }
+        };
+        if let Some(penalty) = penalty {
+            loss = match loss {
+                None => None,
+                Some(loss) => Some(loss + f64::from(scalar(&penalty)?)),
+            };
+            root = (root + penalty)?;
         }
-        if !self.watch_is_empty {
-            device.run(&mut self.watch)?;
+        let loss = match loss {
+            Some(loss) => loss,
+            None => f64::from(scalar(&root)?),
+        };
+        if !loss.is_finite() {
+            return Err(self.setup.diverged(epoch, loss));
         }
-        match self.loss {
-            Some(DeviceLoss { val, test }) => {
-                let mut results = [0f64; RESULTS];
-                self.on.memory.read(self.results, &mut results)?;
-                let [train_loss, val_loss, val_hits, _, test_hits] = results;
-                if !train_loss.is_finite() {
-                    return Err(self.setup.diverged(epoch, train_loss));
-                }
-                let figures = |hits: f64, len: usize| Metrics {
-                    accuracy: (len > 0).then(|| hits / len as f64),
-                    ..Metrics::default()
-                };
-                record.train_loss = train_loss;
-                record.val_loss = (val > 0).then_some(val_loss);
-                record.val = figures(val_hits, val);
-                if self.setup.parts().contains(&Part::Test) {
-                    record.test = figures(test_hits, test);
-                }
-            }
-            None if !self.watch_is_empty => {
-                let program = &self.program;
-                let (stored, host) = (program.stored(), &mut self.host);
-                self.on.memory.read(self.on.output(program), &mut host.outputs)?;
-                self.on.memory.read(self.on.parameters, &mut host.parameters)?;
-                let outputs = Outputs { nodes: &host.outputs, head: &host.parameters[stored..] };
-                self.setup.score(objective, outputs, &mut record)?;
-            }
-            None => {}
+        drop(output);
+        self.update(&root)?;
+        let mut record = EpochFigures { train_loss: loss, ..EpochFigures::default() };
+        if !self.watched.is_empty() {
+            let values: Vec<Tensor> = self.blocks[..last].iter().map(|block| block.leaf.as_detached_tensor()).collect();
+            let output = self.evaluation.run(&values, Pass::Evaluate, monitor).map_err(failed)?.output;
+            self.host.read(&output, &self.watched)?;
+            let head = self.blocks[last].leaf.flatten_all()?.to_vec1::<f32>()?;
+            let head = &head[..self.host.d_head.len().min(head.len())];
+            self.setup.score(objective, Outputs { nodes: &self.host.outputs, head }, &mut record)?;
         }
         Ok(record)
     }
 
-    fn keep(&mut self) -> Result<(), TrainError> {
-        Ok(self.on.memory.device().run(&mut self.keep)?)
+    fn keep(&mut self) -> std::result::Result<(), TrainError> {
+        // A step makes variables of its own: these stay as they are.
+        self.best = self.blocks.iter().map(|block| block.leaf.as_detached_tensor()).collect();
+        Ok(())
     }
 
-    fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<FinalPass<'_>, TrainError> {
-        let all: Vec<u32> = (0..self.n_nodes as u32).collect();
-        let scope = self.program.scope(&all, false, true, reservation)?;
-        let program = &self.program;
-        let stored = self.setup.parameters.len();
-        let mut launches = copy(self.best, self.on.parameters, stored);
-        launches.extend(self.on.forward(program, &scope, PassKind::Evaluate)?);
-        let memory = &self.on.memory;
-        memory.device().run(&mut Tape::new(launches))?;
-        let embedding = self.on.embedding(program).filter(|_| self.setup.options.keep_embeddings);
-        let embedding_len = embedding.map_or(0, |(_, axis, rows)| rows * axis.stride());
-        reservation.grow(4 * (program.output_len() + stored + embedding_len))?;
-        let host = &mut self.host;
-        host.outputs.resize(program.output_len(), 0.0);
-        host.parameters.resize(stored, 0.0);
-        memory.read(self.on.output(program), &mut host.outputs)?;
-        memory.read(self.best, &mut host.parameters)?;
-        if let Some((buffer, axis, _)) = embedding {
-            let mut values = vec![0f32; embedding_len];
-            memory.read(buffer, &mut values)?;
-            host.embedding = Some((values, axis));
+    fn finish(&mut self, reservation: &mut Reservation<'_>) -> std::result::Result<FinalPass<'_>, TrainError> {
+        let last = self.blocks.len() - 1;
+        let monitor = self.setup.monitor;
+        let Values { output, embedding, .. } =
+            self.evaluation.run(&self.best[..last], Pass::Evaluate, monitor).map_err(failed)?;
+        let rows: Vec<u32> = (0..output.dims()[0] as u32).collect();
+        self.host.read(&output, &rows)?;
+        let program = self.evaluation.program();
+        let layout = program.layout();
+        for (block, best) in layout.blocks().iter().zip(&self.best) {
+            let values = best.flatten_all()?.to_vec1::<f32>()?;
+            block.positions().zip(values).for_each(|(at, value)| self.host.parameters[at] = value);
         }
-        // The scope's index structures lie on the device until the run ends.
-        self.scopes.push(scope);
+        let head = self.best[last].flatten_all()?.to_vec1::<f32>()?;
+        let stored = layout.stored();
+        self.host.parameters[stored..].iter_mut().zip(head).for_each(|(to, value)| *to = value);
+        let wanted = self.setup.options.keep_embeddings;
+        if let (Some(embedding), Some(axis)) = (embedding.filter(|_| wanted), program.embedding_axis()) {
+            let n = embedding.dims()[0];
+            reservation.grow(4 * n * axis.stride())?;
+            let mut values = vec![0f32; n * axis.stride()];
+            spread(&embedding, &(0..n as u32).collect::<Vec<_>>(), axis, &mut values)?;
+            self.host.embedding = Some((values, axis));
+        }
+        debug_assert_eq!(program.output_rows(), self.n_nodes);
         Ok(FinalPass {
-            layout: self.program.layout(),
+            layout,
             parameters: &self.host.parameters,
             outputs: &self.host.outputs,
             embedding: self.host.embedding.as_ref().map(|(values, axis)| (&values[..], *axis)),
-            beside: self.on.memory.bytes(),
+            beside: peak(),
         })
     }
 }
 
-/// Copies `len` numbers.
-fn copy(from: Buffer, to: Buffer, len: usize) -> Vec<Launch> {
-    let launch = Launch {
-        kernel: "copy",
-        blocks: len.div_ceil(THREADS) as u32,
-        args: vec![from.into(), Arg::Long(len as u64), to.into()],
-    };
-    if len > 0 { vec![launch] } else { Vec::new() }
+/// The number of a matrix of one element.
+fn scalar(x: &Tensor) -> Result<f32> {
+    x.flatten_all()?.get(0)?.to_scalar::<f32>()
 }
 
-/// The step of the optimiser over all parameters.
-fn update(
-    on: &mut OnDevice<'_>,
-    kind: OptimizerKind,
-    clip: Option<f64>,
-    stored: usize,
-    step: Buffer,
-) -> Result<Vec<Launch>, DeviceError> {
-    /// The numbers that a block of `square_sums` adds.
-    const BLOCK: usize = 4096;
-    if stored == 0 {
-        return Ok(Vec::new());
-    }
-    let (first, len) = (on.memory.zeros(stored)?, Arg::Long(stored as u64));
-    let mut launches = Vec::new();
-    let squares = match clip {
-        None => None,
-        Some(_) => {
-            let blocks = stored.div_ceil(BLOCK);
-            let (partials, squares) = (on.memory.room::<f64>(blocks)?, on.memory.room::<f64>(1)?);
-            let args = vec![on.gradient.into(), len, partials.into()];
-            launches.push(Launch { kernel: "square_sums", blocks: blocks as u32, args });
-            launches.push(Launch { kernel: "sum_doubles", blocks: 1, args: args![partials, blocks, 1f64, squares] });
-            Some(squares)
-        }
-    };
-    let limit = clip.unwrap_or(0.0);
-    let mut args = vec![on.parameters.into(), on.gradient.into(), len, first.into()];
-    let kernel = match kind {
-        OptimizerKind::Sgd => "sgd",
-        _ => {
-            args.push(on.memory.zeros(stored)?.into());
-            "adam"
-        }
-    };
-    args.extend(args![step, squares, limit]);
-    launches.push(Launch { kernel, blocks: stored.div_ceil(THREADS) as u32, args });
-    Ok(launches)
+#[cfg(feature = "cuda")]
+fn peak() -> usize {
+    super::gpu::peak()
 }
 
-/// The mean loss of some nodes.
-struct Loss<'a> {
-    program: &'a Program,
-    task: DeviceTask<'a>,
-    labels: Buffer,
-    weights: &'a [f32],
-    gradient: Option<Buffer>,
-}
-
-impl Loss<'_> {
-    /// The mean loss of `nodes` to the first result, the number of hits to the second; nothing for no nodes.
-    fn lower(
-        &self,
-        on: &mut OnDevice<'_>,
-        nodes: &[u32],
-        (mean, hits): (Buffer, Option<Buffer>),
-        launches: &mut Vec<Launch>,
-    ) -> Result<(), DeviceError> {
-        if nodes.is_empty() {
-            return Ok(());
-        }
-        let n = nodes.len();
-        let total = match self.weights {
-            [] => n as f64,
-            weights => nodes.iter().map(|&v| f64::from(weights[self.task.labels[v as usize] as usize])).sum(),
-        };
-        let total = if total > 0.0 { total } else { 1.0 };
-        let list = on.memory.hold(nodes)?;
-        let weights = if self.weights.is_empty() { None } else { Some(on.memory.hold(self.weights)?) };
-        let losses = on.memory.room::<f64>(n)?;
-        let hit = if hits.is_some() { Some(on.memory.room::<f64>(n)?) } else { None };
-        let (logits, stride) = (on.output(self.program), padded(self.task.classes));
-        let args =
-            args![list, n, logits, stride, self.task.classes, self.labels, weights, total, self.gradient, losses, hit,];
-        launches.push(Launch { kernel: "nll", blocks: n.div_ceil(WARPS) as u32, args });
-        let mut sum = |from: Buffer, scale: f64, to: Buffer| {
-            launches.push(Launch { kernel: "sum_doubles", blocks: 1, args: args![from, n, scale, to] });
-        };
-        sum(losses, 1.0 / total, mean);
-        if let (Some(hit), Some(hits)) = (hit, hits) {
-            sum(hit, 1.0, hits);
-        }
-        Ok(())
-    }
+#[cfg(not(feature = "cuda"))]
+fn peak() -> usize {
+    0
 }

@@ -40,13 +40,6 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let x = b.input(options.dropout);
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
     let hops = options.integer("hops")? as usize;
-    let mut z = h;
-    if problem.device {
-        for _ in 0..hops {
-            z = b.propagate_plus(&operator, 1.0 - alpha, z, alpha, h);
-        }
-    } else {
-        z = b.polynomial(&operator, h, &pagerank(alpha, hops))?;
-    }
+    let z = b.polynomial(&operator, h, &pagerank(alpha, hops))?;
     Ok(b.finish(z)?)
 }

@@ -8,7 +8,6 @@ use crate::choices::Task;
 use crate::error::BuildError;
 use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec, up_to};
-use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
 
@@ -45,15 +44,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let h = b.dropout(h, options.dropout);
     let start = Initial::Values(pagerank(alpha, hops).into());
     let gamma = b.parameter("gamma", Axis::exact(1), Axis::exact(hops + 1), start);
-    let z = if problem.device {
-        let mut powers = vec![h];
-        for k in 0..hops {
-            powers.push(b.propagate(&operator, powers[k]));
-        }
-        b.learned_sum(&powers, gamma, Weights::plain(Map::Identity))
-    } else {
-        b.learned_polynomial(&operator, h, gamma, hops)?
-    };
+    let z = b.learned_polynomial(&operator, h, gamma, hops)?;
     Ok(b.finish(z)?)
 }
 

@@ -2,6 +2,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType};
 
+use super::kernel::{Given, Kernel, Launch, args};
 use super::{for_each_row, for_type, result, values, zeros};
 use crate::kernels::Activation;
 
@@ -35,6 +36,21 @@ fn normal(x: f64) -> (f64, f64) {
 }
 
 impl Curve {
+    /// The number by which kernels know it, and its slope below 0.
+    fn number(self) -> (u32, f32) {
+        match self {
+            Self::Activation(Activation::Identity) => (0, 0.0),
+            Self::Activation(Activation::Relu) => (1, 0.0),
+            Self::Activation(Activation::Elu) => (2, 0.0),
+            Self::Activation(Activation::Leaky(slope)) => (3, slope),
+            Self::Activation(Activation::Tanh) => (4, 0.0),
+            Self::Activation(Activation::Sigmoid) => (5, 0.0),
+            Self::Gelu => (6, 0.0),
+            Self::Silu => (7, 0.0),
+            Self::Softplus => (8, 0.0),
+        }
+    }
+
     fn value(self, x: f64) -> f64 {
         match self {
             Self::Activation(activation) => match activation {
@@ -88,12 +104,26 @@ pub fn activate(x: &Tensor, curve: impl Into<Curve>) -> Result<Tensor> {
 }
 
 /// `f(x)`.
-struct Activate(Curve);
+pub(super) struct Activate(pub(super) Curve);
 
 /// `f'(x) g`.
-struct Slope(Curve);
+pub(super) struct Slope(pub(super) Curve);
+
+impl Kernel for Activate {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        inputs[0].dims.into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, (curve, slope)) = (inputs[0], self.0.number());
+        let args = args![curve, slope, x.address, out];
+        Ok(Launch::by_element("activate", x.dims.iter().product(), args).into_iter().collect())
+    }
+}
 
 impl CustomOp1 for Activate {
+    super::on_gpu!(1);
+
     fn name(&self) -> &'static str {
         "activate"
     }
@@ -112,7 +142,21 @@ impl CustomOp1 for Activate {
     }
 }
 
+impl Kernel for Slope {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        inputs[0].dims.into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, (curve, slope)) = (inputs[0], self.0.number());
+        let args = args![curve, slope, x.address, inputs[1].address, out];
+        Ok(Launch::by_element("activation_slope", x.dims.iter().product(), args).into_iter().collect())
+    }
+}
+
 impl CustomOp2 for Slope {
+    super::on_gpu!(2);
+
     fn name(&self) -> &'static str {
         "activation-slope"
     }

@@ -2,10 +2,11 @@
 
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 
+use super::kernel::{Given, Kernel, Launch, args};
 use super::{expect_shape, for_each_row, for_type, result, values, zeros};
 
 /// `out[r] = x[r] + b`.
-struct AddRow;
+pub(super) struct AddRow;
 
 /// `x + b` for a matrix and a row of as many columns. The gradient of the row is formed by a product with ones, whose sums
 /// are those of a matrix product: sums over many rows lose no digits. O(elements).
@@ -18,7 +19,21 @@ pub fn add_row(x: &Tensor, b: &Tensor) -> Result<Tensor> {
     x.contiguous()?.apply_op2(&b.contiguous()?, AddRow)
 }
 
+impl Kernel for AddRow {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        inputs[0].dims.into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, row) = (inputs[0], inputs[1]);
+        let args = args![x.dims[1], x.address, row.address, out];
+        Ok(Launch::by_element("add_row", x.dims.iter().product(), args).into_iter().collect())
+    }
+}
+
 impl CustomOp2 for AddRow {
+    super::on_gpu!(2);
+
     fn name(&self) -> &'static str {
         "add-row"
     }

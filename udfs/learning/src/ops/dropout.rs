@@ -2,14 +2,15 @@
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType};
 
+use super::kernel::{Given, Kernel, Launch, args, mask_args};
 use super::{expect_shape, for_each_row, for_type, result, values, zeros};
 use crate::network::Axis;
 use crate::random::Dropout;
 
 /// `out[r, c] = mask(r, where column c is stored) x[r, c]`.
-struct Drop {
-    mask: Dropout,
-    axis: Axis,
+pub(super) struct Drop {
+    pub(super) mask: Dropout,
+    pub(super) axis: Axis,
 }
 
 /// Drops the elements of a matrix with the real columns of an axis: that of row `r` and column `c` by element `(r, s)` of
@@ -25,7 +26,23 @@ pub fn dropout(x: &Tensor, mask: Option<Dropout>, axis: Axis) -> Result<Tensor> 
     if x.track_op() { x.apply_op1(drop) } else { x.apply_op1_no_bwd(&drop) }
 }
 
+impl Kernel for Drop {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        inputs[0].dims.into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, (stored, group)) = (inputs[0], self.axis.group());
+        let mut args = args![self.axis.len(), group, stored];
+        args.extend(mask_args(self.mask));
+        args.extend(args![x.address, out]);
+        Ok(Launch::by_element("dropout", x.dims.iter().product(), args).into_iter().collect())
+    }
+}
+
 impl CustomOp1 for Drop {
+    super::on_gpu!(1);
+
     fn name(&self) -> &'static str {
         "dropout"
     }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, bail};
 
+use super::kernel::{Given, Kernel, Launch, args};
 use super::{Pattern, expect_shape, for_each_segment, for_type, result, values, zeros};
 
 /// `out[e, h] = <x[i], y[j]>` on the columns of head `h`, for the edge e from j into i.
-struct EdgeDots {
-    pattern: Arc<Pattern>,
-    heads: usize,
+pub(super) struct EdgeDots {
+    pub(super) pattern: Arc<Pattern>,
+    pub(super) heads: usize,
 }
 
 impl Pattern {
@@ -28,7 +29,22 @@ impl Pattern {
     }
 }
 
+impl Kernel for EdgeDots {
+    fn shape(&self, _: &[Given<'_>]) -> Shape {
+        (self.pattern.n_entries(), self.heads).into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, y, side) = (inputs[0], inputs[1], self.pattern.side(false));
+        let (heads, dim) = (self.heads, x.dims[1] / self.heads);
+        let args = args![side.offsets.address()?, side.others.address()?, heads, dim, x.address, y.address, out];
+        Ok(Launch::by_warp("edge_dots", side.n, args).into_iter().collect())
+    }
+}
+
 impl CustomOp2 for EdgeDots {
+    super::on_gpu!(2);
+
     fn name(&self) -> &'static str {
         "edge-dots"
     }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType};
 
+use super::kernel::{Given, Kernel, Launch, args, mask_args};
 use super::{Pattern, expect_shape, for_each_segment, for_type, result, values, zeros};
 use crate::random::Dropout;
 
 /// `out[e, h] = mask(i, j * heads + h) x[e, h]` for the edge e from j into i.
-struct EdgeDropout {
-    pattern: Arc<Pattern>,
-    mask: Dropout,
+pub(super) struct EdgeDropout {
+    pub(super) pattern: Arc<Pattern>,
+    pub(super) mask: Dropout,
 }
 
 impl Pattern {
@@ -26,7 +27,23 @@ impl Pattern {
     }
 }
 
+impl Kernel for EdgeDropout {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        inputs[0].dims.into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, side) = (inputs[0], self.pattern.side(false));
+        let mut args = args![side.offsets.address()?, side.others.address()?, x.dims[1]];
+        args.extend(mask_args(self.mask));
+        args.extend(args![x.address, out]);
+        Ok(Launch::by_warp("edge_dropout", side.n, args).into_iter().collect())
+    }
+}
+
 impl CustomOp1 for EdgeDropout {
+    super::on_gpu!(1);
+
     fn name(&self) -> &'static str {
         "edge-dropout"
     }

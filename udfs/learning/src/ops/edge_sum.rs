@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, bail};
 
+use super::kernel::{Given, Kernel, Launch};
 use super::{Pattern, expect_shape, for_each_row, for_type, result, values, zeros};
 
 /// `out[i] = sum over the edges e from j into i of w[e, h] x[j]` head by head; the sum of the targets of each source where
 /// the matrix is turned.
-struct EdgeSum {
-    pattern: Arc<Pattern>,
-    turned: bool,
+pub(super) struct EdgeSum {
+    pub(super) pattern: Arc<Pattern>,
+    pub(super) turned: bool,
 }
 
 impl Pattern {
@@ -42,7 +43,21 @@ impl Pattern {
     }
 }
 
+impl Kernel for EdgeSum {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        (self.pattern.side(self.turned).n, inputs[1].dims[1]).into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (w, x) = (inputs[0], inputs[1]);
+        let (heads, width) = (w.dims[1], x.dims[1]);
+        self.pattern.side(self.turned).sums(true, Some(w.address), (heads, width / heads), x.address, out)
+    }
+}
+
 impl CustomOp2 for EdgeSum {
+    super::on_gpu!(2);
+
     fn name(&self) -> &'static str {
         "edge-sum"
     }

@@ -6,18 +6,24 @@
 
 mod activate;
 mod add_row;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod dropout;
 mod edge_dots;
 mod edge_dropout;
 mod edge_ends;
 mod edge_softmax;
 mod edge_sum;
+#[cfg(test)]
+mod host;
 mod inverse;
+pub mod kernel;
 mod nll;
 mod pattern;
 mod segment_max;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use candle_core::{CpuStorage, DType, Layout, Result, Shape, Tensor, WithDType, bail};
 use rayon::prelude::*;
@@ -26,8 +32,9 @@ pub use activate::{Curve, activate};
 pub use add_row::add_row;
 pub use dropout::dropout;
 pub use inverse::inverse;
-pub use nll::nll;
+pub use nll::Labelled;
 pub use pattern::Pattern;
+pub(crate) use update::Update;
 
 /// The rows that one task computes.
 const ROWS: usize = 256;
@@ -50,6 +57,43 @@ macro_rules! for_type {
     }};
 }
 use for_type;
+
+/// What runs an operation of one, two or three tensors on a GPU, inside its implementation.
+macro_rules! on_gpu {
+    (1) => {
+        #[cfg(feature = "cuda")]
+        fn cuda_fwd(&self, x: &candle_core::CudaStorage, x_at: &Layout) -> Result<(candle_core::CudaStorage, Shape)> {
+            super::cuda::run(self, &[(x, x_at)])
+        }
+    };
+    (2) => {
+        #[cfg(feature = "cuda")]
+        fn cuda_fwd(
+            &self,
+            x: &candle_core::CudaStorage,
+            x_at: &Layout,
+            y: &candle_core::CudaStorage,
+            y_at: &Layout,
+        ) -> Result<(candle_core::CudaStorage, Shape)> {
+            super::cuda::run(self, &[(x, x_at), (y, y_at)])
+        }
+    };
+    (3) => {
+        #[cfg(feature = "cuda")]
+        fn cuda_fwd(
+            &self,
+            x: &candle_core::CudaStorage,
+            x_at: &Layout,
+            y: &candle_core::CudaStorage,
+            y_at: &Layout,
+            z: &candle_core::CudaStorage,
+            z_at: &Layout,
+        ) -> Result<(candle_core::CudaStorage, Shape)> {
+            super::cuda::run(self, &[(x, x_at), (y, y_at), (z, z_at)])
+        }
+    };
+}
+use on_gpu;
 
 /// The values of an argument: operations are applied to contiguous tensors.
 fn values<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [T]> {
@@ -112,12 +156,19 @@ fn expect_shape(what: &str, tensor: &Tensor, rows: usize, columns: Option<usize>
     }
 }
 
-/// A constant as a tensor of the type of another on its device.
+/// A constant as a tensor of a type on a device.
 pub(crate) fn constant(
     values: &[f32],
     shape: impl Into<Shape>,
     dtype: DType,
-    like: &candle_core::Device,
+    device: &candle_core::Device,
 ) -> Result<Tensor> {
-    Tensor::from_slice(values, shape, like)?.to_dtype(dtype)
+    let shape = shape.into();
+    if values.is_empty() && !device.is_cpu() && shape.rank() == 2 {
+        // A device has no room of no bytes.
+        let (rows, columns) = shape.dims2()?;
+        let room = Tensor::zeros((rows.max(1), columns.max(1)), dtype, device)?;
+        return room.narrow(0, 0, rows)?.narrow(1, 0, columns);
+    }
+    Tensor::from_slice(values, shape, device)?.to_dtype(dtype)
 }

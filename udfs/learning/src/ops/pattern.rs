@@ -2,37 +2,57 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result, Tensor, bail};
+use candle_core::{Device, Result, Tensor, WithDType, bail};
+
+use super::kernel::{Launch, args};
 
 /// A list of numbers where the operations on a device read it.
 #[derive(Debug)]
-pub(super) enum Words {
+pub(super) enum List<T> {
     /// On the CPU.
-    Host(Vec<u32>),
+    Host(Vec<T>),
     /// On another device.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "the only other device is a GPU"))]
     Device(Tensor),
 }
 
-impl Words {
-    fn new(words: Vec<u32>, device: &Device) -> Result<Self> {
+impl<T: WithDType> List<T> {
+    /// A list on a device.
+    pub(super) fn new(mut list: Vec<T>, device: &Device) -> Result<Self> {
         Ok(match device {
-            Device::Cpu => Self::Host(words),
+            Device::Cpu => Self::Host(list),
             device => {
-                let len = words.len();
-                Self::Device(Tensor::from_vec(words, len, device)?)
+                if list.is_empty() {
+                    // A device has no room of no bytes.
+                    list.push(T::zero());
+                }
+                let len = list.len();
+                Self::Device(Tensor::from_vec(list, len, device)?)
             }
         })
     }
 
     /// The numbers on the CPU.
-    pub(super) fn host(&self) -> Result<&[u32]> {
+    pub(super) fn host(&self) -> Result<&[T]> {
         match self {
-            Self::Host(words) => Ok(words),
-            Self::Device(_) => bail!("the matrix is on another device than the tensor"),
+            Self::Host(list) => Ok(list),
+            Self::Device(list) => bail!("the operation is on {:?}, its tensors are not", list.device().location()),
+        }
+    }
+
+    /// Where the first number stands, for kernels.
+    pub(super) fn address(&self) -> Result<u64> {
+        match self {
+            Self::Host(list) => Ok(list.as_ptr() as u64),
+            #[cfg(feature = "cuda")]
+            Self::Device(tensor) => super::cuda::address(tensor),
+            #[cfg(not(feature = "cuda"))]
+            Self::Device(_) => bail!("this build knows no other device than the CPU"),
         }
     }
 }
+
+/// A sum along more entries than these takes a whole block of threads on a GPU.
+pub(super) const HEAVY: usize = 1024;
 
 /// The entries of a matrix by row, or by column.
 #[derive(Debug)]
@@ -40,11 +60,13 @@ pub(super) struct Side {
     /// The number of rows, or columns.
     pub n: usize,
     /// Where the entries of each start; one more at the end.
-    pub offsets: Words,
+    pub offsets: List<u32>,
     /// The column, or row, of each entry.
-    pub others: Words,
+    pub others: List<u32>,
     /// The number of each entry by row; none where that is its place.
-    pub entries: Option<Words>,
+    pub entries: Option<List<u32>>,
+    /// The rows, or columns, of more than [`HEAVY`] entries, and their number.
+    pub heavy: (List<u32>, usize),
 }
 
 /// A matrix's side on the CPU.
@@ -56,9 +78,33 @@ pub(super) struct HostSide<'a> {
 }
 
 impl Side {
+    /// The sums along the entries of every row by kernels: `x` has `heads * dim` columns and a row an entry, by its number, or
+    /// with `others` a row for each of these; without weights all are 1.
+    pub(super) fn sums(
+        &self,
+        others: bool,
+        weights: Option<u64>,
+        (heads, dim): (usize, usize),
+        x: u64,
+        out: u64,
+    ) -> Result<Vec<Launch>> {
+        let entries = self.entries.as_ref().map(List::address).transpose()?;
+        let from = if others { Some(self.others.address()?) } else { entries };
+        let entries = if others { entries } else { None };
+        let offsets = self.offsets.address()?;
+        let light = args![HEAVY, offsets, from, entries, weights, heads, dim, x, out];
+        let mut launches: Vec<Launch> = Launch::by_warp("edge_sum", self.n, light).into_iter().collect();
+        let (heavy, count) = &self.heavy;
+        if *count > 0 {
+            let args = args![heavy.address()?, offsets, from, entries, weights, heads, dim, x, out];
+            launches.push(Launch { kernel: "edge_sum_heavy", blocks: *count as u32, args });
+        }
+        Ok(launches)
+    }
+
     /// On the CPU.
     pub(super) fn host(&self) -> Result<HostSide<'_>> {
-        let entries = self.entries.as_ref().map(Words::host).transpose()?;
+        let entries = self.entries.as_ref().map(List::host).transpose()?;
         Ok(HostSide { offsets: self.offsets.host()?, others: self.others.host()?, entries })
     }
 }
@@ -109,15 +155,28 @@ impl Pattern {
                 *place += 1;
             }
         }
-        let words = |words| Words::new(words, device);
+        let words = |words| List::new(words, device);
+        let heavy = |offsets: &[u32]| {
+            let rows = offsets.windows(2).zip(0..).filter(|(w, _)| (w[1] - w[0]) as usize > HEAVY);
+            let rows: Vec<u32> = rows.map(|(_, row)| row).collect();
+            let len = rows.len();
+            List::new(rows, device).map(|rows| (rows, len))
+        };
+        let offsets: Vec<u32> = offsets.iter().map(|&offset| offset as u32).collect();
         let by_row = Side {
             n: n_rows,
-            offsets: words(offsets.iter().map(|&offset| offset as u32).collect())?,
+            heavy: heavy(&offsets)?,
+            offsets: words(offsets)?,
             others: words(columns.to_vec())?,
             entries: None,
         };
-        let by_column =
-            Side { n: n_columns, offsets: words(starts)?, others: words(rows)?, entries: Some(words(entries)?) };
+        let by_column = Side {
+            n: n_columns,
+            heavy: heavy(&starts)?,
+            offsets: words(starts)?,
+            others: words(rows)?,
+            entries: Some(words(entries)?),
+        };
         Ok(Arc::new(Self { by_row, by_column, n_entries: columns.len() }))
     }
 

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp3, Layout, Result, Shape, Tensor};
 
+use super::kernel::{Given, Kernel, Launch, args};
 use super::{Pattern, expect_shape, for_each_row, for_each_segment, for_type, result, values, zeros};
 
 /// `out[i] = max of x[e]` over the edges into i, column by column.
-struct SegmentMax {
-    pattern: Arc<Pattern>,
+pub(super) struct SegmentMax {
+    pub(super) pattern: Arc<Pattern>,
 }
 
 /// `out[e] = g[i]` where `x[e]` is the first of the edges into i with the value `max[i]`, else 0.
-struct SegmentMaxGradient {
-    pattern: Arc<Pattern>,
+pub(super) struct SegmentMaxGradient {
+    pub(super) pattern: Arc<Pattern>,
 }
 
 impl Pattern {
@@ -28,7 +29,21 @@ impl Pattern {
     }
 }
 
+impl Kernel for SegmentMax {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        (self.pattern.n_rows(), inputs[0].dims[1]).into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let (x, side) = (inputs[0], self.pattern.side(false));
+        let args = args![side.offsets.address()?, x.dims[1], x.address, out];
+        Ok(Launch::by_warp("segment_max", side.n, args).into_iter().collect())
+    }
+}
+
 impl CustomOp1 for SegmentMax {
+    super::on_gpu!(1);
+
     fn name(&self) -> &'static str {
         "segment-max"
     }
@@ -57,7 +72,21 @@ impl CustomOp1 for SegmentMax {
     }
 }
 
+impl Kernel for SegmentMaxGradient {
+    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+        inputs[0].dims.into()
+    }
+
+    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+        let ([x, max, g], side) = ([inputs[0], inputs[1], inputs[2]], self.pattern.side(false));
+        let args = args![side.offsets.address()?, x.dims[1], x.address, max.address, g.address, out];
+        Ok(Launch::by_warp("segment_max_gradient", side.n, args).into_iter().collect())
+    }
+}
+
 impl CustomOp3 for SegmentMaxGradient {
+    super::on_gpu!(3);
+
     fn name(&self) -> &'static str {
         "segment-max-gradient"
     }

@@ -245,7 +245,8 @@ fn the_loss_is_the_weighted_mean_of_the_logarithms_of_the_probabilities() {
     for weights in [&[][..], &weights] {
         let weight = |class: u32| weights.get(class as usize).map_or(1.0, |weight| f64::from(*weight));
         let total: f64 = items.iter().map(|item| weight(item.1)).sum();
-        equal("nll", &[random(12, 6, 3)], &|x| nll(&x[0], &items, weights), &|x| {
+        let labelled = Labelled::new((6, 3), &items, weights, &Device::Cpu).unwrap();
+        equal("nll", &[random(12, 6, 3)], &|x| labelled.nll(&x[0]), &|x| {
             let logs = candle_nn::ops::log_softmax(&x[0], 1)?;
             let term = |&(row, class): &(u32, u32)| {
                 logs.narrow(0, row as usize, 1)?.narrow(1, class as usize, 1)? * (-weight(class) / total)
@@ -254,8 +255,10 @@ fn the_loss_is_the_weighted_mean_of_the_logarithms_of_the_probabilities() {
             Tensor::cat(&terms, 0)?.sum_keepdim(0)
         });
     }
-    assert_eq!(nll(&random(12, 6, 3), &[], &[]).unwrap().to_vec2::<f64>().unwrap(), [[0.0]]);
-    assert!(nll(&random(12, 6, 3), &[(6, 0)], &[]).unwrap_err().to_string().contains("row 6"));
+    let none = Labelled::new((6, 3), &[], &[], &Device::Cpu).unwrap();
+    assert_eq!(none.nll(&random(12, 6, 3)).unwrap().to_vec2::<f64>().unwrap(), [[0.0]]);
+    let outside = Labelled::new((6, 3), &[(6, 0)], &[], &Device::Cpu).unwrap_err().to_string();
+    assert!(outside.contains("row 6"), "{outside}");
 }
 
 #[test]
@@ -274,4 +277,159 @@ fn what_does_not_fit_is_refused_and_nothing_is_computed_for_no_edges() {
     assert_eq!(none.sum(&w, &x).unwrap().to_vec2::<f64>().unwrap(), [[0.0; 3]; 2]);
     assert_eq!(none.softmax(&w).unwrap().dims(), [0, 1]);
     assert_eq!(none.max(&w).unwrap().to_vec2::<f64>().unwrap(), [[0.0]; 2]);
+}
+
+/// The kernels that the text defines, in its order.
+fn defined(text: &str) -> Vec<&str> {
+    let starts = text.split("extern \"C\" __global__ void ").skip(1);
+    starts.map(|rest| rest.split('(').next().unwrap()).collect()
+}
+
+#[test]
+fn the_kernels_of_the_text_are_those_that_are_known() {
+    let (mut known, mut defined) = (kernel::KERNELS.to_vec(), defined(include_str!("kernels.cu")));
+    known.sort_unstable();
+    defined.sort_unstable();
+    assert_eq!(known, defined);
+}
+
+/// A matrix in `f32`.
+fn single(key: u64, rows: usize, columns: usize) -> Tensor {
+    random(key, rows, columns).as_detached_tensor().to_dtype(DType::F32).unwrap()
+}
+
+/// Holds the kernels of an operation, run on the host, to what the operation computes on the CPU.
+fn kernels_agree(what: &str, kernel: &dyn kernel::Kernel, inputs: &[&Tensor], expected: Tensor) {
+    let flat = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let values: Vec<(Vec<f32>, &[usize])> = inputs.iter().map(|x| (flat(x), x.dims())).collect();
+    let inputs: Vec<(&[f32], &[usize])> = values.iter().map(|(values, dims)| (&values[..], *dims)).collect();
+    let Some((got, shape)) = host::run(kernel, &inputs) else { return };
+    assert_eq!(shape, expected.dims(), "{what}");
+    for (got, expected) in got.iter().zip(flat(&expected)) {
+        assert!((got - expected).abs() <= 5e-5 * (1.0 + expected.abs()), "{what}: {got} for {expected}");
+    }
+}
+
+/// A matrix whose first row takes a whole block of threads, and some other shapes of rows.
+fn with_a_heavy_row() -> Arc<Pattern> {
+    let (mut offsets, mut columns, n) = (vec![0], Vec::new(), 2 * pattern::HEAVY as u32);
+    for row in 0..20u32 {
+        match row {
+            0 => columns.extend(0..n - 3),
+            3 => {}
+            row => columns.extend((0..n).filter(|c| (c * 7 + row) % (40 * row) == 0)),
+        }
+        offsets.push(columns.len());
+    }
+    Pattern::new(&offsets, &columns, n as usize, &Device::Cpu).unwrap()
+}
+
+#[test]
+fn the_kernels_along_edges_compute_what_the_operations_compute() {
+    for p in [pattern(), with_a_heavy_row()] {
+        let (e, rows, columns) = (p.n_entries(), p.n_rows(), p.n_columns());
+        for (heads, dim) in [(1, 1), (1, 7), (3, 5), (2, 40)] {
+            let what = format!("{rows} x {columns}, {heads} heads of {dim}");
+            let (w, x, y) = (single(1, e, heads), single(2, columns, heads * dim), single(3, rows, heads * dim));
+            for turned in [false, true] {
+                let x = if turned { &y } else { &x };
+                let sum = edge_sum::EdgeSum { pattern: Arc::clone(&p), turned };
+                let expected = w.apply_op2_no_bwd(x, &sum).unwrap();
+                kernels_agree(&format!("sum, {what}, {turned}"), &sum, &[&w, x], expected);
+            }
+            let dots = edge_dots::EdgeDots { pattern: Arc::clone(&p), heads };
+            let expected = y.apply_op2_no_bwd(&x, &dots).unwrap();
+            kernels_agree(&format!("dots, {what}"), &dots, &[&y, &x], expected);
+        }
+        for width in [1, 3, 33] {
+            let what = format!("{rows} x {columns}, {width} columns");
+            for sources in [false, true] {
+                let x = single(4, if sources { columns } else { rows }, width);
+                let take = edge_ends::Take { pattern: Arc::clone(&p), sources };
+                kernels_agree(&format!("ends, {what}"), &take, &[&x], x.apply_op1_no_bwd(&take).unwrap());
+                let (x, total) = (single(5, e, width), edge_ends::Total { pattern: Arc::clone(&p), sources });
+                kernels_agree(&format!("total, {what}"), &total, &[&x], x.apply_op1_no_bwd(&total).unwrap());
+            }
+            let x = single(6, e, width);
+            let softmax = edge_softmax::EdgeSoftmax { pattern: Arc::clone(&p) };
+            kernels_agree(&format!("softmax, {what}"), &softmax, &[&x], x.apply_op1_no_bwd(&softmax).unwrap());
+            let mask = Dropout::new(0.3, 0xabc_def0_1234).unwrap();
+            let drop = edge_dropout::EdgeDropout { pattern: Arc::clone(&p), mask };
+            kernels_agree(&format!("dropout, {what}"), &drop, &[&x], x.apply_op1_no_bwd(&drop).unwrap());
+            // Few values, so that several entries are the largest.
+            let few = (x * 2.0).unwrap().round().unwrap();
+            let largest = segment_max::SegmentMax { pattern: Arc::clone(&p) };
+            let max = few.apply_op1_no_bwd(&largest).unwrap();
+            kernels_agree(&format!("max, {what}"), &largest, &[&few], max.clone());
+            let (g, gradient) = (single(7, rows, width), segment_max::SegmentMaxGradient { pattern: Arc::clone(&p) });
+            let expected = few.apply_op3_no_bwd(&max, &g, &gradient).unwrap();
+            kernels_agree(&format!("gradient of max, {what}"), &gradient, &[&few, &max, &g], expected);
+        }
+    }
+}
+
+#[test]
+fn the_kernels_of_elements_and_losses_compute_what_the_operations_compute() {
+    let (x, g, row) = (single(1, 40, 13), single(2, 40, 13), single(3, 1, 13));
+    let add = add_row::AddRow;
+    kernels_agree("row", &add, &[&x, &row], x.apply_op2_no_bwd(&row, &add).unwrap());
+    let groups = (Axis::padded(2, 13), single(4, 40, 26));
+    for (axis, x) in [(Axis::exact(13), x.clone()), groups] {
+        let drop = dropout::Drop { mask: Dropout::new(0.6, 0x1_2345_6789).unwrap(), axis };
+        kernels_agree("dropout", &drop, &[&x], x.apply_op1_no_bwd(&drop).unwrap());
+    }
+    let curves = [Activation::Identity, Activation::Relu, Activation::Elu, Activation::Leaky(0.1)];
+    let curves = curves.into_iter().chain([Activation::Tanh, Activation::Sigmoid]).map(Curve::from);
+    for curve in curves.chain([Curve::Gelu, Curve::Silu, Curve::Softplus]) {
+        let (value, slope) = (activate::Activate(curve), activate::Slope(curve));
+        kernels_agree(&format!("{curve:?}"), &value, &[&x], x.apply_op1_no_bwd(&value).unwrap());
+        let expected = x.apply_op2_no_bwd(&g, &slope).unwrap();
+        kernels_agree(&format!("slope of {curve:?}"), &slope, &[&x, &g], expected);
+    }
+    for classes in [2, 13, 70] {
+        let (logits, items) = ((single(5, 30, classes) * 5.0).unwrap(), [(0, 1), (7, 0), (8, 1), (29, 0)]);
+        let labelled = Labelled::new((30, classes), &items, &[0.5, 2.0], &Device::Cpu).unwrap();
+        let loss = nll::Nll(Arc::clone(&labelled));
+        kernels_agree("loss", &loss, &[&logits], logits.apply_op1_no_bwd(&loss).unwrap());
+        let (g, gradient) = (single(6, items.len(), 1), nll::NllGradient(labelled));
+        let expected = logits.apply_op2_no_bwd(&g, &gradient).unwrap();
+        kernels_agree("gradient of the loss", &gradient, &[&logits, &g], expected);
+    }
+}
+
+#[test]
+fn a_step_by_the_kernels_is_that_of_the_optimiser() {
+    use crate::optimizer::{Optimizer, OptimizerKind};
+    for kind in [OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Sgd] {
+        let state = single(1, 3, 300).abs().unwrap();
+        let g = single(2, 1, 300);
+        let mut optimizer = Optimizer::new(kind, 0.01, 0.05, 0);
+        optimizer.next_step();
+        let update = Update { kind, clip: 0.7, step: optimizer.next_step() };
+        let flat = |x: &Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let before = flat(&state);
+        let got = host::update(&update, &flat(&g), &before);
+        state.inplace_op2(&g, &update).unwrap();
+        let here = flat(&state);
+        let moved = here[..300].iter().zip(&before).filter(|(a, b)| a != b).count();
+        assert!(moved > 290, "{kind:?}: {moved}");
+        for (got, expected) in got.iter().flatten().zip(&here) {
+            assert!((got - expected).abs() < 1e-6, "{kind:?}: {got} for {expected}");
+        }
+        // As the optimiser of a flat vector, from moments of zero.
+        let (mut flat_weights, gradient) = (before[..300].to_vec(), flat(&g));
+        let mut whole = Optimizer::new(kind, 0.01, 0.05, 300);
+        whole.step(&mut flat_weights, &gradient);
+        let fresh = Tensor::cat(
+            &[
+                &Tensor::from_slice(&before[..300], (1, 300), &Device::Cpu).unwrap(),
+                &Tensor::zeros((2, 300), DType::F32, &Device::Cpu).unwrap(),
+            ],
+            0,
+        )
+        .unwrap();
+        let first = Optimizer::new(kind, 0.01, 0.05, 0).next_step();
+        fresh.inplace_op2(&g, &Update { kind, clip: 1.0, step: first }).unwrap();
+        assert_eq!(flat(&fresh)[..300], flat_weights[..], "{kind:?}");
+    }
 }

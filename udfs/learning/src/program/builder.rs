@@ -429,7 +429,6 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             partials,
             transposed,
             shared,
-            masks: self.masks,
             layout: self.layout,
             shapes: self.shapes,
             nodes: self.nodes,

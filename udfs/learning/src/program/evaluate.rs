@@ -26,7 +26,7 @@ pub struct Tensors<'a> {
     axes: &'a [Axis],
     axis: Axis,
     pass: Pass,
-    evaluation: &'a Evaluation<'a>,
+    evaluation: &'a Evaluation,
 }
 
 impl fmt::Debug for Tensors<'_> {
@@ -186,14 +186,14 @@ struct Resident {
 }
 
 /// A program whose passes are tensors on a device.
-pub struct Evaluation<'p> {
-    program: &'p Program,
+pub struct Evaluation {
+    program: Program,
     device: Device,
     dtype: DType,
     resident: RefCell<Resident>,
 }
 
-impl fmt::Debug for Evaluation<'_> {
+impl fmt::Debug for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evaluation")
             .field("program", &self.program)
@@ -224,10 +224,20 @@ pub enum EvaluationError {
     Tensor(#[from] candle_core::Error),
 }
 
-impl<'p> Evaluation<'p> {
+impl Evaluation {
     /// Passes on a device, in `f32` or, on the CPU, in `f64`. Nothing is laid out before the first pass.
-    pub fn new(program: &'p Program, device: Device, dtype: DType) -> Self {
+    pub fn new(program: Program, device: Device, dtype: DType) -> Self {
         Self { program, device, dtype, resident: RefCell::default() }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Where the passes run.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// The parameters as tensors of their real shapes, from the flat vector of the layout.
@@ -252,7 +262,7 @@ impl<'p> Evaluation<'p> {
         pass: Pass,
         monitor: &dyn Monitor,
     ) -> std::result::Result<Values, EvaluationError> {
-        let program = self.program;
+        let program = &self.program;
         let mut values: Vec<Option<Tensor>> = vec![None; program.shapes.len()];
         let mut penalty: Option<Tensor> = None;
         let mut readers = vec![0usize; program.shapes.len()];

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Stopped};
 use candle_core::Tensor;
 
-use super::{Lower, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space, Tensors};
-use crate::device::DeviceError;
+use super::{Mask, Parameter, Prepare, Prepared, Shape, Slot, Space, Tensors};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::{Activation, Finish, Gate};
 use crate::network::{Axis, Input, Layout, Pass, dropout};
@@ -71,27 +70,6 @@ pub trait Layer: Send + Debug {
     /// From the gradient of the output, on its rows, to that of the inputs and the parameters. The gradient is that of the
     /// sums before the tail.
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped>;
-
-    /// What there are no kernels for, where a device cannot run the layer. Asked before anything is held there.
-    fn lacks(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Writes [`Layer::forward`] down for a device.
-    ///
-    /// # Errors
-    /// If there are no kernels for it, or the device has no room.
-    fn lower_forward(&self, _lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        Err(DeviceError::Unsupported(self.lacks().unwrap_or(std::any::type_name::<Self>())))
-    }
-
-    /// Writes [`Layer::backward`] down for a device.
-    ///
-    /// # Errors
-    /// If there are no kernels for it, or the device has no room.
-    fn lower_backward(&self, _lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        Err(DeviceError::Unsupported(self.lacks().unwrap_or(std::any::type_name::<Self>())))
-    }
 }
 
 /// Room that layers share, in numbers of `f32`.

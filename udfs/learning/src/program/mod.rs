@@ -28,8 +28,7 @@
 //! ```
 //!
 //! To add a layer that models lack: a type with [`Layer`] in a file of [`layers`], and a method that calls
-//! [`Builder::push`]. [`Layer::candle`] is its definition, which [`Evaluation`] runs; the passes of the CPU are held to it. On a device it runs once it implements [`Layer::lower_forward`] and
-//! [`Layer::lower_backward`]; until then its models stay on the CPU. Sparse features stay sparse only in [`Builder::linear`]: propagate what comes out of it, not what
+//! [`Builder::push`]. [`Layer::candle`] is its definition, which [`Evaluation`] runs; the passes of the CPU are held to it. Sparse features stay sparse only in [`Builder::linear`]: propagate what comes out of it, not what
 //! goes in, where the equations allow it (`P X W = P (X W)`).
 
 use std::cell::{Cell, RefCell};
@@ -46,7 +45,6 @@ mod builder;
 mod evaluate;
 mod layer;
 pub mod layers;
-mod lower;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -54,8 +52,6 @@ mod tests;
 pub use builder::{Builder, Source};
 pub use evaluate::{Evaluation, EvaluationError, Sparse, Tensors, Values};
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
-pub use lower::{DeviceFeatures, Entries, Gather, Lower, RowList, Sink, Tailing};
-pub(crate) use lower::{OnDevice, PassKind, code};
 pub use plan::Prepare;
 
 /// A matrix of a program: its number.
@@ -164,8 +160,6 @@ pub struct Program {
     embedding: Option<Slot>,
     given: Option<Given>,
     seed: u64,
-    /// The number of masks.
-    masks: usize,
     partials: Vec<f32>,
     transposed: Vec<f32>,
     /// Room for the gradient of a block of parameters that several layers read.
@@ -175,6 +169,28 @@ pub struct Program {
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program").field("nodes", &self.nodes).field("shapes", &self.shapes).finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// The columns of the outputs.
+    pub(crate) fn output_axis(&self) -> Axis {
+        self.shapes[self.output.0].axis
+    }
+
+    /// The rows of the outputs.
+    pub(crate) fn output_rows(&self) -> usize {
+        self.shapes[self.output.0].space.len()
+    }
+
+    /// The columns of the input of the last layer, if that is a slot.
+    pub(crate) fn embedding_axis(&self) -> Option<Axis> {
+        self.embedding.map(|slot| self.shapes[slot.0].axis)
+    }
+
+    /// Whether the classes of known nodes are an input.
+    pub(crate) fn reads_labels(&self) -> bool {
+        self.given.is_some()
     }
 }
 

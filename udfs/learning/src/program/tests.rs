@@ -45,10 +45,6 @@ type Write = fn(&mut Builder<'_, '_, '_>, Slot, Slot, &Arc<Operator>) -> Result<
 
 /// A program that reads two slots with parameters behind them.
 fn program(host: &Host, write: Write) -> Program {
-    program_for(host, write, false)
-}
-
-fn program_for(host: &Host, write: Write, device: bool) -> Program {
     let problem = Problem {
         graph: Messages::from(&host.graph),
         arcs: None,
@@ -56,7 +52,7 @@ fn program_for(host: &Host, write: Write, device: bool) -> Program {
         n_outputs: WIDTH,
         known_labels: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
         options: &host.options,
-        device,
+        device: false,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let operator = Arc::new(Operator::mean(&Messages::from(&host.graph), &mut reservation).unwrap());
@@ -417,86 +413,6 @@ fn pooling_takes_sum_mean_and_largest_of_each_graph() {
     [Pool::Sum, Pool::Mean, Pool::Max].into_iter().for_each(at);
 }
 
-/// The layers without kernels.
-const ON_THE_CPU: [&str; 4] = ["all pairs", "local similarity", "polynomials", "given labels"];
-
-#[test]
-fn every_layer_computes_on_a_device_what_it_computes_here() {
-    for device in crate::device::devices() {
-        // Features are read by the input layer alone, which does not see which rows are left out elsewhere.
-        for (sparse, pruned) in [(true, true), (false, false)] {
-            let host = host(sparse);
-            for (name, write) in programs() {
-                let (mut here, there) = (program(&host, write), program_for(&host, write, true));
-                assert!(there.values.iter().all(Vec::is_empty), "{name} holds buffers on the host");
-                let (parameters, scope) = (initial(&here), scope_of(&here, pruned));
-                let mut on = OnDevice::new(&there, parameters.len(), &*device).unwrap();
-                let mut gradient = vec![f32::NAN; parameters.len()];
-                // A backward pass overwrites the gradient of the outputs.
-                loss(&mut here, &scope, &parameters, None);
-                let d_outputs = here.gradients[here.output.0].get_mut().clone();
-                loss(&mut here, &scope, &parameters, Some(&mut gradient));
-
-                assert_eq!(there.lacks().is_some(), ON_THE_CPU.contains(&name), "{name}");
-                let lowered = on.forward(&there, &scope, PassKind::Train).and_then(|forward| {
-                    Ok((forward, on.backward(&there, &scope)?, on.forward(&there, &scope, PassKind::Evaluate)?))
-                });
-                let (forward, backward, evaluate) = match lowered {
-                    Ok(lowered) => lowered,
-                    Err(error) => {
-                        assert!(ON_THE_CPU.contains(&name), "{name}: {error}");
-                        continue;
-                    }
-                };
-                assert!(!ON_THE_CPU.contains(&name));
-                on.memory.write(on.parameters, &parameters).unwrap();
-                on.write_masks(&there, 2).unwrap();
-                let mut tapes = [forward, backward, evaluate].map(crate::device::Tape::new);
-                // A tape is run again: nothing of the run before may be left in what it gives.
-                for _ in 0..2 {
-                    device.run(&mut tapes[0]).unwrap();
-                    let mut outputs = vec![0f32; there.output_len()];
-                    on.memory.read(on.output(&there), &mut outputs).unwrap();
-                    on.memory.write(on.output_gradient(&there).unwrap(), &d_outputs).unwrap();
-                    device.run(&mut tapes[1]).unwrap();
-                    let mut there_gradient = vec![f32::NAN; parameters.len()];
-                    on.memory.read(on.gradient, &mut there_gradient).unwrap();
-                    let what = format!("{name}, sparse {sparse}, pruned {pruned}, on {}", device.name());
-                    compare(&here, &scope, &outputs, &what);
-                    for block in there.layout().blocks() {
-                        let largest = block.range().map(|at| gradient[at].abs()).fold(0f32, f32::max);
-                        for at in block.range() {
-                            let (expected, got) = (gradient[at], there_gradient[at]);
-                            let close = (expected - got).abs() <= 2e-5 * largest.max(1.0);
-                            assert!(close, "{what}: {} at {at}: {got} for {expected}", block.name);
-                        }
-                    }
-                }
-                here.forward(&scope, &parameters, Pass::Evaluate, &Unmonitored).unwrap();
-                device.run(&mut tapes[2]).unwrap();
-                let mut outputs = vec![0f32; there.output_len()];
-                on.memory.read(on.output(&there), &mut outputs).unwrap();
-                compare(&here, &scope, &outputs, &format!("{name} in evaluation, on {}", device.name()));
-            }
-        }
-    }
-}
-
-/// The targets' outputs, padding included.
-fn compare(here: &Program, scope: &Scope, outputs: &[f32], what: &str) {
-    let stride = here.shapes[here.output.0].axis.stride();
-    for &row in scope.targets().rows() {
-        for c in 0..stride {
-            let at = row as usize * stride + c;
-            let (expected, got) = (here.outputs()[at], outputs[at]);
-            assert!(
-                (expected - got).abs() <= 1e-5 * (1.0 + expected.abs()),
-                "{what}: {got} for {expected} in row {row}, {c}"
-            );
-        }
-    }
-}
-
 #[test]
 fn every_layer_computes_what_its_definition_says_with_its_gradient() {
     for sparse in [true, false] {
@@ -507,7 +423,7 @@ fn every_layer_computes_what_its_definition_says_with_its_gradient() {
             let mut gradient = vec![f32::NAN; parameters.len()];
             let loss = loss(&mut program, &scope, &parameters, Some(&mut gradient));
 
-            let evaluation = Evaluation::new(&defined, Device::Cpu, DType::F64);
+            let evaluation = Evaluation::new(defined, Device::Cpu, DType::F64);
             let leaves = evaluation.parameters(&parameters).unwrap();
             let leaves: Vec<Var> = leaves.iter().map(|leaf| Var::from_tensor(leaf).unwrap()).collect();
             let tensors: Vec<Tensor> = leaves.iter().map(|leaf| leaf.as_tensor().clone()).collect();

@@ -4,11 +4,11 @@
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::*;
-use crate::ops;
+use crate::ops::Labelled;
 use crate::program::{Evaluation, Values};
 
 /// The parameters as variables, and what the definition gives for them.
-fn defined(evaluation: &Evaluation<'_>, parameters: &[f32], pass: Pass) -> (Vec<Var>, Values) {
+fn defined(evaluation: &Evaluation, parameters: &[f32], pass: Pass) -> (Vec<Var>, Values) {
     let leaves = evaluation.parameters(parameters).unwrap();
     let leaves: Vec<Var> = leaves.iter().map(|leaf| Var::from_tensor(leaf).unwrap()).collect();
     let tensors: Vec<Tensor> = leaves.iter().map(|leaf| leaf.as_tensor().clone()).collect();
@@ -30,7 +30,7 @@ fn every_model_computes_what_its_definition_says_with_its_gradient() {
             let values = parameters(&bench);
             let (loss, gradient) = bench.gradient(&values);
 
-            let evaluation = Evaluation::new(&model, Device::Cpu, DType::F64);
+            let evaluation = Evaluation::new(model, Device::Cpu, DType::F64);
             let (leaves, Values { output, penalty, .. }) = defined(&evaluation, &values, Pass::Train { epoch: 1 });
             let (rows, stride) = (output.to_vec2::<f64>().unwrap(), padded(data.n_classes));
             for &row in bench.scope.targets().rows() {
@@ -40,14 +40,16 @@ fn every_model_computes_what_its_definition_says_with_its_gradient() {
                 }
             }
             let items: Vec<(u32, u32)> = bench.asked.rows().iter().map(|&v| (v, bench.labels[v as usize])).collect();
-            let mut expected = ops::nll(&output, &items, &[]).unwrap();
+            let shape = output.dims2().unwrap();
+            let labelled = Labelled::new(shape, &items, &[], &Device::Cpu).unwrap();
+            let mut expected = labelled.nll(&output).unwrap();
             if let Some(penalty) = penalty {
                 expected = (expected + penalty).unwrap();
             }
             let gradients = expected.backward().unwrap();
             let expected = expected.to_vec2::<f64>().unwrap()[0][0];
             assert!((loss - expected).abs() < 2e-6 * expected, "{name}: loss {loss} for {expected}");
-            for (block, leaf) in model.layout().blocks().iter().zip(&leaves) {
+            for (block, leaf) in evaluation.program().layout().blocks().iter().zip(&leaves) {
                 let Some(slopes) = gradients.get(leaf) else {
                     // What no output depends on.
                     assert!(block.positions().all(|at| gradient[at] == 0.0), "{name}: {}", block.name);

@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Scratch, Shapes, Sink, Tailing, Tensors};
+use super::super::{Backward, Forward, Layer, Scratch, Shapes, Tensors};
 use super::add_rows;
-use crate::device::{Buffer, DeviceError, args};
 use crate::kernels::Activation;
 use crate::kernels::combine::{scalar_products, weighted_sum};
 use crate::ops;
@@ -91,15 +90,6 @@ impl Weights {
         }
     }
 
-    /// The basis and the offset on a device.
-    fn lower(&self, lower: &mut Lower<'_, '_>) -> Result<(Option<Buffer>, Option<Buffer>), DeviceError> {
-        let mut hold = |number: usize, values: &[f64]| match values {
-            [] => Ok(None),
-            values => lower.own_filled(number, |memory| memory.hold(values)).map(Some),
-        };
-        Ok((hold(BASIS, self.basis.as_deref().unwrap_or_default())?, hold(OFFSET, &self.offset)?))
-    }
-
     /// From the gradient of the coefficients to that of the parameters.
     fn gradient(&self, theta: &[f32], d_coefficients: &[f32], out: &mut [f32]) {
         let mapped = self.mapped(theta);
@@ -130,11 +120,6 @@ impl Weights {
         }
     }
 }
-
-/// What the layer holds on a device.
-const COEFFICIENTS: usize = 0;
-const BASIS: usize = 1;
-const OFFSET: usize = 2;
 
 /// `sum of c_i x_i`.
 #[derive(Debug)]
@@ -200,51 +185,6 @@ impl Layer for Combine {
             weights.gradient(f.parameter(0), &products, out);
             Ok(())
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, finish, out) = (lower.rows(), lower.width(), lower.finish(), lower.output());
-        let n = lower.n_inputs();
-        let learnt = match &self.weights {
-            None => None,
-            Some(weights) => {
-                let (k, map) = (lower.parameter_len(0), weights.map as u32);
-                let (basis, offset) = weights.lower(lower)?;
-                let coefficients = lower.own(COEFFICIENTS, n)?;
-                lower.launch("coefficients", 1, args![lower.parameter(0), k, n, map, basis, offset, coefficients]);
-                Some(coefficients)
-            }
-        };
-        for input in 0..n {
-            let coefficient = match learnt {
-                None => (None, self.coefficients[input]),
-                Some(coefficients) => (Some(coefficients.after::<f32>(input)), 1.0),
-            };
-            let tail = if input + 1 == n { finish } else { Tailing::NOTHING };
-            lower.add_scaled(rows, lower.input(input), coefficient, width, tail, Sink { buffer: out, add: input > 0 });
-        }
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let n = lower.n_inputs();
-        let Some(weights) = &self.weights else {
-            return (0..n).try_for_each(|input| lower.pass_on(input, (None, self.coefficients[input])));
-        };
-        let coefficients = lower.own(COEFFICIENTS, n)?;
-        for input in 0..n {
-            lower.pass_on(input, (Some(coefficients.after::<f32>(input)), 1.0))?;
-        }
-        let (rows, d_out, width, products) = (lower.rows(), lower.d_out(), lower.width(), lower.scratch(0, n)?);
-        for input in 0..n {
-            let sink = Sink { buffer: products.after::<f32>(input), add: false };
-            lower.scalar_product(rows, (d_out, lower.input(input)), width, sink)?;
-        }
-        let (k, map, sink) = (lower.parameter_len(0), weights.map as u32, lower.parameter_gradient(0));
-        let (basis, _) = weights.lower(lower)?;
-        let args = args![lower.parameter(0), k, n, map, basis, products, sink.add, sink.buffer];
-        lower.launch("coefficients_gradient", 1, args);
-        Ok(())
     }
 }
 

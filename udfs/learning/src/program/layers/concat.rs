@@ -3,8 +3,7 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Tensors};
-use crate::device::{DeviceError, args};
+use super::super::{Backward, Forward, Layer, Tensors};
 use crate::kernels::parallel::for_each_block;
 
 /// `[x_0 | x_1 | ...]`.
@@ -51,32 +50,6 @@ impl Layer for Concat {
                     }
                 }
             })?;
-        }
-        Ok(())
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, out) = (lower.rows(), lower.width(), lower.output());
-        let mut at = 0usize;
-        for input in 0..lower.n_inputs() {
-            let stride = lower.input_axis(input).stride();
-            let args = args![stride, lower.input(input), stride, 0u32, false, out, width, at];
-            lower.by_element("copy_columns", rows, stride, args);
-            at += stride;
-        }
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        let mut at = 0usize;
-        for input in 0..lower.n_inputs() {
-            let stride = lower.input_axis(input).stride();
-            if let Some(sink) = lower.gradient(input)? {
-                let args = args![stride, d_out, width, at, sink.add, sink.buffer, stride, 0u32];
-                lower.by_element("copy_columns", rows, stride, args);
-            }
-            at += stride;
         }
         Ok(())
     }

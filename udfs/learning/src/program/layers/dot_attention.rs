@@ -5,13 +5,11 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot, Tensors};
+use super::super::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, Tensors};
 use super::attention::Coefficients;
-use super::device::{self, ALPHA};
 use super::{needs_itself, needs_sources, store};
-use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, MAX_HEADS, Shape};
+use crate::kernels::edge::{self, MAX_HEADS};
 use crate::network::Operator;
 
 /// The inputs of the layer.
@@ -97,36 +95,5 @@ impl Layer for DotAttention {
             edge::sum_targets(set, outgoing, shape, d, query, how, &mut gradient.values, monitor)?;
         }
         own.message_gradient(pass, outgoing, VALUE, d_out)
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let Coefficients { operator, shape: Shape { heads, dim }, dropout, .. } = &self.coefficients;
-        let (rows, entries, len) = (lower.rows(), lower.operator(operator)?, operator.n_entries());
-        let (heads, dim) = (*heads, *dim);
-        let alpha = lower.own(ALPHA, len * heads)?;
-        let (query, key) = (lower.input(QUERY), lower.input(KEY));
-        let args = args![entries.offsets, entries.columns, heads, dim, query, key, self.scale, alpha];
-        lower.by_warp("edge_dots", rows, args);
-        lower.by_warp("edge_softmax", rows, args![entries.offsets, heads, alpha]);
-        let mask = lower.mask(*dropout);
-        device::attend(lower, entries, len, heads, VALUE, mask)
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let Some(by_source) = lower.transposed()? else { return Ok(()) };
-        let own = &self.coefficients;
-        let (entries, Shape { heads, dim }) = (lower.operator(&own.operator)?, own.shape);
-        let (mask, len) = (lower.mask(own.dropout), own.operator.n_entries());
-        let d = device::attend_gradient(lower, entries, by_source, len, (heads, dim), VALUE, self.scale, mask)?;
-        let (rows, width) = (lower.rows(), lower.width());
-        let gather = Gather { weights: Some(d), heads, ..Gather::plain(entries, lower.input(KEY), width, d) };
-        if let Some(Sink { buffer, add }) = lower.gradient(QUERY)? {
-            lower.gather(rows, Gather { add, out: (buffer, width), ..gather });
-        }
-        if let Some(Sink { buffer, add }) = lower.gradient_everywhere(KEY) {
-            let (rows, x) = (lower.input_rows(KEY), (lower.input(QUERY), width));
-            lower.gather(rows, Gather { entries: by_source, x, add, out: (buffer, width), ..gather });
-        }
-        Ok(())
     }
 }

@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Sink, Tensors};
+use super::super::{Backward, Forward, Layer, Tensors};
 use super::add_rows;
-use crate::device::DeviceError;
 use crate::kernels::elementwise::finish_rows;
 
 /// `finish(x)`.
@@ -31,16 +30,5 @@ impl Layer for Elementwise {
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         add_rows(pass, 0, 1.0, d_out)
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, x, width, tail) = (lower.rows(), lower.input(0), lower.width(), lower.finish());
-        let sink = Sink { buffer: lower.output(), add: false };
-        lower.add_scaled(rows, x, (None, 1.0), width, tail, sink);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        lower.pass_on(0, (None, 1.0))
     }
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Mask, Prepare, Prepared, Sink, Slot, Tensors};
-use super::{device, needs_itself, needs_sources, store};
-use crate::device::{DeviceError, args};
+use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Slot, Tensors};
+use super::{needs_itself, needs_sources, store};
 use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
 use crate::kernels::{Activation, RowSet};
 use crate::network::{Operator, Pass, zeros};
@@ -17,11 +16,6 @@ use crate::ops::{self, Curve};
 const TARGET: usize = 0;
 const SOURCE: usize = 1;
 const MESSAGE: usize = 2;
-
-/// What the layer holds on a device.
-const GATES: usize = 0;
-const WEIGHTS: usize = 1;
-const FACTORS: usize = 2;
 
 /// `out_i = sum_j dropout(gate(t_i + s_j)) f_ij x_j` over the entries of an operator, with constant factors `f`; zeros for a
 /// node without any. Optionally adds to the loss of training how badly the gates tell whether the two ends have one label.
@@ -226,44 +220,5 @@ impl Layer for GatedSum {
 
     fn penalty(&self) -> f64 {
         self.labels.as_ref().map_or(0.0, |labels| labels.penalty)
-    }
-
-    fn lacks(&self) -> Option<&'static str> {
-        self.labels.as_ref().map(|_| "gates with a loss of their own")
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        if let Some(what) = self.lacks() {
-            return Err(DeviceError::Unsupported(what));
-        }
-        let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
-        let (gates, weights) = (lower.own(GATES, len)?, lower.own(WEIGHTS, len)?);
-        let factors = lower.own_filled(FACTORS, |memory| memory.hold(&self.factors))?;
-        device::pair_scores(lower, entries, 1, (TARGET, SOURCE), self.gate, gates);
-        let mask = lower.mask(self.dropout);
-        let args = args![entries.offsets, entries.columns, 1u32, factors, mask, gates, weights];
-        lower.by_warp("edge_scale", rows, args);
-        let plain = Gather::plain(entries, lower.input(MESSAGE), lower.width(), lower.output());
-        lower.gather(rows, Gather { weights: Some(weights), ..plain });
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let Some(by_source) = lower.transposed()? else { return Ok(()) };
-        let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
-        let (gates, weights, d) = (lower.own(GATES, len)?, lower.own(WEIGHTS, len)?, lower.scratch(0, len)?);
-        let factors = lower.own_filled(FACTORS, |memory| memory.hold(&self.factors))?;
-        let (width, d_out, message) = (lower.width(), lower.d_out(), lower.input(MESSAGE));
-        let dots = args![entries.offsets, entries.columns, 1u32, width, d_out, message, 1f32, d];
-        lower.by_warp("edge_dots", rows, dots);
-        let mask = lower.mask(self.dropout);
-        lower.by_warp("edge_scale", rows, args![entries.offsets, entries.columns, 1u32, factors, mask, d, d]);
-        device::pair_scores_gradient(lower, entries, by_source, 1, (TARGET, SOURCE), self.gate, gates, d)?;
-        if let Some(Sink { buffer, add }) = lower.gradient_everywhere(MESSAGE) {
-            let rows = lower.input_rows(MESSAGE);
-            let plain = Gather::plain(by_source, d_out, width, buffer);
-            lower.gather(rows, Gather { weights: Some(weights), add, ..plain });
-        }
-        Ok(())
     }
 }

@@ -117,10 +117,6 @@ impl Layer for AddLabels {
         true
     }
 
-    fn lacks(&self) -> Option<&'static str> {
-        Some("labels as an input")
-    }
-
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         struct Add<'a> {
             rows: &'a [u32],

@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Tensors};
+use super::super::{Backward, Forward, Layer, Tensors};
 use super::map_rows;
-use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
 
 /// `x * y`.
@@ -39,23 +38,6 @@ impl Layer for Hadamard {
                     *out += d * y;
                 }
             })?;
-        }
-        Ok(())
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width) = (lower.rows(), lower.width());
-        let args = args![width, lower.input(0), lower.input(1), false, lower.output()];
-        lower.by_element("multiply_rows", rows, width, args);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        for (input, other) in [(0, lower.input(1)), (1, lower.input(0))] {
-            if let Some(sink) = lower.gradient(input)? {
-                lower.by_element("multiply_rows", rows, width, args![width, d_out, other, sink.add, sink.buffer]);
-            }
         }
         Ok(())
     }

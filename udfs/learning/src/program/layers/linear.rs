@@ -3,11 +3,7 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{
-    Backward, DeviceFeatures, Features, Forward, Gather, Layer, Lower, Prepare, Prepared, Scratch, Shapes, Sink,
-    Tailing, Tensors,
-};
-use crate::device::DeviceError;
+use super::super::{Backward, Features, Forward, Layer, Prepare, Prepared, Scratch, Shapes, Tensors};
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
 
@@ -57,22 +53,6 @@ impl Layer for Linear {
         let (left, out) = (Left::new(d_out, n), &mut d_x.values);
         dense::product_by_transposed(set, left, f.parameter(0), k, transposed, then, out, f.monitor)
     }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, k, n, tail) = (lower.rows(), lower.input_axis(0).stride(), lower.width(), lower.finish());
-        let sink = Sink { buffer: lower.output(), add: false };
-        lower.product(rows, (lower.input(0), k), None, (lower.parameter(0), n), false, tail, sink);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, k, n) = (lower.rows(), lower.input_axis(0).stride(), lower.width());
-        let (x, d_out, sink) = (lower.input(0), lower.d_out(), lower.parameter_gradient(0));
-        lower.outer(rows, (x, k), None, (d_out, n), sink)?;
-        let Some(sink) = lower.gradient(0)? else { return Ok(()) };
-        lower.product(rows, (d_out, n), None, (lower.parameter(0), k), true, Tailing::NOTHING, sink);
-        Ok(())
-    }
 }
 
 /// `X W` for features, which get no gradient.
@@ -115,36 +95,5 @@ impl Layer for FeatureLinear {
         pass.parameter_gradient(0, |out, partials, _| {
             input.gradient(f.rows(), transposed, d_out, f.width(), mask, partials, out, f.monitor)
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, tail, weights) = (lower.rows(), lower.width(), lower.finish(), lower.parameter(0));
-        let out = lower.output();
-        match lower.features(self.features)? {
-            (DeviceFeatures::Sparse(entries), mask) => {
-                let mask = mask.map(|mask| (mask, false));
-                lower.gather(rows, Gather { mask, tail, ..Gather::plain(entries, weights, width, out) });
-            }
-            (DeviceFeatures::Dense(x, columns), mask) => {
-                let sink = Sink { buffer: out, add: false };
-                lower.product(rows, (x, columns), mask, (weights, width), false, tail, sink);
-            }
-        }
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out, sink) = (lower.rows(), lower.width(), lower.d_out(), lower.parameter_gradient(0));
-        match lower.features(self.features)? {
-            (DeviceFeatures::Sparse(_), mask) => {
-                let Some((entries, columns)) = lower.transposed_features()? else { return Ok(()) };
-                let mask = mask.map(|mask| (mask, true));
-                let rows = lower.all(columns);
-                let Sink { buffer, add } = sink;
-                lower.gather(rows, Gather { mask, add, ..Gather::plain(entries, d_out, width, buffer) });
-                Ok(())
-            }
-            (DeviceFeatures::Dense(x, columns), mask) => lower.outer(rows, (x, columns), mask, (d_out, width), sink),
-        }
     }
 }

@@ -97,10 +97,6 @@ impl Layer for LocalSimilarity {
         Scratch { partials: shapes.blocks() * self.gradient.len(), transposed: 0 }
     }
 
-    fn lacks(&self) -> Option<&'static str> {
-        Some("learnt similarities of neighbours")
-    }
-
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (set, edges, stride, monitor) = (pass.rows(), self.operator.incoming(), pass.width(), pass.monitor);
         // The first of 8 stored columns of each row.

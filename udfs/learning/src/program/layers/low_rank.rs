@@ -93,10 +93,6 @@ impl Layer for Ridge {
         scratch(shapes)
     }
 
-    fn lacks(&self) -> Option<&'static str> {
-        Some("ridge products")
-    }
-
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (h, k, all) = (pass.input(0), pass.width(), pass.input_rows(0));
         self.form.forward(all, h, k, &mut self.partials, &mut self.small, pass.monitor)?;
@@ -147,10 +143,6 @@ impl Layer for Triple {
 
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {
         scratch(shapes)
-    }
-
-    fn lacks(&self) -> Option<&'static str> {
-        Some("sums over all pairs")
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {

@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Lower, Slot, Tensors};
+use super::super::{Backward, Builder, Forward, Layer, Slot, Tensors};
 use super::map_rows;
-use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
 use crate::network::Axis;
 
@@ -53,21 +52,5 @@ impl Layer for MeanHeads {
                 head.iter_mut().zip(d_out).for_each(|(g, d)| *g += share * d);
             }
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width) = (lower.rows(), lower.width());
-        let heads = lower.input_axis(0).stride() / width;
-        lower.by_element("mean_heads", rows, width, args![heads, width, lower.input(0), lower.output()]);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        let stride = lower.input_axis(0).stride();
-        let Some(sink) = lower.gradient(0)? else { return Ok(()) };
-        let args = args![stride / width, width, d_out, sink.add, sink.buffer];
-        lower.by_element("mean_heads_gradient", rows, stride, args);
-        Ok(())
     }
 }

@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Tensors};
+use super::super::{Backward, Forward, Layer, Tensors};
 use super::map_rows;
-use crate::device::{DeviceError, args};
 use crate::kernels::parallel::for_each_block;
 
 /// Row by row `sum of gates[i] x_i`; the last input holds the gates.
@@ -57,34 +56,5 @@ impl Layer for MixRows {
                 *out += d_out.iter().zip(x).map(|(d, x)| d * x).sum::<f32>();
             }
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (terms, rows, width, out) = (lower.n_inputs() - 1, lower.rows(), lower.width(), lower.output());
-        let (gates, stride) = (lower.input(terms), lower.input_axis(terms).stride());
-        for term in 0..terms {
-            let args = args![width, gates, stride, term, lower.input(term), term > 0, out];
-            lower.by_element("scale_rows", rows, width, args);
-        }
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (terms, rows, width, d_out) = (lower.n_inputs() - 1, lower.rows(), lower.width(), lower.d_out());
-        let (gates, stride) = (lower.input(terms), lower.input_axis(terms).stride());
-        for term in 0..terms {
-            if let Some(sink) = lower.gradient(term)? {
-                let args = args![width, gates, stride, term, d_out, sink.add, sink.buffer];
-                lower.by_element("scale_rows", rows, width, args);
-            }
-        }
-        let Some(sink) = lower.gradient(terms)? else { return Ok(()) };
-        if !sink.add {
-            lower.by_element("clear_rows", rows, stride, args![stride, sink.buffer]);
-        }
-        for term in 0..terms {
-            lower.by_warp("row_dots", rows, args![width, d_out, lower.input(term), sink.buffer, stride, term]);
-        }
-        Ok(())
     }
 }

@@ -3,7 +3,6 @@
 mod attention;
 pub mod combine;
 pub mod concat;
-mod device;
 pub mod dot_attention;
 pub mod elementwise;
 pub mod gated_sum;

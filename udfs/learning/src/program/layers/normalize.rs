@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Scratch, Shapes, Tensors};
+use super::super::{Backward, Forward, Layer, Scratch, Shapes, Tensors};
 use super::map_rows;
-use crate::device::{DeviceError, args};
 use crate::kernels::parallel::{for_each_block, sum_blocks};
 
 /// `x / |x|`; zeros stay zeros and pass no gradient.
@@ -50,20 +49,6 @@ impl Layer for UnitRows {
                 *out += inverse * (d - y * along);
             }
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width) = (lower.rows(), lower.width());
-        lower.by_warp("unit_rows", rows, args![width, lower.input(0), lower.output()]);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        let Some(sink) = lower.gradient(0)? else { return Ok(()) };
-        let args = args![width, lower.input(0), d_out, sink.add, sink.buffer];
-        lower.by_warp("unit_rows_gradient", rows, args);
-        Ok(())
     }
 }
 
@@ -132,24 +117,5 @@ impl Layer for LayerNorm {
                 out[c] += inverse * (d[c] * gain[c] - (sum + standard * along) / count);
             }
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, (stored, real)) = (lower.rows(), lower.width(), lower.axis().group());
-        let args = args![width, stored, real, lower.input(0), lower.parameter(0), lower.output()];
-        lower.by_warp("layer_norm", rows, args);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, (stored, real)) = (lower.rows(), lower.width(), lower.axis().group());
-        let (d_out, all) = (lower.d_out(), lower.all_rows());
-        let terms = lower.scratch(0, all * width)?;
-        let sink = lower.gradient(0)?;
-        let (d_x, add) = sink.map_or((None, false), |sink| (Some(sink.buffer), sink.add));
-        let args = args![width, stored, real, lower.input(0), lower.parameter(0), d_out, add, d_x, terms];
-        lower.by_warp("layer_norm_gradient", rows, args);
-        let gain = lower.parameter_gradient(0);
-        lower.column_sums(rows, terms, width, gain)
     }
 }

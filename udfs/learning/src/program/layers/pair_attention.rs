@@ -5,13 +5,8 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{
-    Backward, Builder, Entries, Forward, Layer, Lower, Mask, Prepare, Prepared, Scratch, Shapes, Sink, Slot, Tensors,
-    code,
-};
-use super::device::{self, ALPHA};
+use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Scratch, Shapes, Slot, Tensors};
 use super::{needs_itself, needs_sources};
-use crate::device::{Buffer, DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::attention::{self, Attend, BackwardSources, MAX_HEADS, Shape};
 use crate::kernels::elementwise::Activation;
@@ -23,15 +18,6 @@ const MESSAGE: usize = 0;
 /// Its parameters: the attention vectors of sources and of targets.
 const SOURCE: usize = 0;
 const TARGET: usize = 1;
-
-/// What the layer holds on a device beside its coefficients: the gated scores, and the numbers of targets and of sources.
-const SCORES: usize = 2;
-const OF_SOURCES: usize = 3;
-const OF_TARGETS: usize = 4;
-/// The scratch of their gradients, and of the terms of the vectors' gradients.
-const D_SOURCES: usize = 1;
-const D_TARGETS: usize = 2;
-const TERMS: usize = 3;
 
 /// `out_i = sum_j dropout(alpha_ij) x_j` with `alpha_i = softmax_j leaky(<a, x_j> + <c, x_i>)` head by head, over the entries
 /// of an operator; zeros for a node without any. One pass over the entries forward, two backward.
@@ -88,13 +74,6 @@ impl Builder<'_, '_, '_> {
             d_vectors: self.zeros(2 * axis.stride())?,
         };
         Ok(self.push(layer, &[x], &vectors, space, axis))
-    }
-}
-
-impl PairAttention {
-    /// The gate of the scores in the kernels of a device.
-    fn gate(&self) -> (u32, f32) {
-        code(Activation::Leaky(self.shape.slope))
     }
 }
 
@@ -166,55 +145,6 @@ impl Layer for PairAttention {
                 out.copy_from_slice(vector);
                 Ok(())
             })?;
-        }
-        Ok(())
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let Shape { heads, dim, .. } = self.shape;
-        let (rows, entries, len) = (lower.rows(), lower.operator(&self.operator)?, self.operator.n_entries());
-        let (inputs, x, n) = (lower.input_rows(MESSAGE), lower.input(MESSAGE), lower.all_rows());
-        let (of_sources, of_targets) = (lower.own(OF_SOURCES, n * heads)?, lower.own(OF_TARGETS, n * heads)?);
-        for (parameter, out) in [(SOURCE, of_sources), (TARGET, of_targets)] {
-            let vector = lower.parameter(parameter);
-            lower.by_warp("head_dots", inputs, args![heads, dim, x, vector, out, heads]);
-        }
-        let (scores, alpha) = (lower.own(SCORES, len * heads)?, lower.own(ALPHA, len * heads)?);
-        let (gate, slope) = self.gate();
-        let pairs = args![entries.offsets, entries.columns, heads, of_targets, of_sources, heads, gate, slope, scores];
-        lower.by_warp("edge_pair_scores", rows, pairs);
-        let copy = args![entries.offsets, entries.columns, heads, None, None, scores, alpha];
-        lower.by_warp("edge_scale", rows, copy);
-        lower.by_warp("edge_softmax", rows, args![entries.offsets, heads, alpha]);
-        let mask = lower.mask(self.dropout);
-        device::attend(lower, entries, len, heads, MESSAGE, mask)
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let Some(by_source) = lower.transposed()? else { return Ok(()) };
-        let (Shape { heads, dim, .. }, stride) = (self.shape, self.shape.stride());
-        let (entries, len, n) = (lower.operator(&self.operator)?, self.operator.n_entries(), lower.all_rows());
-        let (scores, mask) = (lower.own(SCORES, len * heads)?, lower.mask(self.dropout));
-        let d = device::attend_gradient(lower, entries, by_source, len, (heads, dim), MESSAGE, 1.0, mask)?;
-        let (rows, inputs, x) = (lower.rows(), lower.input_rows(MESSAGE), lower.input(MESSAGE));
-        let (gate, slope) = self.gate();
-        lower.by_warp("edge_through_gate", rows, args![entries.offsets, heads, gate, slope, scores, d]);
-        let (d_sources, d_targets) = (lower.scratch(D_SOURCES, n * heads)?, lower.scratch(D_TARGETS, n * heads)?);
-        lower.fill(d_targets, n * heads);
-        let sums =
-            |entries: Entries, out: Buffer| args![entries.offsets, entries.edges, heads, d, false, false, out, heads];
-        lower.by_warp("edge_sums", rows, sums(entries, d_targets));
-        lower.by_warp("edge_sums", inputs, sums(by_source, d_sources));
-        let terms = lower.scratch(TERMS, n * stride)?;
-        for (parameter, d) in [(SOURCE, d_sources), (TARGET, d_targets)] {
-            lower.by_element("head_scale", inputs, stride, args![heads, dim, d, heads, x, stride, false, terms]);
-            let sink = lower.parameter_gradient(parameter);
-            lower.column_sums(inputs, terms, stride, sink)?;
-            if let Some(Sink { buffer, add }) = lower.gradient_everywhere(MESSAGE) {
-                let vector = lower.parameter(parameter);
-                let args = args![heads, dim, d, heads, vector, 0u32, add, buffer];
-                lower.by_element("head_scale", inputs, stride, args);
-            }
         }
         Ok(())
     }

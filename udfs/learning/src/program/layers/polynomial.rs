@@ -115,10 +115,6 @@ impl Layer for Polynomial {
         true
     }
 
-    fn lacks(&self) -> Option<&'static str> {
-        Some("polynomials in one layer")
-    }
-
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let Prepared::Hops(hops) = pass.prepared() else { return Ok(()) };
         if self.learnt {

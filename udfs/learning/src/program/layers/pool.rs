@@ -5,8 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Tensors};
-use crate::device::{Buffer, DeviceError, args};
+use super::super::{Backward, Forward, Layer, Tensors};
 use crate::kernels::RowSet;
 use crate::kernels::parallel::{for_each_block, for_each_block_with};
 
@@ -39,14 +38,6 @@ impl PoolRows {
 
     fn nodes(&self, graph: u32) -> std::ops::Range<u32> {
         self.offsets[graph as usize]..self.offsets[graph as usize + 1]
-    }
-
-    /// The offsets on a device, and the room for [`Pool::Max`].
-    fn lower(&self, lower: &mut Lower<'_, '_>) -> Result<(Buffer, Option<Buffer>), DeviceError> {
-        let starts = lower.own_filled(0, |memory| memory.hold(&self.offsets))?;
-        let len = (self.offsets.len() - 1) * lower.width();
-        let largest = if self.pool == Pool::Max { Some(lower.own(1, len)?) } else { None };
-        Ok((starts, largest))
     }
 
     fn scale(&self, graph: u32) -> f32 {
@@ -149,27 +140,5 @@ impl Layer for PoolRows {
                 }
             }
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width) = (lower.rows(), lower.width());
-        let (starts, largest) = self.lower(lower)?;
-        let args = args![starts, self.pool as u32, width, lower.input(0), lower.output(), largest];
-        lower.by_warp("pool_rows", rows, args);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        let (starts, largest) = self.lower(lower)?;
-        let Some(sink) = lower.gradient_everywhere(0) else { return Ok(()) };
-        if !sink.add {
-            // Nodes of graphs that are not computed get nothing.
-            let nodes = lower.input_rows(0);
-            lower.by_element("clear_rows", nodes, width, args![width, sink.buffer]);
-        }
-        let args = args![starts, self.pool as u32, width, d_out, largest, true, sink.buffer];
-        lower.by_warp("pool_rows_gradient", rows, args);
-        Ok(())
     }
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Tensors};
+use super::super::{Backward, Forward, Layer, Prepare, Prepared, Tensors};
 use super::{add_rows, needs_itself, needs_sources};
-use crate::device::DeviceError;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::propagate::{Base, Propagate};
@@ -66,25 +65,5 @@ impl Layer for Propagation {
         let (matrix, width, finish) = (transposed.csr(), f.width(), Finish::NOTHING);
         let propagate = Propagate { matrix, x: d_out, width, scale: self.scale, base, finish };
         propagate.run(f.input_rows(0), &mut d_x.values, f.monitor)
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, tail) = (lower.rows(), lower.width(), lower.finish());
-        let entries = lower.operator(&self.operator)?;
-        let base = (lower.n_inputs() == 2).then(|| (lower.input(1), width, self.factor));
-        let plain = Gather::plain(entries, lower.input(0), width, lower.output());
-        lower.gather(rows, Gather { scale: self.scale, base, tail, ..plain });
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        if lower.n_inputs() == 2 {
-            lower.pass_on(1, (None, self.factor))?;
-        }
-        let Some(entries) = lower.transposed()? else { return Ok(()) };
-        let Some(Sink { buffer, add }) = lower.gradient_everywhere(0) else { return Ok(()) };
-        let (rows, plain) = (lower.input_rows(0), Gather::plain(entries, lower.d_out(), lower.width(), buffer));
-        lower.gather(rows, Gather { scale: self.scale, add, ..plain });
-        Ok(())
     }
 }

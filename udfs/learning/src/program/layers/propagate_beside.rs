@@ -5,9 +5,8 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Gather, Layer, Lower, Prepare, Prepared, Sink, Slot, Tensors};
+use super::super::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, Tensors};
 use super::{needs_itself, needs_sources};
-use crate::device::{DeviceError, args};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Own, Product};
@@ -63,28 +62,5 @@ impl Layer for PropagateBeside {
         let (matrix, finish) = (transposed.csr(), Finish::NOTHING);
         let back = Product { matrix, mask: Mask::None, x: d_out, stride: width, width, own, finish };
         back.run_beside_copy(f.input_rows(0), f.rows(), &mut d_x.values, f.monitor)
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, tail, x) = (lower.rows(), lower.width(), lower.finish(), lower.input(0));
-        let entries = lower.operator(&self.operator)?;
-        let (x, base) = ((x, 2 * width), Some((x.after::<f32>(width), 2 * width, 1.0)));
-        lower.gather(rows, Gather { x, base, tail, ..Gather::plain(entries, x.0, width, lower.output()) });
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let Some(entries) = lower.transposed()? else { return Ok(()) };
-        let (outputs, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        let Some(Sink { buffer, add }) = lower.gradient_everywhere(0) else { return Ok(()) };
-        let inputs = lower.input_rows(0);
-        if !add {
-            lower.by_element("clear_rows", inputs, 2 * width, args![2 * width, buffer]);
-        }
-        let args = args![width, d_out, width, 0u32, true, buffer, 2 * width, width];
-        lower.by_element("copy_columns", outputs, width, args);
-        let out = (buffer, 2 * width);
-        lower.gather(inputs, Gather { add: true, out, ..Gather::plain(entries, d_out, width, buffer) });
-        Ok(())
     }
 }

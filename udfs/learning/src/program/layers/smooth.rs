@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Builder, Forward, Layer, Lower, Slot, Tensors};
+use super::super::{Backward, Builder, Forward, Layer, Slot, Tensors};
 use super::map_rows;
-use crate::device::{DeviceError, args};
 use crate::kernels::elementwise::sigmoid;
 use crate::kernels::exp::exp;
 use crate::kernels::parallel::for_each_block;
@@ -115,20 +114,6 @@ impl Layer for Smooth {
             let range = row as usize * out.len()..(row as usize + 1) * out.len();
             simd::run(Slopes(curve, &x[range.clone()], &d_out[range], out));
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width) = (lower.rows(), lower.width());
-        lower.by_element("smooth", rows, width, args![width, *self as u32, lower.input(0), lower.output()]);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, d_out) = (lower.rows(), lower.width(), lower.d_out());
-        let Some(sink) = lower.gradient(0)? else { return Ok(()) };
-        let args = args![width, *self as u32, lower.input(0), d_out, sink.add, sink.buffer];
-        lower.by_element("smooth_gradient", rows, width, args);
-        Ok(())
     }
 }
 

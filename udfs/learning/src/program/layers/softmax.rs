@@ -3,9 +3,8 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Forward, Layer, Lower, Tensors};
+use super::super::{Backward, Forward, Layer, Tensors};
 use super::map_rows;
-use crate::device::{DeviceError, args};
 use crate::kernels::exp::exp;
 use crate::kernels::parallel::for_each_block;
 use crate::kernels::simd::Plain;
@@ -46,18 +45,5 @@ impl Layer for RowSoftmax {
                 *out += y * (d - mean);
             }
         })
-    }
-
-    fn lower_forward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, (stored, real)) = (lower.rows(), lower.width(), lower.axis().group());
-        lower.by_warp("row_softmax", rows, args![width, stored, real, lower.input(0), lower.output()]);
-        Ok(())
-    }
-
-    fn lower_backward(&self, lower: &mut Lower<'_, '_>) -> Result<(), DeviceError> {
-        let (rows, width, y, d_out) = (lower.rows(), lower.width(), lower.output(), lower.d_out());
-        let Some(sink) = lower.gradient(0)? else { return Ok(()) };
-        lower.by_warp("row_softmax_gradient", rows, args![width, y, d_out, sink.add, sink.buffer]);
-        Ok(())
     }
 }

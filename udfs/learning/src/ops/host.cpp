@@ -26,10 +26,6 @@ struct Index {
     unsigned int x;
 };
 
-struct alignas(16) float4 {
-    float x, y, z, w;
-};
-
 constexpr unsigned int WARP = 32;
 
 enum State { RUNNING, AT_SHUFFLE, AT_BARRIER, DONE };
@@ -178,8 +174,6 @@ bool run_block(Block& b) {
 // Blocks of a host thread run one after the other.
 #define __shared__ static thread_local
 
-using std::isfinite;
-
 #include "kernels.cu"
 
 namespace {
@@ -218,15 +212,10 @@ template <class... A, void (*F)(A...)> struct Caller<F> {
 #define KERNEL(name) {#name, Caller<name>::fits, Caller<name>::body}
 
 const Kernel KERNELS[] = {
-    KERNEL(spmm), KERNEL(spmm_heavy), KERNEL(segment_max), KERNEL(segment_max_gradient), KERNEL(edge_dots), KERNEL(edge_pair_scores),
-    KERNEL(edge_through_gate), KERNEL(edge_scale), KERNEL(edge_softmax), KERNEL(edge_softmax_gradient), KERNEL(edge_sums),
-    KERNEL(head_dots), KERNEL(head_scale), KERNEL(gemm), KERNEL(gemm_tn), KERNEL(column_sums), KERNEL(dot_partials),
-    KERNEL(sum_partials), KERNEL(fill), KERNEL(copy), KERNEL(clear_rows), KERNEL(clear_padding), KERNEL(gate_rows),
-    KERNEL(add_rows), KERNEL(copy_columns), KERNEL(multiply_rows), KERNEL(scale_rows), KERNEL(row_dots), KERNEL(mean_heads),
-    KERNEL(mean_heads_gradient), KERNEL(smooth), KERNEL(smooth_gradient), KERNEL(row_softmax), KERNEL(row_softmax_gradient),
-    KERNEL(unit_rows), KERNEL(unit_rows_gradient), KERNEL(layer_norm), KERNEL(layer_norm_gradient), KERNEL(pool_rows),
-    KERNEL(pool_rows_gradient), KERNEL(coefficients), KERNEL(coefficients_gradient), KERNEL(nll), KERNEL(sum_doubles),
-    KERNEL(square_sums), KERNEL(adam), KERNEL(sgd),
+    KERNEL(edge_sum),      KERNEL(edge_sum_heavy),       KERNEL(edge_dots), KERNEL(edge_take),
+    KERNEL(edge_softmax),  KERNEL(edge_dropout),         KERNEL(segment_max), KERNEL(segment_max_gradient),
+    KERNEL(dropout),       KERNEL(activate),             KERNEL(activation_slope), KERNEL(add_row),
+    KERNEL(nll),           KERNEL(nll_gradient),         KERNEL(adam), KERNEL(sgd),
 };
 
 } // namespace
