@@ -99,7 +99,7 @@ impl Session {
         scalar.extend(registry.scalar_udfs());
         scalar.extend(bonnet_standard::internal());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
-        builder.aggregate_functions().get_or_insert_default().push(bonnet_standard::sum());
+        builder.aggregate_functions().get_or_insert_default().extend([bonnet_standard::sum(), bonnet_standard::avg()]);
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         builder.expr_planners().get_or_insert_default().insert(0, Arc::new(names::MapKeys));
         let formats = builder.file_formats().get_or_insert_default();

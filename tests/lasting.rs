@@ -6,6 +6,7 @@ mod findings;
 mod peers;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod power_loss;
 mod reading;
 mod statements;
 mod travel;

@@ -152,7 +152,7 @@ fn measured() {
 }
 
 /// Values of functions that take more than the limit, and the function that is named.
-const LARGE_VALUES: [(&str, &str); 12] = [
+const LARGE_VALUES: [(&str, &str); 13] = [
     ("length(repeat('x', 2000000000) || repeat('y', 2000000000))", "repeat"),
     ("length(repeat('x', 1000000000))", "repeat"),
     ("cardinality(range(1, 300000000))", "range"),
@@ -162,6 +162,7 @@ const LARGE_VALUES: [(&str, &str); 12] = [
     ("cardinality(array_repeat(7, 100000000))", "array_repeat"),
     ("cardinality(array_resize([1, 2], 100000000, 3))", "array_resize"),
     ("length(concat(repeat('x', 60000000), repeat('y', 60000000), repeat('z', 60000000)))", "concat"),
+    ("length(repeat('x', 60000000) || repeat('y', 60000000) || repeat('z', 60000000))", "||"),
     ("length(concat_ws(repeat('x', 60000000), 'a', 'b', 'c', 'd'))", "concat_ws"),
     ("length(replace(repeat('x', 60000000), 'x', 'yyy'))", "replace"),
     ("sum(length(repeat('x', 1000000 + value))) FROM generate_series(1, 200)", "repeat"),

@@ -86,6 +86,20 @@ pub trait EngineSchema: SchemaProvider {
         }
     }
 
+    /// Gives a table, which is there, another name in its schema.
+    ///
+    /// # Errors
+    /// If the name is taken, or the table stays as it is.
+    fn rename_table(&self, table: &str, to: &str) -> Result<()> {
+        if self.table_exist(to) {
+            return plan_err!("the table {to} exists already: DROP it first");
+        }
+        match self.deregister_table(table)? {
+            Some(found) => self.register_table(to.to_owned(), found).map(|_| ()),
+            None => plan_err!("there is no table {table}"),
+        }
+    }
+
     /// The lasting table of this name: what has versions, and files that are merged and removed.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName, OrderByExpr,
-    OrderByOptions, Query, SetExpr, ShowStatementFilter, ShowStatementFilterPosition, ShowStatementIn, Statement,
-    TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut,
+    OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
+    ShowStatementIn, Statement, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut, WindowSpec, WindowType,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 
@@ -103,6 +103,11 @@ impl VisitorMut for Translator {
         fetch(query)
     }
 
+    fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
+        qualify(select);
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         read_file(factor)
     }
@@ -111,6 +116,10 @@ impl VisitorMut for Translator {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         match expr {
             Expr::BinaryOp { .. } => operator(expr),
+            Expr::UnaryOp { op: UnaryOperator::BitwiseNot, expr: of } => {
+                *expr = complement(taken(of));
+                ControlFlow::Continue(())
+            }
             Expr::SimilarTo { .. } => similar_to(expr),
             Expr::Cast { expr: of, data_type, .. } => {
                 cast_number(of, data_type);
@@ -148,6 +157,39 @@ fn fetch(query: &mut Query) -> Flow {
         Some(_) => return refuse("LIMIT and FETCH say the same: give one of them"),
     }
     ControlFlow::Continue(())
+}
+
+/// QUALIFY by plain columns, beside window functions in the select list: DataFusion wants one in the condition.
+fn qualify(select: &mut Select) {
+    let Some(condition) = &mut select.qualify else { return };
+    let is_window = |expr: &Expr| matches!(expr, Expr::Function(call) if call.over.is_some());
+    let windows: Vec<Option<&Ident>> = select
+        .projection
+        .iter()
+        .filter_map(|item| match item {
+            SelectItem::UnnamedExpr(expr) => ast::find(expr, is_window).map(|_| None),
+            SelectItem::ExprWithAlias { expr, alias } => ast::find(expr, is_window).map(|_| Some(alias)),
+            _ => None,
+        })
+        .collect();
+    let reads_window = |expr: &Expr| match expr {
+        Expr::Identifier(name) => {
+            windows.iter().flatten().any(|window| ast::normalized(window) == ast::normalized(name))
+        }
+        expr => is_window(expr),
+    };
+    if windows.is_empty() || ast::find(condition, reads_window).is_some() {
+        return;
+    }
+    let Expr::Function(mut number) = call("row_number", []) else { return };
+    number.over = Some(WindowType::WindowSpec(WindowSpec {
+        window_name: None,
+        partition_by: vec![],
+        order_by: vec![],
+        window_frame: None,
+    }));
+    let number = Expr::IsNotNull(Box::new(Expr::Function(number)));
+    *condition = binary(taken(condition), BinaryOperator::And, number);
 }
 
 /// `read_csv('f')` is `'f'`, a file in FROM.
@@ -225,6 +267,13 @@ fn operator(expr: &mut Expr) -> Flow {
         _ => {}
     }
     ControlFlow::Continue(())
+}
+
+/// `~a`: all bits of an integer the other way, which is -1 - a. `& -1` leaves integers as they are, and takes nothing else.
+fn complement(of: Expr) -> Expr {
+    let minus_one = || Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number("1")) };
+    let integer = binary(of, BinaryOperator::BitwiseAnd, minus_one());
+    nested(binary(minus_one(), BinaryOperator::Minus, integer))
 }
 
 fn power(base: Expr, exponent: Expr) -> Expr {

@@ -15,6 +15,7 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
             *token = Token::SingleQuotedString(std::mem::take(text));
         }
     }
+    refuse_joins(&tokens)?;
     powers(&mut tokens);
     materialized(&mut tokens);
     truncate(&mut tokens);
@@ -58,6 +59,49 @@ fn is_word(token: Option<(usize, &Token)>, text: &str) -> Option<usize> {
 fn replace(tokens: &mut Vec<TokenWithSpan>, at: usize, count: usize, by: &[Token]) {
     let span = tokens[at].span;
     tokens.splice(at..at + count, by.iter().map(|token| TokenWithSpan::new(token.clone(), span)));
+}
+
+/// Refuses the joins of DuckDB that the parser reads otherwise: POSITIONAL as the alias of the table before it.
+fn refuse_joins(tokens: &[TokenWithSpan]) -> Result<()> {
+    let mut before: Option<&Token> = None;
+    for (at, TokenWithSpan { token, span }) in tokens.iter().enumerate() {
+        let next = significant(tokens, at + 1);
+        let joins = is_word(next, "JOIN").is_some();
+        // Behind a table, which is a name or a parenthesis: behind FROM it is a table's name itself.
+        let behind_table = match before {
+            Some(Token::Word(word)) => {
+                !matches!(word.keyword, Keyword::FROM | Keyword::JOIN | Keyword::AS) || word.quote_style.is_some()
+            }
+            Some(Token::RParen | Token::SingleQuotedString(_)) => true,
+            _ => false,
+        };
+        let refusal = match token {
+            _ if !behind_table => None,
+            Token::Word(_) if joins && is_word(Some((at, token)), "POSITIONAL").is_some() => Some(
+                "POSITIONAL JOIN is not supported, since rows have no order: number those of both sides, row_number() \
+                 OVER (ORDER BY ...) AS i, and join USING (i)",
+            ),
+            Token::Word(_)
+                if is_word(Some((at, token)), "ASOF").is_some()
+                    && (joins
+                        || ["LEFT", "INNER", "RIGHT", "FULL"].iter().any(|kind| is_word(next, kind).is_some())) =>
+            {
+                Some(
+                    "ASOF JOIN is not supported: of t and u, SELECT *, last_value(u_value) IGNORE NULLS OVER (PARTITION \
+                     BY key ORDER BY at, is_t ROWS UNBOUNDED PRECEDING) FROM the UNION ALL BY NAME of both, in which \
+                     u_value is NULL in the rows of t, and is_t is 0 in those of u and 1 in those of t; QUALIFY is_t = 1",
+                )
+            }
+            _ => None,
+        };
+        if let Some(refusal) = refusal {
+            return Err(Error::statement(format!("{refusal}{}", span.start)));
+        }
+        if !matches!(token, Token::Whitespace(_)) {
+            before = Some(token);
+        }
+    }
+    Ok(())
 }
 
 fn powers(tokens: &mut Vec<TokenWithSpan>) {

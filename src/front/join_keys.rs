@@ -19,8 +19,8 @@ use datafusion::logical_expr::{
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
-    Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
-    VisitorMut,
+    Query, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor,
+    TableWithJoins, VisitMut, VisitorMut,
 };
 
 use super::ast;
@@ -29,6 +29,10 @@ use super::rewrite::visit_statement;
 /// The alias of a join that [`JoinPlanner`] plans.
 const MARK: &str = "join keys";
 
+/// The table to which keys belong that WHERE and ON name: there DataFusion finds a name that several columns have
+/// ambiguous, whatever it knows of the join.
+const KEYS: &str = " keys";
+
 /// Marks the joins whose keys are answered once, in the whole statement, and reads `SEMI JOIN` as `LEFT SEMI JOIN`.
 ///
 /// # Errors
@@ -36,6 +40,10 @@ const MARK: &str = "join keys";
 pub(super) fn mark(statement: &mut SqlStatement) -> Result<(), String> {
     let mut qualified = Qualified::default();
     let _ = visit_statement(statement, &mut qualified);
+    let mut conditions = Conditions { read: &qualified.0, named: HashSet::new() };
+    let _ = visit_statement(statement, &mut conditions);
+    let named = conditions.named;
+    qualified.0.extend(named);
     let mut read: Vec<String> = qualified.0.into_iter().collect();
     read.sort_unstable();
     match visit_statement(statement, &mut Marker { read }) {
@@ -91,6 +99,82 @@ impl VisitorMut for Qualified {
     }
 }
 
+/// Names the keys of USING in WHERE and ON as the columns of one table.
+struct Conditions<'a> {
+    read: &'a HashSet<String>,
+    /// The keys that were named, as `table.column`.
+    named: HashSet<String>,
+}
+
+impl Conditions<'_> {
+    /// Whether a column of this name may be in the answer of a join beside the key.
+    fn is_read(&self, key: &str) -> bool {
+        self.read.iter().any(|read| read.ends_with(".*") || read.strip_suffix(key).is_some_and(|it| it.ends_with('.')))
+    }
+
+    fn condition(&mut self, condition: &mut Expr, keys: &[String]) {
+        let mut keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        keys.retain(|key| self.is_read(key));
+        if !keys.is_empty() {
+            let _ = VisitMut::visit(condition, &mut Names { keys: &keys, named: &mut self.named, queries: 0 });
+        }
+    }
+}
+
+impl VisitorMut for Conditions<'_> {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let [table] = select.from.as_mut_slice() else { return ControlFlow::Continue(()) };
+        let mut keys: Vec<String> = Vec::new();
+        for join in &mut table.joins {
+            match constraint_mut(&mut join.join_operator) {
+                Some(JoinConstraint::Using(names)) => {
+                    keys.extend(names.iter().filter_map(ast::name_parts).flatten());
+                }
+                Some(JoinConstraint::On(condition)) => self.condition(condition, &keys),
+                _ => {}
+            }
+        }
+        if let Some(condition) = &mut select.selection {
+            self.condition(condition, &keys);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Puts [`KEYS`] before the names of keys, but for those in subqueries.
+struct Names<'a> {
+    keys: &'a [&'a str],
+    named: &'a mut HashSet<String>,
+    queries: usize,
+}
+
+impl VisitorMut for Names<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Identifier(name) = expr
+            && self.queries == 0
+            && let Some(key) = self.keys.iter().find(|key| **key == ast::normalized(name))
+        {
+            self.named.insert(format!("{KEYS}.{key}"));
+            *expr = Expr::CompoundIdentifier(vec![ast::quoted(KEYS), name.clone()]);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// A refusal. Boxed, since it travels up through every level of the tree.
 type Flow = ControlFlow<Box<String>>;
 
@@ -102,17 +186,19 @@ impl VisitorMut for Marker {
     type Break = Box<String>;
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
-        select.from.iter_mut().try_for_each(|table| self.table(table))
+        let whole = select.from.len() == 1;
+        select.from.iter_mut().try_for_each(|table| self.table(table, whole))
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         let TableFactor::NestedJoin { table_with_joins, alias } = factor else { return ControlFlow::Continue(()) };
-        if alias.as_ref().is_some_and(|alias| alias.name.value == MARK) {
+        if let Some(marked) = alias.as_mut().filter(|alias| alias.name.value == MARK) {
             // A view's text has been marked before.
-            *alias = Some(self.alias());
+            let whole = marked.columns.iter().any(|column| column.name.value.starts_with(KEYS));
+            *marked = self.alias(whole);
             return ControlFlow::Continue(());
         }
-        self.table(table_with_joins)?;
+        self.table(table_with_joins, false)?;
         // Below an alias each key is one column.
         if alias.is_some() && keyed(&table_with_joins.relation) {
             let inner = TableFactor::NestedJoin { table_with_joins: table_with_joins.clone(), alias: None };
@@ -123,13 +209,15 @@ impl VisitorMut for Marker {
 }
 
 impl Marker {
-    fn alias(&self) -> TableAlias {
-        let columns = self.read.iter().map(|name| TableAliasColumnDef { name: ast::quoted(name), data_type: None });
+    /// The mark. `whole` joins, which are all that FROM has, give the keys that conditions name.
+    fn alias(&self, whole: bool) -> TableAlias {
+        let read = self.read.iter().filter(|name| whole || !name.starts_with(KEYS));
+        let columns = read.map(|name| TableAliasColumnDef { name: ast::quoted(name), data_type: None });
         TableAlias { columns: columns.collect(), ..ast::alias(MARK) }
     }
 
     /// Puts the joins up to the last one with keys into marked parentheses.
-    fn table(&self, table: &mut TableWithJoins) -> Flow {
+    fn table(&self, table: &mut TableWithJoins, whole: bool) -> Flow {
         for join in &mut table.joins {
             if let JoinOperator::Semi(constraint) = &join.join_operator {
                 join.join_operator = JoinOperator::LeftSemi(constraint.clone());
@@ -146,7 +234,7 @@ impl Marker {
         }
         let rest = table.joins.split_off(last + 1);
         let inner = std::mem::replace(table, TableWithJoins { relation: ast::table(ObjectName(vec![])), joins: rest });
-        table.relation = TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias: Some(self.alias()) };
+        table.relation = TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias: Some(self.alias(whole)) };
         ControlFlow::Continue(())
     }
 }
@@ -161,6 +249,20 @@ fn has_keys(join: &Join) -> bool {
 
 fn is_lateral(factor: &TableFactor) -> bool {
     matches!(factor, TableFactor::Derived { lateral: true, .. } | TableFactor::Function { lateral: true, .. })
+}
+
+/// What an operator joins by.
+fn constraint_mut(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+    match operator {
+        JoinOperator::Join(by)
+        | JoinOperator::Inner(by)
+        | JoinOperator::Left(by)
+        | JoinOperator::LeftOuter(by)
+        | JoinOperator::Right(by)
+        | JoinOperator::RightOuter(by)
+        | JoinOperator::FullOuter(by) => Some(by),
+        _ => None,
+    }
 }
 
 /// What kind of join an operator is, and what it joins by.
@@ -330,8 +432,10 @@ impl Key {
         let mut others = schema.columns_with_unqualified_name(&left.name);
         others.retain(|column| {
             let table = table_of(column);
-            read.contains(&format!("{table}.{}", column.name)) || read.contains(&format!("{table}.*"))
+            table != KEYS
+                && (read.contains(&format!("{table}.{}", column.name)) || read.contains(&format!("{table}.*")))
         });
+        let named = read.contains(&format!("{KEYS}.{}", left.name));
         let whole = match kind {
             JoinType::Full => None,
             JoinType::Right => Some(&right),
@@ -340,13 +444,16 @@ impl Key {
         };
         let value = match whole {
             // The side's own column does, unless the other side's is read too.
-            Some(whole) if others.iter().all(|other| other == whole) => {
+            Some(whole) if !named && others.iter().all(|other| other == whole) => {
                 others.clear();
                 PlanExpr::Column(whole.clone())
             }
             whole => {
                 // Before all names that a statement gives, so that `*` means this column.
-                let table = TableReference::bare(format!(" {}={}", table_of(&left), table_of(&right)));
+                let table = match named {
+                    true => TableReference::bare(KEYS),
+                    false => TableReference::bare(format!(" {}={}", table_of(&left), table_of(&right))),
+                };
                 let value = match whole {
                     Some(whole) => PlanExpr::Column(whole.clone()),
                     None => coalesce(vec![PlanExpr::Column(left.clone()), PlanExpr::Column(right)]),

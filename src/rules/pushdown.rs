@@ -34,27 +34,40 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
 struct ConfinedPushdown(Rule);
 
 impl ConfinedPushdown {
-    /// The plan with the rule applied where that is safe.
-    fn push(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        if plan.children().iter().all(|child| has_distinct_names(child)) {
-            return self.0.optimize(plan, config);
+    /// The plan with the rule applied where that is safe, and whether no plan in it has two columns of one name. A part
+    /// that is safe as a whole waits for what is above it.
+    fn push(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<(Arc<dyn ExecutionPlan>, bool)> {
+        let mut children = Vec::new();
+        for child in plan.children() {
+            children.push(self.push(Arc::clone(child), config)?);
         }
-        let children: Result<Vec<_>> =
-            plan.children().into_iter().map(|child| self.push(Arc::clone(child), config)).collect();
-        replace_children_if_necessary(plan, children?)
+        if children.iter().all(|(_, distinct)| *distinct) {
+            return match has_distinct_names(&plan) {
+                true => Ok((plan, true)),
+                false => Ok((self.0.optimize(plan, config)?, false)),
+            };
+        }
+        let pushed: Result<Vec<_>> = children
+            .into_iter()
+            .map(|(child, distinct)| if distinct { self.0.optimize(child, config) } else { Ok(child) })
+            .collect();
+        Ok((replace_children_if_necessary(plan, pushed?)?, false))
     }
 }
 
+/// Whether no two columns of the plan have one name.
 fn has_distinct_names(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let schema = plan.schema();
     let mut names = HashSet::new();
     schema.fields().iter().all(|field| names.insert(field.name().as_str()))
-        && plan.children().into_iter().all(has_distinct_names)
 }
 
 impl PhysicalOptimizerRule for ConfinedPushdown {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        self.push(plan, config)
+        match self.push(plan, config)? {
+            (plan, true) => self.0.optimize(plan, config),
+            (plan, false) => Ok(plan),
+        }
     }
 
     fn name(&self) -> &str {

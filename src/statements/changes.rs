@@ -60,9 +60,7 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
         LogicalPlan::TableScan(_) => {}
         LogicalPlan::Limit(_) => return refuse("LIMIT is not supported: say which rows in WHERE"),
         LogicalPlan::Join(_) => {
-            return refuse(
-                "FROM is not supported: WHERE column IN (SELECT ...), or CREATE OR REPLACE TABLE ... AS SELECT",
-            );
+            return refuse("a prepared statement with FROM or USING is not supported: WHERE column IN (SELECT ...)");
         }
         _ => return refuse("only a table's own rows can be changed"),
     }

@@ -11,10 +11,11 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use bonnet_catalogs::counted;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
+use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::dml::CopyTo;
+use datafusion::logical_expr::{DmlStatement, LogicalPlan};
 use futures::TryStreamExt;
 
 use super::sql::stream;
@@ -87,6 +88,44 @@ fn url(path: &Path, folder: bool) -> String {
     if folder { url + "/" } else { url }
 }
 
+/// Refuses an INSERT that would write a file into the folder of a database or of a Delta table.
+///
+/// # Errors
+/// If it would.
+pub(super) fn check_target(insert: &DmlStatement) -> Result<()> {
+    let table = source_as_provider(&insert.target)?;
+    let Some(files) = table.downcast_ref::<ListingTable>() else { return Ok(()) };
+    for url in files.table_paths() {
+        if url.scheme() == "file" {
+            let path = Path::new("/").join(url.prefix().as_ref());
+            refuse_databases(&path, &path)
+                .map_err(|what| Error::statement(format!("INSERT INTO {} is refused: {what}", insert.table_name)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what lies in the folder of a lasting database or of a Delta table, whose files are theirs alone.
+///
+/// # Errors
+/// The text of the refusal.
+fn refuse_databases(parent: &Path, path: &Path) -> std::result::Result<(), String> {
+    let there = parent.ancestors().find_map(|folder| folder.canonicalize().ok());
+    let around = there.iter().flat_map(|folder| folder.ancestors()).chain(path.ancestors());
+    for folder in around {
+        let what = match () {
+            () if folder.join("bonnet.json").exists() => "database",
+            () if folder.join("_delta_log").exists() => "Delta table",
+            () => continue,
+        };
+        return Err(format!(
+            "'{}' is a {what}, whose files only its own statements change; use INSERT or CREATE TABLE, or another folder",
+            folder.display()
+        ));
+    }
+    Ok(())
+}
+
 /// What COPY writes.
 struct Target {
     /// As it was written, for errors.
@@ -115,28 +154,9 @@ impl Target {
         }
         let parent = parent.to_owned();
         let target = Self { shown, path, parent };
-        target.refuse_databases()?;
+        refuse_databases(&target.parent, &target.path)
+            .map_err(|what| Error::statement(format!("COPY cannot write '{}': {what}", target.shown)))?;
         Ok(target)
-    }
-
-    /// Refuses what lies in the folder of a lasting database or of a Delta table, whose files are theirs alone.
-    fn refuse_databases(&self) -> Result<()> {
-        let there = self.parent.ancestors().find_map(|folder| folder.canonicalize().ok());
-        let around = there.iter().flat_map(|folder| folder.ancestors()).chain(self.path.ancestors());
-        for folder in around {
-            let what = match () {
-                () if folder.join("bonnet.json").exists() => "database",
-                () if folder.join("_delta_log").exists() => "Delta table",
-                () => continue,
-            };
-            return Err(Error::statement(format!(
-                "COPY cannot write '{}': '{}' is a {what}, whose files only its own statements change; use INSERT or \
-                 CREATE TABLE, or another folder",
-                self.shown,
-                folder.display()
-            )));
-        }
-        Ok(())
     }
 
     fn error(&self, error: &io::Error) -> Error {

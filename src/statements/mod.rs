@@ -1,10 +1,12 @@
 //! Running a parsed statement.
 
+mod alter;
 mod attach;
 mod changes;
 mod copy;
 mod graph;
 mod nulls;
+mod partners;
 mod prepared;
 mod schema_graph;
 mod settings;

@@ -14,7 +14,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{changes, copy, nulls, prepared, table, train_rows};
+use super::{alter, changes, copy, nulls, partners, prepared, table, train_rows};
 use crate::front::columns::ColumnNames;
 use crate::front::{self, Prepared, ast as front_ast, summarize};
 use crate::query::task_context;
@@ -22,6 +22,13 @@ use crate::{Answer, Error, Result, Session};
 
 /// Plans and runs a statement.
 pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
+    if let Some(change) = partners::Change::of(&statement)? {
+        return Ok(Answer::Done(change.run(session).await?));
+    }
+    if let Some(alter) = alter::of(&statement) {
+        alter::run(session, alter).await?;
+        return Ok(Answer::Done("ALTER TABLE".to_owned()));
+    }
     let query =
         matches!(&statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Query(_)));
     let tag = if query { String::new() } else { tag(&statement) };
@@ -99,7 +106,9 @@ async fn answer(
         LogicalPlan::Analyze(analyze) if matches!(*analyze.input, LogicalPlan::Copy(_)) => Err(Error::statement(
             "EXPLAIN ANALYZE would write the file: EXPLAIN ANALYZE the query alone, or EXPLAIN COPY",
         )),
-        LogicalPlan::Dml(_) => {
+        LogicalPlan::Dml(dml) => {
+            copy::check_target(&dml)?;
+            let plan = LogicalPlan::Dml(dml);
             let batches: Vec<RecordBatch> = stream(state, &plan).await?.try_collect().await?;
             Ok(Answer::Done(format!("{} {}", tag.split(' ').next().unwrap_or_default(), counted(&batches))))
         }

@@ -9,7 +9,12 @@ use super::rows::{Row, Value};
 /// with a letter before it: (n)umber, (f)loat, (t)ext.
 const PEER: &str = r#"
 import datetime, decimal, duckdb, json, sys
-connection = duckdb.connect()
+def connect():
+    connection = duckdb.connect()
+    # The bar of a query of some seconds would stand between the lines.
+    connection.execute('SET enable_progress_bar = false')
+    return connection
+connection = connect()
 def text(value):
     if value is None: return None
     if isinstance(value, bool): return 't' + str(value).lower()
@@ -21,7 +26,7 @@ for line in sys.stdin:
     sql = json.loads(line)
     try:
         if sql == 'reset':
-            connection = duckdb.connect()
+            connection = connect()
             answer = []
         else:
             rows = connection.execute(sql).fetchall()
@@ -79,7 +84,8 @@ impl Drop for DuckDb {
     }
 }
 
-fn row(values: &serde_json::Value) -> Row {
+/// A row as the peer writes it.
+pub(super) fn row(values: &serde_json::Value) -> Row {
     let value = |value: &serde_json::Value| match value.as_str() {
         None => Value::Null,
         Some(text) => match text.split_at(1) {

@@ -10,6 +10,7 @@ mod duckdb;
 mod functions;
 mod generate;
 mod rows;
+mod tpc;
 mod tree;
 
 use std::fmt::Write as _;

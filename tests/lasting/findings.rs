@@ -156,6 +156,24 @@ fn a_damaged_entry_hides_no_other() {
 }
 
 #[test]
+fn an_external_table_writes_no_file_into_a_database() {
+    let lab = Lab::new();
+    lab.open().run("CREATE TABLE t AS SELECT 1 AS a");
+    let memory = Db::new();
+    for (i, folder) in [lab.root().join("catalog"), lab.root(), table_folder(&lab)].iter().enumerate() {
+        let before = std::fs::read_dir(folder).unwrap().count();
+        memory.run(&format!("CREATE EXTERNAL TABLE x{i} (a BIGINT) STORED AS CSV LOCATION '{}/'", folder.display()));
+        memory.refuses(&format!("INSERT INTO x{i} VALUES (1)"), &["whose files only its own statements change"]);
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), before);
+    }
+    let beside = lab.beside("rows");
+    std::fs::create_dir(&beside).unwrap();
+    memory.run(&format!("CREATE EXTERNAL TABLE x (a BIGINT) STORED AS CSV LOCATION '{beside}/'"));
+    memory.run("INSERT INTO x VALUES (1), (2)");
+    assert_eq!(memory.value("SELECT sum(a) FROM x"), "3");
+}
+
+#[test]
 fn vacuum_keeps_what_was_dropped_this_week() {
     let lab = Lab::new();
     let (db, reader) = (lab.open(), lab.open());

@@ -300,6 +300,18 @@ impl EngineSchema for LastingSchema {
         Ok(found)
     }
 
+    fn rename_table(&self, table: &str, to: &str) -> Result<()> {
+        self.check_new(to)?;
+        if self.database.registered(&self.name, table).is_some() {
+            return plan_err!("{} was registered by a program, which gives it its name", self.full_name(table));
+        }
+        let _lock = self.database.lock()?;
+        if self.table_exist(to) {
+            return plan_err!("the table {} exists already: DROP it first", self.full_name(to));
+        }
+        Ok(entry::rename(&self.path(table), &self.path(to))?)
+    }
+
     fn lasting_table<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<LastingTable>>> {
         LastingTable::of(&self.database, self.full_name(table), self.path(table)).boxed()
     }

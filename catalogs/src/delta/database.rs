@@ -335,10 +335,15 @@ impl Database {
         let folder = format!("{parent}/{}-{}", names::plain(table), names::unique());
         let (path, mark) = (self.table_path(&folder), self.table_path(&format!("{folder}.building")));
         let start = || {
-            std::fs::create_dir_all(self.table_path(&parent))?;
+            let parent = self.table_path(&parent);
+            if !parent.is_dir() {
+                std::fs::create_dir_all(&parent)?;
+                entry::sync_folder(&self.root.join("tables"))?;
+            }
             let held = File::create_new(&mark)?;
             held.lock()?;
             std::fs::create_dir(&path)?;
+            entry::sync_folder(&parent)?;
             Ok(held)
         };
         let held = start().map_err(|error: io::Error| entry::at(&path, &error))?;
@@ -453,7 +458,9 @@ fn make(root: &Path) -> Result<()> {
     if let Ok(files) = std::fs::read_dir(root) {
         for file in files {
             let name = file?.file_name();
-            if !own.iter().any(|own| name == *own) {
+            // A header that was not finished.
+            let unfinished = name.to_str().is_some_and(entry::is_unfinished);
+            if !unfinished && !own.iter().any(|own| name == *own) {
                 return plan_err!(
                     "the folder '{shown}' holds other files ('{}') and no database: give another path, or ATTACH the folder",
                     name.to_string_lossy()
@@ -465,6 +472,7 @@ fn make(root: &Path) -> Result<()> {
         for folder in ["catalog", "tables", "attached"] {
             std::fs::create_dir_all(root.join(folder))?;
         }
+        root.parent().map_or(Ok(()), entry::sync_folder)?;
         let lock = File::options().create(true).append(true).open(root.join("lock"))?;
         lock.lock()?;
         if Database::is_at(root) {

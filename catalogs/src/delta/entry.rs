@@ -99,10 +99,18 @@ fn nothing(error: &io::Error) -> bool {
     matches!(error.kind(), K::NotFound | K::NotADirectory | K::InvalidFilename)
 }
 
+/// How the names of files end that are not yet entries.
+const UNFINISHED: &str = ".tmp";
+
+/// Whether a file of this name was to become an entry.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(UNFINISHED)
+}
+
 /// Writes an entry beside its place and then puts it there, on disk, in one step.
 pub(super) fn write(path: &Path, entry: &impl Serialize) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let temporary = folder.join(format!(".{}.tmp", names::unique()));
+    let temporary = folder.join(format!(".{}{UNFINISHED}", names::unique()));
     let put = || {
         let mut file = File::create_new(&temporary)?;
         file.write_all(&serde_json::to_vec_pretty(entry)?)?;
@@ -114,6 +122,15 @@ pub(super) fn write(path: &Path, entry: &impl Serialize) -> io::Result<()> {
         let _ = std::fs::remove_file(&temporary);
         at(path, &error)
     })
+}
+
+/// Gives an entry another name in its folder, in one step.
+pub(super) fn rename(path: &Path, to: &Path) -> io::Result<()> {
+    let put = || {
+        std::fs::rename(path, to)?;
+        sync_folder(to.parent().unwrap_or(Path::new(".")))
+    };
+    put().map_err(|error| at(path, &error))
 }
 
 /// Removes an entry; whether there was one.

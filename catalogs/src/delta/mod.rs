@@ -5,6 +5,7 @@ mod copy_on_write;
 mod database;
 mod entry;
 mod fast;
+mod flushed_store;
 mod history;
 mod names;
 mod store;

@@ -25,6 +25,7 @@ use serde_json::Value;
 
 use super::fast::data_file::{self, DataFile, Written};
 use super::fast::log::{self, Prepared, Since};
+use super::flushed_store::FlushedStore;
 use super::types;
 
 /// How often a commit is tried again after another process was faster. Every try checks that the two do not conflict.
@@ -51,7 +52,8 @@ fn builder(folder: &Path) -> Result<DeltaTableBuilder> {
         .to_str()
         .ok_or_else(|| exec_datafusion_err!("'{}' is no path in UTF-8: move the database", folder.display()))?;
     let url = deltalake::ensure_table_uri(path).map_err(|error| failed(path, error))?;
-    DeltaTableBuilder::from_url(url).map_err(|error| failed(path, error))
+    let builder = DeltaTableBuilder::from_url(url.clone()).map_err(|error| failed(path, error))?;
+    Ok(builder.with_storage_backend(Arc::new(FlushedStore::default()), url))
 }
 
 /// How our scans read a table: text as TEXT, whatever the session prefers, so that a table has one schema.
@@ -64,16 +66,14 @@ pub(super) fn scan_config() -> DeltaScanConfig {
 pub(super) async fn create(folder: &Path, name: &str, schema: &Schema, added: Vec<Add>) -> Result<DeltaTable> {
     let columns: StructType = schema.try_into_kernel().map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
     let table = builder(folder)?.build().map_err(|error| failed(name, error))?;
-    let made = table
+    table
         .create()
         .with_table_name(name)
         .with_columns(columns.fields().cloned())
         .with_actions(added.into_iter().map(Action::Add))
         .with_commit_properties(properties(None))
         .await
-        .map_err(|error| failed(name, error))?;
-    sync_commit(folder, made.version().unwrap_or_default()).await?;
-    Ok(made)
+        .map_err(|error| failed(name, error))
 }
 
 fn properties(predicate: Option<String>) -> CommitProperties {
@@ -96,7 +96,6 @@ pub(super) enum Operation {
 /// Commits files that are written, and those that they replace. Other processes may commit at the same time: what does
 /// not conflict is tried again on top of theirs.
 pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>, operation: Operation) -> Result<u64> {
-    let folder = folder(table)?;
     // A predicate would be parsed again where commits meet, by a parser that does not know our functions.
     let (operation, predicate) = match operation {
         Operation::Append => {
@@ -115,7 +114,6 @@ pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>,
         .await
         .map_err(|error| failed(name, error))?;
     let version = committed.version;
-    sync_commit(&folder, version).await?;
     // The rows are committed: a checkpoint that cannot be written only makes reading slower.
     let _ = committed.await;
     Ok(version)
@@ -212,16 +210,6 @@ pub(super) async fn synced(folder: &Path, written: Vec<Written>) -> Result<Vec<A
     let folder = folder.to_owned();
     blocking(move || sync_files(&folder, &files)).await?;
     Ok(added)
-}
-
-/// Puts a commit on the disk.
-async fn sync_commit(folder: &Path, version: u64) -> Result<()> {
-    let (log, commit) = (log::log(folder), log::commit(folder, version));
-    blocking(move || {
-        File::open(commit)?.sync_all()?;
-        super::entry::sync_folder(&log)
-    })
-    .await
 }
 
 /// Runs what waits for the disk.

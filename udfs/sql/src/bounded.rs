@@ -127,16 +127,7 @@ impl ScalarUDFImpl for Bounded {
         let scalars = args.args.iter().all(|value| matches!(value, ColumnarValue::Scalar(_)));
         let rows = if scalars { 1 } else { args.number_rows };
         let size = self.growth.size(&args.args, rows)?;
-        let narrow = matches!(args.return_field.data_type(), DataType::Utf8 | DataType::List(_));
-        if narrow && size.units > MOST {
-            let what = if args.return_field.data_type() == &DataType::Utf8 { "bytes of text" } else { "items" };
-            return Err(execution_error(format!(
-                "{}: {} {what} for {rows} rows, where {MOST} is the most that rows computed together may have. Make the \
-                 values shorter, or SET datafusion.execution.batch_size to fewer rows",
-                self.name(),
-                size.units,
-            )));
-        }
+        check_units(self.name(), size, args.return_field.data_type(), rows)?;
         if size.bytes >= SMALL {
             // The column, and what it is built from.
             host.reserve(size.bytes.saturating_mul(2)).map_err(stopped)?;
@@ -178,6 +169,40 @@ impl ScalarUDFImpl for Bounded {
     fn placement(&self, args: &[ExpressionPlacement]) -> ExpressionPlacement {
         self.inner.inner().placement(args)
     }
+}
+
+/// Fails where a column would have more units than its offsets can count.
+fn check_units(function: &str, size: Size, data_type: &DataType, rows: usize) -> Result<()> {
+    if size.units <= MOST || !matches!(data_type, DataType::Utf8 | DataType::List(_)) {
+        return Ok(());
+    }
+    let what = if *data_type == DataType::Utf8 { "bytes of text" } else { "items" };
+    Err(execution_error(format!(
+        "{function}: {} {what} for {rows} rows, where {MOST} is the most that rows computed together may have. Make the \
+         values shorter, or SET datafusion.execution.batch_size to fewer rows",
+        size.units,
+    )))
+}
+
+/// Builds texts of one type one after another inside the memory limit; for operators that are no function of DataFusion's.
+///
+/// # Errors
+/// If the statement has ended, memory runs out, or the column would be too long; and those of `build`.
+pub fn build_texts<T>(
+    function: &str,
+    texts: &[&ColumnarValue],
+    rows: usize,
+    build: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let bytes = texts.iter().fold(0, |sum: usize, text| sum.saturating_add(total(text, rows)));
+    if bytes < SMALL {
+        return build();
+    }
+    let host = ExpressionHost::new(function);
+    host.check().map_err(stopped)?;
+    check_units(function, Size::text(bytes), &texts[0].data_type(), rows)?;
+    host.reserve(bytes.saturating_mul(2)).map_err(stopped)?;
+    build()
 }
 
 impl Growth {

@@ -48,7 +48,7 @@ mod statement;
 mod udf;
 mod window;
 
-pub use bounded::bounded_functions;
+pub use bounded::{bounded_functions, build_texts};
 pub use columns::whole_column;
 pub use edge::{EdgeFunction, EdgeKernel};
 pub use flatten::flatten;

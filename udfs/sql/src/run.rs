@@ -69,7 +69,7 @@ impl Run {
         })
     }
 
-    /// All rows of an input; reserves their memory until the run ends.
+    /// All rows of an input, in one batch at least; reserves their memory until the run ends.
     pub fn collect(&mut self, input: usize) -> Result<Vec<RecordBatch>> {
         match self.inputs[input].take() {
             Some(stream) => self.drain(stream),
@@ -77,10 +77,11 @@ impl Run {
         }
     }
 
-    /// All rows of a stream, small batches joined; reserves their memory until the run ends.
+    /// All rows of a stream in one batch at least, small batches joined; reserves their memory until the run ends.
     pub fn drain(&self, mut stream: SendableRecordBatchStream) -> Result<Vec<RecordBatch>> {
         let mut batches = Vec::new();
-        let mut small = self.coalescer(stream.schema());
+        let schema = stream.schema();
+        let mut small = self.coalescer(Arc::clone(&schema));
         // Batches are often slices of the same buffers.
         let mut counter = RecordBatchMemoryCounter::new();
         let mut keep = |small: &mut BatchCoalescer| {
@@ -96,6 +97,10 @@ impl Run {
         }
         small.finish_buffered_batch()?;
         keep(&mut small)?;
+        if batches.is_empty() {
+            // Without rows there are columns, of the types that the answer has.
+            batches.push(RecordBatch::new_empty(schema));
+        }
         Ok(batches)
     }
 

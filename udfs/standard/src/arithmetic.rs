@@ -1,5 +1,5 @@
 //! Arithmetic that fails where a number leaves its type. DataFusion's wraps around without a word, and cuts the quotient of
-//! decimals where SQL rounds it.
+//! decimals where SQL rounds it. And `||` inside the memory limit.
 //!
 //! The operators are replaced by functions: those of constants before DataFusion computes them, all others when a
 //! statement has been optimised, so that its rules and other databases see plain operators.
@@ -35,7 +35,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::fused;
+use crate::{concatenation, fused, quotient};
 
 /// An operation that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,6 +79,7 @@ impl ScalarUDFImpl for Checked {
             Operation::Binary(Operator::Plus) => "checked_add",
             Operation::Binary(Operator::Minus) => "checked_subtract",
             Operation::Binary(Operator::Multiply) => "checked_multiply",
+            Operation::Binary(Operator::StringConcat) => "bounded_concatenate",
             Operation::Binary(_) => "rounded_divide",
             Operation::Negate => "checked_negate",
         }
@@ -119,6 +120,9 @@ impl ScalarUDFImpl for Checked {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let to = args.return_field.data_type();
         let done = match (self.operation, args.args.as_slice()) {
+            (Operation::Binary(Operator::StringConcat), [left, right]) => {
+                return concatenation::concatenate(left, right, args.number_rows);
+            }
             (Operation::Binary(operator), [left, right]) => {
                 apply(left, right, |left, right| compute(operator, left, right, to))
             }
@@ -151,7 +155,7 @@ impl ScalarUDFImpl for Checked {
 
 /// The functions that stand for operators, by whose names a plan that was written down finds them.
 pub(crate) fn operators() -> Vec<Arc<ScalarUDF>> {
-    let operators = [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide];
+    let operators = [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide, Operator::StringConcat];
     operators.map(Operation::Binary).into_iter().chain([Operation::Negate]).map(Checked::function).collect()
 }
 
@@ -181,6 +185,9 @@ fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataTyp
 /// The quotient of decimals with its last digit rounded, half away from zero: one digit more is computed, and cut off with
 /// its carry.
 fn rounded_quotient(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if let Some(quotient) = quotient::short(left, right, to) {
+        return Ok(quotient);
+    }
     let finer = |side: &dyn Datum, digits: i8| -> Result<ArrayRef, ArrowError> {
         let (array, _) = side.get();
         let scale = match array.data_type() {
@@ -249,11 +256,14 @@ fn operation(expr: &Expr, schema: &DFSchema) -> Option<Operation> {
     let wide = |data_type: &DataType| matches!(data_type, DataType::Decimal128(..) | DataType::Decimal256(..));
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            let arithmetic = matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply);
-            if !arithmetic && *op != Operator::Divide {
+            if !is_arithmetic(expr) {
                 return None;
             }
             let (left, right) = (left.get_type(schema).ok()?, right.get_type(schema).ok()?);
+            if *op == Operator::StringConcat {
+                return (left == right && concatenation::is_text(&left)).then_some(Operation::Binary(*op));
+            }
+            let arithmetic = *op != Operator::Divide;
             let checked = (arithmetic && left.is_integer() && left == right) || (wide(&left) && wide(&right));
             checked.then_some(Operation::Binary(*op))
         }
@@ -265,7 +275,10 @@ fn operation(expr: &Expr, schema: &DFSchema) -> Option<Operation> {
 fn is_arithmetic(expr: &Expr) -> bool {
     match expr {
         Expr::BinaryExpr(BinaryExpr { op, .. }) => {
-            matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide)
+            matches!(
+                op,
+                Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide | Operator::StringConcat
+            )
         }
         Expr::Negative(_) => true,
         _ => false,

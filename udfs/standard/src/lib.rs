@@ -1,15 +1,19 @@
 //! What everyday SQL has and DataFusion lacks, or answers otherwise: arithmetic that says when a number leaves its type,
-//! sums that are exact, casts that round, and functions that users of DuckDB and PostgreSQL expect.
+//! sums that are exact, averages and casts that round, and functions that users of DuckDB and PostgreSQL expect.
 
 mod age;
 mod arithmetic;
+mod average;
 mod casts;
+mod concatenation;
 mod fused;
 mod mode;
+mod quotient;
 mod similar;
 mod sum;
 
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
+pub use average::avg;
 pub use casts::RoundedCasts;
 pub use sum::sum;
 

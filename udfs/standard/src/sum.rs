@@ -135,7 +135,7 @@ fn state_type(data_type: &DataType) -> Option<DataType> {
 }
 
 /// Numbers whose sums are made in 128 bits.
-trait Summed: ArrowPrimitiveType + Send + Sync {
+pub(crate) trait Summed: ArrowPrimitiveType + Send + Sync {
     /// The sum of the values; `None` where even 128 bits overflow.
     fn total(values: &[Self::Native]) -> Option<i128>;
     fn wide(value: Self::Native) -> i128;
@@ -217,7 +217,7 @@ fn overflow(to: &DataType) -> DataFusionError {
 }
 
 /// The sum of an array's values that are not NULL.
-fn total<T: Summed>(values: &PrimitiveArray<T>) -> Option<i128> {
+pub(crate) fn total<T: Summed>(values: &PrimitiveArray<T>) -> Option<i128> {
     match values.nulls().filter(|nulls| nulls.null_count() > 0) {
         None => T::total(values.values()),
         Some(nulls) => nulls

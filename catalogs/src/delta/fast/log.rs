@@ -25,7 +25,7 @@ pub(in crate::delta) enum Since {
 }
 
 /// How the names of files begin that are not yet commits.
-const UNFINISHED: &str = ".commit-";
+pub(in crate::delta) const UNFINISHED: &str = ".commit-";
 
 /// Such a file is abandoned after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
