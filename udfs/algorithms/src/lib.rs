@@ -3,9 +3,12 @@
 //! Kernels only: plain functions over [`bonnet_graph::Graph`] or, where arcs or weights matter, over a [`Network`]; free of
 //! Arrow and SQL.
 //!
-//! * Of nodes: [`core_number`], [`pagerank`], [`triangle_count`].
-//! * Of edges: [`truss_number`].
-//! * Of a graph: [`transitivity`].
+//! * Of nodes: [`core_number`], [`triangle_count`], [`local_clustering`]; centralities: [`pagerank`], [`degree_centrality`],
+//!   [`closeness_centrality`], [`harmonic_centrality`], [`betweenness_centrality`], [`eigenvector_centrality`],
+//!   [`katz_centrality`]; [`eccentricity`]; communities: [`louvain`], [`leiden`], [`label_propagation_communities`].
+//! * Of edges: [`truss_number`], [`edge_betweenness`]; of pairs of nodes: [`link_scores`], [`two_hop_scores`].
+//! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`].
+//! * From nodes: [`k_hop`], [`random_walks`].
 //!
 //! ```
 //! use bonnet_algorithms::{core_number, transitivity};
@@ -18,12 +21,23 @@
 //! assert_eq!(transitivity(&graph, &Unmonitored).unwrap(), 3.0 / 5.0);
 //! ```
 
+mod betweenness;
+mod communities;
 mod core_number;
+mod degree_assortativity;
+mod degree_centrality;
+mod diameter;
+mod distances;
+mod eigenvector;
 mod error;
 mod k_hop;
+mod link_scores;
+mod local_clustering;
 mod network;
 mod pagerank;
 mod parallel;
+mod random_walks;
+mod searches;
 mod transitivity;
 mod triangles;
 mod truss_number;
@@ -31,11 +45,21 @@ mod truss_number;
 #[cfg(test)]
 mod testing;
 
+pub use betweenness::{Betweenness, BetweennessOptions, betweenness_centrality, edge_betweenness};
+pub use communities::{CommunityOptions, LabelPropagation, label_propagation_communities, leiden, louvain, modularity};
 pub use core_number::core_number;
+pub use degree_assortativity::degree_assortativity;
+pub use degree_centrality::{Direction, degree_centrality};
+pub use diameter::diameter;
+pub use distances::{closeness_centrality, eccentricity, effective_diameter, harmonic_centrality};
+pub use eigenvector::{IterationOptions, eigenvector_centrality, katz_centrality};
 pub use error::AlgorithmError;
 pub use k_hop::{Neighborhoods, k_hop};
+pub use link_scores::{LinkScore, ScoredPairs, link_scores, two_hop_scores};
+pub use local_clustering::local_clustering;
 pub use network::{Links, Network, RepeatedArc, WeightedArcs};
 pub use pagerank::{PageRankOptions, pagerank};
+pub use random_walks::{WalkOptions, random_walks};
 pub use transitivity::transitivity;
 pub use triangles::triangle_count;
 pub use truss_number::truss_number;

@@ -94,6 +94,11 @@ impl<'a> Network<'a> {
     pub fn n_nodes(self) -> usize {
         self.out.n_nodes()
     }
+
+    /// The same arcs turned round.
+    pub fn reversed(self) -> Self {
+        Self { out: self.into, into: self.out, ..self }
+    }
 }
 
 /// Weighted arcs as compressed sparse rows; each list is sorted.

@@ -1,4 +1,4 @@
-//! Relations that name nodes of the graphs: sources, targets, places of jumps.
+//! Relations that name nodes of the graphs: sources, places of jumps, pairs, communities.
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, new_null_array};
 use arrow::compute::{cast, concat};
@@ -12,26 +12,51 @@ use super::network::WEIGHT;
 
 const NODE: &str = "node";
 const GRAPH_ID: &str = "graph_id";
+const COMMUNITY: &str = "community";
+const SRC: &str = "src";
+const DST: &str = "dst";
 
-/// A parameter that is a relation of nodes: `node`, perhaps a column of values, and `graph_id` where edges have it.
+/// A parameter that is a relation of nodes, or of pairs of them, and `graph_id` where edges have it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chosen {
     name: &'static str,
-    /// Whether nodes have a value, in the column `weight`, 1 where there is no such column.
-    valued: bool,
+    columns: Columns,
     description: &'static str,
-    optional: bool,
+    pub(super) optional: bool,
+}
+
+/// What a row holds beside `graph_id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    /// `node`.
+    Nodes,
+    /// `node`, and `weight`, 1 where there is no such column.
+    Weights,
+    /// `node` and `community`.
+    Communities,
+    /// `src` and `dst`.
+    Pairs,
 }
 
 impl Chosen {
     /// Nodes that may be left out.
     pub(super) const fn nodes(name: &'static str, description: &'static str) -> Self {
-        Self { name, valued: false, description, optional: true }
+        Self { name, columns: Columns::Nodes, description, optional: true }
     }
 
-    /// The same nodes with values in the column `weight`.
+    /// With a value in the column `weight`.
     pub(super) const fn with_weights(self) -> Self {
-        Self { valued: true, ..self }
+        Self { columns: Columns::Weights, ..self }
+    }
+
+    /// With a number for each of the values of the column `community`.
+    pub(super) const fn with_communities(self) -> Self {
+        Self { columns: Columns::Communities, ..self }
+    }
+
+    /// Pairs of nodes instead, in the columns `src` and `dst`.
+    pub(super) const fn with_pairs(self) -> Self {
+        Self { columns: Columns::Pairs, ..self }
     }
 
     /// The same, but not to be left out.
@@ -48,17 +73,21 @@ impl Chosen {
     pub(super) fn bind(self, function: &'static str, call: &Call) -> Result<Option<(ChosenInput, Vec<String>)>> {
         let Some(input) = call.input(self.name) else { return Ok(None) };
         let relation = &call.inputs[input];
-        require_columns(function, relation, &[NODE])?;
+        let (required, read): (&[&str], &[&str]) = match self.columns {
+            Columns::Nodes => (&[NODE], &[NODE]),
+            Columns::Weights => (&[NODE], &[NODE, WEIGHT]),
+            Columns::Communities => (&[NODE, COMMUNITY], &[NODE, COMMUNITY]),
+            Columns::Pairs => (&[SRC, DST], &[SRC, DST]),
+        };
+        require_columns(function, relation, required)?;
         let has = |name: &&str| relation.schema.field_with_name(name).is_ok();
         let edges_have_id = call.inputs[0].schema.field_with_name(GRAPH_ID).is_ok();
         if edges_have_id != has(&GRAPH_ID) {
             let (with, without) = if edges_have_id { ("edges", self.name) } else { (self.name, "edges") };
             return usage_error(format!("{function}: {with} has a column graph_id and {without} has none: add it"));
         }
-        let weight = self.valued.then_some(WEIGHT);
-        let columns = [Some(NODE), Some(GRAPH_ID), weight].into_iter().flatten().filter(has);
-        let reads = columns.map(str::to_owned).collect();
-        Ok(Some((ChosenInput { function, name: self.name, input }, reads)))
+        let reads = read.iter().copied().chain([GRAPH_ID]).filter(has).map(str::to_owned).collect();
+        Ok(Some((ChosenInput { function, name: self.name, columns: self.columns, input }, reads)))
     }
 }
 
@@ -67,44 +96,85 @@ impl Chosen {
 pub(super) struct ChosenInput {
     function: &'static str,
     name: &'static str,
+    columns: Columns,
     /// Which input of the call it is.
     pub(super) input: usize,
 }
 
+/// What a call names in one graph, in the order of the rows.
+#[derive(Debug)]
+pub(super) enum ChosenRows {
+    /// Nodes by their numbers, with their values.
+    Nodes(Vec<(u32, f64)>),
+    /// Pairs of nodes.
+    Pairs(Vec<(u32, u32)>),
+}
+
 impl ChosenInput {
-    /// The nodes of each graph by their numbers, with their values, in the order of the rows.
+    /// What the relation names in each graph.
     ///
     /// # Errors
     /// For a node or a graph that the edges lack, and for NULL.
-    pub(super) fn collect(self, run: &mut Run, graphs: &[InputGraph]) -> Result<Vec<Vec<(u32, f64)>>> {
-        let Self { function, name, input } = self;
-        let batches = run.collect(input)?;
+    pub(super) fn collect(self, run: &mut Run, graphs: &[InputGraph]) -> Result<Vec<ChosenRows>> {
+        let batches = run.collect(self.input)?;
         let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        let column = |column: &str| -> Result<Option<ArrayRef>> { whole_column(&batches, column) };
-        let nodes = column(NODE)?.unwrap_or_else(|| new_null_array(&DataType::Null, 0));
-        let values = match column(WEIGHT)? {
-            Some(weights) => cast(&weights, &DataType::Float64)?.as_primitive::<Float64Type>().clone(),
-            None => Float64Array::from(vec![1.0; count]),
+        let column = |name: &str| -> Result<ArrayRef> {
+            Ok(whole_column(&batches, name)?.unwrap_or_else(|| new_null_array(&DataType::Null, 0)))
         };
-        let keys = KeyColumn::new(&nodes, &format!("{function}: {name}.{NODE}"))?;
-        let rows_of = rows_of_graphs(&format!("{function}: {name}"), graphs, column(GRAPH_ID)?.as_ref(), count)?;
-        let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<Vec<(u32, f64)>> {
-            let numbers = graph.keys.numbers(&keys.rows(&rows)?);
-            let node = |(row, number): (u32, Option<u32>)| match number {
-                Some(number) if values.is_valid(row as usize) => Ok((number, values.value(row as usize))),
-                Some(_) => Err(execution_error(format!("{function}: {name} has a row without a {WEIGHT}"))),
-                None if nodes.is_null(row as usize) => {
-                    Err(execution_error(format!("{function}: {name} has a row without a node")))
-                }
-                None => Err(graph.context(execution_error(format!(
-                    "{function}: {name} has the node {}, which is on no edge: take it out, or give nodes => with it",
-                    keys.describe(row as usize)
-                )))),
+        let what = format!("{}: {}", self.function, self.name);
+        let ids = whole_column(&batches, GRAPH_ID)?;
+        let rows_of = rows_of_graphs(&what, graphs, ids.as_ref(), count)?;
+        if self.columns == Columns::Pairs {
+            let (src, dst) = (column(SRC)?, column(DST)?);
+            let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<ChosenRows> {
+                let ends =
+                    numbers(&what, graph, &src, SRC, &rows)?.into_iter().zip(numbers(&what, graph, &dst, DST, &rows)?);
+                Ok(ChosenRows::Pairs(ends.collect()))
             };
-            rows.into_iter().zip(numbers).map(node).collect()
+            return graphs.iter().zip(rows_of).map(of_graph).collect();
+        }
+        let nodes = column(NODE)?;
+        let values = match self.columns {
+            Columns::Communities => communities(&column(COMMUNITY)?, &what)?,
+            _ => match whole_column(&batches, WEIGHT)? {
+                Some(weights) => cast(&weights, &DataType::Float64)?.as_primitive::<Float64Type>().clone(),
+                None => Float64Array::from(vec![1.0; count]),
+            },
+        };
+        if values.null_count() > 0 {
+            let column = if self.columns == Columns::Communities { COMMUNITY } else { WEIGHT };
+            return Err(execution_error(format!("{what} has a row whose {column} is NULL")));
+        }
+        let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<ChosenRows> {
+            let found = numbers(&what, graph, &nodes, NODE, &rows)?;
+            let valued = found.into_iter().zip(rows).map(|(number, row)| (number, values.value(row as usize)));
+            Ok(ChosenRows::Nodes(valued.collect()))
         };
         graphs.iter().zip(rows_of).map(of_graph).collect()
     }
+}
+
+/// The numbers of the nodes in some rows of a column.
+fn numbers(what: &str, graph: &InputGraph, nodes: &ArrayRef, column: &str, rows: &[u32]) -> Result<Vec<u32>> {
+    let keys = KeyColumn::new(nodes, &format!("{what}.{column}"))?.rows(rows)?;
+    let node = |(i, number): (usize, Option<u32>)| match number {
+        Some(number) => Ok(number),
+        None if nodes.is_null(rows[i] as usize) => {
+            Err(execution_error(format!("{what} has a row whose {column} is NULL")))
+        }
+        None => Err(graph.context(execution_error(format!(
+            "{what} has the node {}, which is on no edge: take it out, or give nodes => with it",
+            keys.describe(i)
+        )))),
+    };
+    graph.keys.numbers(&keys).into_iter().enumerate().map(node).collect()
+}
+
+/// A number for each community, NULL for NULL.
+fn communities(column: &ArrayRef, what: &str) -> Result<Float64Array> {
+    let keys = KeyColumn::new(column, &format!("{what}.{COMMUNITY}"))?;
+    let index = KeyIndex::new(&[(COMMUNITY, &keys)])?;
+    Ok(index.numbers(&keys).into_iter().map(|number| number.map(f64::from)).collect())
 }
 
 /// The rows of a relation that belong to each graph, by its column `graph_id`. `what` names the relation in errors.

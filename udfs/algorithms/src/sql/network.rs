@@ -7,7 +7,7 @@ use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
 use bonnet_sql::{Host, InputGraph, OptionValue, Options, Parameter, execution_error, stopped};
 use datafusion::common::{DataFusionError, Result};
 
-use super::chosen::Chosen;
+use super::chosen::{Chosen, ChosenRows};
 use crate::{AlgorithmError, Network, RepeatedArc, WeightedArcs};
 
 /// The column of weights.
@@ -111,17 +111,23 @@ pub(super) struct GraphCall<'a> {
     pub(super) graph: &'a InputGraph,
     /// The nodes that the call names, with their values, where the function takes some.
     pub(super) chosen: Option<&'a [(u32, f64)]>,
+    /// The pairs that the call names, where the function takes some.
+    pub(super) pairs: Option<&'a [(u32, u32)]>,
     pub(super) host: &'a Host,
     reading: Reading,
 }
 
 impl<'a> GraphCall<'a> {
     pub(super) fn new(graph: &'a InputGraph, reading: Reading, host: &'a Host) -> Self {
-        Self { graph, chosen: None, host, reading }
+        Self { graph, chosen: None, pairs: None, host, reading }
     }
 
-    pub(super) fn choosing(self, chosen: Option<&'a [(u32, f64)]>) -> Self {
-        Self { chosen, ..self }
+    pub(super) fn choosing(self, chosen: Option<&'a ChosenRows>) -> Self {
+        match chosen {
+            Some(ChosenRows::Nodes(nodes)) => Self { chosen: Some(nodes), ..self },
+            Some(ChosenRows::Pairs(pairs)) => Self { pairs: Some(pairs), ..self },
+            None => self,
+        }
     }
 
     /// The undirected simple graph of the rows.

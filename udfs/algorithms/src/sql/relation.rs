@@ -147,7 +147,7 @@ fn bind_call(
         let host = run.host();
         let columns = |(i, graph): (usize, &InputGraph)| -> Result<Vec<ArrayRef>> {
             check(host)?;
-            let call = GraphCall::new(graph, reading, host).choosing(chosen.as_ref().map(|chosen| &chosen[i][..]));
+            let call = GraphCall::new(graph, reading, host).choosing(chosen.as_ref().map(|chosen| &chosen[i]));
             with_keys(rows, graph, kernel(&call).map_err(|failure| failure.error(name, graph))?)
         };
         let mut graphs = graphs.into_iter().enumerate();
