@@ -2,6 +2,7 @@
 //!
 //! Each runs in rayon's global pool, as wide as the machine. The comparison with other tools is in `compare.py`.
 
+mod algorithms;
 mod descriptors;
 mod edge_curvature;
 mod enumeration;
@@ -162,6 +163,7 @@ fn all(c: &mut Criterion) {
         enumeration::complexes,
         homophily::metapaths,
         homophily::homophily_of_graphs,
+        algorithms::algorithms,
     ] {
         group(c).expect("generated graphs are valid input");
     }

@@ -331,8 +331,9 @@ impl<'a> Lanes<'a> {
             let (u, mask) = self.order[i];
             let paths = self.paths[u as usize];
             let mut sum = [0.0; LANES];
-            for at in offsets[u as usize]..offsets[u as usize + 1] {
-                let v = targets[at] as usize;
+            let start = offsets[u as usize];
+            for (at, &v) in (start..).zip(&targets[start..offsets[u as usize + 1]]) {
+                let v = v as usize;
                 let common = mask & self.next[v];
                 if common != 0 {
                     let chosen = &CHOICE[common as usize];

@@ -157,7 +157,7 @@ mod tests {
         };
         assert_eq!(of(&cycle), 500);
         // A wheel of spokes: hubs bound the rest.
-        let spokes: Vec<(u32, u32)> = (1..1001).map(|v| (if v <= 100 { 0 } else { v - 100 }, v)).collect();
+        let spokes: Vec<(u32, u32)> = (1..1001).map(|v| (u32::saturating_sub(v, 100), v)).collect();
         assert_eq!(of(&spokes), 20);
         assert_eq!(of(&cycle[..1000]), 1000);
         assert_eq!(of(&[]), 0);

@@ -14,6 +14,15 @@ const TOGETHER: usize = 1 << 12;
 /// A gain that is less than this share of a node's strength is a rounding error.
 const NEGLIGIBLE: f64 = 1e-11;
 
+/// A community while its nodes move.
+#[derive(Clone, Copy, Default)]
+struct Community {
+    /// The sum of its nodes' strengths.
+    strength: f64,
+    /// The weight between it and the node that is looked at.
+    weight: f64,
+}
+
 /// Moves nodes to the community of a neighbour where that raises modularity most, until no move does: a node is looked at again
 /// when a neighbour has moved (Traag, Waltman and van Eck 2019, algorithm MoveNodesFast). Gives whether any moved.
 pub(super) fn move_nodes(
@@ -27,11 +36,10 @@ pub(super) fn move_nodes(
     if graph.total == 0.0 {
         return Ok(false);
     }
-    let mut strength = vec![0.0; n];
-    community.iter().zip(&graph.strength).for_each(|(&c, own)| strength[c as usize] += own);
+    let mut communities = vec![Community::default(); n];
+    community.iter().zip(&graph.strength).for_each(|(&c, own)| communities[c as usize].strength += own);
     let mut queue: VecDeque<u32> = random_order(n, random).into();
     let mut waiting = vec![true; n];
-    let mut weight_to = vec![0.0; n];
     let mut found: Vec<u32> = Vec::new();
     let (mut moved, mut visits) = (false, 0usize);
     while let Some(v) = queue.pop_front() {
@@ -44,27 +52,30 @@ pub(super) fn move_nodes(
         for (u, weight) in graph.of(v) {
             let c = community[u as usize];
             if weight > 0.0 {
-                if weight_to[c as usize] == 0.0 {
+                let to = &mut communities[c as usize].weight;
+                if *to == 0.0 {
                     found.push(c);
                 }
-                weight_to[c as usize] += weight;
+                *to += weight;
             }
         }
         let scale = resolution * k / graph.total;
+        let Community { strength, weight } = communities[own as usize];
         let mut best = own;
-        let mut most = weight_to[own as usize] - scale * (strength[own as usize] - k) + NEGLIGIBLE * k;
-        for &c in found.iter().filter(|&&c| c != own) {
-            let gain = weight_to[c as usize] - scale * strength[c as usize];
-            if gain > most || (gain == most && best != own && c < best) {
+        let mut most = weight - scale * (strength - k) + NEGLIGIBLE * k;
+        for c in found.drain(..) {
+            let Community { strength, weight } = communities[c as usize];
+            communities[c as usize].weight = 0.0;
+            let gain = weight - scale * strength;
+            if c != own && (gain > most || (gain == most && best != own && c < best)) {
                 (best, most) = (c, gain);
             }
         }
-        found.drain(..).for_each(|c| weight_to[c as usize] = 0.0);
         if best != own {
             moved = true;
             community[v as usize] = best;
-            strength[own as usize] -= k;
-            strength[best as usize] += k;
+            communities[own as usize].strength -= k;
+            communities[best as usize].strength += k;
             for (u, _) in graph.of(v) {
                 if community[u as usize] != best && !std::mem::replace(&mut waiting[u as usize], true) {
                     queue.push_back(u);

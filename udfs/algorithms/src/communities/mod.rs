@@ -46,11 +46,13 @@ impl CommunityOptions {
     }
 }
 
-/// The nodes in a random order.
+/// The nodes in a random order. Of many, those that lie together in memory stay together, 64 at a time.
 fn random_order(n: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..n as u32).collect();
-    shuffle(&mut order, || random.next_u64());
-    order
+    let together = if n < 1 << 14 { 1 } else { 64 };
+    let mut blocks: Vec<usize> = (0..n.div_ceil(together)).collect();
+    shuffle(&mut blocks, || random.next_u64());
+    let nodes = |block: usize| (block * together) as u32..n.min((block + 1) * together) as u32;
+    blocks.into_iter().flat_map(nodes).collect()
 }
 
 /// The same communities numbered by falling size; among equal sizes, by their smallest node.
