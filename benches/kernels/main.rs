@@ -10,6 +10,7 @@ mod filtrations;
 mod generators;
 mod homophily;
 mod ranking;
+mod structure;
 mod tasks;
 mod topology;
 mod training_sizes;
@@ -158,6 +159,7 @@ fn all(c: &mut Criterion) {
         descriptors::descriptors,
         filtrations::filtrations,
         generators::generators,
+        structure::structure,
         topology::topology,
         enumeration::enumeration,
         enumeration::complexes,

@@ -1,14 +1,19 @@
 //! Graph algorithms: centralities, cores, paths, communities, link prediction.
 //!
-//! Kernels only: plain functions over [`bonnet_graph::Graph`] or, where arcs or weights matter, over a [`Network`]; free of
-//! Arrow and SQL.
+//! Kernels only: plain functions over [`bonnet_graph::Graph`] or, where arcs or weights matter, over a [`Network`];
+//! free of Arrow and SQL.
 //!
 //! * Of nodes: [`core_number`], [`triangle_count`], [`local_clustering`]; centralities: [`pagerank`], [`degree_centrality`],
 //!   [`closeness_centrality`], [`harmonic_centrality`], [`betweenness_centrality`], [`eigenvector_centrality`],
 //!   [`katz_centrality`]; [`eccentricity`]; communities: [`louvain`], [`leiden`], [`label_propagation_communities`].
 //! * Of edges: [`truss_number`], [`edge_betweenness`]; of pairs of nodes: [`link_scores`], [`two_hop_scores`].
-//! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`].
+//! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`];
+//!   [`is_bipartite`], [`is_planar`], [`treewidth_upper_bound`], [`is_isomorphic`].
 //! * From nodes: [`k_hop`], [`random_walks`].
+//! * Connection: [`strong_components`], [`condensation`], [`biconnected_components`], [`articulation_points`], [`bridges`],
+//!   [`dominators`], [`topological_sort`], [`feedback_arc_set`].
+//! * Paths and flows: [`shortest_paths`], [`minimum_spanning_tree`], [`maximum_flow`], [`minimum_cut`].
+//! * Choices of nodes and edges: [`maximum_matching`], [`graph_coloring`], [`maximal_cliques`], [`subgraph_isomorphisms`].
 //!
 //! ```
 //! use bonnet_algorithms::{core_number, transitivity};
@@ -22,23 +27,38 @@
 //! ```
 
 mod betweenness;
+mod biconnected_components;
 mod communities;
 mod core_number;
 mod degree_assortativity;
 mod degree_centrality;
 mod diameter;
 mod distances;
+mod dominators;
 mod eigenvector;
 mod error;
+mod feedback_arc_set;
+mod graph_coloring;
+mod is_bipartite;
+mod is_planar;
+mod isomorphism;
 mod k_hop;
 mod link_scores;
 mod local_clustering;
+mod maximal_cliques;
+mod maximum_flow;
+mod maximum_matching;
+mod minimum_spanning_tree;
 mod network;
 mod pagerank;
 mod parallel;
 mod random_walks;
 mod searches;
+mod shortest_paths;
+mod strong_components;
+mod topological_sort;
 mod transitivity;
+mod treewidth;
 mod triangles;
 mod truss_number;
 
@@ -46,21 +66,36 @@ mod truss_number;
 mod testing;
 
 pub use betweenness::{Betweenness, BetweennessOptions, betweenness_centrality, edge_betweenness};
+pub use biconnected_components::{articulation_points, biconnected_components, bridges};
 pub use communities::{CommunityOptions, LabelPropagation, label_propagation_communities, leiden, louvain, modularity};
 pub use core_number::core_number;
 pub use degree_assortativity::degree_assortativity;
 pub use degree_centrality::{Direction, degree_centrality};
 pub use diameter::diameter;
 pub use distances::{closeness_centrality, eccentricity, effective_diameter, harmonic_centrality};
+pub use dominators::dominators;
 pub use eigenvector::{IterationOptions, eigenvector_centrality, katz_centrality};
 pub use error::AlgorithmError;
+pub use feedback_arc_set::feedback_arc_set;
+pub use graph_coloring::graph_coloring;
+pub use is_bipartite::is_bipartite;
+pub use is_planar::is_planar;
+pub use isomorphism::{is_isomorphic, subgraph_isomorphisms};
 pub use k_hop::{Neighborhoods, k_hop};
 pub use link_scores::{LinkScore, ScoredPairs, link_scores, two_hop_scores};
 pub use local_clustering::local_clustering;
+pub use maximal_cliques::maximal_cliques;
+pub use maximum_flow::{Flow, maximum_flow, minimum_cut};
+pub use maximum_matching::maximum_matching;
+pub use minimum_spanning_tree::minimum_spanning_tree;
 pub use network::{Links, Network, RepeatedArc, WeightedArcs};
 pub use pagerank::{PageRankOptions, pagerank};
 pub use random_walks::{WalkOptions, random_walks};
+pub use shortest_paths::{Ends, PathAlgorithm, PathOptions, ShortestPath, shortest_paths};
+pub use strong_components::{condensation, strong_components};
+pub use topological_sort::topological_sort;
 pub use transitivity::transitivity;
+pub use treewidth::{Elimination, treewidth_upper_bound};
 pub use triangles::triangle_count;
 pub use truss_number::truss_number;
 

@@ -1,8 +1,10 @@
 //! A graph as algorithms read it that follow arcs or weights.
 
-use bonnet_graph::{Digraph, Graph};
+use bonnet_graph::petgraph::Directed;
+use bonnet_graph::{Digraph, Graph, View};
 
-/// The arcs that leave (or enter) each node, in ascending order of the other end, with their weights where they have any.
+/// The arcs that leave (or enter) each node, in ascending order of the other end, with their weights where they have
+/// any.
 #[derive(Debug, Clone, Copy)]
 pub struct Links<'a> {
     offsets: &'a [usize],
@@ -98,6 +100,12 @@ impl<'a> Network<'a> {
     /// The same arcs turned round.
     pub fn reversed(self) -> Self {
         Self { out: self.into, into: self.out, ..self }
+    }
+
+    /// The arcs without weights as petgraph's algorithms read them; both arcs of each edge of an undirected graph.
+    pub fn arcs_view(self) -> View<'a, Directed> {
+        let lists = |links: Links<'a>| (links.offsets, links.targets);
+        View::directed(lists(self.out), lists(self.into))
     }
 }
 
