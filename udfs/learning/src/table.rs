@@ -207,6 +207,15 @@ pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(
     "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
 );
 
+/// Along what messages go, for the models whose equations ask for no symmetric matrix.
+pub(crate) const DIRECTION: OptionSpec = OptionSpec::choice(
+    "adjacency",
+    "edges",
+    &["edges", "arcs"],
+    "along what messages go. edges: both ways; arcs: from src to dst of the table edges, for node classification on \
+     directed graphs. Degrees then count the arcs that lead to a node",
+);
+
 /// What the rows of an adjacency hold, for models that read them as an input.
 pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(
     "adjacency",

@@ -181,8 +181,9 @@ impl Training<'_> {
         let known_labels: Arc<[(u32, u32)]> = objective.known_labels().into();
         reservation.grow(8 * known_labels.len())?;
         let n_outputs = objective.n_outputs();
+        let messages = messages(graph, arcs, options, &mut reservation)?;
         let problem = |device| Problem {
-            graph: Messages::from(graph),
+            graph: messages.clone(),
             arcs: arcs.cloned(),
             features: Arc::clone(&input),
             n_outputs,
@@ -300,6 +301,26 @@ impl Training<'_> {
             weights,
         })
     }
+}
+
+/// Along what a model sends its messages.
+pub(crate) fn messages(
+    graph: &Arc<Graph>,
+    arcs: Option<&Arc<Digraph>>,
+    options: &TrainOptions,
+    reservation: &mut Reservation<'_>,
+) -> Result<Messages, TrainError> {
+    // A model of one matrix of rows reads the arcs by itself.
+    if !options.reads_arcs() || options.model == "linkx" {
+        return Ok(Messages::from(graph));
+    }
+    let invalid = |valid: &str| OptionError::invalid("adjacency", "arcs", valid);
+    if options.batch_nodes.is_some() {
+        return Err(invalid("edges where neighbours are sampled (batch_nodes)").into());
+    }
+    let arcs = arcs.ok_or_else(|| invalid("edges: arcs are known to node_classification alone"))?;
+    reservation.grow(Digraph::bytes(arcs.n_nodes(), arcs.n_arcs()))?;
+    Ok(Messages::Arcs { graph: Arc::clone(graph), incoming: Arc::new(arcs.reversed()) })
 }
 
 /// The input of the first layer.

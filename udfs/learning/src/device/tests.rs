@@ -3,7 +3,7 @@
 use bonnet_graph::{Graph, Unmonitored};
 
 use super::*;
-use crate::tests::{jobs, planted, split};
+use crate::tests::{directed_jobs, jobs, planted, split};
 use crate::train::Training;
 use crate::{EpochRecord, Items, Job, Outcome, Status, TrainError};
 
@@ -70,7 +70,7 @@ fn agree(device: fn() -> Lease, items: Items<'_>, job: &Job) -> &'static str {
 #[test]
 fn every_model_trains_on_a_device_as_on_the_cpu() {
     for device in devices() {
-        for (number, job) in jobs().into_iter().enumerate() {
+        for (number, job) in jobs().into_iter().chain(directed_jobs()).enumerate() {
             // Dense features are the input layer's alone, which the tests of definitions take on both.
             for sparse in if number < 3 { &[true, false][..] } else { &[true] } {
                 let data = planted(60, *sparse);

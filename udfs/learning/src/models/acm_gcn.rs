@@ -12,6 +12,7 @@ use crate::network::{Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::ModelSpec;
+use crate::table::DIRECTION;
 
 /// The registration: the defaults of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -35,6 +36,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [0, 1],
             "1: the rows of the adjacency matrix are a fourth channel of every layer",
         ),
+        DIRECTION,
     ],
     // The rows of the adjacency matrix are those of all nodes.
     reach: Some(|options| match options.integer("structure_info")? {

@@ -11,7 +11,7 @@ use crate::network::{Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
-use crate::table::AFFINITY;
+use crate::table::{AFFINITY, DIRECTION};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,6 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Gasteiger, Bojchevski and Günnemann 2019, Predict then propagate: graph neural networks meet personalized PageRank",
     defaults: COMMON,
     own: &[
+        DIRECTION,
         OptionSpec::real("alpha", 0.1, [0.0, up_to(1.0)], "teleport probability"),
         OptionSpec::integer("hops", 10, [1, 64], "number of propagations"),
         AFFINITY,

@@ -12,6 +12,7 @@ use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration: the 3-hop configuration with all features; rates and decay of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Maurya, Liu and Murata 2022, Simplifying approach to node classification in graph neural networks",
     defaults: Defaults { lr: 0.02, ..COMMON },
     own: &[
+        DIRECTION,
         OptionSpec::integer("hops", 3, [0, 64], "largest power of the adjacency"),
         OptionSpec::choice(
             "feature_set",

@@ -12,6 +12,7 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{Defaults, OptionSpec};
 use crate::program::{Builder, Program, Source};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration: the defaults are those of the paper for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -30,6 +31,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         dropout: 0.6,
     },
     own: &[
+        DIRECTION,
         OptionSpec::integer("heads", 8, [1, MAX_HEADS as i64], "attention heads of the hidden layers, concatenated"),
         OptionSpec::integer("output_heads", 1, [1, MAX_HEADS as i64], "attention heads of the last layer, averaged"),
         OptionSpec::real(

@@ -11,6 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,13 +21,16 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "Xu, Hu, Leskovec and Jegelka 2019, How powerful are graph neural networks?",
     defaults: COMMON,
-    own: &[OptionSpec::choice(
-        "norm",
-        "none",
-        &["none", "layer"],
-        "normalisation inside each perceptron; the paper's is by batch, which would make an output depend on \
+    own: &[
+        DIRECTION,
+        OptionSpec::choice(
+            "norm",
+            "none",
+            &["none", "layer"],
+            "normalisation inside each perceptron; the paper's is by batch, which would make an output depend on \
                       which others are computed",
-    )],
+        ),
+    ],
     reach: reach::A_LAYER,
     build,
 };

@@ -10,6 +10,7 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,6 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Chien, Peng, Li and Milenkovic 2021, Adaptive universal generalized PageRank graph neural network",
     defaults: COMMON,
     own: &[
+        DIRECTION,
         OptionSpec::real(
             "alpha",
             0.1,

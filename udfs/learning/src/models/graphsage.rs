@@ -10,6 +10,7 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::{Builder, Program, Source};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -19,7 +20,10 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "Hamilton, Ying and Leskovec 2017, Inductive representation learning on large graphs",
     defaults: COMMON,
-    own: &[OptionSpec::choice("aggregator", "mean", &["mean"], "how the neighbours' representations are joined")],
+    own: &[
+        OptionSpec::choice("aggregator", "mean", &["mean"], "how the neighbours' representations are joined"),
+        DIRECTION,
+    ],
     reach: reach::A_LAYER,
     build,
 };

@@ -10,6 +10,7 @@ use crate::network::{Axis, Operator, Problem, zeros};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program};
 use crate::spec::ModelSpec;
+use crate::table::DIRECTION;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -21,6 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     // There is nothing to train: the first epoch has the outputs.
     defaults: Defaults { epochs: 1, layers: 1, dropout: 0.0, ..COMMON },
     own: &[
+        DIRECTION,
         OptionSpec::real(
             "alpha",
             0.9,

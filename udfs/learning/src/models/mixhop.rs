@@ -11,6 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,7 +21,10 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "Abu-El-Haija, Perozzi, Kapoor et al. 2019, MixHop: higher-order graph convolutional architectures via sparsified neighborhood mixing",
     defaults: COMMON,
-    own: &[OptionSpec::integer("hops", 2, [0, 16], "largest power of the adjacency; the powers from 0 on are mixed")],
+    own: &[
+        OptionSpec::integer("hops", 2, [0, 16], "largest power of the adjacency; the powers from 0 on are mixed"),
+        DIRECTION,
+    ],
     reach: reach::HOPS_A_LAYER,
     build,
 };

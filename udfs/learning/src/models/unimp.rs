@@ -13,6 +13,7 @@ use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::given_labels::GivenLabels;
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration: the paper's setting for ogbn-arxiv.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -24,6 +25,7 @@ pub const SPEC: ModelSpec = ModelSpec {
              semi-supervised classification",
     defaults: Defaults { lr: 0.001, hidden: 128, layers: 3, dropout: 0.3, ..COMMON },
     own: &[
+        DIRECTION,
         OptionSpec::integer(
             "heads",
             2,

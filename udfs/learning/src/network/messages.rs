@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::Graph;
+use bonnet_graph::{Digraph, Graph};
 
 use crate::error::{BuildError, OptionError};
 use crate::sample::Sample;
@@ -12,6 +12,13 @@ use crate::sample::Sample;
 pub enum Messages {
     /// Those of the graph.
     Whole(Arc<Graph>),
+    /// Arcs: a node hears those that lead to it. Degrees count them.
+    Arcs {
+        /// The graph whose edges the arcs stand for.
+        graph: Arc<Graph>,
+        /// The arcs the other way round: the rows are those of their heads.
+        incoming: Arc<Digraph>,
+    },
     /// Those that were sampled. A row is never its node's own neighbours in a smaller graph: degrees are the graph's.
     Sampled(Arc<Sample>),
 }
@@ -27,10 +34,11 @@ impl Messages {
         &self.targets()[self.offsets()[v as usize]..self.offsets()[v as usize + 1]]
     }
 
-    /// The degree of `v` in the whole graph.
+    /// The degree of `v` in the whole graph; of arcs, the number of those that lead to it.
     pub fn degree(&self, v: u32) -> usize {
         match self {
             Self::Whole(graph) => graph.degree(v),
+            Self::Arcs { incoming, .. } => incoming.successors(v).len(),
             Self::Sampled(sample) => sample.degrees[v as usize] as usize,
         }
     }
@@ -39,7 +47,7 @@ impl Messages {
     /// all are there.
     pub fn scale(&self, v: u32) -> f64 {
         match self {
-            Self::Whole(_) => 1.0,
+            Self::Whole(_) | Self::Arcs { .. } => 1.0,
             Self::Sampled(_) => self.degree(v) as f64 / self.neighbors(v).len().max(1) as f64,
         }
     }
@@ -48,6 +56,7 @@ impl Messages {
     pub fn offsets(&self) -> &[usize] {
         match self {
             Self::Whole(graph) => graph.offsets(),
+            Self::Arcs { incoming, .. } => incoming.offsets(),
             Self::Sampled(sample) => &sample.offsets,
         }
     }
@@ -56,6 +65,7 @@ impl Messages {
     pub fn targets(&self) -> &[u32] {
         match self {
             Self::Whole(graph) => graph.targets(),
+            Self::Arcs { incoming, .. } => incoming.targets(),
             Self::Sampled(sample) => &sample.targets,
         }
     }
@@ -71,7 +81,7 @@ impl Messages {
     /// If there is a sample alone. Options are checked for that before.
     pub fn whole(&self) -> Result<&Arc<Graph>, BuildError> {
         match self {
-            Self::Whole(graph) => Ok(graph),
+            Self::Whole(graph) | Self::Arcs { graph, .. } => Ok(graph),
             Self::Sampled(_) => Err(OptionError::invalid("batch_nodes", "a number", "NULL for this model").into()),
         }
     }

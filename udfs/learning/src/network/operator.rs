@@ -53,9 +53,10 @@ impl Operator {
         Ok(operator)
     }
 
-    /// The normalised adjacency without loops: `D^-1/2 A D^-1/2`; 0 for a node without neighbours. O(n + m).
+    /// The normalised adjacency without loops: `D^-1/2 A D^-1/2`; 0 for a node without neighbours, or from one that no arc leads
+    /// to. O(n + m).
     pub fn symmetric_without_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let root = |v: u32| 1.0 / (graph.degree(v) as f64).sqrt();
+        let root = |v: u32| if graph.degree(v) == 0 { 0.0 } else { 1.0 / (graph.degree(v) as f64).sqrt() };
         Self::neighbors(graph, |i, j| (root(i) * root(j)) as f32, reservation)
     }
 
@@ -241,6 +242,14 @@ mod tests {
         close(symmetric.csr().values[symmetric.n_entries() - 1], 1.0);
         let mean = Operator::mean(&path(), &mut reservation).unwrap();
         assert_eq!((mean.row(4).len(), mean.csr().values), (0, &[1.0, 0.5, 0.5, 0.5, 0.5, 1.0][..]));
+        // Of arcs, those that lead to a node.
+        let (graph, arcs) = (Arc::new(Graph::from_edges(3, &[(0, 1), (1, 2)])), [(1, 0), (2, 1)]);
+        let incoming = Arc::new(bonnet_graph::Digraph::from_arcs(3, &arcs).reversed());
+        let arcs = Messages::Arcs { graph, incoming };
+        let attention = Operator::attention(&arcs, &mut reservation).unwrap();
+        assert_eq!((attention.row(0), attention.row(1), attention.row(2)), (&[0, 1][..], &[1, 2][..], &[2][..]));
+        let without = Operator::symmetric_without_loops(&arcs, &mut reservation).unwrap();
+        assert_eq!(without.csr().values, [1.0, 0.0]);
         // The transpose of a transpose is the matrix; the symmetric operator is its own.
         let all = RowSet::all(5);
         let mut transposed = |operator: &Operator| operator.transposed_rows(&all, &mut reservation).unwrap();

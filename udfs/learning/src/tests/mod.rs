@@ -43,6 +43,12 @@ pub(crate) fn jobs() -> Vec<Job> {
     jobs
 }
 
+/// Models along arcs: their operators have rows that are not their columns. For data with arcs.
+pub(crate) fn directed_jobs() -> Vec<Job> {
+    let arcs = |model| Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3).with("adjacency", "arcs");
+    ["gcn", "gat", "appnp", "mixhop", "unimp"].map(arcs).into()
+}
+
 /// The models of [`crate::program`].
 fn program_jobs() -> Vec<Job> {
     let fused: Vec<String> = fused_jobs().into_iter().map(|job| job.model).collect();
@@ -159,7 +165,9 @@ struct Bench {
 
 impl Bench {
     fn new(data: &GraphData, options: &TrainOptions, train: &[u32]) -> Self {
-        Self::with_messages(data, Messages::from(&data.graph), options, train)
+        let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
+        let messages = crate::train::messages(&data.graph, data.arcs.as_ref(), options, &mut reservation).unwrap();
+        Self::with_messages(data, messages, options, train)
     }
 
     /// Messages along other edges than those of the graph.

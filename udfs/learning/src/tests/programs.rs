@@ -387,3 +387,106 @@ fn models_without_a_hidden_layer_refuse_more_layers() {
         assert!(error.to_string().contains("no more and no less"), "{error}");
     }
 }
+
+/// 1 where an arc leads from column to row; on the diagonal too with loops.
+fn arcs_into(case: &Case, loops: bool) -> Matrix {
+    let n = case.data.graph().n_nodes();
+    let mut a = matrix(n, n, |r, c| f64::from(u8::from(loops && r == c)));
+    case.data.arcs.iter().flat_map(|arcs| arcs.arcs()).for_each(|(u, v)| a[v as usize][u as usize] = 1.0);
+    a
+}
+
+#[test]
+fn messages_go_along_arcs_where_these_are_asked_for() {
+    let arcs =
+        |model: &str, layers: i64| job(model, &[("adjacency", Value::Text("arcs".into()))]).with("layers", layers);
+    check(&arcs("gcn", 1), |case| {
+        let z = times(&symmetric(&arcs_into(case, true)), &times(&case.x, case.parameter("0.weight")));
+        shift(&z, case.parameter("0.bias"))
+    });
+    check(&arcs("gin", 1), |case| {
+        let eps = case.parameter("0.eps")[0][0];
+        let sum = plus(1.0 + eps, &case.x, 1.0, &times(&arcs_into(case, false), &case.x));
+        case.affine(&relu(&case.affine(&sum, "0.0")), "0.1")
+    });
+    check(&arcs("tag", 1), |case| {
+        let s = symmetric(&arcs_into(case, false));
+        let mut power = case.x.clone();
+        let mut z = times(&power, case.parameter("0.0.weight"));
+        for k in 1..=3 {
+            power = times(&s, &power);
+            z = plus(1.0, &z, 1.0, &times(&power, case.parameter(&format!("0.{k}.weight"))));
+        }
+        shift(&z, case.parameter("0.bias"))
+    });
+    check(&arcs("graphsage", 1), |case| {
+        let a = arcs_into(case, false);
+        let mean = matrix(a.len(), a.len(), |r, c| a[r][c] / a[r].iter().sum::<f64>().max(1.0));
+        let (w, bias) = (case.parameter("0.weight"), case.parameter("0.bias"));
+        let width = bias[0].len();
+        let part = |from: usize| matrix(w.len(), width, |r, c| w[r][from + c]);
+        let sent = times(&times(&mean, &case.x), &part(0));
+        shift(&plus(1.0, &sent, 1.0, &times(&case.x, &part(width))), bias)
+    });
+    check(&arcs("acm_gcn", 1).with("structure_info", 0), |case| {
+        let p = random_walk(&arcs_into(case, true));
+        let channel = |name: &str| times(&case.x, case.parameter(&format!("0.{name}.weight")));
+        let low = relu(&times(&p, &channel("low")));
+        let high = channel("high");
+        let high = relu(&plus(1.0, &high, -1.0, &times(&p, &high)));
+        let channels = [low, high, relu(&channel("identity"))];
+        let score = |x: &Matrix, name: &str| {
+            map(&times(x, case.parameter(&format!("0.{name}.attention"))), |z| 1.0 / (1.0 + (-z).exp()))
+        };
+        let names = ["low", "high", "identity"];
+        let scores: Vec<Matrix> = channels.iter().zip(names).map(|(x, name)| score(x, name)).collect();
+        let mixed = times(&beside(&[&scores[0], &scores[1], &scores[2]]), case.parameter("0.mix"));
+        matrix(mixed.len(), channels[0][0].len(), |r, c| {
+            let powers: Vec<f64> = mixed[r].iter().map(|z| (z / 3.0).exp()).collect();
+            let sum: f64 = powers.iter().sum();
+            channels.iter().zip(&powers).map(|(x, power)| power / sum * x[r][c]).sum()
+        })
+    });
+}
+
+#[test]
+fn arcs_in_both_directions_are_the_edges() {
+    let data = planted(50, true);
+    let both: Vec<(u32, u32)> = data.graph.edges().flat_map(|(u, v)| [(u, v), (v, u)]).collect();
+    let data = data.with_arcs(Digraph::from_arcs(50, &both)).unwrap();
+    let mut models = 0;
+    for spec in crate::models() {
+        let Some(option) = spec.hyperparameters().find(|option| option.name == "adjacency") else { continue };
+        if option.description.starts_with("what a node's row") {
+            continue;
+        }
+        let output = |adjacency: &str| {
+            let job = job(spec.name, &[("adjacency", Value::Text(adjacency.into()))]);
+            let options = job.resolve().unwrap();
+            let mut bench = Bench::new(&data, &options, &split(&data).train);
+            let values = parameters(&bench);
+            bench.loss(&values);
+            bench.model.outputs().to_vec()
+        };
+        assert_eq!(output("arcs"), output("edges"), "{}", spec.name);
+        models += 1;
+    }
+    assert!(models >= 13, "{models}");
+}
+
+#[test]
+fn arcs_that_are_not_known_or_cannot_be_sampled_are_refused() {
+    let data = planted(50, true);
+    let arcs = job("gcn", &[("adjacency", Value::Text("arcs".into()))]).with("epochs", 1);
+    let run = |data: &GraphData, job: &Job| {
+        let items = Items::Nodes(data, &split(data));
+        let outcome = crate::train(Place::Cpu, items, None, &job.resolve().unwrap(), &Unmonitored, &mut |_| {});
+        outcome.map_err(|error| error.to_string())
+    };
+    assert!(run(&data, &arcs).is_ok());
+    let sampled = run(&data, &arcs.clone().with("batch_nodes", 10)).unwrap_err();
+    assert!(sampled.contains("neighbours are sampled"), "{sampled}");
+    let without = GraphData { arcs: None, ..data };
+    let unknown = run(&without, &arcs).unwrap_err();
+    assert!(unknown.contains("node_classification alone"), "{unknown}");
+}

@@ -24,7 +24,7 @@ fn fixed(outcome: Outcome) -> Outcome {
 fn the_number_of_threads_changes_no_bit() {
     for sparse in [true, false] {
         let data = planted(900, sparse);
-        for mut job in jobs() {
+        for mut job in jobs().into_iter().chain(directed_jobs()) {
             job = with_layers(&job, 3).unwrap_or(job);
             job.set("epochs", 6);
             let results = [1, 2, 8].map(|threads| {
@@ -42,7 +42,7 @@ fn pruning_changes_no_bit() {
         let mut data = planted(900, sparse);
         // Few labels, so that pruning leaves much out.
         data.labels.iter_mut().enumerate().for_each(|(v, label)| *label = label.filter(|_| v % 40 < 3));
-        for mut job in jobs() {
+        for mut job in jobs().into_iter().chain(directed_jobs()) {
             job.set("epochs", 6);
             assert!(fixed(outcome(&data, &job, true)) == fixed(outcome(&data, &job, false)), "{}", job.model);
         }
