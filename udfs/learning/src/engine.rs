@@ -9,6 +9,7 @@ use crate::optimizer::Optimizer;
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::schedule::clip_global_norm;
+use crate::spaces::Space;
 use crate::split::Part;
 use crate::task::{Objective, Outputs, Step};
 
@@ -54,6 +55,8 @@ pub(crate) struct FinalPass<'a> {
     pub parameters: &'a [f32],
     pub outputs: &'a [f32],
     pub embedding: Option<(&'a [f32], Axis)>,
+    /// Whose points the embedding's rows are.
+    pub space: Option<&'a Space>,
     /// The most bytes that were held beside the reservation: of steps, or on a device.
     pub beside: usize,
 }
@@ -141,7 +144,8 @@ impl<'a> CpuEngine<'a> {
         Ok(Self {
             best_parameters: setup.parameters.clone(),
             gradient: vec![0f32; stored],
-            optimizer: Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored),
+            optimizer: Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored)
+                .with_points(model.layout()),
             n_items: 0,
             n_nodes,
             scopes: Vec::new(),
@@ -235,6 +239,7 @@ impl Engine for CpuEngine<'_> {
             parameters: &self.best_parameters,
             outputs: self.model.outputs(),
             embedding: self.model.embedding(),
+            space: self.model.space(),
             beside: self.largest_scopes + self.model.peak(),
         })
     }

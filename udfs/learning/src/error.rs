@@ -125,6 +125,16 @@ pub enum SaveError {
         /// The first thing that differs.
         difference: String,
     },
+    /// Parameters of the same shapes in another space.
+    #[error("the saved parameters have {name} {saved}, the job has {needed}: load them with {name} => {saved}")]
+    Geometry {
+        /// The option that differs.
+        name: &'static str,
+        /// Its saved value.
+        saved: String,
+        /// That of the job.
+        needed: String,
+    },
 }
 
 /// Why a model was not built.

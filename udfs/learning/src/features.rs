@@ -374,6 +374,57 @@ fn scaled_rows(features: &Features, length: impl Fn(&[f32]) -> f64) -> Features 
     features
 }
 
+/// The longest tangent vector that a row of features is read as.
+const LONGEST: f64 = crate::spaces::radial::SINH_BOUND;
+
+/// The rows as tangent vectors at the origin of the hyperboloid of curvature -1, lifted to its points: the time coordinate in
+/// front of the others. O(entries).
+pub(crate) fn lifted(features: &Features, n: usize) -> Features {
+    use crate::spaces::Radial;
+    let factors = |squares: f64| {
+        let s = squares.min(LONGEST * LONGEST);
+        // Beyond the longest the direction stays and the length is that of the bound.
+        let stretch = Radial::Sin.value(s) * if squares > s { (s / squares).sqrt() } else { 1.0 };
+        (Radial::Cos.value(s) as f32, stretch as f32)
+    };
+    let length = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+    match features {
+        Features::None => Features::None,
+        Features::Dense { columns, values } => {
+            let mut out = Vec::with_capacity(n * (columns + 1));
+            for row in values.chunks_exact((*columns).max(1)) {
+                let (time, stretch) = factors(length(row));
+                out.push(time);
+                out.extend(row.iter().map(|x| x * stretch));
+            }
+            Features::Dense { columns: columns + 1, values: out }
+        }
+        Features::Sparse(rows) => {
+            let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+            for v in 0..rows.n_rows() {
+                let (at, row) = rows.row(v);
+                let (time, stretch) = factors(length(row));
+                columns.push(0);
+                values.push(time);
+                columns.extend(at.iter().map(|column| column + 1));
+                values.extend(row.iter().map(|x| x * stretch));
+                offsets.push(columns.len());
+            }
+            let lifted = SparseRows::new(rows.n_columns() + 1, offsets, columns, values);
+            lifted.map_or(Features::None, Features::Sparse)
+        }
+    }
+}
+
+/// The bytes of [`lifted`].
+pub(crate) fn lifted_bytes(features: &Features, n: usize) -> usize {
+    match features {
+        Features::None => 0,
+        Features::Dense { columns, .. } => 4 * n * (columns + 1),
+        Features::Sparse(rows) => 8 * n + 8 * ((0..rows.n_rows()).map(|v| rows.row(v).0.len()).sum::<usize>() + n),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,6 +57,7 @@ mod sample;
 mod sampled;
 mod saved;
 pub mod schedule;
+pub mod spaces;
 mod spec;
 mod split;
 mod table;

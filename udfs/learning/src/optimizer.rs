@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::choices::named;
 use crate::error::OptionError;
 use crate::kernels::simd::{self, Body, Vectors};
+use crate::network::Layout;
+use crate::spaces::PointSpace;
 
 /// Which optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -37,13 +39,46 @@ pub struct Optimizer {
     steps: i32,
     first: Vec<f32>,
     second: Vec<f32>,
+    points: Vec<Points>,
+}
+
+/// A block of parameters whose rows are points.
+#[derive(Debug, Clone)]
+struct Points {
+    space: PointSpace,
+    range: std::ops::Range<usize>,
+    /// Where the numbers of each row stand, one row after the other.
+    positions: Vec<usize>,
+    columns: usize,
 }
 
 impl Optimizer {
     /// An optimiser for `n` parameters. Holds [`Optimizer::bytes`].
     pub fn new(kind: OptimizerKind, lr: f64, weight_decay: f64, n: usize) -> Self {
         let second = if kind == OptimizerKind::Sgd { 0 } else { n };
-        Self { kind, lr, factor: 1.0, weight_decay, steps: 0, first: vec![0.0; n], second: vec![0.0; second] }
+        Self {
+            kind,
+            lr,
+            factor: 1.0,
+            weight_decay,
+            steps: 0,
+            first: vec![0.0; n],
+            second: vec![0.0; second],
+            points: Vec::new(),
+        }
+    }
+
+    /// The optimiser for a layout that the parameters begin with: rows that are points take Riemannian steps.
+    pub fn with_points(mut self, layout: &Layout) -> Self {
+        self.points = layout
+            .blocks()
+            .iter()
+            .filter_map(|block| {
+                let positions = block.positions().collect();
+                Some(Points { space: block.points?, range: block.range(), positions, columns: block.columns.len() })
+            })
+            .collect();
+        self
     }
 
     /// The bytes that the moments of `n` parameters hold, at most.
@@ -75,10 +110,45 @@ impl Optimizer {
         }
     }
 
-    /// One step along a gradient. O(n), one pass; a parameter whose value and gradients are 0 stays 0.
+    /// One step along a gradient. O(n), one pass; a parameter whose value and gradients are 0 stays 0. Points do not decay.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
-        let step = self.next_step();
-        update(self.kind, step, parameters, gradient, &mut self.first, &mut self.second);
+        let rates = self.next_step();
+        let points = std::mem::take(&mut self.points);
+        // What lies before, between and behind the points.
+        let starts = std::iter::once(0).chain(points.iter().map(|points| points.range.end));
+        let ends = points.iter().map(|points| points.range.start).chain(std::iter::once(parameters.len()));
+        for (from, to) in starts.zip(ends) {
+            let second: &mut [f32] = if self.second.is_empty() { &mut [] } else { &mut self.second[from..to] };
+            update(self.kind, rates, &mut parameters[from..to], &gradient[from..to], &mut self.first[from..to], second);
+        }
+        points.iter().for_each(|points| self.step_points(points, parameters, gradient, [rates[2], rates[3]]));
+        self.points = points;
+    }
+
+    /// Riemannian Adam (Becigneul and Ganea 2019, Riemannian adaptive optimization methods, Sec. 4) with a point as the
+    /// manifold: the gradient by the metric, its squared length as the second moment, a step along the geodesic, and the
+    /// first moment transported along it. The same without a second moment is gradient descent with momentum.
+    fn step_points(&mut self, points: &Points, parameters: &mut [f32], gradient: &[f32], [step, root]: [f32; 2]) {
+        let (step, root) = (f64::from(step), f64::from(root));
+        for row in points.positions.chunks_exact(points.columns.max(1)) {
+            let read = |from: &[f32]| -> Vec<f64> { row.iter().map(|&at| f64::from(from[at])).collect() };
+            let (mut x, mut g, mut moment) = (read(parameters), read(gradient), read(&self.first));
+            let length = points.space.riemannian(&x, &mut g);
+            let scale = if self.kind == OptimizerKind::Sgd {
+                moment.iter_mut().zip(&g).for_each(|(m, g)| *m = f64::from(MOMENTUM) * *m + g);
+                step
+            } else {
+                moment.iter_mut().zip(&g).for_each(|(m, g)| *m = BETA1 * *m + (1.0 - BETA1) * g);
+                let second = &mut self.second[row[0]];
+                *second = (BETA2 * f64::from(*second) + (1.0 - BETA2) * length) as f32;
+                step / (f64::from(*second).sqrt() * root + f64::from(EPSILON))
+            };
+            let way: Vec<f64> = moment.iter().map(|m| -scale * m).collect();
+            points.space.step(&mut x, &way, &mut moment);
+            for ((&at, x), m) in row.iter().zip(&x).zip(&moment) {
+                (parameters[at], self.first[at]) = (*x as f32, *m as f32);
+            }
+        }
     }
 }
 
@@ -167,6 +237,42 @@ mod tests {
                 plain.step(&mut b, &[0.3, 0.1]);
             }
             assert_eq!(a, b, "{kind}");
+        }
+    }
+
+    #[test]
+    fn points_are_moved_to_the_nearest_place_along_geodesics() {
+        use crate::network::{Axis, Initial};
+        // The squared distance of each row to a point; a plain number beside them.
+        let (target, mut layout) = ([2.0f64, -1.0, 0.5], Layout::default());
+        layout.push("plain".into(), Axis::exact(1), Axis::exact(1), Initial::Zeros);
+        let block = layout.push("points".into(), Axis::exact(2), Axis::padded(1, 3), Initial::Uniform(0.5));
+        layout.set_points(block, PointSpace::Hyperboloid { c: 1.0 });
+        for kind in [OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Sgd] {
+            let lr = if kind == OptimizerKind::Sgd { 0.02 } else { 0.05 };
+            let mut optimizer = Optimizer::new(kind, lr, 0.0, layout.stored()).with_points(&layout);
+            let mut w = layout.initialise(1);
+            w[0] = 1.0;
+            for _ in 0..600 {
+                let mut g = vec![0.0f32; w.len()];
+                g[0] = 2.0 * w[0];
+                for row in layout.blocks()[1].positions().collect::<Vec<_>>().chunks(3) {
+                    // d^2 = arcosh^2(-<x, y>), by the chain rule.
+                    let x: Vec<f64> = row.iter().map(|&at| f64::from(w[at])).collect();
+                    let time = |x: &[f64]| (1.0 + x.iter().map(|x| x * x).sum::<f64>()).sqrt();
+                    let (t, u) = (time(&x), time(&target));
+                    let q = t * u - x.iter().zip(&target).map(|(x, y)| x * y).sum::<f64>();
+                    let outer = if q > 1.0 + 1e-12 { 2.0 * q.acosh() / (q * q - 1.0).sqrt() } else { 2.0 };
+                    for ((&at, x), y) in row.iter().zip(&x).zip(&target) {
+                        g[at] = (outer * (x / t * u - y)) as f32;
+                    }
+                }
+                optimizer.step(&mut w, &g);
+            }
+            assert!(w[0].abs() < 1e-2, "{kind}: {}", w[0]);
+            for (at, y) in layout.blocks()[1].positions().zip(target.iter().cycle()) {
+                assert!((f64::from(w[at]) - y).abs() < 1e-2, "{kind}: {} for {y}", w[at]);
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use crate::choices::{ClassWeights, Decoder, Pooling, SelectBy, Task};
 use crate::error::OptionError;
 use crate::features::{FeatureSource, Normalize};
 use crate::optimizer::OptimizerKind;
-use crate::option_spec::Value;
+use crate::option_spec::{Value, counts};
 use crate::schedule::Decay;
 
 /// What a run computes: every option has its value.
@@ -97,6 +97,17 @@ impl TrainOptions {
         match self.hyperparameters.get(name) {
             Some(Value::Text(value)) => Ok(value),
             _ => Err(self.missing(name)),
+        }
+    }
+
+    /// A model's own list of whole numbers; an error where none is given.
+    pub(crate) fn counts(&self, name: &str) -> Result<Vec<u32>, OptionError> {
+        match self.hyperparameters.get(name) {
+            None | Some(Value::Null) => Err(self.missing(name)),
+            Some(value) => {
+                let valid = "whole numbers such as 15,10";
+                counts(value, 0, u32::MAX).ok_or_else(|| OptionError::invalid(name, value, valid))
+            }
         }
     }
 

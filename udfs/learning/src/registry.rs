@@ -2,8 +2,8 @@
 
 use crate::error::OptionError;
 use crate::models::{
-    acm_gcn, appnp, bernnet, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage, h2gcn, label_propagation,
-    linkx, lsgnn, mixhop, mlp, mlp1, pcnet, sgc, tag, unimp,
+    acm_gcn, appnp, bernnet, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage, h2gcn, hat, hgcn, hgnn,
+    hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, sgc, tag, unimp,
 };
 use crate::spec::ModelSpec;
 
@@ -33,6 +33,11 @@ pub fn models() -> &'static [ModelSpec] {
         glognn::SPEC,
         gbk_gnn::SPEC,
         lsgnn::SPEC,
+        hgnn::SPEC,
+        hgcn::SPEC,
+        hat::SPEC,
+        hybonet::SPEC,
+        qgcn::SPEC,
     ]
 }
 

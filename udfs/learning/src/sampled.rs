@@ -14,6 +14,7 @@ use crate::program::Program;
 use crate::random::key;
 use crate::registry;
 use crate::sample::Sampler;
+use crate::spaces::Space;
 use crate::spec::ModelSpec;
 
 /// Tells the draw of neighbours from other uses of the seed.
@@ -41,6 +42,7 @@ pub(crate) struct Sampled<'a> {
     outputs: Vec<f32>,
     gradient: Vec<f32>,
     embedding: Option<(Vec<f32>, Axis)>,
+    space: Option<Space>,
     /// Between the two passes of a step.
     step: Option<Part<'a>>,
     peak: usize,
@@ -87,12 +89,14 @@ impl<'a> Sampled<'a> {
             outputs: zeros(reservation, n * padded(problem.n_outputs))?,
             gradient: zeros(reservation, n * padded(problem.n_outputs))?,
             embedding: None,
+            space: None,
             step: None,
             peak: 0,
         };
         // Parameters do not depend on the nodes: one is enough to learn their shapes.
         let part = sampled.part(&[0], &[], 0, false)?;
         sampled.layout = part.model.layout().clone();
+        sampled.space = part.model.space().cloned();
         if let (true, Some((_, axis))) = (options.keep_embeddings, part.model.embedding()) {
             sampled.embedding = Some((zeros(reservation, n * axis.stride())?, axis));
         }
@@ -161,6 +165,10 @@ impl<'a> Sampled<'a> {
 }
 
 impl Model for Sampled<'_> {
+    fn space(&self) -> Option<&Space> {
+        self.space.as_ref()
+    }
+
     fn layout(&self) -> &Layout {
         &self.layout
     }

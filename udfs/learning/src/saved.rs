@@ -11,6 +11,11 @@ use serde_json::Value as Json;
 use crate::error::SaveError;
 use crate::matrix::Matrix;
 use crate::network::Layout;
+use crate::option_spec::Value;
+use crate::options::TrainOptions;
+
+/// The options that say in which space a model's parameters mean something.
+const GEOMETRY: [&str; 3] = ["manifold", "curvature", "signature"];
 
 /// The key of the header's metadata, whose value is a JSON object.
 const KEY: &str = "bonnetdb";
@@ -105,6 +110,26 @@ impl Saved {
     /// The name of the saved model.
     pub fn model(&self) -> &str {
         self.run.pointer("/options/model").and_then(Json::as_str).unwrap_or("an unknown model")
+    }
+
+    /// Refuses the parameters of another geometry: their shapes may be the same, their meaning is not.
+    ///
+    /// # Errors
+    /// If an option of the geometry differs; with both values.
+    pub(crate) fn expect_geometry(&self, options: &TrainOptions) -> Result<(), SaveError> {
+        for name in GEOMETRY {
+            let Some(needed) = options.hyperparameters.get(name) else { continue };
+            let Some(saved) = self.run.pointer(&format!("/options/hyperparameters/{name}")) else { continue };
+            let saved = match saved {
+                Json::String(text) => Value::Text(text.clone()),
+                Json::Number(number) => number.as_f64().map_or(Value::Null, Value::Real),
+                _ => Value::Null,
+            };
+            if saved.to_string() != needed.to_string() {
+                return Err(SaveError::Geometry { name, saved: saved.to_string(), needed: needed.to_string() });
+            }
+        }
+        Ok(())
     }
 
     /// The flat vector of some layouts, one after the other.
@@ -236,6 +261,15 @@ mod tests {
         let mut more = head.clone();
         more.push("head.bias".into(), Axis::exact(1), Axis::padded(1, 2), Initial::Zeros);
         assert!(error("gcn", &[&model, &more]).contains("head.bias is missing"));
+    }
+
+    #[test]
+    fn parameters_of_another_geometry_are_refused() {
+        let options = |signature: &str| crate::Job::new("qgcn").with("signature", signature).resolve().unwrap();
+        let saved = Saved::new(&[], json!({"options": serde_json::to_value(options("8,8")).unwrap()}));
+        assert!(saved.expect_geometry(&options("8,8")).is_ok());
+        let error = saved.expect_geometry(&options("12,4")).unwrap_err().to_string();
+        assert!(error.contains("signature 8,8") && error.contains("signature => 8,8"), "{error}");
     }
 
     #[test]

@@ -33,9 +33,12 @@ pub struct ModelSpec {
 }
 
 impl ModelSpec {
-    /// What `bonnet.models` lists: the options that every model has, with this model's defaults, then its own.
+    /// What `bonnet.models` lists: the options that every model has, with this model's defaults, then its own. An own one
+    /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
-        table::training(&self.defaults).into_iter().chain(table::SHARED).chain(self.own.iter().copied())
+        let own = self.own;
+        let shared = table::SHARED.into_iter().filter(|shared| own.iter().all(|own| own.name != shared.name));
+        table::training(&self.defaults).into_iter().chain(shared).chain(own.iter().copied())
     }
 }
 

@@ -223,3 +223,31 @@ pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(
     &["edges", "arcs"],
     "what a node's row of the adjacency holds. edges: its neighbours; arcs: those that its rows of the table edges lead to, for node classification on directed graphs",
 );
+
+/// In which coordinates a hyperbolic model computes: its layers differ where they read coordinates, not tangent vectors.
+pub(crate) const MANIFOLD: OptionSpec = OptionSpec::choice(
+    "manifold",
+    "hyperboloid",
+    &["hyperboloid", "poincare"],
+    "the coordinates of hyperbolic space, and the scale of its tangent vectors at the origin: the hyperboloid, or the \
+     Poincare ball",
+);
+
+/// The curvature of each layer of a hyperbolic model.
+pub(crate) const CURVATURE: OptionSpec = OptionSpec::new(
+    "curvature",
+    Domain::OptionalPositive,
+    "size c of the curvature -c of hyperbolic space in all layers; NULL is one for each layer, 1 at first and learned",
+);
+
+/// The score of a pair where nodes are points.
+pub(crate) const GEODESIC: OptionSpec = OptionSpec::choice(
+    "decoder",
+    Decoder::Distance.name(),
+    &[Decoder::Distance.name()],
+    "score of a pair in link prediction: Fermi-Dirac of the distance in the model's space (r = 2, t = 1)",
+)
+.of_tasks(LINKS);
+
+/// Yes or no.
+pub(crate) const NO_YES: &[&str] = &["false", "true"];

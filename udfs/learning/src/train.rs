@@ -71,6 +71,9 @@ pub struct Outcome {
     /// (none for a model of one layer); in link prediction the output of every node, in graph tasks the pooled outputs of
     /// every graph.
     pub embeddings: Option<Matrix>,
+    /// Where the embeddings are points of a curved space, or of a product: the metric of their coordinates with its
+    /// curvatures, as `embedding_distortion` takes it ([`crate::spaces::Space::text`]).
+    pub geometry: Option<String>,
     /// The selected parameters: name, rows, columns, values row by row.
     pub weights: Vec<(String, Matrix)>,
 }
@@ -195,7 +198,10 @@ impl Training<'_> {
         let setup = |layout: &Layout, objective: &dyn Objective| -> Result<Setup<'_>, TrainError> {
             // The parameters of the model, then those of the task.
             let parameters = match start {
-                Some(saved) => saved.parameters(&options.model, &[layout, objective.head()])?,
+                Some(saved) => {
+                    saved.expect_geometry(options)?;
+                    saved.parameters(&options.model, &[layout, objective.head()])?
+                }
                 None => {
                     let mut parameters = layout.initialise(options.seed);
                     parameters.extend(objective.head().initialise(key(&[options.seed, HEAD])));
@@ -216,6 +222,7 @@ impl Training<'_> {
         let mut engine: Box<dyn Engine + '_> = match lease {
             Some(lease) => {
                 let program = build(&problem, &mut reservation)?;
+                objective.set_space(program.space());
                 let setup = setup(program.layout(), objective)?;
                 Box::new(TensorEngine::new(lease, program, n, objective, setup, &mut reservation)?)
             }
@@ -224,6 +231,7 @@ impl Training<'_> {
                     None => Box::new(build(&problem, &mut reservation)?),
                     Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
                 };
+                objective.set_space(model.space());
                 let setup = setup(model.layout(), objective)?;
                 Box::new(CpuEngine::new(model, n, objective, setup, &mut reservation)?)
             }
@@ -284,6 +292,14 @@ impl Training<'_> {
             }
             false => None,
         };
+        let (embeddings, geometry) = match (embeddings, last.space) {
+            (Some(rows), Some(space)) if !options.task.is_of_graphs() => {
+                reservation.grow(4 * n * (space.columns() + space.factors.len()))?;
+                let (points, text) = space.points(&rows);
+                (Some(points), text)
+            }
+            (embeddings, _) => (embeddings, None),
+        };
         let mut weights = named(last.layout, of_model);
         weights.extend(named(objective.head(), head));
         Ok(Outcome {
@@ -298,6 +314,7 @@ impl Training<'_> {
             device,
             logits: predictions,
             embeddings,
+            geometry,
             weights,
         })
     }

@@ -38,7 +38,7 @@ mod volatility;
 
 pub use embedding_distortion::{Distortion, EmbeddingError, Scale, distortion_constant, embedding_distortion};
 pub use frechet_distance::{FrechetError, frechet_distance};
-pub use geometry::{Metric, PointError, Points};
+pub use geometry::{Factor, Metric, MetricError, PointError, Points, factors};
 pub use kendall_tau::kendall_tau;
 pub use order_gap::{OrderGap, PairGap, order_gap};
 pub use ranks::average_ranks;

@@ -6,7 +6,7 @@ use candle_core::{DType, Device, Result, Tensor, Var};
 use super::Lease;
 use crate::engine::{Engine, EpochFigures, FinalPass, Setup};
 use crate::error::TrainError;
-use crate::network::{Axis, Model, Pass};
+use crate::network::{Axis, Initial, Layout, Model, Pass};
 use crate::ops::{self, Labelled, Update};
 use crate::optimizer::Optimizer;
 use crate::program::{Evaluation, EvaluationError, Program, Values};
@@ -50,6 +50,8 @@ struct Block {
     state: Tensor,
     shape: (usize, usize),
     leaf: Var,
+    /// Of rows that are points: their steps are few and short, and the host's.
+    points: Option<Optimizer>,
 }
 
 impl Block {
@@ -58,7 +60,7 @@ impl Block {
         values.resize(3 * len, 0.0);
         let state = ops::constant(&values, (3, len), DType::F32, device)?;
         let leaf = Self::values(&state, shape)?;
-        Ok(Self { state, shape, leaf })
+        Ok(Self { state, shape, leaf, points: None })
     }
 
     /// The values as a variable; without any, one that nobody reads.
@@ -69,7 +71,15 @@ impl Block {
         Var::from_tensor(&state.narrow(0, 0, 1)?.reshape(shape)?)
     }
 
-    fn step(&mut self, gradient: &Tensor, update: &Update) -> Result<()> {
+    fn step(&mut self, gradient: &Tensor, update: &Update, factor: f64) -> Result<()> {
+        if let Some(points) = &mut self.points {
+            let mut values = self.leaf.flatten_all()?.to_vec1::<f32>()?;
+            let gradient = gradient.affine(f64::from(update.clip), 0.0)?.flatten_all()?.to_vec1::<f32>()?;
+            points.set_factor(factor);
+            points.step(&mut values, &gradient);
+            self.leaf = Var::from_slice(&values, self.shape, self.state.device())?;
+            return Ok(());
+        }
         if self.shape.0 * self.shape.1 > 0 {
             self.state.inplace_op2(&gradient.contiguous()?, update)?;
             self.leaf = Self::values(&self.state, self.shape)?;
@@ -115,7 +125,15 @@ impl<'a> TensorEngine<'a> {
         let mut blocks = Vec::new();
         for block in layout.blocks() {
             let values = block.positions().map(|at| of_model[at]).collect();
-            blocks.push(Block::new(values, (block.rows.len(), block.columns.len()), &device)?);
+            let (rows, columns) = (block.rows.len(), block.columns.len());
+            let mut held = Block::new(values, (rows, columns), &device)?;
+            held.points = block.points.map(|space| {
+                let mut exact = Layout::default();
+                exact.push(block.name.clone(), Axis::exact(rows), Axis::exact(columns), Initial::Zeros);
+                exact.set_points(0, space);
+                Optimizer::new(options.optimizer, options.lr, options.weight_decay, rows * columns).with_points(&exact)
+            });
+            blocks.push(held);
         }
         blocks.push(Block::new(head.to_vec(), (1, head.len()), &device)?);
         let trained: Vec<u32> = objective.batches().concat();
@@ -182,7 +200,7 @@ impl<'a> TensorEngine<'a> {
     }
 
     /// A step on all parameters by their gradients.
-    fn update(&mut self, root: &Tensor) -> std::result::Result<(), TrainError> {
+    fn update(&mut self, root: &Tensor, factor: f64) -> std::result::Result<(), TrainError> {
         let gradients = root.backward()?;
         let last = self.blocks.len() - 1;
         let mut all = Vec::with_capacity(self.blocks.len());
@@ -208,7 +226,7 @@ impl<'a> TensorEngine<'a> {
         };
         let update = Update { kind: self.setup.options.optimizer, clip, step: self.optimizer.next_step() };
         for (block, gradient) in self.blocks.iter_mut().zip(&all) {
-            block.step(gradient, &update)?;
+            block.step(gradient, &update, factor)?;
         }
         Ok(())
     }
@@ -287,7 +305,7 @@ impl Engine for TensorEngine<'_> {
             return Err(self.setup.diverged(epoch, loss));
         }
         drop(output);
-        self.update(&root)?;
+        self.update(&root, factor)?;
         let mut record = EpochFigures { train_loss: loss, ..EpochFigures::default() };
         if !self.watched.is_empty() {
             let values: Vec<Tensor> = self.blocks[..last].iter().map(|block| block.leaf.as_detached_tensor()).collect();
@@ -336,6 +354,7 @@ impl Engine for TensorEngine<'_> {
             parameters: &self.host.parameters,
             outputs: &self.host.outputs,
             embedding: self.host.embedding.as_ref().map(|(values, axis)| (&values[..], *axis)),
+            space: program.space(),
             beside: peak(),
         })
     }

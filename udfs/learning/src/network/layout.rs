@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::kernels::padded;
 use crate::random::{Stream, key};
+use crate::spaces::PointSpace;
 
 /// The columns of a matrix: groups (heads) of a width, each stored in a multiple of 8 columns unless exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +101,8 @@ pub struct Block {
     pub columns: Axis,
     /// How it starts.
     pub initial: Initial,
+    /// Where its rows are points, which an optimiser moves along geodesics; none for plain numbers.
+    pub points: Option<PointSpace>,
     offset: usize,
 }
 
@@ -128,9 +131,14 @@ pub struct Layout {
 impl Layout {
     /// Appends a block; returns its number.
     pub fn push(&mut self, name: String, rows: Axis, columns: Axis, initial: Initial) -> usize {
-        self.blocks.push(Block { name, rows, columns, initial, offset: self.stored });
+        self.blocks.push(Block { name, rows, columns, initial, points: None, offset: self.stored });
         self.stored += rows.stride() * columns.stride();
         self.blocks.len() - 1
+    }
+
+    /// Says that the rows of a block are points of a space.
+    pub fn set_points(&mut self, block: usize, space: PointSpace) {
+        self.blocks[block].points = Some(space);
     }
 
     /// The blocks in order.

@@ -5,6 +5,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 use super::layout::{Axis, Layout};
 use super::pass::Pass;
 use super::scope::Scope;
+use crate::spaces::Space;
 
 /// A network with its buffers. Parameters and gradients are flat vectors in the order of [`Model::layout`].
 pub trait Model: Send {
@@ -49,6 +50,11 @@ pub trait Model: Send {
     /// [`Model::backward`] adds by itself.
     fn penalty(&self) -> f64 {
         0.0
+    }
+
+    /// The space whose points the embedding's rows are, and in link prediction the outputs'; none for flat vectors.
+    fn space(&self) -> Option<&Space> {
+        None
     }
 
     /// The input of the last layer in the last forward pass, with its columns; none where that is the features.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use super::operator::Operator;
 use crate::features::SparseRows;
 use crate::kernels::RowSet;
+use crate::program::layers::composed::Neighborhoods;
 
-/// What a layer of a program keeps in a scope: for the backward pass, but for [`Prepared::Hops`].
+/// What a layer of a program keeps in a scope: for the backward pass, but for [`Prepared::Hops`] and
+/// [`Prepared::Neighborhoods`].
 #[derive(Debug, Clone, Default)]
 pub enum Prepared {
     /// Nothing.
@@ -18,6 +20,8 @@ pub enum Prepared {
     Features(Arc<SparseRows>),
     /// The rows of powers of an operator.
     Hops(Arc<Hops>),
+    /// The entries of an operator by pieces of rows.
+    Neighborhoods(Arc<Neighborhoods>),
 }
 
 /// What a polynomial of an operator `P` takes.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use bonnet_graph::{Reservation, Stopped};
 
 use super::layers::combine::{Combine, Weights};
+use super::layers::composed::{Composed, Neighborwise};
 use super::layers::concat::Concat;
 use super::layers::elementwise::Elementwise;
+use super::layers::expression::{Expression, Rowwise};
 use super::layers::hadamard::Hadamard;
 use super::layers::linear::{FeatureLinear, Linear};
 use super::layers::mix::MixRows;
@@ -19,6 +21,7 @@ use super::{Features, Given, Layer, Mask, Node, Parameter, Program, Scratch, Sha
 use crate::features;
 use crate::kernels::elementwise::Activation;
 use crate::network::{Axis, Initial, Input, Layout, Operator, Problem, Site, zeros};
+use crate::spaces::PointSpace;
 
 /// What a linear layer reads.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +57,7 @@ pub struct Builder<'p, 'r, 'm> {
     constants: Vec<(Slot, Vec<f32>)>,
     masks: usize,
     embedding: Option<Slot>,
+    points: Option<crate::spaces::Space>,
     given: Option<Mask>,
 }
 
@@ -71,6 +75,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             constants: Vec::new(),
             masks: 0,
             embedding: None,
+            points: None,
             given: None,
         }
     }
@@ -118,6 +123,45 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     /// A block of parameters. Its padding must start as zeros and receive no gradient.
     pub fn parameter(&mut self, name: impl Into<String>, rows: Axis, columns: Axis, initial: Initial) -> Parameter {
         Parameter(self.layout.push(name.into(), rows, columns, initial))
+    }
+
+    /// A block whose rows are points of a space.
+    pub fn point_parameter(
+        &mut self,
+        name: impl Into<String>,
+        rows: Axis,
+        columns: Axis,
+        initial: Initial,
+        space: PointSpace,
+    ) -> Parameter {
+        let parameter = self.parameter(name, rows, columns, initial);
+        self.layout.set_points(parameter.0, space);
+        parameter
+    }
+
+    /// Appends a function of rows that gives so many columns.
+    pub fn rows(
+        &mut self,
+        function: impl Rowwise + 'static,
+        inputs: &[Slot],
+        parameters: &[Parameter],
+        width: usize,
+    ) -> Slot {
+        let space = self.space(inputs[0]);
+        self.push(Expression::new(function), inputs, parameters, space, Axis::padded(1, width))
+    }
+
+    /// Appends a function of rows and of those that an operator's entries lead to.
+    pub fn neighbors(
+        &mut self,
+        function: impl Neighborwise + 'static,
+        operator: &Arc<Operator>,
+        inputs: &[Slot],
+        parameters: &[Parameter],
+        axis: Axis,
+    ) -> Slot {
+        let space = self.space(inputs[0]);
+        self.push(Composed::new(function, operator), inputs, parameters, space, axis)
     }
 
     /// Room that a layer's passes on the host need, zeros; none for a device.
@@ -248,6 +292,11 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.tail(x, Tail { bias: Some(bias), ..Tail::NOTHING })
     }
 
+    /// Adds a row of parameters that is there.
+    pub fn shift(&mut self, x: Slot, bias: Parameter) -> Slot {
+        self.tail(x, Tail { bias: Some(bias), ..Tail::NOTHING })
+    }
+
     /// A linear layer with a bias: `{name}.weight` and `{name}.bias`.
     pub fn affine(&mut self, x: impl Into<Source>, name: &str, width: usize) -> Slot {
         let z = self.linear(x, format!("{name}.weight"), width);
@@ -365,6 +414,14 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.embedding = Some(x);
     }
 
+    /// Names the slot whose rows are points of a space, as [`crate::spaces::Space`] lays them out: the embedding, and in link
+    /// prediction the outputs.
+    pub fn points(&mut self, x: Slot, space: crate::spaces::Space) {
+        debug_assert_eq!(self.axis(x).len(), space.columns());
+        self.embedding = Some(x);
+        self.points = Some(space);
+    }
+
     /// Says that training reads the classes of known nodes, each where a mask keeps element (node, 0).
     pub(super) fn gives(&mut self, mask: Option<Mask>) {
         self.given = mask;
@@ -437,6 +494,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             gradients,
             output,
             embedding: self.embedding,
+            points: self.points,
             given: self.given.map(|mask| Given { known: Arc::clone(&self.problem.known_labels), mask }),
             seed: self.problem.options.seed,
         })

@@ -69,6 +69,11 @@ impl Sparse {
         Ok(Self { pattern, values })
     }
 
+    /// The values of the entries, a column; none unless the operator has some.
+    pub fn values(&self) -> Option<&Tensor> {
+        self.values.as_ref()
+    }
+
     /// The product with a matrix.
     ///
     /// # Errors

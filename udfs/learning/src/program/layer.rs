@@ -230,6 +230,22 @@ impl<'a> Forward<'a> {
         self.block(self.parameters[parameter])
     }
 
+    /// The number of parameters.
+    pub fn n_parameters(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// The rows and columns of a parameter.
+    pub fn parameter_axes(&self, parameter: usize) -> (Axis, Axis) {
+        let block = &self.layout.blocks()[self.parameters[parameter].0];
+        (block.rows, block.columns)
+    }
+
+    /// Whether parameters stand behind an input.
+    pub fn needs_gradient(&self, input: usize) -> bool {
+        self.shapes[self.inputs[input].0].gradient
+    }
+
     fn block(&self, parameter: Parameter) -> &'a [f32] {
         &self.all_parameters[self.layout.blocks()[parameter.0].range()]
     }

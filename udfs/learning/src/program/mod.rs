@@ -158,6 +158,7 @@ pub struct Program {
     touched: Vec<bool>,
     output: Slot,
     embedding: Option<Slot>,
+    points: Option<crate::spaces::Space>,
     given: Option<Given>,
     seed: u64,
     partials: Vec<f32>,
@@ -315,6 +316,10 @@ impl Model for Program {
         let Some(Given { known, mask }) = &self.given else { return Vec::new() };
         let Some(given) = dropout(mask.p, self.seed, pass, mask.number, mask.site) else { return Vec::new() };
         known.iter().map(|known| known.0).filter(|&node| given.keeps(given.row(node), 0)).collect()
+    }
+
+    fn space(&self) -> Option<&crate::spaces::Space> {
+        self.points.as_ref()
     }
 
     fn penalty(&self) -> f64 {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
+use super::layers::composed::Neighborhoods;
 use super::layers::{needs_itself, needs_sources};
 use super::{Features, Program, Slot};
 use crate::features::{self, SparseRows};
@@ -20,6 +21,7 @@ pub struct Prepare<'a, 'm> {
     train: bool,
     operators: &'a mut Vec<(Arc<Operator>, Arc<RowSet>, Arc<Operator>)>,
     features: &'a mut Vec<(usize, Arc<RowSet>, Arc<SparseRows>)>,
+    neighborhoods: &'a mut Vec<(Arc<Operator>, Arc<RowSet>, Arc<Neighborhoods>)>,
     reservation: &'a mut Reservation<'m>,
 }
 
@@ -77,6 +79,20 @@ impl Prepare<'_, '_> {
         Ok(Prepared::Hops(Arc::new(Hops { rows, by_source })))
     }
 
+    /// The entries of an operator in the rows of the output, by pieces.
+    pub fn neighborhoods(&mut self, operator: &Arc<Operator>) -> Result<Prepared, Stopped> {
+        let rows = Arc::clone(&self.rows[self.output.0]);
+        let same = |(o, r, _): &&(Arc<Operator>, Arc<RowSet>, Arc<Neighborhoods>)| {
+            Arc::ptr_eq(o, operator) && Arc::ptr_eq(r, &rows)
+        };
+        if let Some((_, _, near)) = self.neighborhoods.iter().find(same) {
+            return Ok(Prepared::Neighborhoods(Arc::clone(near)));
+        }
+        let near = Arc::new(Neighborhoods::new(operator, &rows, self.reservation)?);
+        self.neighborhoods.push((Arc::clone(operator), rows, Arc::clone(&near)));
+        Ok(Prepared::Neighborhoods(near))
+    }
+
     /// The rows of sparse features that the output has, by column.
     pub(crate) fn features(&mut self, features: Features) -> Result<Prepared, Stopped> {
         if !self.train {
@@ -109,9 +125,9 @@ pub(super) fn scope(
     pruned: bool,
     reservation: &mut Reservation<'_>,
 ) -> Result<Scope, Stopped> {
-    let mut rows = row_sets(program, targets, pruned, reservation)?;
+    let mut rows = row_sets(program, targets, train, pruned, reservation)?;
     let mut prepared = vec![Prepared::None; program.nodes.len()];
-    let (mut operators, mut features) = (Vec::new(), Vec::new());
+    let (mut operators, mut features, mut neighborhoods) = (Vec::new(), Vec::new(), Vec::new());
     for (node, prepared) in program.nodes.iter().zip(&mut prepared) {
         reservation.check()?;
         *prepared = node.layer.prepare(&mut Prepare {
@@ -122,6 +138,7 @@ pub(super) fn scope(
             train,
             operators: &mut operators,
             features: &mut features,
+            neighborhoods: &mut neighborhoods,
             reservation,
         })?;
     }
@@ -144,6 +161,7 @@ fn marked(marks: &[bool]) -> RowSet {
 fn row_sets(
     program: &Program,
     targets: &[u32],
+    train: bool,
     pruned: bool,
     reservation: &mut Reservation<'_>,
 ) -> Result<Vec<Arc<RowSet>>, Stopped> {
@@ -167,6 +185,13 @@ fn row_sets(
     let mut needed: Vec<Vec<bool>> = vec![Vec::new(); sizes.len()];
     let mut rows: Vec<Option<Arc<RowSet>>> = vec![None; sizes.len()];
     rows[program.output.0] = Some(distinct(RowSet::new(sizes[program.output.0], targets.to_vec()), reservation)?);
+    // Points that are no output are read where nothing is learnt.
+    if let (Some(points), false, true) = (program.embedding, train, program.points.is_some())
+        && points != program.output
+    {
+        needed[points.0].resize(sizes[points.0], false);
+        targets.iter().for_each(|&row| needed[points.0][row as usize] = true);
+    }
     let set = |slot: usize, needed: &mut Vec<bool>| {
         let mut marks = std::mem::take(needed);
         marks.resize(sizes[slot], false);

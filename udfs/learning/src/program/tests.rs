@@ -6,6 +6,8 @@ use bonnet_graph::{Graph, Unmonitored};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::layers::combine::{Map, Weights};
+use super::layers::composed::{Hop, Neighborwise};
+use super::layers::expression::Rowwise;
 use super::layers::gated_sum::Gates;
 use super::layers::pool::Pool;
 use super::*;
@@ -197,10 +199,51 @@ fn programs() -> Vec<(&'static str, Write)> {
             let u = b.add_labels(y, &labels, weights)?;
             Ok(b.sum(&[(z, 1.0), (u, 0.5), (x, 0.2)]))
         }),
+        ("expression", |b, x, y, _| {
+            use crate::network::Axis;
+            let c = b.parameter("c", Axis::exact(1), Axis::padded(1, WIDTH), Initial::Constant(0.3));
+            let z = b.rows(Wave, &[x, y], &[c], WIDTH);
+            let u = b.rows(Wave, &[z, z], &[c], WIDTH);
+            Ok(b.sum(&[(z, 1.0), (u, 0.5), (x, 0.2)]))
+        }),
+        ("composed", |b, x, y, p| {
+            let axis = b.axis(x);
+            let z = b.neighbors(Near { values: true }, p, &[x, y], &[], axis);
+            let edges = edges(b)?;
+            let u = b.neighbors(Near { values: false }, &edges, &[z, z], &[], axis);
+            Ok(b.sum(&[(z, 1.0), (u, 0.5), (y, 0.2)]))
+        }),
         ("pool sum", |b, x, y, _| pooled(b, x, y, Pool::Sum)),
         ("pool mean", |b, x, y, _| pooled(b, x, y, Pool::Mean)),
         ("pool max", |b, x, y, _| pooled(b, x, y, Pool::Max)),
     ]
+}
+
+/// `x sin(c y) + x`.
+#[derive(Debug)]
+struct Wave;
+
+impl Rowwise for Wave {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> candle_core::Result<Tensor> {
+        &x[0] + (&x[0] * x[1].broadcast_mul(&w[0])?.sin()?)?
+    }
+}
+
+/// `x_i + sum_j w_ij tanh(x_i - y_j)`, the weights values or a softmax.
+#[derive(Debug)]
+struct Near {
+    values: bool,
+}
+
+impl Neighborwise for Near {
+    fn compute(&self, x: &[Tensor], _: &[Tensor], hop: &Hop) -> candle_core::Result<Tensor> {
+        let apart = (hop.target(&x[0])? - hop.source(&x[1])?)?.tanh()?;
+        let weights = match self.values {
+            true => hop.values(&apart)?,
+            false => hop.softmax(&apart.sum_keepdim(1)?)?,
+        };
+        hop.own(&x[0])? + hop.sum(&apart.broadcast_mul(&weights)?)?
+    }
 }
 
 fn edges(b: &mut Builder<'_, '_, '_>) -> Result<Arc<Operator>, BuildError> {

@@ -19,11 +19,13 @@ pub fn embed() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Embed, call))))
         .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
         .open_options()
-        .returns("the job's columns, node, embedding (FLOAT[]), status, error")
+        .returns("the job's columns, node, embedding (FLOAT[]), geometry, status, error")
         .description(
             "The vectors that a run has learnt, of the selected epoch, a row for every node; keys are text. In node \
              classification they are what the last layer reads (a model of one layer has none), in link prediction what \
-             the decoder reads; in graph tasks node is the graph_id and the vector is what the linear layer reads. Jobs \
+             the decoder reads; in graph tasks node is the graph_id and the vector is what the linear layer reads. A model of curved \
+             space gives points, and their metric in geometry, as embedding_distortion takes it: lorentz(17, -0.7) is a \
+             hyperboloid of 17 coordinates and curvature -0.7; geometry is NULL for flat vectors. Jobs \
              are those of train; with load and without epochs the saved parameters are used as they are. A job that fails \
              is one row with its status and error.",
         )
@@ -49,6 +51,7 @@ impl Answer for Embed {
         vec![
             field("node", DataType::Utf8),
             field("embedding", DataType::List(item())),
+            field("geometry", DataType::Utf8),
             field("status", DataType::Utf8),
             field("error", DataType::Utf8),
         ]
@@ -74,7 +77,9 @@ impl Answer for Embed {
         let nodes = StringArray::from_iter_values((0..rows as u32).map(|node| key(keys, node)));
         let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(vectors.columns, rows));
         let values = Arc::new(Float32Array::from(vectors.values.clone()));
+        let geometry = StringArray::from(vec![run.outcome.geometry.as_deref(); rows]);
         let [status, error] = ok_columns(rows);
-        Ok(vec![Arc::new(nodes), Arc::new(ListArray::new(item(), offsets, values, None)), status, error])
+        let vectors = Arc::new(ListArray::new(item(), offsets, values, None));
+        Ok(vec![Arc::new(nodes), vectors, Arc::new(geometry), status, error])
     }
 }

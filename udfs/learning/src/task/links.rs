@@ -13,6 +13,7 @@ use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, Metrics, auc, average_precision};
 use crate::network::{Axis, Layout};
 use crate::options::TrainOptions;
+use crate::spaces::{self, Space};
 use crate::split::Part;
 
 /// The outputs of the model are the vectors that the decoder reads. Training pairs without an edge are uniform among
@@ -28,6 +29,8 @@ pub(crate) struct LinkObjective<'a> {
     pairs: Vec<(u32, u32)>,
     loss: PairLoss,
     logits: Vec<f64>,
+    /// Where the outputs are points.
+    space: Option<Space>,
 }
 
 impl<'a> LinkObjective<'a> {
@@ -52,6 +55,7 @@ impl<'a> LinkObjective<'a> {
             pairs,
             loss: PairLoss::new(n, 2 * positives),
             logits: vec![0.0; held_out],
+            space: None,
         })
     }
 
@@ -66,6 +70,11 @@ impl<'a> LinkObjective<'a> {
         let (decoder, stride) = (self.options.decoder, padded(self.options.embedding));
         let logits = &mut self.logits[..edges.len() + others.len()];
         let (first, second) = logits.split_at_mut(edges.len());
+        if let Some(space) = &self.space {
+            spaces::pairs::logits(space, edges, outputs.nodes, first, monitor)?;
+            spaces::pairs::logits(space, others, outputs.nodes, second, monitor)?;
+            return Ok(logits);
+        }
         pairs::logits(decoder, edges, outputs.nodes, stride, first, monitor)?;
         pairs::logits(decoder, others, outputs.nodes, stride, second, monitor)?;
         Ok(logits)
@@ -75,6 +84,10 @@ impl<'a> LinkObjective<'a> {
 impl Objective for LinkObjective<'_> {
     fn n_outputs(&self) -> usize {
         self.options.embedding
+    }
+
+    fn set_space(&mut self, space: Option<&Space>) {
+        self.space = space.cloned();
     }
 
     fn head(&self) -> &Layout {
@@ -110,6 +123,9 @@ impl Objective for LinkObjective<'_> {
     fn train(&mut self, _batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
         let (decoder, stride) = (self.options.decoder, padded(self.options.embedding));
         let (edges, x) = (self.split.train.len(), step.outputs.nodes);
+        if let Some(space) = &self.space {
+            return spaces::pairs::loss(space, &self.pairs, edges, x, step.d_nodes, monitor);
+        }
         self.loss.gradient(decoder, &self.pairs, edges, x, stride, step.d_nodes, monitor)
     }
 
@@ -152,7 +168,8 @@ impl Objective for LinkObjective<'_> {
         _embedding: Option<Embedding<'_>>,
         _monitor: &dyn Monitor,
     ) -> Result<Option<Matrix>, Stopped> {
-        let columns = Axis::padded(1, self.options.embedding);
+        let columns = self.space.as_ref().map_or(self.options.embedding, Space::columns);
+        let columns = Axis::padded(1, columns);
         Ok(Some(Matrix::unpadded(outputs, self.graph.n_nodes(), columns)))
     }
 }

@@ -5,6 +5,7 @@ use bonnet_graph::{Monitor, Stopped};
 use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, Metrics};
 use crate::network::{Axis, Layout};
+use crate::spaces::Space;
 use crate::split::{Part, Split};
 
 mod graphs;
@@ -19,6 +20,9 @@ pub(crate) use nodes::NodeObjective;
 pub(crate) trait Objective {
     /// The number of outputs of a node that the task reads.
     fn n_outputs(&self) -> usize;
+
+    /// Says which space the rows of the outputs are points of.
+    fn set_space(&mut self, _space: Option<&Space>) {}
 
     /// The training nodes with their classes, which a model may read; none where nodes have no classes.
     fn known_labels(&self) -> Vec<(u32, u32)> {

@@ -1,5 +1,6 @@
 //! Tests that take the whole crate: models against references, and runs.
 
+mod curved;
 mod definition;
 mod degenerate;
 mod gradients;
@@ -39,6 +40,17 @@ pub(crate) fn jobs() -> Vec<Job> {
         let mut walk = Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
         walk.set("affinity", "random_walk");
         jobs.push(walk);
+    }
+    // Averages in other tangent spaces, and by attention.
+    for (model, own) in [
+        ("hgcn", &[("attention", "true")][..]),
+        ("hgcn", &[("local", "true"), ("attention", "true"), ("manifold", "poincare")]),
+        ("hgcn", &[("local", "true")]),
+        ("hybonet", &[("attention", "true")]),
+    ] {
+        let mut job = Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
+        own.iter().for_each(|(name, value)| job.set(name, *value));
+        jobs.push(job);
     }
     jobs
 }

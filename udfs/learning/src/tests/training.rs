@@ -67,6 +67,10 @@ fn every_model_learns_what_is_planted() {
             "mixhop" => Some(3 * 16),
             "h2gcn" | "fsgnn" => Some(7 * 16),
             "lsgnn" => Some(6 * 16),
+            // Points, with the coordinates of their spaces.
+            "hgcn" if job.get("manifold").to_string() == "poincare" => Some(16),
+            "hgnn" | "hgcn" | "hybonet" | "qgcn" => Some(17),
+            "hat" => Some(8 * 16),
             _ => Some(16),
         };
         assert_eq!(outcome.embeddings.map(|e| e.columns), width, "{}", job.model);

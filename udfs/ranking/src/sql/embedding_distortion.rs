@@ -13,7 +13,7 @@ use bonnet_sql::{
 use datafusion::common::Result;
 
 use super::input::Table;
-use crate::{Distortion, EmbeddingError, Metric, Points, Scale};
+use crate::{Distortion, EmbeddingError, Factor, Metric, Points, Scale, factors};
 
 const NAME: &str = "embedding_distortion";
 
@@ -26,11 +26,18 @@ pub fn embedding_distortion() -> Function {
                 "embedding",
                 "The place of each node: node, embedding (a list of numbers), graph_id where edges have it.",
             ),
-            Parameter::text("metric", "The space: 'euclidean', 'poincare' (ball), 'lorentz' (hyperboloid, time first), 'spherical'.")
+            Parameter::text(
+                "metric",
+                "The space: 'euclidean', 'poincare' (ball), 'lorentz' (hyperboloid, time first), 'spherical'; or a product \
+                 with coordinates and curvatures, as embed gives it in geometry: 'lorentz(9, -0.5) x euclidean(4) x \
+                 spherical(3, 1) x poincare(2, -1) x pseudo_hyperboloid(2, 3, -1)', the last with 2 coordinates of time and 3 \
+                 of space.",
+            )
                 .or(OptionValue::Text("euclidean".to_owned())),
             Parameter::number(
                 "curvature",
-                "The size of the space's curvature, above 0: the ball and the sphere have the radius 1 / sqrt(curvature).",
+                "The size of the space's curvature, above 0: the ball and the sphere have the radius 1 / sqrt(curvature). Not \
+                 for a metric that has its own.",
             )
             .or(OptionValue::Number(1.0)),
             Parameter::number("scale", "The factor of graph distances, above 0; NULL for the one with the least distortion.")
@@ -57,12 +64,17 @@ pub fn embedding_distortion() -> Function {
         .source("CurvBench (arXiv 2606.06397), Theorem 4.1, Eq. 6-9")
 }
 
-fn options(options: &Options) -> Result<(Metric, f64, Scale)> {
+/// The space that the options name.
+#[derive(Debug, Clone)]
+enum Place {
+    /// With the coordinates that the points have.
+    Single(Metric, f64),
+    /// With coordinates of its own.
+    Product(Vec<Factor>),
+}
+
+fn options(options: &Options) -> Result<(Place, Scale)> {
     let name = options.text("metric")?.unwrap_or("euclidean");
-    let Some((_, metric)) = Metric::ALL.into_iter().find(|(known, _)| *known == name) else {
-        let known = Metric::ALL.map(|(name, _)| format!("'{name}'")).join(", ");
-        return usage_error(format!("{NAME}: metric => '{name}': expected one of {known}"));
-    };
     let positive = |name: &str| match options.number(name)? {
         Some(value) if !(value.is_finite() && value > 0.0) => {
             usage_error(format!("{NAME}: {name} => {value}: expected a number above 0"))
@@ -70,7 +82,23 @@ fn options(options: &Options) -> Result<(Metric, f64, Scale)> {
         value => Ok(value),
     };
     let curvature = positive("curvature")?.unwrap_or(1.0);
-    Ok((metric, curvature, positive("scale")?.map_or(Scale::Best, Scale::Given)))
+    let place = match Metric::ALL.into_iter().find(|(known, _)| *known == name) {
+        Some((_, metric)) => Place::Single(metric, curvature),
+        None if name.contains('(') => match factors(name) {
+            Ok(_) if curvature != 1.0 => {
+                return usage_error(format!("{NAME}: curvature => {curvature}: the metric has its own curvatures"));
+            }
+            Ok(factors) => Place::Product(factors),
+            Err(error) => return usage_error(format!("{NAME}: {error}")),
+        },
+        None => {
+            let known = Metric::ALL.map(|(name, _)| format!("'{name}'")).join(", ");
+            return usage_error(format!(
+                "{NAME}: metric => '{name}': expected one of {known}, or a product such as 'lorentz(9, -0.5) x euclidean(4)'"
+            ));
+        }
+    };
+    Ok((place, positive("scale")?.map_or(Scale::Best, Scale::Given)))
 }
 
 fn bind(call: &Call) -> Result<Binding> {
@@ -119,13 +147,13 @@ fn bind(call: &Call) -> Result<Binding> {
     of_embedding.extend(has_id(edges).then(|| "graph_id".to_owned()));
     let reads = vec![input.reads[0].clone(), of_embedding];
     let embedding = embedding.clone();
-    Ok(Binding::new(input.schema(fields), reads, move |run| distortions(&input, &embedding, options, run)))
+    Ok(Binding::new(input.schema(fields), reads, move |run| distortions(&input, &embedding, &options, run)))
 }
 
 fn distortions(
     input: &GraphInput,
     embedding: &InputSchema,
-    (metric, curvature, scale): (Metric, f64, Scale),
+    (place, scale): &(Place, Scale),
     run: &mut Run,
 ) -> Result<()> {
     let graphs = input.collect(run)?;
@@ -138,14 +166,15 @@ fn distortions(
     for (graph, rows) in graphs.iter().zip(rows) {
         let host = run.host();
         host.check().map_err(stopped)?;
-        let points =
-            points(graph, &nodes, &places, rows, (metric, curvature), run).map_err(|error| graph.context(error))?;
+        let points = points(graph, &nodes, &places, rows, place, run).map_err(|error| graph.context(error))?;
         let simple = graph.graph()?;
         let found =
-            run.install(|| crate::embedding_distortion(simple, &points, scale, host)).map_err(|error| match error {
-                EmbeddingError::Stopped(reason) => stopped(reason),
-                error => execution_error(format!("{NAME}: {error}")),
-            })?;
+            run.install(|| crate::embedding_distortion(simple, &points, *scale, host)).map_err(
+                |error| match error {
+                    EmbeddingError::Stopped(reason) => stopped(reason),
+                    error => execution_error(format!("{NAME}: {error}")),
+                },
+            )?;
         emit(run, graph, &found)?;
     }
     Ok(())
@@ -179,7 +208,7 @@ fn points(
     nodes: &KeyColumn,
     places: &ArrayRef,
     rows: Option<Vec<u32>>,
-    (metric, curvature): (Metric, f64),
+    place: &Place,
     run: &Run,
 ) -> Result<Points> {
     let refuse = |text: String| Err(execution_error(format!("{NAME}: {text}")));
@@ -209,26 +238,36 @@ fn points(
         let Some(row) = row.filter(|&row| lists.is_valid(row)) else {
             return refuse(format!("the node {name} of edges has no embedding"));
         };
-        let place = lists.value(row);
-        let place = place.as_primitive::<Float64Type>();
-        if place.null_count() > 0 || place.is_empty() {
+        let list = lists.value(row);
+        let list = list.as_primitive::<Float64Type>();
+        if list.null_count() > 0 || list.is_empty() {
             return refuse(format!("the embedding of the node {name} is empty or holds a NULL"));
         }
         match dimension {
             None => {
-                dimension = Some(place.len());
-                let bytes = 8 * (n * (place.len() + 1));
+                dimension = Some(list.len());
+                let bytes = 8 * (n * (list.len() + 1));
                 _room = Some(Reservation::new(run.host(), bytes).map_err(stopped)?);
-                coordinates.reserve_exact(n * place.len());
+                coordinates.reserve_exact(n * list.len());
             }
-            Some(other) if other != place.len() => {
-                return refuse(format!("the node {name} has {} coordinates, others {other}", place.len()));
+            Some(other) if other != list.len() => {
+                return refuse(format!("the node {name} has {} coordinates, others {other}", list.len()));
             }
             Some(_) => {}
         }
-        coordinates.extend_from_slice(place.values());
+        coordinates.extend_from_slice(list.values());
     }
-    Points::new(metric, curvature, dimension.unwrap_or(1), coordinates).map_err(|error| {
+    let factors = match place {
+        Place::Single(metric, c) => vec![Factor { metric: *metric, c: *c, dimension: dimension.unwrap_or(1) }],
+        Place::Product(factors) => {
+            let expected: usize = factors.iter().map(|factor| factor.dimension).sum();
+            if let Some(found) = dimension.filter(|found| *found != expected) {
+                return refuse(format!("the metric has {expected} coordinates, the embedding has {found}"));
+            }
+            factors.clone()
+        }
+    };
+    Points::product(factors, coordinates).map_err(|error| {
         let name = graph.keys.describe(error.point as u32);
         execution_error(format!("{NAME}: the node {name} is in no such space: {error}"))
     })

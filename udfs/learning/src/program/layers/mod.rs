@@ -2,9 +2,11 @@
 
 mod attention;
 pub mod combine;
+pub mod composed;
 pub mod concat;
 pub mod dot_attention;
 pub mod elementwise;
+pub mod expression;
 pub mod gated_sum;
 pub mod given_labels;
 pub mod hadamard;

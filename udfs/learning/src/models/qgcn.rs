@@ -1,0 +1,110 @@
+//! Pseudo-Riemannian graph convolutional network (Xiong et al. 2022, Sec. 4).
+
+use std::sync::Arc;
+
+use bonnet_graph::Reservation;
+use candle_core::{Result, Tensor};
+
+use crate::choices::Task;
+use crate::error::{BuildError, OptionError};
+use crate::network::{Axis, Initial, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
+use crate::program::layers::expression::Rowwise;
+use crate::program::{Builder, Program, Source};
+use crate::spaces::hyperbolic::{self, Layered};
+use crate::spaces::{Curvature, Geometry, Space, pseudo_hyperboloid};
+use crate::spec::{ModelSpec, reach};
+use crate::table::{CURVATURE, GEODESIC};
+
+/// The registration.
+pub const SPEC: ModelSpec = ModelSpec {
+    name: "qgcn",
+    family: "message passing",
+    geometry: "pseudo-Riemannian",
+    tasks: Task::NAMES,
+    source: "Xiong, Zhu, Potyka, Pan, Zhou and Staab 2022, Pseudo-Riemannian graph convolutional networks",
+    defaults: Defaults { hidden: 16, ..COMMON },
+    own: &[
+        OptionSpec::new(
+            "signature",
+            Domain::OptionalCounts { min: 0, max: 65_536 },
+            "dimensions of space and of time, such as 8,8, which add up to the width of each layer; (width, 0) is the \
+             hyperboloid, (0, width) the sphere; NULL is half of each",
+        ),
+        CURVATURE,
+        GEODESIC,
+    ],
+    reach: reach::A_LAYER,
+    build,
+};
+
+/// `log_o` of the points of tangent vectors at the origin, moved by a bias.
+#[derive(Debug)]
+struct Bias {
+    time: usize,
+    curvature: Curvature,
+}
+
+impl Rowwise for Bias {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
+        let radius = self.curvature.size(w, &x[0])?.recip()?;
+        pseudo_hyperboloid::translate(&x[0], &w[0], self.time, &radius)
+    }
+}
+
+/// The dimensions of time of a layer of some width.
+fn time(problem: &Problem<'_>, width: usize) -> std::result::Result<usize, OptionError> {
+    let Ok(given) = problem.options.counts("signature") else { return Ok(width / 2) };
+    match given[..] {
+        [space, time] if (space + time) as usize == width => Ok(time as usize),
+        _ => {
+            let text: Vec<String> = given.iter().map(u32::to_string).collect();
+            Err(OptionError::invalid(
+                "signature",
+                text.join(","),
+                &format!("two numbers, of space and of time, that add up to the width of a layer, {width}"),
+            ))
+        }
+    }
+}
+
+/// `h_i <- exp_o(relu(sum_j a_ij log_o(W h_j + b)))` on the pseudo-hyperboloid, with the exponential and the logarithm of
+/// `S^t x R^s`, to which it is diffeomorphic, and `D^-1/2 (A + I) D^-1/2 = (a_ij)`. Tangent vectors at the origin, t
+/// columns and then s, carry a representation from a layer to the next. Nodes are classified by an affine map of these.
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
+    let options = problem.options;
+    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let mut b = Builder::new(problem, reservation);
+    let (mut x, mut curvature): (Source, _) = (b.input(options.dropout).into(), Layered::of(options));
+    let mut l = 0;
+    loop {
+        let last = l + 1 == options.layers;
+        let width = if last { hyperbolic::last_width(options) } else { options.hidden };
+        let time = time(problem, width)?;
+        let z = b.linear(x, format!("{l}.weight"), width);
+        let bias = b.parameter(format!("{l}.bias"), Axis::exact(1), b.axis(z), Initial::Zeros);
+        // Without time there is no curvature in a layer.
+        if time > 0 || (last && options.task == Task::LinkPrediction) {
+            curvature.begin(&mut b, l);
+        } else {
+            curvature.without();
+        }
+        let z = if time > 0 {
+            b.rows(Bias { time, curvature: curvature.after(1) }, &[z], &curvature.with(&[bias]), width)
+        } else {
+            b.shift(z, bias)
+        };
+        let z = b.propagate(&operator, z);
+        let h = b.relu(z);
+        b.embedding(h);
+        if last {
+            let space = Space::single(Geometry::PseudoHyperboloid(time), width);
+            return hyperbolic::finish(b, h, space, &curvature, |b, h| {
+                let h = b.dropout(h, options.dropout);
+                Ok(b.affine(h, "decode", problem.n_outputs))
+            });
+        }
+        x = b.dropout(h, options.dropout).into();
+        l += 1;
+    }
+}
