@@ -280,7 +280,7 @@ mod tests {
             ),
             ("SELECT 1, 1::bigint, 1.0, 1.00", "Int64(1),1::BIGINT,1.0,1.00"),
             ("SELECT 1 a, 2 a, (SELECT 3) a", "a,a_1,a_2"),
-            ("SELECT 1 IN (SELECT 1), NULL IN (SELECT 1)", "1 IN (SELECT 1),NULL IN (SELECT 1)"),
+            ("SELECT 1 IN (SELECT 1), NULL IN (SELECT 1)", "IN,NULL IN (SELECT 1)"),
             ("SELECT id FROM nested WHERE id = 1 UNION SELECT id, id FROM nested", ""),
         ] {
             match rows(&context, text).await {

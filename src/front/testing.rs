@@ -14,8 +14,9 @@ use super::statement::Statement;
 use super::{parse, prepare};
 use crate::Result;
 use crate::functions::registry;
+use crate::rules::Subqueries;
 
-/// A session that plans PIVOT, with the table `sales(city, year, kind, amount)` and the table `nested(id, xs)`.
+/// A session that plans PIVOT and questions of membership, with the table `sales(city, year, kind, amount)` and the table `nested(id, xs)`.
 pub(crate) async fn session() -> SessionContext {
     let mut config = SessionConfig::new().with_information_schema(true).with_target_partitions(2);
     config.options_mut().sql_parser.default_null_ordering = "nulls_last".to_owned();
@@ -23,6 +24,7 @@ pub(crate) async fn session() -> SessionContext {
         .with_config(config)
         .with_default_features()
         .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(JoinPlanner)])
+        .with_analyzer_rule(Arc::new(Subqueries))
         .build();
     let context = SessionContext::new_with_state(state);
     for text in [
