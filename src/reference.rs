@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use arrow::datatypes::DataType;
+use bonnet_learning::{DATA_OPTIONS, OptionSpec, RUN_OPTIONS, SHARED_OPTIONS};
 use bonnet_sql::{Column, Function, Kind, OptionType, OptionValue, Parameter, ParameterKind};
 
 /// The kinds in the order of the page, with what a reader has to know of each.
@@ -150,40 +151,6 @@ fn default(parameter: &Parameter) -> String {
     }
 }
 
-/// The columns of a job that are no hyperparameters: name, default, meaning.
-const JOB: [(&str, &str, &str); 12] = [
-    ("graph", "required", "The schema of a graph, or of a collection of graphs."),
-    ("model", "required", "One of the models below."),
-    (
-        "task",
-        "`node_classification`",
-        "`node_classification`, `link_prediction`; over a collection of graphs `graph_classification`, `graph_regression`.",
-    ),
-    ("seed", "`0`", "Draws initial weights, dropout, random features, splits and samples."),
-    ("split", "`0`", "The number of a stored split; beside a drawn `split_scheme`, the seed of the draw."),
-    (
-        "split_scheme",
-        "`public` if there are splits, else `random:60/20/20`",
-        "How the labelled nodes are divided, see below.",
-    ),
-    (
-        "features",
-        "`given`",
-        "`given`: those of the nodes. `identity`: one feature a node. `degree`: one for each distinct degree. `random:k`: k \
-         normal numbers a node.",
-    ),
-    ("normalize", "`none`", "`none`, or `row`: each row of features divided by the sum of its absolute values."),
-    (
-        "select_by",
-        "`val_accuracy`, `val_auc` or `val_mae`, by the task",
-        "What selects the epoch: `val_accuracy`, `val_macro_f1`, `val_f1`, `val_auc`, `val_ap`, `val_mae`, `val_mse` or \
-         `val_loss`, where the task has it.",
-    ),
-    ("patience", "none", "Stops after so many epochs without improvement."),
-    ("save", "none", "A folder for the parameters of each run."),
-    ("load", "none", "A file of saved parameters to start from; with `epochs => 0` they are used as they are."),
-];
-
 /// The split schemes, and what each does with n labelled nodes of C classes.
 const SCHEMES: [(&str, &str); 6] = [
     ("public", "A split that the publisher gives, from the table `splits`."),
@@ -209,15 +176,12 @@ const SCHEMES: [(&str, &str); 6] = [
 pub fn models() -> String {
     let mut page = String::from(
         "# Models\n\n\
-         What `train` can train. Each hyperparameter is a column of the jobs, or an option of the call; NULL is the \
-         default. `SELECT * FROM bonnet.models` lists the same.\n\n\
+         What `train` can train. Each option is a column of the jobs, or an option of the call; NULL is the default. \
+         `SELECT * FROM bonnet.models` lists the same.\n\n\
          ## Jobs\n\n\
-         Every job has these columns, too.\n\n\
-         | column | default | meaning |\n|---|---|---|\n",
+         Every job has these options.\n\n",
     );
-    for (name, default, meaning) in JOB {
-        let _ = writeln!(page, "| `{name}` | {default} | {meaning} |");
-    }
+    learning_options(&mut page, DATA_OPTIONS.into_iter().chain(RUN_OPTIONS));
     page.push_str(
         "\nThe split schemes; the three percentages are any that add up to 100, and may be left out.\n\n\
          | `split_scheme` | meaning |\n|---|---|\n",
@@ -225,28 +189,34 @@ pub fn models() -> String {
     for (scheme, meaning) in SCHEMES {
         let _ = writeln!(page, "| `{scheme}` | {meaning} |");
     }
+    page.push_str("\n## Training\n\nEvery model has these hyperparameters, too, where its tasks read them.\n\n");
+    learning_options(&mut page, SHARED_OPTIONS);
     for model in bonnet_learning::models() {
         let _ = write!(
             page,
-            "\n## {}\n\n{}, {}; tasks: {}. Source: {}.\n\n\
-             | hyperparameter | default | range | meaning |\n|---|---|---|---|\n",
+            "\n## {}\n\n{}, {}; tasks: {}. Source: {}.\n\n",
             model.name,
             prose(model.family),
             prose(model.geometry),
             model.tasks.join(", "),
             prose(model.source.trim_end_matches('.')),
         );
-        for parameter in model.hyperparameters() {
-            let cells = [
-                format!("`{}`", parameter.name),
-                format!("`{}`", parameter.default_value()),
-                parameter.range(),
-                prose(parameter.description),
-            ];
-            let _ = writeln!(page, "| {} |", cells.map(|text| cell(&text)).join(" | "));
-        }
+        learning_options(&mut page, model.hyperparameters().filter(|option| !SHARED_OPTIONS.contains(option)));
     }
     page
+}
+
+/// A table of options of learning.
+fn learning_options(page: &mut String, options: impl IntoIterator<Item = OptionSpec>) {
+    page.push_str("| option | default | range | meaning |\n|---|---|---|---|\n");
+    for option in options {
+        let default = match option.name {
+            "graph" | "model" => "required".to_owned(),
+            _ => format!("`{}`", option.default_value()),
+        };
+        let cells = [format!("`{}`", option.name), default, option.range(), prose(option.description)];
+        let _ = writeln!(page, "| {} |", cells.map(|text| cell(&text)).join(" | "));
+    }
 }
 
 /// The page of all formats that `ATTACH` reads: `docs/formats.md`.
@@ -362,16 +332,17 @@ mod tests {
 
     #[test]
     fn the_documented_values_of_a_job_are_values() {
-        let values = |column: &str| {
-            let text = JOB.iter().find(|(name, ..)| *name == column).unwrap();
-            let words = text.2.split('`').skip(1).step_by(2);
-            words.map(|word| word.replace(":k", ":8")).collect::<Vec<_>>()
+        let values = |name: &str| {
+            let option = RUN_OPTIONS.into_iter().find(|option| option.name == name).unwrap();
+            let words = option.range().replace(';', ",").replace(":k", ":8");
+            let words = words.split(',').filter_map(|part| part.split_whitespace().next().map(str::to_owned));
+            words.filter(|word| word != "or").collect::<Vec<_>>()
         };
         assert!(SCHEMES.iter().all(|(scheme, _)| scheme.parse::<bonnet_learning::SplitScheme>().is_ok()));
+        assert_eq!(values("features"), ["given", "identity", "degree", "random:8"]);
         assert!(values("features").iter().all(|it| it.parse::<bonnet_learning::FeatureSource>().is_ok()));
-        assert!(values("normalize").iter().all(|it| it.parse::<bonnet_learning::Normalize>().is_ok()));
+        assert!(values("select_by").len() > 6);
         assert!(values("select_by").iter().all(|it| it.parse::<bonnet_learning::SelectBy>().is_ok()));
-        assert_eq!(values("task"), bonnet_learning::Task::NAMES);
     }
 
     #[test]

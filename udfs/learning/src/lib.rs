@@ -80,7 +80,7 @@ pub use registry::{model, models};
 pub use saved::{Saved, file_name};
 pub use spec::ModelSpec;
 pub use split::{Part, Shares, Split, SplitError, SplitScheme};
-pub use table::{DATA_OPTIONS, RUN_OPTIONS};
+pub use table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use train::{EpochRecord, Items, Outcome, train};
 
 #[cfg(feature = "sql")]

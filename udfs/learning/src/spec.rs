@@ -37,7 +37,8 @@ impl ModelSpec {
     /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
         let own = self.own;
-        let shared = table::SHARED.into_iter().filter(|shared| own.iter().all(|own| own.name != shared.name));
+        let is_own = |shared: &OptionSpec| own.iter().any(|own| own.name == shared.name);
+        let shared = table::SHARED_OPTIONS.into_iter().filter(move |shared| !is_own(shared));
         table::training(&self.defaults).into_iter().chain(shared).chain(own.iter().copied())
     }
 }

@@ -136,7 +136,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// What every model has with the same default.
-pub(crate) const SHARED: [OptionSpec; 10] = [
+pub const SHARED_OPTIONS: [OptionSpec; 10] = [
     OptionSpec::choice(
         "schedule",
         Decay::Constant.name(),

@@ -20,7 +20,7 @@ static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
     let names = |options: &mut dyn Iterator<Item = OptionSpec>| {
         options.map(|option| option.name).collect::<Vec<_>>().join(", ")
     };
-    let of_every_model = crate::table::training(&COMMON).into_iter().chain(crate::table::SHARED);
+    let of_every_model = crate::table::training(&COMMON).into_iter().chain(crate::table::SHARED_OPTIONS);
     format!(
         "Trains a model on a graph for every row of jobs. Columns that mean something: {}; the hyperparameters of every \
          model: {}; and the model's own, which bonnet.models lists. The reference of the models says what each takes. Every \
