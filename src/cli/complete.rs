@@ -6,14 +6,14 @@ use std::path::{MAIN_SEPARATOR, Path};
 use rustyline::completion::{Completer, Pair};
 use rustyline::hint::{Hint, Hinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Context, Helper, Highlighter};
+use rustyline::{Context, Helper};
 
 use super::meta::COMMANDS;
 use super::script;
 use crate::front::split::{Kind, Lexer, is_word};
 
-/// Words of the dialect that are worth completing.
-const KEYWORDS: &[&str] = &[
+/// Words of the dialect that are worth completing, in order.
+pub(super) const KEYWORDS: &[&str] = &[
     "ALL",
     "ALTER",
     "ANALYZE",
@@ -126,9 +126,11 @@ pub(super) struct Names {
 }
 
 /// What the prompt's editor asks: how to complete a word and whether an input is whole.
-#[derive(Helper, Highlighter, Default)]
+#[derive(Helper, Default)]
 pub(super) struct Assistance {
     pub(super) names: Names,
+    /// Whether what is typed is coloured.
+    pub(super) colour: bool,
 }
 
 impl Validator for Assistance {

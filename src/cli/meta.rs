@@ -12,19 +12,25 @@ use super::shell::{Failure, Flow, Shell};
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     ("\\d", "[table]", "list tables and graphs, or the columns of a table, or the tables of a graph"),
     ("\\df", "[pattern]", "list functions; a pattern matches anywhere in the name, or with * and ? the whole name"),
+    ("\\digits", "[n]", "show or set how many digits behind the point a terminal shows (0: all)"),
     ("\\default", "name value", "set a variable that nobody has set"),
     ("\\echo", "text", "write text to standard output"),
     ("\\format", "[name]", "show or set the format: table, csv, json, ndjson, markdown"),
     ("\\i", "file", "run a script"),
     ("\\ir", "file", "run a script that lies beside the one that says so"),
     ("\\o", "[file]", "send rows to a file, or back to standard output"),
+    ("\\pager", "[on|off]", "scroll through results on a terminal, with $PAGER or less"),
     ("\\q", "", "end this script, or leave"),
     ("\\rows", "[n]", "show or set how many rows of a result a terminal shows (0: all)"),
     ("\\set", "[name [value]]", "list the variables, or set one: used as :name, :'name' or :\"name\""),
     ("\\timing", "[on|off]", "show how long statements take"),
     ("\\unset", "name", "forget a variable"),
+    ("\\x", "[on|off]", "give each column of a row a line of its own"),
     ("\\?", "", "this list"),
 ];
+
+/// A double has no more that tell it from its neighbours.
+const MOST_DIGITS: usize = 17;
 
 /// How long a listing may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,6 +70,18 @@ impl Shell {
                 Ok(rows) => self.output.screen_rows = rows,
                 Err(_) => return Err(Failure::error(format!("\\rows takes a number of rows, not `{count}`"))),
             },
+            ("digits", []) => self.message(&match self.output.screen_digits {
+                None => "A terminal shows all digits.".to_owned(),
+                Some(digits) => format!("A terminal shows {digits} digits behind the point."),
+            }),
+            ("digits", [count]) => match count.parse() {
+                Ok(0) => self.output.screen_digits = None,
+                Ok(digits) if digits <= MOST_DIGITS => self.output.screen_digits = Some(digits),
+                _ => {
+                    let text = format!("\\digits takes a number of digits up to {MOST_DIGITS}, not `{count}`");
+                    return Err(Failure::error(text));
+                }
+            },
             ("set", []) => {
                 let lines: Vec<String> =
                     self.variables.iter().map(|(name, value)| format!("{name} = '{value}'")).collect();
@@ -80,17 +98,25 @@ impl Shell {
                 }
             }
             ("unset", [variable]) => self.variables.unset(variable),
-            ("timing", []) => self.set_timing(!self.timing),
-            ("timing", ["on"]) => self.set_timing(true),
-            ("timing", ["off"]) => self.set_timing(false),
+            ("timing", words) if let Some(on) = switched(words, self.timing) => {
+                self.timing = on;
+                self.message_switch("Timing", on);
+            }
+            ("x", words) if let Some(on) = switched(words, self.output.expanded) => {
+                self.output.expanded = on;
+                self.message_switch("A line for each column", on);
+            }
+            ("pager", words) if let Some(on) = switched(words, self.output.paged) => {
+                self.output.paged = on;
+                self.message_switch("The pager", on);
+            }
             _ => return Err(Failure::error(usage(name))),
         }
         Ok(Flow::Continue)
     }
 
-    fn set_timing(&mut self, on: bool) {
-        self.timing = on;
-        self.message(if on { "Timing is on." } else { "Timing is off." });
+    fn message_switch(&self, what: &str, on: bool) {
+        self.message(&format!("{what} is {}.", if on { "on" } else { "off" }));
     }
 
     fn help(&mut self) -> Result<(), Failure> {
@@ -141,6 +167,16 @@ impl Shell {
             "SELECT name, kind, signature, description FROM bonnet.functions WHERE name LIKE '{}' ORDER BY name",
             like(pattern)
         ))
+    }
+}
+
+/// What the words behind a switch make of it; `None` where they are wrong.
+fn switched(words: &[&str], now: bool) -> Option<bool> {
+    match words {
+        [] => Some(!now),
+        ["on"] => Some(true),
+        ["off"] => Some(false),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! (and when the reader of the rows has closed the pipe), 1 after an error, 2 after a wrong use and 130 after Ctrl-C.
 
 mod complete;
+mod highlight;
 mod interrupt;
 mod meta;
 mod output;

@@ -10,7 +10,8 @@ use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 
 use super::complete::{Assistance, Names};
-use super::script::{Item, Pending, Task, word_command};
+use super::output::has_colour;
+use super::script::{Item, Pending, Task, shell_command};
 use super::shell::{Failure, Flow, Shell, complain};
 
 /// How long the prompt waits for the names that it completes.
@@ -22,7 +23,7 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
     let config = Config::builder().completion_type(CompletionType::List).max_history_size(10_000);
     let config = config.and_then(|config| config.history_ignore_dups(true)).map_err(no_prompt)?.build();
     let mut editor: Editor<Assistance, FileHistory> = Editor::with_config(config).map_err(no_prompt)?;
-    editor.set_helper(Some(Assistance { names: names(shell) }));
+    editor.set_helper(Some(Assistance { names: names(shell), colour: has_colour() }));
     let history = history_file();
     if let Some(path) = &history {
         // There is none before the first time.
@@ -67,11 +68,7 @@ fn run_input(shell: &mut Shell, input: &str) -> Flow {
             Ok(Flow::Continue) => {}
             Ok(Flow::Quit) | Err(Failure::Closed) => return Flow::Quit,
             Err(failure) => {
-                match failure {
-                    Failure::Error(text, _) => complain(&format!("error: {text}")),
-                    Failure::Located(text) => complain(&text),
-                    _ => complain("Stopped."),
-                }
+                complain(&failure.shown());
                 break;
             }
         }
@@ -81,8 +78,8 @@ fn run_input(shell: &mut Shell, input: &str) -> Flow {
 }
 
 fn items(input: &str) -> Vec<Item> {
-    if let Some(command) = word_command(input) {
-        return vec![Item { task: Task::Command(command.to_owned()), line: 1, column: 1 }];
+    if let Some(command) = shell_command(input) {
+        return vec![Item { task: Task::Command(command), line: 1, column: 1 }];
     }
     let mut pending = Pending::new();
     let mut items: Vec<Item> = input.split_inclusive('\n').flat_map(|line| pending.push(line)).collect();

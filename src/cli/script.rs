@@ -114,16 +114,44 @@ fn starts_line(before: &str) -> bool {
     before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty())
 }
 
-/// The backslash command that a word at the prompt stands for: what other shells answer is answered here.
-pub(super) fn word_command(input: &str) -> Option<&'static str> {
-    let word = input.trim().trim_end_matches(';').trim_end();
+/// Commands of other shells (DuckDB, SQLite), with ours for the same thing.
+const DOT_COMMANDS: &[(&str, &str)] = &[
+    ("exit", "q"),
+    ("functions", "df"),
+    ("help", "?"),
+    ("maxrows", "rows"),
+    ("mode", "format"),
+    ("output", "o"),
+    ("print", "echo"),
+    ("quit", "q"),
+    ("read", "i"),
+    ("schema", "d"),
+    ("tables", "d"),
+    ("timer", "timing"),
+];
+
+/// The backslash command that an input at the prompt stands for: what other shells answer is answered here.
+pub(super) fn shell_command(input: &str) -> Option<String> {
+    let input = input.trim();
+    let word = input.trim_end_matches(';').trim_end();
     let words = [("exit", "q"), ("quit", "q"), ("help", "?")];
-    words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|(_, command)| *command)
+    if let Some((_, command)) = words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)) {
+        return Some((*command).to_owned());
+    }
+    let line = input.strip_prefix('.').filter(|line| !line.contains('\n'))?;
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let command = DOT_COMMANDS.iter().find(|(known, _)| *known == name).map_or(name, |(_, command)| command);
+    is_name.then(|| match (name, rest.trim()) {
+        ("mode", "line") => "x on".to_owned(),
+        ("mode", "jsonlines") => "format ndjson".to_owned(),
+        (_, rest) => format!("{command} {rest}").trim_end().to_owned(),
+    })
 }
 
 /// Whether an input at the prompt is whole: a command, nothing at all, or statements that are all ended.
 pub(super) fn is_whole(input: &str) -> bool {
-    if input.trim_start().starts_with('\\') || word_command(input).is_some() {
+    if input.trim_start().starts_with('\\') || shell_command(input).is_some() {
         return true;
     }
     let mut pending = Pending { text: input.to_owned(), ..Pending::new() };
@@ -226,8 +254,14 @@ mod tests {
             assert!(is_whole(whole), "{whole}");
         }
         for whole in ["exit", "QUIT ;", " help", "help;\n"] {
-            assert!(is_whole(whole) && word_command(whole).is_some(), "{whole}");
+            assert!(is_whole(whole) && shell_command(whole).is_some(), "{whole}");
         }
+        let dotted = [(".tables", "d"), (".schema t ", "d t"), (".mode csv", "format csv"), (".mode line", "x on")];
+        for (line, command) in dotted.into_iter().chain([(" .read 'a b.sql'", "i 'a b.sql'"), (".nosuch", "nosuch")]) {
+            assert!(is_whole(line), "{line}");
+            assert_eq!(shell_command(line).as_deref(), Some(command));
+        }
+        assert_eq!(shell_command(".5 + 1;"), None);
         for open in ["SELECT 1", "SELECT ';", "SELECT 1; SELECT 2", "/* a", "SELECT 1; /* a", "SELECT $$;", "help me"] {
             assert!(!is_whole(open), "{open}");
         }

@@ -11,7 +11,7 @@ use futures::StreamExt;
 use tokio::runtime::Runtime;
 
 use super::interrupt::Interrupts;
-use super::output::Output;
+use super::output::{Output, width};
 use super::progress::Bar;
 use super::script::{Item, Pending, ScriptLines, Task};
 use super::variables::Variables;
@@ -20,11 +20,22 @@ use crate::{Answer, Session};
 /// Scripts that include one another deeper than this are taken for a circle.
 const DEEPEST: usize = 50;
 
+/// Where in its statement an error stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// From 1.
+    line: usize,
+    /// In characters, from 1.
+    column: usize,
+    /// The line with a mark under the place, if the statement is known.
+    excerpt: Option<String>,
+}
+
 /// Why the rest is not run.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// An error, and where in its statement it stands (line and column from 1), if that is known.
-    Error(String, Option<(usize, usize)>),
+    /// An error, and where in its statement it stands, if that is known.
+    Error(String, Option<Place>),
     /// An error whose text already says where it stands.
     Located(String),
     /// Ctrl-C.
@@ -38,14 +49,38 @@ impl Failure {
         Self::Error(text.into(), None)
     }
 
+    /// The error with the line of this statement in which it stands.
+    fn in_statement(self, statement: &str) -> Self {
+        match self {
+            Self::Error(text, Some(place)) => {
+                let excerpt = excerpt(statement, place.line, place.column);
+                Self::Error(text, Some(Place { excerpt, ..place }))
+            }
+            other => other,
+        }
+    }
+
+    /// The error as the prompt shows it.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Error(text, place) => {
+                let excerpt = place.as_ref().and_then(|place| place.excerpt.as_deref());
+                format!("error: {text}{}", excerpt.unwrap_or_default())
+            }
+            Self::Located(text) => text.clone(),
+            Self::Interrupted | Self::Closed => "Stopped.".to_owned(),
+        }
+    }
+
     /// The error with the place of its item before it.
     fn at(self, origin: &str, item: &Item) -> Self {
         match self {
             Self::Error(text, None) => Self::Located(format!("{origin}:{}: {text}", item.line)),
-            Self::Error(text, Some((line, column))) => {
+            Self::Error(text, Some(Place { line, column, excerpt })) => {
                 let column = if line == 1 { column + item.column - 1 } else { column };
                 let line = item.line + line - 1;
-                Self::Located(format!("{origin}:{line}: {}", with_position(&text, line, column)))
+                let excerpt = excerpt.unwrap_or_default();
+                Self::Located(format!("{origin}:{line}: {}{excerpt}", with_position(&text, line, column)))
             }
             other => other,
         }
@@ -61,8 +96,8 @@ impl From<io::Error> for Failure {
 impl From<crate::Error> for Failure {
     fn from(error: crate::Error) -> Self {
         let text = error.to_string();
-        let position = position(&text).map(|(_, line, column)| (line, column));
-        Self::Error(text, position)
+        let place = position(&text).map(|(_, line, column)| Place { line, column, excerpt: None });
+        Self::Error(text, place)
     }
 }
 
@@ -149,10 +184,13 @@ impl Shell {
             let before = &text[..undefined.offset];
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            Failure::Error(undefined.message(), Some((line, column)))
+            Failure::Error(undefined.message(), Some(Place { line, column, excerpt: excerpt(text, line, column) }))
         })?;
         match item.task {
-            Task::Statement(_) => self.run_statement(&text).map(|()| Flow::Continue),
+            Task::Statement(_) => {
+                let done = self.run_statement(&text).map_err(|failure| failure.in_statement(&text));
+                done.map(|()| Flow::Continue)
+            }
             Task::Command(_) => self.run_command(&text),
         }
     }
@@ -169,12 +207,16 @@ impl Shell {
                 Answer::Rows(rows) => rows,
             };
             // A statement that has no columns to answer with (DDL) shows no table.
-            let mut result = (!rows.schema().fields().is_empty()).then(|| output.begin(rows.schema()));
+            let has_columns = !rows.schema().fields().is_empty();
+            let mut result = if has_columns { Some(output.begin(rows.schema())?) } else { None };
             while let Some(batch) = watch(rows.next(), session, interrupts, &mut bar).await? {
                 let batch = batch.map_err(crate::Error::from)?;
                 if let Some(result) = &mut result {
                     bar.hide();
                     output.write(result, &batch)?;
+                    if result.is_closed() {
+                        break;
+                    }
                 }
             }
             bar.hide();
@@ -270,6 +312,27 @@ fn position(text: &str) -> Option<(usize, usize, usize)> {
     (line > 0).then_some((start, line, column))
 }
 
+/// The characters of a line that are shown before and behind the place of an error.
+const AROUND: usize = 60;
+
+/// This line of a statement, from 1, with a mark under its character `column`, from 1, each on a line of its own; of a long
+/// line what stands around the place. `None` where there is nothing to mark.
+fn excerpt(statement: &str, line: usize, column: usize) -> Option<String> {
+    let line = statement.lines().nth(line.checked_sub(1)?)?;
+    let at = column.checked_sub(1)?;
+    let shown = |c: char| if c.is_control() { ' ' } else { c };
+    let characters: Vec<char> = line.chars().map(shown).collect();
+    if at > characters.len() || line.trim().is_empty() {
+        return None;
+    }
+    let (from, to) = (at.saturating_sub(AROUND), characters.len().min(at + AROUND));
+    let text: String = characters[from..to].iter().collect();
+    let before: String = characters[from..at].iter().collect();
+    let (head, tail) = (if from > 0 { "…" } else { "" }, if to < characters.len() { "…" } else { "" });
+    let indent = " ".repeat(width(head) + width(&before));
+    Some(format!("\n  {head}{}{tail}\n  {indent}^", text.trim_end()))
+}
+
 /// The text with the parser's position, which counts from the start of the statement, counted from that of the script.
 fn with_position(text: &str, line: usize, column: usize) -> String {
     match position(text) {
@@ -297,6 +360,24 @@ mod tests {
         };
         assert_eq!(located(2, 4), "a.sql:11: Expected: end, found: FRM at Line: 11, Column: 4!");
         assert_eq!(located(1, 8), "a.sql:10: Expected: end, found: FRM at Line: 10, Column: 12!");
+    }
+
+    #[test]
+    fn a_mark_stands_under_the_place_of_an_error() {
+        assert_eq!(excerpt("SELECT\n 1 FRM t", 2, 4).as_deref(), Some("\n   1 FRM t\n     ^"));
+        assert_eq!(excerpt("SELECT '日本' FRM", 1, 13).as_deref(), Some("\n  SELECT '日本' FRM\n                ^"));
+        assert_eq!(excerpt("a\tb c", 1, 4).as_deref(), Some("\n  a b c\n     ^"));
+        // Behind the last character, where something is missing.
+        assert_eq!(excerpt("SELECT (1", 1, 10).as_deref(), Some("\n  SELECT (1\n           ^"));
+        let long = format!("SELECT {}, nothing, {}", "a".repeat(200), "b".repeat(200));
+        let text = excerpt(&long, 1, 210).unwrap();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert!(lines[0].starts_with("  …aaa") && lines[0].ends_with("bbb…"), "{text}");
+        let at = lines[1].chars().count() - 1;
+        assert!(lines[0].chars().skip(at).collect::<String>().starts_with("nothing"), "{text}");
+        for (line, column) in [(0, 1), (1, 0), (2, 1), (1, 11)] {
+            assert_eq!(excerpt("SELECT (1", line, column), None);
+        }
     }
 
     #[test]

@@ -37,6 +37,7 @@ impl Prompt {
             .env("XDG_STATE_HOME", state)
             .env("TERM", "xterm")
             .env("NO_COLOR", "1")
+            .env("PAGER", "cat")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -209,5 +210,51 @@ fn history_and_completion_work() {
     prompt.see("bonnet> ");
     prompt.press("\\timi\t\r");
     prompt.see("Timing is on.");
+    prompt.leave();
+}
+
+#[test]
+fn results_fit_the_terminal_and_files_get_all_of_them() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    let columns = (0..20).map(|i| format!("{i} AS column_{i}")).collect::<Vec<_>>().join(", ");
+    prompt.press(&format!("CREATE TABLE wide AS SELECT {columns};\r"));
+    prompt.see("bonnet> ");
+    prompt.press("SELECT * FROM wide;\r");
+    let shown = prompt.see("(1 row; 14 columns do not fit: \\x shows a column a line)\r\n");
+    assert!(shown.contains(" column_0 | column_1 | column_2 | … | column_17 | column_18 | column_19\r\n"), "{shown:?}");
+    prompt.press("\\x\r");
+    prompt.see("A line for each column is on.");
+    prompt.press("SELECT * FROM wide;\r");
+    prompt.see(" column_12 | 12\r\n");
+    prompt.see("(1 row)\r\n");
+    prompt.press("\\x off\rSELECT 0.1::double + 0.2::double AS x;\r");
+    prompt.see(" 0.3\r\n");
+    prompt.press("\\digits 0\rSELECT 0.1::double + 0.2::double AS x;\r");
+    prompt.see(" 0.30000000000000004\r\n");
+    prompt.press(".mode csv\r.tables\r");
+    prompt.see("wide,BASE TABLE\r\n");
+    prompt.leave();
+}
+
+#[test]
+fn a_mark_stands_under_the_place_of_an_error() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("SELECT 1 + * 2;\r");
+    prompt.see("error: ");
+    prompt.see("\r\n  SELECT 1 + * 2\r\n             ^\r\n");
+    prompt.leave();
+}
+
+#[test]
+fn a_pager_gets_the_whole_result() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("\\pager on\r");
+    prompt.see("The pager is on.");
+    prompt.press("SELECT value + 1000 AS v FROM generate_series(1, 2000) ORDER BY value;\r");
+    prompt.see(" 1500\r\n");
+    prompt.see("(2000 rows)\r\n");
     prompt.leave();
 }

@@ -1,8 +1,12 @@
 //! Where rows go, and in which format.
 
+mod cell;
 mod csv;
+mod expanded;
 mod json;
+mod layout;
 mod markdown;
+mod pager;
 mod table;
 
 use std::fs::File;
@@ -12,6 +16,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::util::display::{DurationFormat, FormatOptions};
 use clap::ValueEnum;
+
+pub(super) use self::layout::width;
+use self::pager::Pager;
 
 /// The formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,21 +42,27 @@ pub(super) struct Screen {
     pub(super) columns: usize,
     /// Rows of a result that are shown; of a longer one the middle is left out.
     pub(super) rows: usize,
+    /// Digits behind the point that a number shows; `None` is all.
+    pub(super) digits: Option<usize>,
     /// Whether escape sequences may set NULL apart.
     pub(super) colour: bool,
 }
 
 impl Screen {
-    /// The terminal on standard output, if there is one. `rows` is the number of rows to show.
-    pub(super) fn of_stdout(rows: usize) -> Option<Self> {
+    /// The terminal on standard output, if there is one, and how much of a result it is to show.
+    pub(super) fn of_stdout(rows: usize, digits: Option<usize>) -> Option<Self> {
         if !io::stdout().is_terminal() {
             return None;
         }
         let columns = rustyline::DefaultEditor::new().ok().and_then(|mut editor| editor.dimensions());
         let columns = columns.map_or(80, |(columns, _)| usize::from(columns).max(20));
-        let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Some(Self { columns, rows, colour })
+        Some(Self { columns, rows, digits, colour: has_colour() })
     }
+}
+
+/// Whether escape sequences may colour what a terminal shows (no-color.org).
+pub(super) fn has_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Writes one result in one format. Nothing is written before the first batch or the end.
@@ -70,6 +83,13 @@ fn readable() -> FormatOptions<'static> {
         .with_duration_format(DurationFormat::Pretty)
 }
 
+impl OpenResult {
+    /// Whether nobody looks at it any more: the pager was left.
+    pub(super) fn is_closed(&self) -> bool {
+        self.pager.as_ref().is_some_and(Pager::is_closed)
+    }
+}
+
 enum Target {
     Stdout(BufWriter<Stdout>),
     File(BufWriter<File>, String),
@@ -83,18 +103,33 @@ pub(super) struct Output {
     pub(super) format: Format,
     /// How many rows of a result a terminal shows.
     pub(super) screen_rows: usize,
+    /// How many digits behind the point of a number a terminal shows; `None` is all.
+    pub(super) screen_digits: Option<usize>,
+    /// Whether tables have a line for each column of a row.
+    pub(super) expanded: bool,
+    /// Whether a terminal shows results in a pager.
+    pub(super) paged: bool,
 }
 
 /// A result that is being written.
 pub(super) struct OpenResult {
     writer: Box<dyn Writer>,
+    pager: Option<Pager>,
     /// A blank line stands before the first byte.
     separate: bool,
 }
 
 impl Output {
     pub(super) fn new(format: Format) -> Self {
-        Self { target: Target::Stdout(BufWriter::new(io::stdout())), results: 0, format, screen_rows: 40 }
+        Self {
+            target: Target::Stdout(BufWriter::new(io::stdout())),
+            results: 0,
+            format,
+            screen_rows: 40,
+            screen_digits: Some(6),
+            expanded: false,
+            paged: false,
+        }
     }
 
     /// Sends the results to come to a new file, or with None back to standard output.
@@ -115,19 +150,27 @@ impl Output {
     }
 
     /// Begins a result with these columns.
-    pub(super) fn begin(&mut self, schema: SchemaRef) -> OpenResult {
-        let screen = match self.target {
-            Target::Stdout(_) => Screen::of_stdout(self.screen_rows),
+    pub(super) fn begin(&mut self, schema: SchemaRef) -> io::Result<OpenResult> {
+        let mut screen = match self.target {
+            Target::Stdout(_) => Screen::of_stdout(self.screen_rows, self.screen_digits),
             Target::File(..) => None,
         };
+        let mut pager = None;
+        if let (true, Some(screen)) = (self.paged, &mut screen) {
+            pager = Some(Pager::open()?);
+            // It scrolls.
+            (screen.columns, screen.rows, screen.colour) = (usize::MAX, usize::MAX, false);
+        }
         let writer: Box<dyn Writer> = match self.format {
+            Format::Table if self.expanded => Box::new(expanded::Expanded::new(&schema, screen)),
             Format::Table => Box::new(table::Table::new(schema, screen)),
             Format::Csv => Box::new(csv::Csv::new(schema)),
             Format::Json => Box::new(json::Array::new(schema)),
             Format::Ndjson => Box::new(json::Lines::new(schema)),
             Format::Markdown => Box::new(markdown::Markdown::new(schema)),
         };
-        OpenResult { writer, separate: self.follows_a_table() }
+        let separate = pager.is_none() && self.follows_a_table();
+        Ok(OpenResult { writer, pager, separate })
     }
 
     /// Whether a blank line is due before what comes.
@@ -137,13 +180,17 @@ impl Output {
 
     /// Writes rows of a result, as far as its format can without knowing the rest.
     pub(super) fn write(&mut self, result: &mut OpenResult, batch: &RecordBatch) -> io::Result<()> {
-        self.put(|out| result.writer.write(batch, out), &mut result.separate)
+        let OpenResult { writer, pager, separate } = result;
+        self.put(|out| writer.write(batch, out), pager, separate)
     }
 
     /// Writes the rest of a result.
-    pub(super) fn finish(&mut self, mut result: OpenResult) -> io::Result<()> {
-        self.results += 1;
-        self.put(|out| result.writer.finish(out), &mut result.separate)
+    pub(super) fn finish(&mut self, result: OpenResult) -> io::Result<()> {
+        let OpenResult { mut writer, mut pager, mut separate } = result;
+        if pager.is_none() {
+            self.results += 1;
+        }
+        self.put(|out| writer.finish(out), &mut pager, &mut separate)
     }
 
     /// Writes a line of text as it stands to standard output, wherever rows go: a heading, apart from the table before
@@ -162,12 +209,20 @@ impl Output {
         }
     }
 
-    fn put(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>, separate: &mut bool) -> io::Result<()> {
+    fn put(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        pager: &mut Option<Pager>,
+        separate: &mut bool,
+    ) -> io::Result<()> {
         // What one call gives is made in memory first, so that a value that cannot be shown leaves no half a line.
         let mut bytes = Vec::new();
         write(&mut bytes)?;
         if bytes.is_empty() {
             return Ok(());
+        }
+        if let Some(pager) = pager {
+            return pager.write(&bytes);
         }
         let out: &mut dyn Write = match &mut self.target {
             Target::Stdout(out) => out,

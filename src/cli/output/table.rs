@@ -8,19 +8,15 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, RecordBatch, StringBuilder};
-use arrow::datatypes::{FieldRef, SchemaRef};
-use arrow::util::display::ArrayFormatter;
-use rustyline::GraphemeClusterMode;
+use arrow::array::{AsArray, RecordBatch, StringBuilder};
+use arrow::datatypes::SchemaRef;
 
-use super::{Screen, Writer, readable};
+use super::layout::Layout;
+use super::{Screen, Writer};
 
 /// The rows, and bytes of rows, that give the widths where all rows are written.
 const LOOK_AHEAD: usize = 10_000;
 const LOOK_AHEAD_BYTES: usize = 16 << 20;
-
-/// Columns of text are not made narrower than this to fit a screen.
-const NARROWEST: usize = 8;
 
 /// Writes an aligned table.
 pub(super) struct Table {
@@ -77,32 +73,12 @@ impl Table {
         }
     }
 
-    /// The widths that the buffered rows ask for.
-    fn layout(&self) -> io::Result<Layout> {
-        let column = |field: &FieldRef| {
-            let mut name = String::new();
-            push_escaped(&mut name, field.name());
-            Column { width: width(&name).max(1), name, right: field.data_type().is_numeric() }
-        };
-        let columns = self.schema.fields().iter().map(column).collect();
-        let mut layout = Layout { columns, screen: self.screen };
-        for batch in self.head.iter().chain(&self.tail) {
-            each_cell(batch, |column, text, _| {
-                let column = &mut layout.columns[column];
-                column.width = column.width.max(width(text));
-                Ok(())
-            })?;
-        }
-        layout.fit();
-        Ok(layout)
-    }
-
     /// Writes the head of the table with the rows that are buffered for it, if that is still to be done.
     fn write_head(&mut self, out: &mut dyn Write) -> io::Result<&Layout> {
         let layout = match self.layout.take() {
             Some(layout) => layout,
             None => {
-                let layout = self.layout()?;
+                let layout = Layout::new(&self.schema, self.head.iter().chain(&self.tail), self.screen)?;
                 layout.write_head(out)?;
                 for batch in self.head.drain(..) {
                     layout.write_rows(&batch, out)?;
@@ -147,10 +123,15 @@ impl Writer for Table {
         for batch in &tail {
             layout.write_rows(batch, out)?;
         }
+        let hidden_columns = layout.hidden();
         let s = if self.rows == 1 { "" } else { "s" };
-        match hidden {
-            0 => writeln!(out, "({} row{s})", self.rows),
-            _ => writeln!(out, "({} row{s}, of which {hidden} in the middle are not shown)", self.rows),
+        let rows = match hidden {
+            0 => format!("{} row{s}", self.rows),
+            _ => format!("{} row{s}, of which {hidden} in the middle are not shown", self.rows),
+        };
+        match hidden_columns {
+            0 => writeln!(out, "({rows})"),
+            columns => writeln!(out, "({rows}; {columns} columns do not fit: \\x shows a column a line)"),
         }
     }
 }
@@ -173,159 +154,6 @@ fn plan_lines(batch: &RecordBatch) -> Option<RecordBatch> {
     RecordBatch::try_new(schema, vec![Arc::new(kind_rows.finish()), Arc::new(plan_rows.finish())]).ok()
 }
 
-struct Column {
-    name: String,
-    width: usize,
-    right: bool,
-}
-
-struct Layout {
-    columns: Vec<Column>,
-    screen: Option<Screen>,
-}
-
-impl Layout {
-    /// Narrows the widest columns of text until the table fits the screen, if it can. Numbers are never cut.
-    fn fit(&mut self) {
-        let Some(screen) = self.screen else { return };
-        let room = (screen.columns + 1).saturating_sub(3 * self.columns.len());
-        let fixed: usize = self.columns.iter().filter(|column| column.right).map(|column| column.width).sum();
-        let texts = |cap: usize| -> usize {
-            self.columns.iter().filter(|column| !column.right).map(|column| column.width.min(cap)).sum()
-        };
-        let widest = self.columns.iter().filter(|column| !column.right).map(|column| column.width).max().unwrap_or(0);
-        let cap =
-            (NARROWEST..widest).rev().find(|&cap| fixed + texts(cap + 1) <= room).map_or(NARROWEST, |cap| cap + 1);
-        let cap = if fixed + texts(widest) <= room { widest } else { cap };
-        for column in self.columns.iter_mut().filter(|column| !column.right) {
-            column.width = column.width.min(cap);
-        }
-    }
-
-    fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut line = String::new();
-        for (i, column) in self.columns.iter().enumerate() {
-            self.push_cell(&mut line, i, &column.name, false);
-        }
-        writeln!(out, "{line}")?;
-        let rules: Vec<String> = self.columns.iter().map(|column| "-".repeat(column.width + 2)).collect();
-        writeln!(out, "{}", rules.join("+"))
-    }
-
-    fn write_rows(&self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
-        let dim = self.screen.is_some_and(|screen| screen.colour);
-        let mut line = String::new();
-        each_cell(batch, |column, text, is_null| {
-            self.push_cell(&mut line, column, text, dim && is_null);
-            if column + 1 == self.columns.len() {
-                writeln!(out, "{line}")?;
-                line.clear();
-            }
-            Ok(())
-        })
-    }
-
-    fn write_gap(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut line = String::new();
-        for i in 0..self.columns.len() {
-            self.push_cell(&mut line, i, "…", false);
-        }
-        writeln!(out, "{line}")
-    }
-
-    fn push_cell(&self, line: &mut String, i: usize, text: &str, dim: bool) {
-        let column = &self.columns[i];
-        let cut;
-        let (text, wide) = match width(text) {
-            wide if wide <= column.width || self.screen.is_none() => (text, wide),
-            _ => {
-                cut = cut_to(text, column.width);
-                (cut.as_str(), width(&cut))
-            }
-        };
-        let padding = column.width.saturating_sub(wide);
-        line.push_str(if i == 0 { " " } else { " | " });
-        if column.right {
-            line.extend(std::iter::repeat_n(' ', padding));
-        }
-        if dim {
-            line.push_str("\x1b[2m");
-        }
-        line.push_str(text);
-        if dim {
-            line.push_str("\x1b[0m");
-        }
-        if !column.right && i + 1 < self.columns.len() {
-            line.extend(std::iter::repeat_n(' ', padding));
-        }
-    }
-}
-
-/// Calls back for each cell, row by row, with the column's place, the text and whether the value is NULL.
-fn each_cell(batch: &RecordBatch, mut call: impl FnMut(usize, &str, bool) -> io::Result<()>) -> io::Result<()> {
-    let options = readable();
-    let columns: Vec<_> = batch
-        .columns()
-        .iter()
-        .map(|column| ArrayFormatter::try_new(column.as_ref(), &options).map(|formatter| (column, formatter)))
-        .collect::<Result<_, _>>()
-        .map_err(io::Error::other)?;
-    let (mut value, mut text) = (String::new(), String::new());
-    for row in 0..batch.num_rows() {
-        for (i, (array, formatter)) in columns.iter().enumerate() {
-            value.clear();
-            text.clear();
-            formatter.value(row).write(&mut value).map_err(io::Error::other)?;
-            push_escaped(&mut text, &value);
-            // An array of the type NULL holds no marks of its own.
-            call(i, &text, array.is_null(row) || array.data_type().is_null())?;
-        }
-    }
-    Ok(())
-}
-
-/// Appends a text with its control characters made visible: they would break the lines or drive the terminal.
-fn push_escaped(to: &mut String, text: &str) {
-    if !text.contains(char::is_control) {
-        to.push_str(text);
-        return;
-    }
-    for c in text.chars() {
-        if c.is_control() { to.extend(c.escape_default()) } else { to.push(c) }
-    }
-}
-
-/// The columns that a text takes on a terminal.
-fn width(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
-    }
-    // The prompt's library measures in 16 bits: short stretches keep within them.
-    let mut rest = text;
-    let mut sum = 0;
-    while !rest.is_empty() {
-        let end = rest.char_indices().nth(4096).map_or(rest.len(), |(at, _)| at);
-        sum += usize::from(GraphemeClusterMode::Unicode.width(&rest[..end]));
-        rest = &rest[end..];
-    }
-    sum
-}
-
-/// The start of a text that with an ellipsis fits this width.
-fn cut_to(text: &str, most: usize) -> String {
-    let mut cut = String::new();
-    let mut wide = 0;
-    for c in text.chars() {
-        wide += width(c.encode_utf8(&mut [0; 4]));
-        if wide + 1 > most {
-            break;
-        }
-        cut.push(c);
-    }
-    cut.push('…');
-    cut
-}
-
 #[cfg(test)]
 mod tests {
     use std::slice;
@@ -333,11 +161,12 @@ mod tests {
     use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, NullArray, StringArray, StructArray};
     use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 
+    use super::super::layout::width;
     use super::super::tests::written;
     use super::*;
 
     fn screen(columns: usize, rows: usize) -> Option<Screen> {
-        Some(Screen { columns, rows, colour: false })
+        Some(Screen { columns, rows, digits: None, colour: false })
     }
 
     fn numbers(n: i64) -> RecordBatch {
@@ -472,6 +301,52 @@ mod tests {
     }
 
     #[test]
+    fn columns_that_do_not_fit_are_left_out_in_the_middle() {
+        let columns = (0..12).map(|i| {
+            let name = format!("column_{i}");
+            (name, Arc::new(Int64Array::from(vec![i, 10 * i])) as ArrayRef)
+        });
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let expected = concat!(
+            " column_0 | column_1 | … | column_10 | column_11\n",
+            "----------+----------+---+-----------+-----------\n",
+            "        0 |        1 | … |        10 |        11\n",
+            "        0 |       10 | … |       100 |       110\n",
+            "(2 rows; 8 columns do not fit: \\x shows a column a line)\n",
+        );
+        assert_eq!(written(Table::new(batch.schema(), screen(52, 40)), slice::from_ref(&batch)), expected);
+        let narrow = written(Table::new(batch.schema(), screen(5, 40)), slice::from_ref(&batch));
+        assert_eq!(narrow.lines().next(), Some(" column_0 | …"));
+        let all = written(Table::new(batch.schema(), screen(1000, 40)), slice::from_ref(&batch));
+        assert_eq!(all, written(Table::new(batch.schema(), None), &[batch]));
+        let batch = numbers(1);
+        assert!(written(Table::new(batch.schema(), screen(1, 40)), &[batch]).ends_with("(1 row)\n"));
+    }
+
+    #[test]
+    fn numbers_are_short_and_their_points_stand_in_line_on_a_screen() {
+        let values = vec![Some(0.1 + 0.2), None, Some(-12.5), Some(2.0 / 3.0), Some(1.25e-9), Some(f64::NAN)];
+        let batch = RecordBatch::try_from_iter([
+            ("x", Arc::new(Float64Array::from(values)) as ArrayRef),
+            ("name", Arc::new(StringArray::from(vec!["a"; 6])) as ArrayRef),
+        ])
+        .unwrap();
+        let screen = Some(Screen { columns: 80, rows: 40, digits: Some(6), colour: false });
+        let expected = concat!(
+            "          x | name\n",
+            "------------+------\n",
+            "   0.3      | a\n",
+            "       NULL | a\n",
+            " -12.5      | a\n",
+            "   0.666667 | a\n",
+            "    1.25e-9 | a\n",
+            "        NaN | a\n",
+            "(6 rows)\n",
+        );
+        assert_eq!(written(Table::new(batch.schema(), screen), &[batch]), expected);
+    }
+
+    #[test]
     fn null_is_set_apart_in_colour() {
         let batch = RecordBatch::try_from_iter([
             ("a", Arc::new(StringArray::from(vec![None, Some("NULL")])) as ArrayRef),
@@ -479,7 +354,7 @@ mod tests {
             ("c", Arc::new(NullArray::new(2)) as ArrayRef),
         ])
         .unwrap();
-        let screen = Some(Screen { columns: 80, rows: 40, colour: true });
+        let screen = Some(Screen { columns: 80, rows: 40, digits: None, colour: true });
         let text = written(Table::new(batch.schema(), screen), &[batch]);
         let null = "\x1b[2mNULL\x1b[0m";
         assert!(text.contains(&format!(" {null} | {null} | {null}\n NULL |    1 | {null}\n")), "{text}");
