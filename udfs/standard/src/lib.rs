@@ -4,12 +4,14 @@
 mod age;
 mod arithmetic;
 mod average;
+mod bar;
 mod casts;
 mod concatenation;
 mod fused;
 mod mode;
 mod quotient;
 mod similar;
+mod sparkline;
 mod sum;
 
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
@@ -19,7 +21,7 @@ pub use sum::sum;
 
 /// The functions for the registry.
 pub fn functions() -> Vec<bonnet_sql::Function> {
-    vec![age::age(), mode::mode(), similar::similar_to()]
+    vec![age::age(), bar::bar(), mode::mode(), similar::similar_to(), sparkline::sparkline()]
 }
 
 /// The functions that plans call and nobody types: operators that are checked, and rounding.
