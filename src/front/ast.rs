@@ -179,11 +179,11 @@ pub(crate) fn columns<T: Visit>(expr: &T) -> Vec<Vec<Ident>> {
 
 /// The first expression within an expression for which something holds, not counting those of subqueries.
 pub(crate) fn find(expr: &Expr, holds: impl Fn(&Expr) -> bool) -> Option<Expr> {
-    struct Finder<F> {
-        holds: F,
+    struct Finder<'a> {
+        holds: &'a dyn Fn(&Expr) -> bool,
         queries: usize,
     }
-    impl<F: Fn(&Expr) -> bool> Visitor for Finder<F> {
+    impl Visitor for Finder<'_> {
         type Break = Box<Expr>;
 
         fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
@@ -203,5 +203,5 @@ pub(crate) fn find(expr: &Expr, holds: impl Fn(&Expr) -> bool) -> Option<Expr> {
             }
         }
     }
-    expr.visit(&mut Finder { holds, queries: 0 }).break_value().map(|found| *found)
+    expr.visit(&mut Finder { holds: &holds, queries: 0 }).break_value().map(|found| *found)
 }

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArguments, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, VisitMut,
-    VisitorMut,
+    Expr, FunctionArguments, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, VisitorMut,
 };
 
 use super::ast;
 use super::columns::key;
+use super::walk::walk;
 
 /// Makes calls of a query differ that differ by casts alone, in all its clauses alike.
 pub(super) fn tell_apart(query: &mut Query) {
@@ -51,7 +51,7 @@ fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
     }
     let mut calls = Calls::default();
     for expr in exprs {
-        let _ = VisitMut::visit(expr, &mut calls);
+        let _ = walk(expr, &mut calls);
     }
 }
 
@@ -90,7 +90,7 @@ impl VisitorMut for Calls {
             && let FunctionArguments::List(list) = &mut call.args
             && number > 0
         {
-            let _ = VisitMut::visit(&mut list.args, &mut Named(number));
+            let _ = walk(&mut list.args, &mut Named(number));
         }
         ControlFlow::Continue(())
     }

@@ -10,11 +10,12 @@ use std::ops::ControlFlow;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, Statement, Value, VisitMut, VisitorMut,
+    Distinct, Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, Statement, Value, VisitorMut,
     WildcardAdditionalOptions,
 };
 
 use super::ast;
+use super::walk::walk;
 
 /// The names of the columns of an answer, as far as the text says them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,7 +210,7 @@ pub(super) fn key(expr: &Expr) -> String {
         }
     }
     let mut bare = expr.clone();
-    let _ = VisitMut::visit(&mut bare, &mut Bare);
+    let _ = walk(&mut bare, &mut Bare);
     bare.to_string().to_lowercase()
 }
 

@@ -20,11 +20,12 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
     Query, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor,
-    TableWithJoins, VisitMut, VisitorMut,
+    TableWithJoins, VisitorMut,
 };
 
 use super::ast;
 use super::rewrite::visit_statement;
+use super::walk::walk;
 
 /// The alias of a join that [`JoinPlanner`] plans.
 const MARK: &str = "join keys";
@@ -116,7 +117,7 @@ impl Conditions<'_> {
         let mut keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         keys.retain(|key| self.is_read(key));
         if !keys.is_empty() {
-            let _ = VisitMut::visit(condition, &mut Names { keys: &keys, named: &mut self.named, queries: 0 });
+            let _ = walk(condition, &mut Names { keys: &keys, named: &mut self.named, queries: 0 });
         }
     }
 }

@@ -34,6 +34,7 @@ pub mod summarize;
 #[cfg(test)]
 mod testing;
 mod versions;
+mod walk;
 mod wildcards;
 mod words;
 

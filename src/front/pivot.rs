@@ -7,10 +7,11 @@ use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, ExprWithAlias, Function, Ident, NullInclusion, PivotValueSource, Query, Select, SelectItem,
-    SetExpr, SetOperator, SetQuantifier, TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
+    SetExpr, SetOperator, SetQuantifier, TableFactor, UnaryOperator, Value, VisitorMut,
 };
 
 use super::ast;
+use super::walk::walk;
 
 /// Plans `FROM t PIVOT (aggregate [AS a], ... FOR column IN (value [AS name], ...))` and
 /// `FROM t UNPIVOT (value FOR name IN (column, ...))`.
@@ -135,7 +136,7 @@ fn label(value: &Expr) -> Result<String> {
 fn filtered(expr: &Expr, condition: &Expr, context: &dyn RelationPlannerContext) -> Result<Expr> {
     let mut filter = Filter { condition, context, inside: 0, aggregates: 0 };
     let mut filtered = expr.clone();
-    if filtered.visit(&mut filter).is_break() {
+    if walk(&mut filtered, &mut filter).is_break() {
         return plan_err!("PIVOT: {expr} is a window function; PIVOT takes aggregates");
     }
     if filter.aggregates == 0 {

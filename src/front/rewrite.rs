@@ -10,10 +10,11 @@ use bonnet_sql::Registry;
 use bonnet_sql::arguments::position;
 use datafusion::sql::parser::{CopyToSource, Statement as SqlStatement};
 use datafusion::sql::sqlparser::ast::{
-    Expr, NamedWindowDefinition, Query, Select, SetExpr, Spanned, TableFactor, VisitMut, VisitorMut,
+    Expr, NamedWindowDefinition, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
+use super::walk::walk;
 use super::{ast, calls, casts, columns, ordinals, refusals, versions, wildcards};
 use crate::{Error, Result};
 
@@ -32,9 +33,9 @@ pub fn rewrite(statement: &mut SqlStatement, registry: &Registry) -> Result<()> 
 /// Visits every tree inside a statement of DataFusion.
 pub(super) fn visit_statement<V: VisitorMut>(statement: &mut SqlStatement, visitor: &mut V) -> ControlFlow<V::Break> {
     match statement {
-        SqlStatement::Statement(statement) => VisitMut::visit(statement, visitor),
+        SqlStatement::Statement(statement) => walk(&mut **statement, visitor),
         SqlStatement::CopyTo(copy) => match &mut copy.source {
-            CopyToSource::Query(query) => VisitMut::visit(query, visitor),
+            CopyToSource::Query(query) => walk(query, visitor),
             CopyToSource::Relation(_) => ControlFlow::Continue(()),
         },
         SqlStatement::Explain(explain) => visit_statement(&mut explain.statement, visitor),

@@ -1,0 +1,111 @@
+//! Walks over syntax trees.
+//!
+//! The parser's walk is generic over its visitor: a thousand functions are compiled for each. Here all visitors share one.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, Query, Select, Statement, TableFactor, ValueWithSpan, VisitMut, VisitorMut,
+};
+
+/// Visits a tree and may change it.
+pub(super) fn walk<V: VisitorMut>(tree: &mut impl VisitMut, visitor: &mut V) -> ControlFlow<V::Break> {
+    let mut stoppable = Stoppable { visitor, value: None };
+    let _ = tree.visit(&mut Shared(&mut stoppable));
+    stoppable.value.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+}
+
+/// A visitor of any type behind one.
+struct Shared<'a>(&'a mut dyn VisitorMut<Break = ()>);
+
+/// A visitor, and what it stopped with.
+struct Stoppable<'a, V: VisitorMut> {
+    visitor: &'a mut V,
+    value: Option<V::Break>,
+}
+
+macro_rules! forward {
+    ($($method:ident: $node:ty),*) => {
+        impl VisitorMut for Shared<'_> {
+            type Break = ();
+
+            $(fn $method(&mut self, node: &mut $node) -> ControlFlow<()> {
+                self.0.$method(node)
+            })*
+        }
+
+        impl<V: VisitorMut> VisitorMut for Stoppable<'_, V> {
+            type Break = ();
+
+            $(fn $method(&mut self, node: &mut $node) -> ControlFlow<()> {
+                self.visitor.$method(node).map_break(|value| self.value = Some(value))
+            })*
+        }
+    };
+}
+
+forward!(
+    pre_visit_query: Query,
+    post_visit_query: Query,
+    pre_visit_select: Select,
+    post_visit_select: Select,
+    pre_visit_relation: ObjectName,
+    post_visit_relation: ObjectName,
+    pre_visit_table_factor: TableFactor,
+    post_visit_table_factor: TableFactor,
+    pre_visit_expr: Expr,
+    post_visit_expr: Expr,
+    pre_visit_statement: Statement,
+    post_visit_statement: Statement,
+    pre_visit_value: ValueWithSpan,
+    post_visit_value: ValueWithSpan
+);
+
+#[cfg(test)]
+mod tests {
+    use super::super::statement;
+    use super::super::testing::parsed;
+    use super::*;
+
+    #[test]
+    fn every_kind_of_node_is_visited_and_a_stop_carries_its_value() {
+        #[derive(Default)]
+        struct Counter([usize; 7], usize);
+
+        macro_rules! count {
+            ($($i:literal: $before:ident, $after:ident, $node:ty);*) => {
+                impl VisitorMut for Counter {
+                    type Break = &'static str;
+
+                    $(fn $before(&mut self, _: &mut $node) -> ControlFlow<&'static str> {
+                        self.0[$i] += 1;
+                        let stops = self.0.iter().sum::<usize>() == self.1;
+                        if stops { ControlFlow::Break("here") } else { ControlFlow::Continue(()) }
+                    }
+
+                    fn $after(&mut self, _: &mut $node) -> ControlFlow<&'static str> {
+                        self.0[$i] += 100;
+                        ControlFlow::Continue(())
+                    })*
+                }
+            };
+        }
+        count!(
+            0: pre_visit_query, post_visit_query, Query;
+            1: pre_visit_select, post_visit_select, Select;
+            2: pre_visit_relation, post_visit_relation, ObjectName;
+            3: pre_visit_table_factor, post_visit_table_factor, TableFactor;
+            4: pre_visit_expr, post_visit_expr, Expr;
+            5: pre_visit_statement, post_visit_statement, Statement;
+            6: pre_visit_value, post_visit_value, ValueWithSpan
+        );
+        let statement::Statement::Sql(mut parsed) = parsed("SELECT a + 1 FROM t") else { panic!() };
+        let mut counter = Counter::default();
+        assert_eq!(super::super::rewrite::visit_statement(&mut parsed, &mut counter), ControlFlow::Continue(()));
+        // The sum, the column and the number are expressions.
+        assert_eq!(counter.0, [101, 101, 101, 101, 303, 101, 101]);
+        let mut counter = Counter([0; 7], 2);
+        assert_eq!(super::super::rewrite::visit_statement(&mut parsed, &mut counter), ControlFlow::Break("here"));
+        assert_eq!(counter.0.iter().sum::<usize>(), 2);
+    }
+}
