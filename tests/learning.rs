@@ -164,3 +164,23 @@ fn a_grid_trains_only_what_is_missing_and_reports_the_best_of_each_model() {
     assert_eq!(before(&run("3", "75")), [(4 * models).to_string(), (2 * models).to_string()]);
     assert!(count().iter().all(|row| row[1] == "6"));
 }
+
+#[test]
+fn strata_of_nodes_hold_every_prediction_once_for_each_property() {
+    let db = Db::new();
+    let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/node_strata.sql")).unwrap();
+    let shown = |line: &&str| !line.starts_with('\\') && !line.trim_start().starts_with("--");
+    let script: Vec<&str> = script.lines().filter(shown).collect();
+    let script = script.join("\n").replace("epochs => 100", "epochs => 30");
+    let answers: Vec<_> = script.split(";\n").filter(|sql| !sql.trim().is_empty()).map(|sql| db.rows(sql)).collect();
+    let strata = answers.last().unwrap();
+    assert_eq!(strata.len(), 3 * 8);
+    let predictions = &db.rows("SELECT count(*) FROM predictions WHERE model = 'gcn'")[0][0];
+    assert!(strata.iter().all(|row| row[6] == *predictions), "{strata:?}");
+    // Neighbours of one's own label are what message passing lives on.
+    let accuracy = |property: &str, model: &str, column: usize| -> f64 {
+        let row = strata.iter().find(|row| row[0] == property && row[1] == model).unwrap();
+        row[column].parse().unwrap()
+    };
+    assert!(accuracy("homophily", "sgc", 2) < accuracy("homophily", "sgc", 5), "{strata:?}");
+}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, ListArray};
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, ListArray};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type};
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use datafusion::common::Result;
@@ -36,6 +36,17 @@ impl GraphValue for Option<f64> {
     }
 }
 
+/// A BOOLEAN; `None` and a group without rows are NULL.
+impl GraphValue for Option<bool> {
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+
+    fn column(values: Vec<Option<Self>>) -> ArrayRef {
+        Arc::new(values.into_iter().map(Option::flatten).collect::<BooleanArray>())
+    }
+}
+
 impl GraphValue for Vec<f64> {
     fn data_type() -> DataType {
         list(DataType::Float64)
@@ -62,14 +73,15 @@ fn list(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new("item", item, true)))
 }
 
-/// The aggregate `name(src, dst)`: a value for the undirected simple graph of the rows of each group. A row with a NULL end
-/// does not count, a row `src = dst` adds its node, and no rows give NULL.
+/// The aggregate `name(src, dst)`: a value for the undirected simple graph of the rows of each group. A row with a NULL
+/// end does not count, a row `src = dst` adds its node, and no rows give NULL.
 pub fn graph_aggregate<T: GraphValue + 'static>(
     name: &'static str,
     kernel: fn(&Graph, &dyn Monitor) -> Result<T, Stopped>,
 ) -> Function {
     let returns = match T::data_type() {
         DataType::Float64 => "DOUBLE",
+        DataType::Boolean => "BOOLEAN",
         list if list == Vec::<i64>::data_type() => "BIGINT[]",
         _ => "DOUBLE[]",
     };
@@ -135,8 +147,8 @@ impl EdgeEnds {
     }
 }
 
-/// A value of the graph of each group, and of its nodes' keys; `None` for a group without rows. The first two columns of
-/// the groups are the ends of edges.
+/// A value of the graph of each group, and of its nodes' keys; `None` for a group without rows. The first two columns
+/// of the groups are the ends of edges.
 ///
 /// # Errors
 /// For keys that do not agree, if memory runs out, and what `value` refuses.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_sql::{Body, EdgeFunction, EdgeKernel, Function, Options, Parameter};
 use datafusion::common::Result;
@@ -18,8 +18,8 @@ const TOGETHER: usize = 4096;
 /// The value of each arc, in the order of [`Network::out`]: those of both arcs of an undirected edge are the same.
 pub(super) type ArcValues = Box<dyn Fn(Network<'_>, &GraphCall) -> Result<Vec<f64>, Failure> + Send + Sync>;
 
-/// An edge function `name(src, dst ...)`, in OVER and in FROM. Its values are of `data_type`, DOUBLE or BIGINT; NULL for a
-/// loop and where an end is NULL.
+/// An edge function `name(src, dst ...)`, in OVER and in FROM. Its values are of `data_type`, DOUBLE, BIGINT or BOOLEAN
+/// (true for all but 0); NULL for a loop and where an end is NULL.
 pub(super) fn edge_function(
     name: &'static str,
     data_type: DataType,
@@ -33,8 +33,12 @@ pub(super) fn edge_function(
     ];
     let weight = reads.weights.map(|meaning| Parameter::number_column(WEIGHT, meaning).optional());
     let directed = Reads { weights: None, ..reads }.parameters();
-    let returns = if data_type == DataType::Int64 { "BIGINT" } else { "DOUBLE" };
-    Function::new(name, Body::Edge(Arc::new(OfEdges { name, data_type, bind })))
+    let returns = match data_type {
+        DataType::Int64 => "BIGINT",
+        DataType::Boolean => "BOOLEAN",
+        _ => "DOUBLE",
+    };
+    Function::new(name, Body::Edge(Arc::new(OfEdges { name, data_type, reads, bind })))
         .parameters(ends.into_iter().chain(weight).chain(directed).chain(options))
         .returns(returns)
 }
@@ -42,6 +46,7 @@ pub(super) fn edge_function(
 struct OfEdges {
     name: &'static str,
     data_type: DataType,
+    reads: Reads,
     bind: fn(&Options) -> Result<ArcValues>,
 }
 
@@ -58,15 +63,20 @@ impl EdgeFunction for OfEdges {
 
     fn bind(&self, options: &Options) -> Result<EdgeKernel> {
         let values = (self.bind)(options)?;
-        let (name, whole) = (self.name, self.data_type == DataType::Int64);
-        let directed = options.boolean("directed")?.unwrap_or(false);
+        let (name, data_type) = (self.name, self.data_type.clone());
+        // The parameter of weights is a column here.
+        let reading = Reading::new(self.reads, options)?;
         Ok(Box::new(move |graph, host| {
-            let reading = Reading { directed, weights: graph.weights().is_some() };
+            let reading = Reading { weights: graph.weights().is_some(), ..reading };
             let call = GraphCall::new(graph, reading, host);
             let of_rows =
                 |network: Network<'_>| Ok::<_, Failure>(by_row(network, graph.arcs(), &values(network, &call)?));
             let column = call.with_network(of_rows).map_err(|failure| failure.error(name, graph))?;
-            Ok(if whole { as_counts(&column) } else { column })
+            Ok(match data_type {
+                DataType::Int64 => as_counts(&column),
+                DataType::Boolean => as_booleans(&column),
+                _ => column,
+            })
         }))
     }
 }
@@ -83,4 +93,9 @@ fn by_row(network: Network<'_>, rows: &[(u32, u32)], values: &[f64]) -> ArrayRef
 fn as_counts(column: &ArrayRef) -> ArrayRef {
     let values = column.as_primitive::<Float64Type>();
     Arc::new(values.iter().map(|value| value.map(|value| value as i64)).collect::<Int64Array>())
+}
+
+fn as_booleans(column: &ArrayRef) -> ArrayRef {
+    let values = column.as_primitive::<Float64Type>();
+    Arc::new(values.iter().map(|value| value.map(|value| value != 0.0)).collect::<BooleanArray>())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, UInt32Array};
+use arrow::array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, UInt32Array};
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
 use bonnet_sql::{Host, InputGraph, OptionValue, Options, Parameter, execution_error, stopped};
 use datafusion::common::{DataFusionError, Result};
@@ -13,11 +13,18 @@ use crate::{AlgorithmError, Network, RepeatedArc, WeightedArcs};
 /// The column of weights.
 pub(super) const WEIGHT: &str = "weight";
 
+/// Nodes that an error names.
+const SHOWN: usize = 20;
+
 /// What a function reads of its edges beyond their ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reads {
     /// Whether there is an option `directed`.
     pub(super) directed: bool,
+    /// Whether rows are arcs in any case.
+    pub(super) arcs: bool,
+    /// Whether weights may be negative.
+    pub(super) signed: bool,
     /// What a weight means, where there is an option `weights`.
     pub(super) weights: Option<&'static str>,
     /// A relation of nodes beside the edges.
@@ -26,9 +33,17 @@ pub(super) struct Reads {
 
 impl Reads {
     /// The undirected simple graph alone.
-    pub(super) const SIMPLE: Self = Self { directed: false, weights: None, chosen: None };
+    pub(super) const SIMPLE: Self = Self { directed: false, arcs: false, signed: false, weights: None, chosen: None };
     /// With an option `directed`.
     pub(super) const DIRECTED: Self = Self { directed: true, ..Self::SIMPLE };
+
+    /// The arcs alone.
+    pub(super) const ARCS: Self = Self { arcs: true, ..Self::SIMPLE };
+
+    /// With weights of either sign.
+    pub(super) const fn signed(self) -> Self {
+        Self { signed: true, ..self }
+    }
 
     /// With an option `weights`, whose meaning is given.
     pub(super) const fn weights(self, meaning: &'static str) -> Self {
@@ -52,12 +67,13 @@ impl Reads {
 pub(super) struct Reading {
     pub(super) directed: bool,
     pub(super) weights: bool,
+    pub(super) signed: bool,
 }
 
 impl Reading {
-    pub(super) fn new(options: &Options) -> Result<Self> {
+    pub(super) fn new(reads: Reads, options: &Options) -> Result<Self> {
         let on = |name| Ok::<_, DataFusionError>(options.boolean(name)?.unwrap_or(false));
-        Ok(Self { directed: on("directed")?, weights: on("weights")? })
+        Ok(Self { directed: reads.arcs || on("directed")?, weights: on("weights")?, signed: reads.signed })
     }
 
     /// The options with the name of the column of weights, as `GraphInput::bind_weighted` and edge functions take it.
@@ -82,6 +98,14 @@ impl Failure {
     pub(super) fn error(self, function: &str, graph: &InputGraph) -> DataFusionError {
         match self {
             Self::Algorithm(AlgorithmError::Stopped(reason)) => stopped(reason),
+            Self::Algorithm(AlgorithmError::Nodes { text, nodes }) => {
+                // The first of many say enough.
+                let shown =
+                    nodes.iter().take(SHOWN).map(|&node| graph.keys.describe(node)).collect::<Vec<_>>().join(", ");
+                let more = nodes.len().saturating_sub(SHOWN);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                graph.context(execution_error(format!("{function}: {text}: {shown}{more}")))
+            }
             Self::Algorithm(error) => graph.context(execution_error(format!("{function}: {error}"))),
             Self::Engine(error) => error,
         }
@@ -135,6 +159,13 @@ impl<'a> GraphCall<'a> {
         self.graph.graph().map_err(Failure::Engine)
     }
 
+    /// The rows as arcs, without loops and repeats, whatever the call wants; and the memory reserved for them.
+    pub(super) fn digraph(&self) -> Result<(Digraph, Reservation<'a>), Failure> {
+        let (n, arcs) = (self.graph.n_nodes(), self.graph.arcs());
+        let room = Reservation::new(self.host, Digraph::bytes(n, arcs.len()))?;
+        Ok((Digraph::from_arcs(n, arcs), room))
+    }
+
     /// Runs a kernel on the graph as the call wants it read.
     pub(super) fn with_network<T, E: Into<Failure>>(
         &self,
@@ -175,11 +206,14 @@ impl<'a> GraphCall<'a> {
         for (row, &(u, v)) in self.graph.arcs().iter().enumerate() {
             let found = match weights.is_valid(row) {
                 false => "no weight".to_owned(),
-                true if weights.value(row) >= 0.0 && weights.value(row).is_finite() => continue,
+                true if weights.value(row).is_finite() && (self.reading.signed || weights.value(row) >= 0.0) => {
+                    continue;
+                }
                 true => format!("the weight {}", weights.value(row)),
             };
             let edge = self.edge((u, v));
-            return wrong(format!("{edge} has {found}: a weight is a finite number of at least 0"));
+            let least = if self.reading.signed { "" } else { " of at least 0" };
+            return wrong(format!("{edge} has {found}: a weight is a finite number{least}"));
         }
         Ok(weights.values())
     }
@@ -187,8 +221,8 @@ impl<'a> GraphCall<'a> {
     fn repeated(&self, RepeatedArc { ends, weights: (a, b) }: RepeatedArc) -> Failure {
         let edge = self.edge(ends);
         Failure::Algorithm(AlgorithmError::Input(format!(
-            "{edge} is there more than once, with the weights {a} and {b}: keep one row of it, or one weight, e.g. (SELECT \
-             src, dst, sum(weight) AS weight FROM ... GROUP BY src, dst)"
+            "{edge} is there more than once, with the weights {a} and {b}: keep one row of it, or one weight, e.g. \
+             (SELECT src, dst, sum(weight) AS weight FROM ... GROUP BY src, dst)"
         )))
     }
 
@@ -214,6 +248,11 @@ pub(super) fn counts<T: TryInto<i64> + Copy>(values: &[T]) -> Result<ArrayRef, F
         Some(values) => Ok(Arc::new(Int64Array::from(values))),
         None => wrong("a count does not fit BIGINT".to_owned()),
     }
+}
+
+/// A column of truth values.
+pub(super) fn booleans(values: Vec<bool>) -> ArrayRef {
+    Arc::new(BooleanArray::from(values))
 }
 
 /// A column of nodes by their numbers, which the answer shows by their keys.

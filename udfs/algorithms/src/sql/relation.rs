@@ -13,7 +13,7 @@ use datafusion::common::Result;
 use rayon::prelude::*;
 
 use super::chosen::Chosen;
-use super::network::{Failure, GraphCall, Reading, Reads, WEIGHT, check, counts, doubles};
+use super::network::{Failure, GraphCall, Reading, Reads, WEIGHT, booleans, check, counts, doubles};
 
 /// Graphs whose answers are emitted together.
 const TOGETHER: usize = 1024;
@@ -44,6 +44,14 @@ impl Answer {
         Self::new(vec![number(name)], move |call| Ok(vec![doubles(kernel(call)?)]))
     }
 
+    /// A BOOLEAN.
+    pub(super) fn boolean(
+        name: &str,
+        kernel: impl Fn(&GraphCall) -> Result<Vec<bool>, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(vec![boolean(name)], move |call| Ok(vec![booleans(kernel(call)?)]))
+    }
+
     /// A BIGINT.
     pub(super) fn count<T: TryInto<i64> + Copy + 'static>(
         name: &str,
@@ -51,6 +59,11 @@ impl Answer {
     ) -> Self {
         Self::new(vec![count(name)], move |call| Ok(vec![counts(&kernel(call)?)?]))
     }
+}
+
+/// A column of truth values.
+pub(super) fn boolean(name: &str) -> Field {
+    Field::new(name, DataType::Boolean, true)
 }
 
 /// A column of numbers.
@@ -75,8 +88,8 @@ enum Rows {
     Keys(&'static [&'static str]),
 }
 
-/// A function `name(edges [, nodes => relation] ...)` that answers `node` and the columns of [`Answer`], whose kernel gives a
-/// value for each node.
+/// A function `name(edges [, nodes => relation] ...)` that answers `node` and the columns of [`Answer`], whose kernel
+/// gives a value for each node.
 pub(super) fn node_function(
     name: &'static str,
     reads: Reads,
@@ -86,8 +99,9 @@ pub(super) fn node_function(
     relation(name, Rows::Nodes, reads, options, bind)
 }
 
-/// A function `name(edges [, nodes => relation] ...)` that answers rows about a graph: `keys` are the columns in front that
-/// hold nodes, which the kernel answers first, by their numbers. Without `keys`, a row a graph or whatever the kernel gives.
+/// A function `name(edges [, nodes => relation] ...)` that answers rows about a graph: `keys` are the columns in front
+/// that hold nodes, which the kernel answers first, by their numbers. Without `keys`, a row a graph or whatever the
+/// kernel gives.
 pub(super) fn graph_function(
     name: &'static str,
     keys: &'static [&'static str],
@@ -107,23 +121,20 @@ fn relation(
 ) -> Function {
     let nodes = Parameter::relation("nodes", "The nodes: node; adds the isolated ones.").optional();
     let chosen = reads.chosen.map(Chosen::parameter);
-    let relations = match chosen {
-        Some(chosen) if !chosen.optional => vec![GraphInput::edges(), chosen, nodes],
-        chosen => [GraphInput::edges(), nodes].into_iter().chain(chosen).collect(),
+    let (first, chosen) = match chosen {
+        Some(chosen) if !chosen.optional => (Some(chosen), None),
+        chosen => (None, chosen),
     };
-    let parameters = relations.into_iter().chain(reads.parameters()).chain(options);
-    let operator = move |call: &Call| bind_call(name, rows, reads.chosen, bind, call);
+    // What has to be given comes first.
+    let (required, options): (Vec<_>, Vec<_>) = options.into_iter().partition(|option| !option.optional);
+    let relations = [GraphInput::edges()].into_iter().chain(first).chain(required).chain([nodes]).chain(chosen);
+    let parameters = relations.chain(reads.parameters()).chain(options);
+    let operator = move |call: &Call| bind_call(name, rows, reads, bind, call);
     Function::new(name, Body::Relation(Arc::new(operator))).parameters(parameters)
 }
 
-fn bind_call(
-    name: &'static str,
-    rows: Rows,
-    chosen: Option<Chosen>,
-    bind: BindOptions,
-    call: &Call,
-) -> Result<Binding> {
-    let reading = Reading::new(&call.options)?;
+fn bind_call(name: &'static str, rows: Rows, reads: Reads, bind: BindOptions, call: &Call) -> Result<Binding> {
+    let (reading, chosen) = (Reading::new(reads, &call.options)?, reads.chosen);
     let answer = bind(&call.options).map_err(|error| named_error(name, error))?;
     let weighted = Call { options: reading.weight_option(&call.options), inputs: call.inputs.clone() };
     let input = GraphInput::bind_weighted(name, &weighted, WEIGHT)?;
