@@ -9,7 +9,7 @@ use bonnet_catalogs::{
     MEMORY_CATALOG, MemoryCatalog, NewGraph, SYSTEM_SCHEMA, SystemSchema,
 };
 use bonnet_datasets::Opened;
-use bonnet_sql::Registry;
+use bonnet_sql::{GraphCache, Registry};
 use datafusion::common::{Result as DataFusionResult, plan_datafusion_err};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -110,10 +110,12 @@ fn existing_database(path: &Path, read_only: bool) -> Result<Arc<dyn EngineCatal
 /// The catalogs of a new engine: one in memory, and the database if there is one, with what is attached to it.
 pub(crate) fn catalogs(
     registry: &Arc<Registry>,
+    graph_cache: &Arc<GraphCache>,
     database: Option<&Path>,
     read_only: bool,
 ) -> Result<Arc<EngineCatalogs>> {
-    let system = Arc::new(SystemSchema::new(Arc::new(EngineRows::new(Arc::clone(registry)))));
+    let rows = EngineRows::new(Arc::clone(registry), Arc::clone(graph_cache));
+    let system = Arc::new(SystemSchema::new(Arc::new(rows)));
     let start = database.map_or_else(|| MEMORY_CATALOG.to_owned(), database_name);
     let catalogs = EngineCatalogs::new(&start, system);
     catalogs.insert(MEMORY_CATALOG, Arc::new(MemoryCatalog::default()));

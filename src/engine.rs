@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use bonnet_catalogs::{EngineCatalogs, MAIN_SCHEMA};
-use bonnet_sql::Registry;
+use bonnet_sql::{GraphCache, Registry};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::execution::memory_pool::TrackConsumersPool;
@@ -75,6 +75,7 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     pub(crate) environment: Arc<RuntimeEnv>,
     pub(crate) catalogs: Arc<EngineCatalogs>,
+    pub(crate) graph_cache: Arc<GraphCache>,
     /// Whether no database may be changed.
     pub(crate) read_only: bool,
 }
@@ -110,13 +111,18 @@ impl Engine {
             .thread_name(panics::THREAD)
             .enable_all()
             .build()?;
-        let mut environment = RuntimeEnvBuilder::new();
+        let graph_cache = Arc::new(GraphCache::default());
+        // A folder's files are listed when it is read: a list from before would miss what has come since.
+        let mut environment = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
         if let Some(limit) = options.memory_limit {
-            let pool = TrackConsumersPool::new(SpillingPool::new(limit), NAMED_CONSUMERS);
+            // Cached graphs hold memory of the pool, which must not hold them.
+            let graphs = Arc::downgrade(&graph_cache);
+            let reclaim = move |bytes| graphs.upgrade().is_some_and(|graphs| graphs.reclaim(bytes));
+            let pool = TrackConsumersPool::new(SpillingPool::new(limit, reclaim), NAMED_CONSUMERS);
             environment = environment.with_memory_pool(Arc::new(pool)).with_max_spill_merge_fan_in(MERGED_AT_ONCE);
         }
         let registry = Arc::new(functions::registry()?);
-        let catalogs = attachments::catalogs(&registry, options.database.as_deref(), options.read_only)?;
+        let catalogs = attachments::catalogs(&registry, &graph_cache, options.database.as_deref(), options.read_only)?;
         let shared = Shared {
             runtime: Some(runtime),
             threads,
@@ -124,6 +130,7 @@ impl Engine {
             registry,
             environment: environment.build_arc()?,
             catalogs,
+            graph_cache,
             read_only: options.read_only,
         };
         Ok(Self { shared: Arc::new(shared) })

@@ -19,6 +19,7 @@ pub mod reference;
 mod rules;
 mod session;
 mod settings;
+mod size;
 mod statements;
 mod system;
 

@@ -17,11 +17,21 @@ const LEAST_PART: usize = 32;
 /// A pool that lets consumers that can spill do so before those that cannot find nothing left.
 ///
 /// Those that can spill share a part of the limit evenly, as in DataFusion's `FairSpillPool`, which gives them the
-/// whole; the others take what they need as long as there is any.
-#[derive(Debug)]
+/// whole; the others take what they need as long as there is any. Before it refuses memory, it asks for what is only
+/// cached.
 pub(crate) struct SpillingPool {
     limit: usize,
     state: Mutex<State>,
+    reclaim: Box<Reclaim>,
+}
+
+/// Frees so many bytes of what is cached, if there are; whether it freed any.
+type Reclaim = dyn Fn(usize) -> bool + Send + Sync;
+
+impl fmt::Debug for SpillingPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpillingPool").field("limit", &self.limit).field("state", &self.state).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -34,13 +44,35 @@ struct State {
 }
 
 impl SpillingPool {
-    /// A pool of so many bytes.
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, state: Mutex::default() }
+    /// A pool of so many bytes, some of which `reclaim` may take back from caches.
+    pub(crate) fn new(limit: usize, reclaim: impl Fn(usize) -> bool + Send + Sync + 'static) -> Self {
+        Self { limit, state: Mutex::default(), reclaim: Box::new(reclaim) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SpillingPool {
+    fn grow_within_limit(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        let mut state = self.lock();
+        let mut free = self.limit.saturating_sub(state.fixed + state.spillable);
+        if reservation.consumer().can_spill() {
+            let even = self.limit.saturating_sub(state.fixed) / SPILLING_PART / state.spillers.max(1);
+            let share = even.max(self.limit / LEAST_PART);
+            free = free.min(share.saturating_sub(reservation.size()));
+        }
+        if additional > free {
+            return Err(DataFusionError::ResourcesExhausted(format!(
+                "{} holds {} bytes of the memory limit of {} and asks for {additional} more, where {free} are free for it",
+                reservation.consumer().name(),
+                reservation.size(),
+                self.limit,
+            )));
+        }
+        *state.of(reservation) += additional;
+        Ok(())
     }
 }
 
@@ -72,23 +104,13 @@ impl MemoryPool for SpillingPool {
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
-        let mut state = self.lock();
-        let mut free = self.limit.saturating_sub(state.fixed + state.spillable);
-        if reservation.consumer().can_spill() {
-            let even = self.limit.saturating_sub(state.fixed) / SPILLING_PART / state.spillers.max(1);
-            let share = even.max(self.limit / LEAST_PART);
-            free = free.min(share.saturating_sub(reservation.size()));
+        match self.grow_within_limit(reservation, additional) {
+            // What spills has a part of what is free, so more has to become free for it.
+            Err(_) if (self.reclaim)(additional.saturating_mul(SPILLING_PART)) => {
+                self.grow_within_limit(reservation, additional)
+            }
+            granted => granted,
         }
-        if additional > free {
-            return Err(DataFusionError::ResourcesExhausted(format!(
-                "{} holds {} bytes of the memory limit of {} and asks for {additional} more, where {free} are free for it",
-                reservation.consumer().name(),
-                reservation.size(),
-                self.limit,
-            )));
-        }
-        *state.of(reservation) += additional;
-        Ok(())
     }
 
     fn reserved(&self) -> usize {

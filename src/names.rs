@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use bonnet_catalogs::SessionSchema;
-use bonnet_sql::{GraphSchemas, SchemaFacts};
+use bonnet_sql::{GraphSchemas, SchemaFacts, TableVersion, TableVersions};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawFieldAccessExpr, TypePlanner};
 use datafusion::logical_expr::{ExprSchemable, GetFieldAccess, cast};
 use datafusion::sql::sqlparser::ast;
+use futures::FutureExt;
 
 /// How kernels learn what a schema's tables do not say.
 pub(crate) fn graph_schemas() -> GraphSchemas {
@@ -26,6 +27,17 @@ pub(crate) fn graph_schemas() -> GraphSchemas {
             directed: Some(dataset.directed()),
             missing: dataset.missing_features(),
         })
+    }))
+}
+
+/// How graphs in the cache learn the versions of the tables that they are made of.
+pub(crate) fn table_versions() -> TableVersions {
+    TableVersions(Box::new(|table, state| {
+        async move {
+            let version = bonnet_catalogs::table_version(table.as_ref(), state).await?;
+            Ok(version.map(|version| TableVersion { table: version.table, version: version.version }))
+        }
+        .boxed()
     }))
 }
 

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bonnet_sql::{Statement, panic_text};
+use bonnet_sql::{RunningStatement, panic_text};
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
@@ -59,7 +59,7 @@ impl Deadline {
 }
 
 /// Tells a statement's kernels to stop once nobody waits for it.
-pub(crate) struct CancelOnDrop(pub(crate) Arc<Statement>);
+pub(crate) struct CancelOnDrop(pub(crate) Arc<RunningStatement>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatch;
 use bonnet_catalogs::{CommittedRows, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs};
 use bonnet_sql::{
-    BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, KernelContext, Progress, ProgressReport, PruneOutputs,
-    ShareRuns, Statement, bounded_functions, panic_text,
+    BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
+    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, bounded_functions, panic_text,
 };
 use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
@@ -53,14 +53,18 @@ impl Session {
             progress: Arc::clone(&progress),
             device: "auto".to_owned(),
         };
+        let settings = BonnetSettings::new(shared.threads);
+        let graph_cache = GraphCacheAccess { cache: Arc::clone(&shared.graph_cache), limit: settings.graph_cache() };
         let mut config = SessionConfig::new()
             .with_target_partitions(shared.threads)
             // Ours is a schema of the session's catalogs, which one damaged entry does not hide.
             .with_information_schema(false)
             .with_default_catalog_and_schema(shared.catalogs.start(), MAIN_SCHEMA)
             .with_create_default_catalog_and_schema(false)
-            .with_option_extension(BonnetSettings::new(shared.threads))
+            .with_option_extension(settings)
             .with_extension(Arc::new(kernels))
+            .with_extension(Arc::new(graph_cache))
+            .with_extension(Arc::new(names::table_versions()))
             .with_extension(Arc::new(names::graph_schemas()));
         let options = config.options_mut();
         if let MemoryLimit::Finite(limit) = shared.environment.memory_pool.memory_limit() {
@@ -187,7 +191,7 @@ impl Session {
         let kernels = state.read().config().get_extension::<KernelContext>();
         let kernels = kernels.ok_or_else(|| Error::statement("the session lends no kernel threads"))?;
         let memory = Arc::clone(&self.engine.shared.environment.memory_pool);
-        Ok(CancelOnDrop(Statement::new(kernels.as_ref().clone(), memory, deadline.map(Deadline::end))))
+        Ok(CancelOnDrop(RunningStatement::new(kernels.as_ref().clone(), memory, deadline.map(Deadline::end))))
     }
 
     /// How far the running statement is, once a kernel is at work.
@@ -236,7 +240,7 @@ impl Session {
         settings.cloned().ok_or_else(|| Error::statement("the session has lost its settings"))
     }
 
-    /// Makes changed settings hold: threads of queries and kernels, and the device.
+    /// Makes changed settings hold: threads of queries and kernels, the device, and what is cached of graphs.
     pub(crate) fn apply_settings(&self) -> Result<()> {
         let settings = self.settings()?;
         let threads = settings.threads();
@@ -251,6 +255,11 @@ impl Session {
         let config = state.config_mut();
         config.options_mut().execution.target_partitions = threads;
         config.set_extension(Arc::new(kernels));
+        let (cache, limit) = (Arc::clone(&self.engine.shared.graph_cache), settings.graph_cache());
+        if config.get_extension::<GraphCacheAccess>().is_none_or(|access| access.limit != limit) {
+            cache.trim(limit);
+            config.set_extension(Arc::new(GraphCacheAccess { cache, limit }));
+        }
         Ok(())
     }
 }

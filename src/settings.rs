@@ -8,6 +8,11 @@ use datafusion::common::Result;
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
 use datafusion::common::error::DataFusionError;
 
+use crate::size;
+
+/// What graphs in the cache may take together, in bytes, unless the session sets another limit.
+const GRAPH_CACHE: usize = 1_000_000_000;
+
 /// The most threads that a session may ask for.
 const MOST_THREADS: usize = 1024;
 
@@ -37,6 +42,7 @@ impl fmt::Display for Device {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BonnetSettings {
     device: Device,
+    graph_cache: usize,
     statement_timeout: Option<Duration>,
     threads: usize,
     default_threads: usize,
@@ -56,8 +62,13 @@ pub struct SettingRow {
 }
 
 /// Name and description of each setting.
-const SETTINGS: [(&str, &str); 3] = [
+const SETTINGS: [(&str, &str); 4] = [
     ("device", "Where models are trained: auto (CUDA where there is one), cpu or cuda."),
+    (
+        "graph_cache",
+        "What the graphs that stay between statements may take together, as '512MB', '4GB', or off. They count against the \
+         memory limit, and go before a query would fail for it.",
+    ),
     (
         "statement_timeout",
         "How long a statement may run: milliseconds, or a number with its unit as '500ms', '5s', '2min', '1h'; 0 for no limit.",
@@ -69,12 +80,23 @@ impl BonnetSettings {
     /// The settings of a new session on an engine of so many threads.
     pub fn new(threads: usize) -> Self {
         let threads = threads.clamp(1, MOST_THREADS);
-        Self { device: Device::default(), statement_timeout: None, threads, default_threads: threads }
+        Self {
+            device: Device::default(),
+            graph_cache: GRAPH_CACHE,
+            statement_timeout: None,
+            threads,
+            default_threads: threads,
+        }
     }
 
     /// Where models are trained.
     pub fn device(&self) -> Device {
         self.device
+    }
+
+    /// The bytes that cached graphs may take together; 0 for no cache.
+    pub fn graph_cache(&self) -> usize {
+        self.graph_cache
     }
 
     /// How long a statement may run; `None` for no limit.
@@ -94,6 +116,7 @@ impl BonnetSettings {
     pub fn get(&self, key: &str) -> Result<String> {
         match key {
             "device" => Ok(self.device.to_string()),
+            "graph_cache" => Ok(graph_cache_text(self.graph_cache)),
             "statement_timeout" => Ok(timeout_text(self.statement_timeout)),
             "threads" => Ok(self.threads.to_string()),
             other => unknown(other),
@@ -149,6 +172,7 @@ impl ExtensionOptions for BonnetSettings {
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key.to_ascii_lowercase().as_str() {
             "device" => self.device = parse_device(value)?,
+            "graph_cache" => self.graph_cache = parse_graph_cache(value)?,
             "statement_timeout" => self.statement_timeout = parse_timeout(value)?,
             "threads" => self.threads = parse_threads(value)?,
             other => return unknown(other),
@@ -178,6 +202,25 @@ fn parse_device(value: &str) -> Result<Device> {
         "cpu" => Ok(Device::Cpu),
         "cuda" => Ok(Device::Cuda),
         _ => refuse(format!("bonnet.device = '{value}': expected auto, cpu or cuda")),
+    }
+}
+
+/// Bytes; 0 for `off`.
+fn parse_graph_cache(value: &str) -> Result<usize> {
+    if value.trim().eq_ignore_ascii_case("off") {
+        return Ok(0);
+    }
+    let why = |why| format!("bonnet.graph_cache = '{value}': expected a size as '512MB', '4GB', or off ({why})");
+    size::parse(value).or_else(|error| refuse(why(error)))
+}
+
+fn graph_cache_text(bytes: usize) -> String {
+    match bytes {
+        0 => "off".to_owned(),
+        bytes if bytes.is_multiple_of(1_000_000_000) => format!("{}GB", bytes / 1_000_000_000),
+        bytes if bytes.is_multiple_of(1_000_000) => format!("{}MB", bytes / 1_000_000),
+        bytes if bytes.is_multiple_of(1_000) => format!("{}kB", bytes / 1_000),
+        bytes => bytes.to_string(),
     }
 }
 
@@ -267,13 +310,15 @@ mod tests {
         let context = context();
         for (text, expected) in [
             ("SET bonnet.device = 'gpu'", "bonnet.device = 'gpu': expected auto, cpu or cuda"),
+            ("SET bonnet.graph_cache = 'much'", "expected a size as '512MB', '4GB', or off (`much` is not a size"),
             ("SET bonnet.threads = 0", "expected a whole number from 1 to 1024"),
             ("SET bonnet.threads = 'many'", "expected a whole number from 1 to 1024"),
             ("SET bonnet.statement_timeout = '5 weeks'", "expected milliseconds, or a number with its unit"),
             ("SET bonnet.statement_timeout = -1", "expected milliseconds"),
             (
                 "SET bonnet.nothing = 1",
-                "there is no setting bonnet.nothing; there are: bonnet.device, bonnet.statement_timeout, bonnet.threads",
+                "there is no setting bonnet.nothing; there are: bonnet.device, bonnet.graph_cache, bonnet.statement_timeout, \
+                 bonnet.threads",
             ),
         ] {
             let found = run(&context, text).await;
@@ -306,6 +351,26 @@ mod tests {
         for value in ["", "s", "1e400", "1.2.3", "nan", "inf", "99999999h", "5 5"] {
             assert!(settings.set("statement_timeout", value).is_err(), "{value}");
         }
+    }
+
+    #[test]
+    fn the_graph_cache_has_a_size_or_is_off() {
+        let mut settings = BonnetSettings::new(1);
+        for (value, bytes, shown) in [
+            ("4GB", 4_000_000_000, "4GB"),
+            ("512 mb", 512_000_000, "512MB"),
+            ("1.5kB", 1500, "1500"),
+            ("2000", 2000, "2kB"),
+            ("OFF", 0, "off"),
+        ] {
+            settings.set("graph_cache", value).unwrap();
+            assert_eq!((settings.graph_cache(), settings.get("graph_cache").unwrap().as_str()), (bytes, shown));
+            // What is shown can be set again.
+            settings.set("graph_cache", shown).unwrap();
+            assert_eq!(settings.graph_cache(), bytes, "{value}");
+        }
+        settings.reset("graph_cache").unwrap();
+        assert_eq!(settings.get("graph_cache").unwrap(), "1GB");
     }
 
     #[test]

@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::{Function, Hyperparameter, Model, Setting, SystemRows};
-use bonnet_sql::Registry;
+use bonnet_catalogs::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows};
+use bonnet_sql::{CachedGraphRow, GraphCache, Registry};
 use datafusion::execution::SessionState;
 
 use crate::settings::BonnetSettings;
 
-/// The rows of `bonnet.functions`, `bonnet.models` and `bonnet.settings`.
+/// The rows of `bonnet.functions`, `bonnet.models`, `bonnet.graph_cache` and `bonnet.settings`.
 #[derive(Debug)]
 pub(crate) struct EngineRows {
     registry: Arc<Registry>,
+    graph_cache: Arc<GraphCache>,
 }
 
 impl EngineRows {
-    pub(crate) fn new(registry: Arc<Registry>) -> Self {
-        Self { registry }
+    pub(crate) fn new(registry: Arc<Registry>, graph_cache: Arc<GraphCache>) -> Self {
+        Self { registry, graph_cache }
     }
 }
 
@@ -53,6 +54,18 @@ impl SystemRows for EngineRows {
                 .collect(),
         };
         bonnet_learning::models().iter().map(row).collect()
+    }
+
+    fn cached_graphs(&self) -> Vec<CachedGraph> {
+        let row = |row: CachedGraphRow| CachedGraph {
+            name: row.name,
+            version: row.version,
+            nodes: row.nodes,
+            edges: row.edges,
+            bytes: row.bytes,
+            hits: row.hits,
+        };
+        self.graph_cache.rows().into_iter().map(row).collect()
     }
 
     fn settings(&self, session: &SessionState) -> Vec<Setting> {

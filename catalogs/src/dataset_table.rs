@@ -7,15 +7,18 @@ use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use bonnet_datasets::Dataset;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result;
-use datafusion::execution::TaskContext;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
 use crate::error::external;
 use crate::lazy::{LazyExec, LazyRows, Rows};
 use crate::row_cache::RowCache;
+use crate::table_version::{TableVersion, VersionedTable, is_settled};
 
 /// A table of a data set: its columns from the headers, its rows when they are scanned.
 #[derive(Debug, Clone)]
@@ -42,6 +45,11 @@ impl DatasetTable {
     /// The data set whose table this is.
     pub fn dataset(&self) -> &Arc<dyn Dataset> {
         &self.scan.dataset
+    }
+
+    /// The table's name in its data set.
+    pub(crate) fn name(&self) -> &str {
+        &self.scan.table
     }
 
     /// The data set and the table's name that a scan reads, if it reads a data set: what another process needs to make
@@ -93,5 +101,21 @@ impl TableProvider for DatasetTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let source: Arc<dyn LazyRows> = Arc::clone(&self.scan) as _;
         Ok(Arc::new(LazyExec::try_new(source, &self.schema, projection, limit)?))
+    }
+}
+
+impl VersionedTable for DatasetTable {
+    fn row_version<'a>(&'a self, _: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+        async move {
+            let dataset = Arc::clone(self.dataset());
+            // Files are looked at where a thread may block.
+            let look = SpawnedTask::spawn_blocking(move || is_settled(dataset.modified()).then(|| dataset.version()));
+            let version = look.join().await.map_err(|error| DataFusionError::Execution(error.to_string()))?;
+            let dataset = self.dataset();
+            // How it is read follows from the options.
+            let table = format!("{} {} {:?} {}", dataset.format(), dataset.location(), dataset.options(), self.name());
+            Ok(version.map(|version| TableVersion { table, version }))
+        }
+        .boxed()
     }
 }

@@ -6,8 +6,8 @@
 //! * [`EngineCatalogs`]: the list that the sessions of an engine share; [`SessionCatalogs`]: how a session sees it, with
 //!   `FROM 'file.parquet'`, views and tables of another time.
 //! * [`MemoryTable`]: rows in memory that count against the engine's limit.
-//! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`, `runs`,
-//!   `settings`.
+//! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`,
+//!   `graph_cache`, `runs`, `settings`.
 //!
 //! Planning reads headers only; rows are read on a blocking thread when the first batch is polled, with memory
 //! reserved from the query's pool. Small answers are cached, 32 MiB in all, for as long as the files stay as they are.
@@ -48,6 +48,7 @@ mod session_catalog;
 mod stored_view;
 mod system;
 mod table_methods;
+mod table_version;
 mod time_travel;
 mod unique_keys;
 
@@ -67,5 +68,6 @@ pub use memory_table::{MemoryTable, counted};
 pub use new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHEMA};
 pub use session_catalog::{SessionCatalogs, SessionSchema};
 pub use stored_view::{PlanQuery, StoredView};
-pub use system::{Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
+pub use system::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
+pub use table_version::{TableVersion, VersionedTable, table_version};
 pub use time_travel::{TimeTravel, Version, parse_time_travel_name, time_travel_name};

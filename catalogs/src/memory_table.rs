@@ -23,11 +23,13 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, collect};
+use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, StreamExt};
 
 use crate::change_exec::ChangeExec;
 use crate::new_table::NewTable;
 use crate::table_methods::{Planned, table_methods};
+use crate::table_version::{RowVersion, TableVersion, VersionedTable};
 use crate::unique_keys::UniqueKeys;
 
 /// A table of batches in memory. Its rows hold memory of the engine's pool as long as the table lives; INSERT, DELETE
@@ -37,6 +39,7 @@ pub struct MemoryTable {
     rows: Arc<MemTable>,
     memory: Arc<Mutex<TableMemory>>,
     keys: Arc<UniqueKeys>,
+    version: Arc<RowVersion>,
 }
 
 /// The memory that a table holds.
@@ -91,7 +94,12 @@ impl MemoryTable {
         let believed = constraints.iter().filter(|one| matches!(one, Constraint::PrimaryKey(_))).cloned().collect();
         let rows = MemTable::try_new(schema, partitions)?.with_constraints(Constraints::new_unverified(believed));
         let rows = rows.with_column_defaults(defaults.into_iter().collect());
-        Ok(Self { rows: Arc::new(rows), memory: Arc::new(Mutex::new(memory)), keys: Arc::new(keys) })
+        Ok(Self {
+            rows: Arc::new(rows),
+            memory: Arc::new(Mutex::new(memory)),
+            keys: Arc::new(keys),
+            version: RowVersion::first(),
+        })
     }
 
     /// The table of CREATE TABLE: its rows are read partition by partition, and counted as they come.
@@ -194,7 +202,8 @@ impl MemoryTable {
         }
         self.schema().logically_equivalent_names_and_types(&input.schema())?;
         let (memory, keys) = (Arc::clone(&self.memory), Arc::clone(&self.keys));
-        let sink = Sink { schema: self.schema(), rows: self.rows.batches.clone(), memory, keys };
+        let version = Arc::clone(&self.version);
+        let sink = Sink { schema: self.schema(), rows: self.rows.batches.clone(), memory, keys, version };
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
@@ -216,6 +225,7 @@ impl MemoryTable {
             return internal_err!("a table in memory is changed by a session of another kind");
         };
         let (rows, memory, keys) = (Arc::clone(&self.rows), Arc::clone(&self.memory), Arc::clone(&self.keys));
+        let version = Arc::clone(&self.version);
         let state = Box::new(state.clone());
         let shown = match change {
             Change::Delete { .. } => "MemoryTable: DELETE",
@@ -224,8 +234,9 @@ impl MemoryTable {
         // DataFusion's own plan changes the rows while it is made.
         let run = move |context| {
             let (rows, memory, keys) = (Arc::clone(&rows), Arc::clone(&memory), Arc::clone(&keys));
-            let (state, change) = (state.clone(), change.clone());
+            let (state, change, version) = (state.clone(), change.clone(), Arc::clone(&version));
             async move {
+                let _changing = version.change();
                 let counts = match change {
                     Change::Delete { filters } => {
                         collect(rows.delete_from(state.as_ref(), filters).await?, context).await?
@@ -262,6 +273,12 @@ impl MemoryTable {
     }
 }
 
+impl VersionedTable for MemoryTable {
+    fn row_version<'a>(&'a self, _: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+        ready(Ok(self.version.get())).boxed()
+    }
+}
+
 /// Takes the rows of an INSERT: all of them, or none.
 #[derive(Debug)]
 struct Sink {
@@ -269,6 +286,7 @@ struct Sink {
     rows: Vec<PartitionData>,
     memory: Arc<Mutex<TableMemory>>,
     keys: Arc<UniqueKeys>,
+    version: Arc<RowVersion>,
 }
 
 impl DisplayAs for Sink {
@@ -314,6 +332,7 @@ impl DataSink for Sink {
         // What was reserved for the statement becomes the table's, without the buffers that it had already.
         lock(&self.memory).take_over(&parts);
         reserved.free();
+        let _changing = self.version.change();
         for (rows, part) in self.rows.iter().zip(parts) {
             rows.write().await.extend(part);
         }

@@ -33,6 +33,9 @@ pub trait SystemRows: Debug + Send + Sync + 'static {
     /// The models that `train` knows.
     fn models(&self) -> Vec<Model>;
 
+    /// The graphs that are cached.
+    fn cached_graphs(&self) -> Vec<CachedGraph>;
+
     /// The settings, with their values in this session.
     fn settings(&self, session: &SessionState) -> Vec<Setting>;
 }
@@ -86,6 +89,23 @@ pub struct Hyperparameter {
     pub range: String,
     /// What it does.
     pub description: String,
+}
+
+/// A row of `bonnet.graph_cache`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CachedGraph {
+    /// The tables that it was read from.
+    pub name: String,
+    /// Their versions.
+    pub version: String,
+    /// The number of nodes.
+    pub nodes: usize,
+    /// The number of rows of edges that have both ends.
+    pub edges: usize,
+    /// What it takes of the memory.
+    pub bytes: usize,
+    /// How many calls have used it beside the one that built it.
+    pub hits: u64,
 }
 
 /// A row of `bonnet.settings`.
@@ -154,18 +174,20 @@ enum Which {
     Functions,
     Models,
     Graphs,
+    GraphCache,
     Runs,
     Settings,
 }
 
 impl Which {
-    const ALL: [Self; 5] = [Self::Functions, Self::Models, Self::Graphs, Self::Runs, Self::Settings];
+    const ALL: [Self; 6] = [Self::Functions, Self::Models, Self::Graphs, Self::GraphCache, Self::Runs, Self::Settings];
 
     fn name(self) -> &'static str {
         match self {
             Self::Functions => "functions",
             Self::Models => "models",
             Self::Graphs => "graphs",
+            Self::GraphCache => "graph_cache",
             Self::Runs => "runs",
             Self::Settings => "settings",
         }
@@ -199,6 +221,9 @@ impl Which {
                 number("features"),
                 number("classes"),
             ],
+            Self::GraphCache => {
+                vec![text("graph"), text("version"), number("nodes"), number("edges"), number("bytes"), number("hits")]
+            }
             Self::Runs => return crate::runs::schema(),
             Self::Settings => ["name", "value", "default", "description"].map(text).to_vec(),
         }))
@@ -274,6 +299,7 @@ impl LazyRows for SystemScan {
                 Which::Functions => functions(&self.rows.functions()),
                 Which::Models => models(&self.rows.models()),
                 Which::Runs => return Ok(Rows::Ready(crate::runs::runs(columns, &self.state, context).await?)),
+                Which::GraphCache => cached_graphs(&self.rows.cached_graphs()),
                 Which::Settings => settings(&self.rows.settings(&self.state)),
                 Which::Graphs => {
                     let wanted = Wanted {
@@ -352,6 +378,21 @@ fn models(rows: &[Model]) -> (Vec<ArrayRef>, usize) {
         Arc::new(tasks.finish()),
         column(|row| &row.source),
         Arc::new(parameters),
+    ];
+    (columns, rows.len())
+}
+
+fn cached_graphs(rows: &[CachedGraph]) -> (Vec<ArrayRef>, usize) {
+    let number = |of: fn(&CachedGraph) -> usize| -> ArrayRef {
+        Arc::new(rows.iter().map(|row| i64::try_from(of(row)).ok()).collect::<Int64Array>())
+    };
+    let columns = vec![
+        texts(rows.iter().map(|row| row.name.as_str())),
+        texts(rows.iter().map(|row| row.version.as_str())),
+        number(|row| row.nodes),
+        number(|row| row.edges),
+        number(|row| row.bytes),
+        number(|row| row.hits as usize),
     ];
     (columns, rows.len())
 }

@@ -10,7 +10,7 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::pretty::pretty_format_batches;
 use bonnet_catalogs::{
-    EngineCatalog, EngineCatalogs, Function, GraphSchema, Hyperparameter, MemoryCatalog, Model, PlanQuery,
+    CachedGraph, EngineCatalog, EngineCatalogs, Function, GraphSchema, Hyperparameter, MemoryCatalog, Model, PlanQuery,
     SessionCatalogs, SessionSchema, Setting, SystemRows, SystemSchema,
 };
 use bonnet_datasets::{Dataset, Error, Opened, Options, open};
@@ -85,6 +85,10 @@ impl Dataset for Counted {
     fn version(&self) -> String {
         "1".to_owned()
     }
+
+    fn modified(&self) -> Option<std::time::SystemTime> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -105,6 +109,10 @@ impl SystemRows for Rows {
             ..Default::default()
         };
         vec![Model { name: "mlp".into(), ..Default::default() }, gat]
+    }
+
+    fn cached_graphs(&self) -> Vec<CachedGraph> {
+        Vec::new()
     }
 
     fn settings(&self, session: &SessionState) -> Vec<Setting> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{Error, Result};
 
@@ -88,6 +88,11 @@ pub(crate) fn version(files: &[PathBuf]) -> String {
         }
     }
     format!("{:016x}", hasher.finish())
+}
+
+/// When one of the files changed last.
+pub(crate) fn modified(files: &[PathBuf]) -> Option<SystemTime> {
+    files.iter().filter_map(|file| fs::metadata(file).ok()?.modified().ok()).max()
 }
 
 /// The lines of a text with their numbers from 1; line ends and a byte-order mark are taken off.

@@ -39,6 +39,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -96,6 +97,9 @@ pub trait Dataset: Send + Sync + Debug {
 
     /// A text that changes when a file changes (from the sizes and times of the files).
     fn version(&self) -> String;
+
+    /// When a file changed last; `None` where there are no files.
+    fn modified(&self) -> Option<SystemTime>;
 
     /// The file that the publisher's set lacks, so that (some) features are NULL.
     fn missing_features(&self) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -193,6 +194,10 @@ impl Dataset for Published {
 
     fn version(&self) -> String {
         files::version(&self.reader.files())
+    }
+
+    fn modified(&self) -> Option<SystemTime> {
+        files::modified(&self.reader.files())
     }
 
     fn missing_features(&self) -> Option<String> {

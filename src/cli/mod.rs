@@ -12,7 +12,6 @@ mod progress;
 mod repl;
 mod script;
 mod shell;
-mod size;
 mod variables;
 
 use std::io::{self, IsTerminal};
@@ -64,7 +63,7 @@ struct Arguments {
     threads: Option<u32>,
 
     /// Memory that queries may hold together, such as 512MB (by 1000) or 4GiB (by 1024)
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     memory_limit: Option<usize>,
 
     /// Write no messages, only rows and errors

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Schema};
-use bonnet_sql::Statement;
+use bonnet_sql::RunningStatement;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -108,7 +108,7 @@ impl PhysicalExpr for Stoppable {
     }
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        Statement::check_current()?;
+        RunningStatement::check_current()?;
         self.0.evaluate(batch)
     }
 

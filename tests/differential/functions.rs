@@ -1,6 +1,6 @@
 //! What may not change the answer of a graph function: the order of its rows, how they are cut into batches and
-//! partitions, whether they come from a table, a view or a subquery, what the nodes are called, the number of threads, and
-//! whether the table is in memory or on disk.
+//! partitions, whether they come from a table, a view or a subquery, what the nodes are called, the number of threads,
+//! whether the table is in memory or on disk, and whether the graph is cached.
 //!
 //! `BONNET_DIFFERENTIAL_GRAPHS` is how many random graphs are tried (default 6), `BONNET_DIFFERENTIAL_SEED` gives others.
 
@@ -106,6 +106,11 @@ fn graph_functions_answer_the_same_however_their_rows_come() {
                 );
             }
         };
+        // The calls before have left graphs in the cache.
+        check("cached graphs", base, "e", &plain);
+        base.run("SET bonnet.graph_cache = 'off'");
+        check("no cached graphs", base, "e", &plain);
+        base.run("RESET bonnet.graph_cache");
         check("one thread", one, "e", &plain);
         check("eight threads", eight, "e", &plain);
         check("a view", base, "v", &plain);

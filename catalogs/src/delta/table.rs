@@ -17,7 +17,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use deltalake::DeltaTable;
 use deltalake::delta_datafusion::DeltaScanNext;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, StreamExt};
 
 use super::copy_on_write::{self, Change};
@@ -29,6 +29,7 @@ use super::store::{self, Appender};
 use crate::change_exec::ChangeExec;
 use crate::committed_rows::CommittedRows;
 use crate::table_methods::{Planned, table_methods};
+use crate::table_version::{TableVersion, VersionedTable};
 use crate::time_travel::Version;
 
 /// A Delta table at one version.
@@ -227,6 +228,20 @@ impl TableProvider for LastingTable {
         delete_from by plan_delete;
         update by plan_update;
         truncate by plan_truncate;
+    }
+}
+
+impl VersionedTable for LastingTable {
+    fn row_version<'a>(&'a self, _: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+        let version = || {
+            let snapshot = self.snapshot.table.snapshot().map_err(|error| store::failed(&self.name, error))?;
+            // The table's own id: another table may come to stand in the folder. A version of the past is no table that
+            // changes.
+            let past = if matches!(self.access, Access::Database(..)) { "" } else { &self.name };
+            let table = format!("delta {} {} {past}", self.location()?.display(), snapshot.metadata().id());
+            Ok(Some(TableVersion { table, version: self.version().to_string() }))
+        };
+        ready(version()).boxed()
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder,
@@ -228,6 +229,10 @@ impl Dataset for Facts {
 
     fn version(&self) -> String {
         files::version(&self.sources)
+    }
+
+    fn modified(&self) -> Option<SystemTime> {
+        files::modified(&self.sources)
     }
 }
 

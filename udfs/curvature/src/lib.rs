@@ -4,7 +4,7 @@
 //!
 //! * Of edges: [`forman_ricci`], [`ollivier_ricci`], [`resistance_curvature`], [`effective_resistance`].
 //! * Of nodes: [`midpoint_curvature`], exact or from sampled anchors; [`node_resistance_curvature`].
-//! * Of a graph: [`Moments`] of its curvatures, and the [`regime`] that they put it in.
+//! * Of a graph: [`Moments`] of its curvatures, and the [`regime`] that they put it in; [`hyperbolicity`].
 //!
 //! ```
 //! use bonnet_curvature::{OllivierOptions, forman_ricci, ollivier_ricci};
@@ -22,6 +22,7 @@
 
 mod edge_ids;
 mod forman;
+mod hyperbolicity;
 mod isa;
 pub mod midpoint;
 pub mod ollivier;
@@ -32,6 +33,7 @@ mod triangles;
 
 pub use edge_ids::EdgeIds;
 pub use forman::{FormanError, forman_ricci};
+pub use hyperbolicity::{Hyperbolicity, HyperbolicityOptions, hyperbolicity};
 pub use midpoint::{MidpointCurvature, MidpointError, MidpointOptions, midpoint_curvature};
 pub use ollivier::{Measure, OllivierError, OllivierOptions, ollivier_ricci, ollivier_ricci_pairs};
 pub use regime::{MEAN_TOLERANCE, Regime, RegimeError, SKEWNESS_TOLERANCE, regime};

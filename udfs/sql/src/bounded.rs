@@ -18,7 +18,7 @@ use datafusion::logical_expr::{
     ScalarUDFImpl, Signature,
 };
 
-use crate::statement::ExpressionHost;
+use crate::running_statement::ExpressionHost;
 use crate::{execution_error, stopped};
 
 /// Columns below this size are not worth a reservation.

@@ -9,11 +9,12 @@ use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::Monitor;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::common::{Column, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Window, WindowFunctionDefinition};
 use rayon::prelude::*;
 
+use crate::cached_input::CacheRequest;
 use crate::columns::whole_column;
 use crate::graph_input::{InputGraphs, edge_schema, require_weight};
 use crate::host::Host;
@@ -136,13 +137,16 @@ fn run_edges(name: &str, columns: &Columns, kernel: &EdgeKernel, run: &mut Run) 
     let view = view(columns, &batches)?;
     run.host().reserve(view.get_array_memory_size()).map_err(stopped)?;
     let graphs = InputGraphs::new(run, name, &[view], None, columns.weight.as_deref())?;
+    let request = CacheRequest::new(run, (&columns.src, &columns.dst), None, None).filter(|_| !graphs.have_ids());
+    let cached = request.map(|request| graphs.cached(&request, run)).transpose()?;
 
     run.host().expect(graphs.len() as u64);
     let host = run.host();
     let compute = |i: usize| -> Result<ArrayRef> {
         host.check().map_err(stopped)?;
-        let graph = graphs.graph(i)?;
-        let values = graph.by_row(kernel(&graph, host)?)?;
+        let own = if cached.is_some() { None } else { Some(graphs.graph(i)?) };
+        let Some(graph) = cached.as_ref().or(own.as_ref()) else { return internal_err!("{name}: a graph is lost") };
+        let values = graph.by_row(kernel(graph, host)?)?;
         host.advance(1);
         Ok(values)
     };

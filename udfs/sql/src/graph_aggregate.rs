@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, Float64Type, Int64Type};
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
-use crate::held::GroupedRows;
+use crate::grouped_rows::GroupedRows;
 use crate::keys::{KeyColumn, KeyIndex};
 use crate::operator::{named_error, stopped};
 use crate::options::Options;

@@ -6,9 +6,10 @@ use arrow::array::{ArrayRef, AsArray, Float64Array, RecordBatch, new_null_array}
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
 use bonnet_graph::Monitor;
-use datafusion::common::Result;
+use datafusion::common::{Result, internal_datafusion_err};
 use rayon::prelude::*;
 
+use crate::cached_input::CacheRequest;
 use crate::columns::{number_column, rows_of, whole_column};
 use crate::host::Host;
 use crate::input_graph::InputGraph;
@@ -111,11 +112,20 @@ impl GraphInput {
         Arc::new(Schema::new(self.id.iter().cloned().chain(fields).collect::<Vec<_>>()))
     }
 
-    /// Reads the relations into one graph for each `graph_id`, in its order.
+    /// Reads the relations into one graph for each `graph_id`, in its order. A graph without an id whose relations are
+    /// tables as they stand is cached between statements.
     ///
     /// # Errors
     /// If an edge names a node that `nodes` lacks, if keys do not agree, or if memory runs out.
     pub fn collect(&self, run: &mut Run) -> Result<Vec<InputGraph>> {
+        let one = !self.reads.iter().flatten().any(|column| column == "graph_id");
+        match CacheRequest::new(run, ("src", "dst"), self.weight.as_deref(), self.nodes).filter(|_| one) {
+            Some(request) => Ok(vec![request.graph(run, |run| only(self.read(run)?))?]),
+            None => self.read(run),
+        }
+    }
+
+    fn read(&self, run: &mut Run) -> Result<Vec<InputGraph>> {
         let edges = run.collect(0)?;
         let graphs = InputGraphs::new(run, self.function, &edges, self.nodes, self.weight.as_deref())?;
         drop(edges);
@@ -131,6 +141,13 @@ impl GraphInput {
         let graphs: Vec<Result<InputGraph>> = run.install(|| numbers.map(graph).collect());
         graphs.into_iter().collect()
     }
+}
+
+/// The graph of relations without ids.
+fn only(graphs: Vec<InputGraph>) -> Result<InputGraph> {
+    let [graph] = <[InputGraph; 1]>::try_from(graphs)
+        .map_err(|graphs| internal_datafusion_err!("{} graphs of relations without ids", graphs.len()))?;
+    Ok(graph)
 }
 
 /// Fails unless a column, which is there, holds numbers.
@@ -151,6 +168,8 @@ pub(crate) struct InputGraphs {
     weights: Option<Float64Array>,
     /// `None` where the input is one graph.
     ids: Option<GraphIds>,
+    /// Whether the arcs of a graph are sorted.
+    sorted: bool,
     host: Arc<Host>,
 }
 
@@ -197,7 +216,16 @@ impl InputGraphs {
             }
             (edge_ids, node_ids) => Some(GraphIds::new(edge_ids.as_ref(), node_ids.as_ref())?),
         };
-        Ok(Self { function: function.to_owned(), src, dst, nodes, weights, ids, host: Arc::clone(&run.host) })
+        Ok(Self {
+            function: function.to_owned(),
+            src,
+            dst,
+            nodes,
+            weights,
+            ids,
+            sorted: run.sorted_arcs,
+            host: Arc::clone(&run.host),
+        })
     }
 
     /// The number of graphs.
@@ -210,9 +238,20 @@ impl InputGraphs {
         self.ids.as_ref().map(|ids| ids.edges.rows.as_slice())
     }
 
+    /// The one graph of rows without ids, of which the cache knows the rest.
+    pub(crate) fn cached(&self, request: &CacheRequest, run: &Run) -> Result<InputGraph> {
+        request.of_rows(run, (&self.src, &self.dst, self.weights.clone()), || self.graph(0))
+    }
+
+    /// Whether the rows have ids.
+    pub(crate) fn have_ids(&self) -> bool {
+        self.ids.is_some()
+    }
+
     /// The graph of this number.
     pub(crate) fn graph(&self, i: usize) -> Result<InputGraph> {
-        let graph = |ends, nodes, weights| InputGraph::new(&self.function, ends, nodes, weights, &self.host);
+        let graph =
+            |ends, nodes, weights| InputGraph::new(&self.function, ends, nodes, weights, self.sorted, &self.host);
         let Some(ids) = &self.ids else {
             return graph((&self.src, &self.dst), self.nodes.as_ref(), self.weights.clone());
         };

@@ -11,10 +11,11 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion::prelude::{DataFrame, SessionContext};
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use serde::{Deserialize, Serialize};
 
 use crate::operator::usage_error;
+use crate::sources::TableVersion;
 
 /// What stands for a graph when a plan is written down.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -72,7 +73,20 @@ pub trait GraphResolver: Debug + Send + Sync {
 
     /// How the graphs are written down with a plan.
     fn references(&self) -> Vec<GraphRef>;
+
+    /// The version of the rows that a scan of a table would read now; `None` where its provider knows none.
+    fn version<'a>(&'a self, _table: &'a Arc<dyn TableProvider>) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+        ready(Ok(None)).boxed()
+    }
 }
+
+/// Finds the version of a table's rows.
+pub type FindVersion = dyn for<'a> Fn(&'a Arc<dyn TableProvider>, &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>>
+    + Send
+    + Sync;
+
+/// How the session learns the versions of tables. An extension of the session's configuration.
+pub struct TableVersions(pub Box<FindVersion>);
 
 /// What a schema says of itself beyond its tables. Schemas of attached datasets implement it; the session's resolver
 /// finds it through [`GraphSchemas`].
@@ -227,6 +241,13 @@ impl GraphResolver for SessionGraphs {
             GraphRef { name, format: facts.format, location: facts.location, version: facts.version }
         };
         self.names().into_iter().map(reference).collect()
+    }
+
+    fn version<'a>(&'a self, table: &'a Arc<dyn TableProvider>) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+        match self.state.config().get_extension::<TableVersions>() {
+            Some(versions) => async move { (versions.0)(table, &self.state).await }.boxed(),
+            None => ready(Ok(None)).boxed(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::options::Options;
 use crate::registry::Function;
-use crate::statement::ExpressionHost;
+use crate::running_statement::ExpressionHost;
 use crate::udf::{AggregateFunction, AggregateState};
 
 /// The states of all groups. They travel between partitions as bytes.

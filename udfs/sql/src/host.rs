@@ -87,18 +87,31 @@ pub struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(function: &str, context: &TaskContext, kernels: &KernelContext) -> Self {
+    /// `cancelled` is set once nobody waits for the answer.
+    pub(crate) fn new(
+        function: &str,
+        context: &TaskContext,
+        kernels: &KernelContext,
+        cancelled: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             function: function.to_owned(),
-            cancelled: Arc::new(AtomicBool::new(false)),
+            cancelled,
             progress: Arc::clone(&kernels.progress),
             memory: MemoryConsumer::new(function).register(context.memory_pool()),
         }
     }
+}
 
-    /// Set once nobody waits for the answer.
-    pub(crate) fn cancelled(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.cancelled)
+impl Host {
+    /// The function at work.
+    pub(crate) fn function(&self) -> &str {
+        &self.function
+    }
+
+    /// The bytes that the run has reserved.
+    pub(crate) fn reserved(&self) -> usize {
+        self.memory.size()
     }
 }
 

@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{filter, take};
-use bonnet_graph::{Graph, Monitor};
+use bonnet_graph::{Graph, Monitor, Stopped};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::execution::memory_pool::MemoryPool;
 
+use crate::graph_cache::{CachedGraph, GraphCacheAccess};
 use crate::host::Host;
 use crate::keys::{KeyColumn, KeyIndex};
 use crate::operator::{execution_error, stopped};
@@ -20,17 +22,21 @@ pub struct InputGraph {
     /// column.
     pub id: Option<ArrayRef>,
     /// The nodes' keys.
-    pub keys: KeyIndex,
-    arcs: Vec<(u32, u32)>,
+    pub keys: Arc<KeyIndex>,
+    arcs: Arc<Vec<(u32, u32)>>,
     /// Which rows have both ends; `None` where all have.
     with_ends: Option<BooleanBuffer>,
     weights: Option<Float64Array>,
-    graph: OnceLock<Graph>,
+    graph: Arc<OnceLock<Graph>>,
+    /// Where the nodes and the undirected graph are cached, if they are, and what the cache may hold.
+    cached: Option<(Arc<CachedGraph>, GraphCacheAccess)>,
     host: Arc<Host>,
 }
 
 impl InputGraph {
     /// The graph of two key columns, and of `nodes` where given: then every end has to be among them.
+    ///
+    /// `sorted` puts the arcs in order: that of the rows means nothing.
     ///
     /// # Errors
     /// If keys do not agree, or an end is not among `nodes`.
@@ -39,6 +45,7 @@ impl InputGraph {
         (src, dst): (&KeyColumn, &KeyColumn),
         nodes: Option<&KeyColumn>,
         weights: Option<Float64Array>,
+        sorted: bool,
         host: &Arc<Host>,
     ) -> Result<Self> {
         let keys = match nodes {
@@ -51,7 +58,8 @@ impl InputGraph {
                 KeyIndex::new(&[("nodes.node", nodes)])?
             }
         };
-        let (arcs, with_ends) = keys.arcs(src, dst);
+        let (mut arcs, with_ends) = keys.arcs(src, dst);
+        let mut weights = of_arcs(weights, with_ends.as_ref())?;
         if nodes.is_some() && with_ends.is_some() {
             for (column, name) in [(src, "src"), (dst, "dst")] {
                 if let Some(row) = keys.first_unknown(column) {
@@ -64,13 +72,40 @@ impl InputGraph {
                 }
             }
         }
-        let weights = match (&weights, &with_ends) {
-            (Some(weights), Some(with_ends)) => {
-                Some(filter(weights, &BooleanArray::new(with_ends.clone(), None))?.as_primitive().clone())
+        if sorted {
+            sort(&mut arcs, &mut weights);
+        }
+        let (keys, arcs, host) = (Arc::new(keys), Arc::new(arcs), Arc::clone(host));
+        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: Arc::default(), cached: None, host })
+    }
+
+    /// A graph that is cached; with `rows` the edges are these rows, of which the cache knows the nodes and the undirected
+    /// graph.
+    ///
+    /// # Errors
+    /// Those of Arrow.
+    pub(crate) fn of_cache(
+        graph: Arc<CachedGraph>,
+        access: GraphCacheAccess,
+        rows: Option<(&KeyColumn, &KeyColumn, Option<Float64Array>)>,
+        host: &Arc<Host>,
+    ) -> Result<Self> {
+        let (arcs, with_ends, weights) = match rows {
+            None => (Arc::clone(&graph.arcs), None, graph.weights.clone()),
+            Some((src, dst, weights)) => {
+                let (arcs, with_ends) = graph.keys.arcs(src, dst);
+                let weights = of_arcs(weights, with_ends.as_ref())?;
+                (Arc::new(arcs), with_ends, weights)
             }
-            _ => weights,
         };
-        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: OnceLock::new(), host: Arc::clone(host) })
+        let (keys, undirected) = (Arc::clone(&graph.keys), Arc::clone(&graph.graph));
+        let (cached, host) = (Some((graph, access)), Arc::clone(host));
+        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: undirected, cached, host })
+    }
+
+    /// What of the graph is cached, if the pool has room for it.
+    pub(crate) fn to_cache(&self, pool: &Arc<dyn MemoryPool>) -> Option<CachedGraph> {
+        CachedGraph::new(Arc::clone(&self.keys), Arc::clone(&self.arcs), self.weights.clone(), pool)
     }
 
     /// The number of nodes.
@@ -102,14 +137,28 @@ impl InputGraph {
     /// If memory runs out, or the query has ended.
     pub fn graph(&self) -> Result<&Graph> {
         if self.graph.get().is_none() {
-            self.host.reserve(self.graph_bytes()).map_err(stopped)?;
+            let bytes = self.graph_bytes();
+            self.reserve_graph(bytes).map_err(stopped)?;
             let graph = Graph::from_edges(self.n_nodes(), &self.arcs);
-            if self.graph.set(graph).is_err() {
+            match (self.graph.set(graph), &self.cached) {
+                (Ok(()), Some((_, access))) => access.cache.trim(access.limit),
+                (Ok(()), None) => {}
                 // Another thread was faster.
-                self.host.release(self.graph_bytes());
+                (Err(_), Some((cached, _))) => cached.release(bytes),
+                (Err(_), None) => self.host.release(bytes),
             }
         }
         Ok(self.graph.get_or_init(|| unreachable!("set above")))
+    }
+
+    fn reserve_graph(&self, bytes: usize) -> Result<(), Stopped> {
+        match &self.cached {
+            Some((cached, _)) => {
+                self.host.check()?;
+                cached.reserve(self.host.function(), bytes)
+            }
+            None => self.host.reserve(bytes),
+        }
     }
 
     fn graph_bytes(&self) -> usize {
@@ -155,9 +204,34 @@ impl InputGraph {
     }
 }
 
+/// The weights of the rows that have both ends.
+fn of_arcs(weights: Option<Float64Array>, with_ends: Option<&BooleanBuffer>) -> Result<Option<Float64Array>> {
+    match (&weights, with_ends) {
+        (Some(weights), Some(with_ends)) => {
+            Ok(Some(filter(weights, &BooleanArray::new(with_ends.clone(), None))?.as_primitive().clone()))
+        }
+        _ => Ok(weights),
+    }
+}
+
+/// Sorts arcs, and equal ones by their weights.
+fn sort(arcs: &mut [(u32, u32)], weights: &mut Option<Float64Array>) {
+    let Some(column) = weights else { return arcs.sort_unstable() };
+    let mut rows: Vec<_> = arcs.iter().copied().zip(column.iter()).collect();
+    let number = |weight: Option<f64>| (weight.is_some(), weight.unwrap_or_default());
+    rows.sort_unstable_by(|(a, v), (b, w)| {
+        let ((v_there, v), (w_there, w)) = (number(*v), number(*w));
+        a.cmp(b).then(v_there.cmp(&w_there)).then(v.total_cmp(&w))
+    });
+    for (arc, row) in arcs.iter_mut().zip(&rows) {
+        *arc = row.0;
+    }
+    *column = rows.into_iter().map(|row| row.1).collect();
+}
+
 impl Drop for InputGraph {
     fn drop(&mut self) {
-        if self.graph.get().is_some() {
+        if self.cached.is_none() && self.graph.get().is_some() {
             self.host.release(self.graph_bytes());
         }
     }

@@ -1,5 +1,6 @@
 //! Node keys: any integer or text column, numbered `0..n` in key order.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,6 +21,23 @@ pub enum KeyColumn {
     Integer(Int64Array),
     /// Text keys.
     Text(StringArray),
+}
+
+/// A key of a column. Those of one column have one form.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key<'a> {
+    Integer(i64),
+    Text(Cow<'a, str>),
+}
+
+impl Key<'_> {
+    /// The key without its column.
+    pub(crate) fn into_owned(self) -> Key<'static> {
+        match self {
+            Self::Integer(key) => Key::Integer(key),
+            Self::Text(key) => Key::Text(Cow::Owned(key.into_owned())),
+        }
+    }
 }
 
 impl KeyColumn {
@@ -96,6 +114,27 @@ impl KeyColumn {
             Self::Integer(keys) => keys.value(row).to_string(),
             Self::Text(keys) => format!("'{}'", keys.value(row)),
         }
+    }
+
+    /// The key of a row, if it has one.
+    pub(crate) fn get(&self, row: usize) -> Option<Key<'_>> {
+        self.is_valid(row).then(|| match self {
+            Self::Integer(keys) => Key::Integer(keys.value(row)),
+            Self::Text(keys) => Key::Text(Cow::Borrowed(keys.value(row))),
+        })
+    }
+
+    /// How many rows at the start of a sorted column without NULLs fulfil a condition that none behind them does.
+    pub(crate) fn partition_point(&self, condition: impl Fn(Key<'_>) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.get(middle).is_some_and(&condition) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
     }
 
     fn is_valid(&self, row: usize) -> bool {

@@ -20,6 +20,8 @@
 
 pub mod arguments;
 mod bounded;
+mod by_graph;
+mod cached_input;
 pub mod codec;
 mod columns;
 mod common;
@@ -27,11 +29,12 @@ mod edge;
 mod flatten;
 mod generator;
 mod graph_aggregate;
+mod graph_cache;
 mod graph_input;
 mod graphs;
 mod group_once;
+mod grouped_rows;
 mod groups;
-mod held;
 mod host;
 mod input_graph;
 mod keys;
@@ -40,11 +43,13 @@ mod operator;
 mod options;
 mod planner;
 mod registry;
+mod relation_exec;
 mod rows;
 mod rules;
 mod run;
+mod running_statement;
 mod shared;
-mod statement;
+mod sources;
 mod udf;
 mod window;
 
@@ -54,14 +59,18 @@ pub use edge::{EdgeFunction, EdgeKernel};
 pub use flatten::flatten;
 pub use generator::{GeneratedGraph, Generator, Sources};
 pub use graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
+pub use graph_cache::{CachedGraphRow, GraphCache, GraphCacheAccess};
 pub use graph_input::{GraphInput, edge_schema};
-pub use graphs::{GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, split_graph_name};
+pub use graphs::{
+    FindVersion, GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, TableVersions,
+    split_graph_name,
+};
 pub use group_once::GroupOnce;
-pub use held::GroupedRows;
+pub use grouped_rows::GroupedRows;
 pub use host::{Host, KernelContext, Progress, ProgressReport};
 pub use input_graph::InputGraph;
 pub use keys::{KeyColumn, KeyIndex};
-pub use node::{RelationExec, RelationNode, panic_text};
+pub use node::RelationNode;
 pub use operator::{
     Binding, Call, InputSchema, Operator, execution_error, memory_text, named_error, require_columns, stopped,
     usage_error,
@@ -69,9 +78,11 @@ pub use operator::{
 pub use options::{OptionValue, Options};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};
 pub use registry::{Body, Column, Function, Kind, OptionType, Parameter, ParameterKind, Registry};
+pub use relation_exec::{RelationExec, panic_text};
 pub use rows::{RowsFunction, RowsKernel};
 pub use rules::{EdgeWindows, PruneOutputs, ShareRuns};
 pub use run::Run;
-pub use statement::Statement;
+pub use running_statement::RunningStatement;
+pub use sources::TableVersion;
 pub use udf::{AggregateFunction, AggregateState, ScalarFunction};
 pub use window::WindowFunction;

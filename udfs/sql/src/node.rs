@@ -1,30 +1,15 @@
-//! The node of a plan that calls a function in FROM: logical and physical.
+//! The node of a plan that calls a function in FROM.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{self, AtomicBool};
 
 use arrow::datatypes::{Schema, SchemaRef};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DFSchema, DFSchemaRef, DataFusionError, Result, internal_datafusion_err, internal_err};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::common::{DFSchema, DFSchemaRef, Result, internal_datafusion_err, internal_err};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
-};
-use futures::StreamExt;
-use tokio::sync::mpsc;
 
-use crate::shared::SharedRun;
-use crate::statement::Statement;
-use crate::{Binding, Call, Function, GraphResolver, Host, InputSchema, KernelContext, Options, Run, named_error};
+use crate::{Binding, Call, Function, InputSchema, Options, named_error};
 
 /// A call of a function in FROM, with its relations as inputs of the plan.
 #[derive(Debug, Clone)]
@@ -106,13 +91,13 @@ impl RelationNode {
     }
 }
 
-fn bind(function: &Function, call: &Call) -> Result<Binding> {
+pub(crate) fn bind(function: &Function, call: &Call) -> Result<Binding> {
     let operator =
         function.operator().ok_or_else(|| internal_datafusion_err!("{} does not stand in FROM", function.name))?;
     operator.bind(call).map_err(|error| named_error(function.name, error))
 }
 
-fn call<'a>(options: &Options, names: &[String], schemas: impl Iterator<Item = &'a Schema>) -> Call {
+pub(crate) fn call<'a>(options: &Options, names: &[String], schemas: impl Iterator<Item = &'a Schema>) -> Call {
     let inputs = names
         .iter()
         .zip(schemas)
@@ -232,7 +217,8 @@ impl UserDefinedLogicalNodeCore for RelationNode {
     }
 }
 
-fn describe(
+/// What EXPLAIN shows of a call.
+pub(crate) fn describe(
     f: &mut fmt::Formatter<'_>,
     function: &Function,
     options: &Options,
@@ -249,223 +235,4 @@ fn describe(
         write!(f, " run={run}")?;
     }
     Ok(())
-}
-
-/// The physical call: one output partition, every input read as one.
-#[derive(Debug)]
-pub struct RelationExec {
-    pub(crate) function: Arc<Function>,
-    pub(crate) options: Options,
-    pub(crate) input_names: Vec<String>,
-    inputs: Vec<Arc<dyn ExecutionPlan>>,
-    /// The columns of the answer that this node gives.
-    pub(crate) columns: Option<Vec<usize>>,
-    /// The columns that the run computes: more than `columns` where the run is shared.
-    pub(crate) computed: Option<Vec<usize>>,
-    pub(crate) shared: Option<(usize, Arc<SharedRun>)>,
-    pub(crate) graphs: Arc<dyn GraphResolver>,
-    binding: Binding,
-    properties: Arc<PlanProperties>,
-}
-
-impl RelationExec {
-    #[expect(clippy::too_many_arguments, reason = "the parts of the node, each once")]
-    pub(crate) fn try_new(
-        function: Arc<Function>,
-        options: Options,
-        input_names: Vec<String>,
-        inputs: Vec<Arc<dyn ExecutionPlan>>,
-        columns: Option<Vec<usize>>,
-        computed: Option<Vec<usize>>,
-        shared: Option<(usize, Arc<SharedRun>)>,
-        graphs: Arc<dyn GraphResolver>,
-    ) -> Result<Self> {
-        let schemas: Vec<SchemaRef> = inputs.iter().map(|input| input.schema()).collect();
-        let binding = bind(&function, &call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
-        let schema = match &columns {
-            Some(columns) => Arc::new(binding.schema.project(columns)?),
-            None => Arc::clone(&binding.schema),
-        };
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        )
-        .with_scheduling_type(SchedulingType::Cooperative);
-        Ok(Self {
-            function,
-            options,
-            input_names,
-            inputs,
-            columns,
-            computed,
-            shared,
-            graphs,
-            binding,
-            properties: Arc::new(properties),
-        })
-    }
-
-    /// The columns that the run computes.
-    fn computed_schema(&self) -> Result<SchemaRef> {
-        Ok(match &self.computed {
-            Some(columns) => Arc::new(self.binding.schema.project(columns)?),
-            None => Arc::clone(&self.binding.schema),
-        })
-    }
-
-    /// Starts the run: the operator works on a blocking thread and sends its rows here.
-    fn start(&self, context: &Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let kernels = context
-            .session_config()
-            .get_extension::<KernelContext>()
-            .ok_or_else(|| internal_datafusion_err!("the session lends no kernel threads"))?;
-        let host = Host::new(self.function.name, context, &kernels);
-        let (output, mut rows) = mpsc::channel(4);
-        let schema = self.computed_schema()?;
-        let cancelled = CancelOnDrop(host.cancelled());
-        let binding = self.binding.clone();
-        let mut run = Run {
-            inputs: self
-                .inputs
-                .iter()
-                .map(|input| input.execute(0, Arc::clone(context)).map(Some))
-                .collect::<Result<_>>()?,
-            output: output.clone(),
-            schema: Arc::clone(&self.binding.schema),
-            columns: self.computed.clone(),
-            host: Arc::new(host),
-            kernels: kernels.as_ref().clone(),
-            graphs: Arc::clone(&self.graphs),
-            context: Arc::clone(context),
-            runtime: tokio::runtime::Handle::current(),
-        };
-        let name = self.function.name;
-        let statement = Statement::current();
-        tokio::task::spawn_blocking(move || {
-            let work = || Statement::enter(statement, || binding.run(&mut run));
-            // A panic is a defect of ours; the session must outlive it.
-            let outcome = std::panic::catch_unwind(AssertUnwindSafe(work));
-            drop(run);
-            let error = match outcome {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => error,
-                Err(panic) => DataFusionError::Execution(format!(
-                    "{name} failed by a defect of the engine, please report it: {}",
-                    panic_text(panic.as_ref())
-                )),
-            };
-            // Nobody is there to read the error when the query was dropped.
-            let _ = output.blocking_send(Err(error));
-        });
-        let stream = futures::stream::poll_fn(move |cx| {
-            let _ = &cancelled;
-            rows.poll_recv(cx)
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
-    }
-}
-
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, atomic::Ordering::Relaxed);
-    }
-}
-
-/// What a panic said.
-pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-        (Some(text), _) => text,
-        (_, Some(text)) => text,
-        _ => "no message",
-    }
-}
-
-impl DisplayAs for RelationExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = self.shared.as_ref().map(|(run, _)| *run);
-        f.write_str("RelationExec: ")?;
-        describe(f, &self.function, &self.options, self.columns.as_deref(), &self.binding.schema, run)
-    }
-}
-
-impl ExecutionPlan for RelationExec {
-    fn name(&self) -> &str {
-        "RelationExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.inputs.iter().collect()
-    }
-
-    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
-        InputDistributionRequirements::new(vec![Distribution::SinglePartition; self.inputs.len()])
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_inputs(children, self.shared.clone())
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_inputs(children, self.shared.clone())
-    }
-
-    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
-        // A recursive query runs its step again on other rows: nothing may be kept from the last time.
-        self.with_inputs(self.inputs.clone(), None)
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if partition != 0 {
-            return internal_err!("{} has one partition, not {partition}", self.function.name);
-        }
-        let Some((_, shared)) = &self.shared else { return self.start(&context) };
-        let computed = self.computed_schema()?;
-        let rows = shared.read(Arc::clone(&computed), Arc::clone(&context), || self.start(&context))?;
-        let schema = self.schema();
-        let positions = schema.fields().iter().map(|field| computed.index_of(field.name()));
-        if self.columns.is_none() {
-            return Ok(rows);
-        }
-        let positions = positions.collect::<Result<Vec<_>, _>>()?;
-        let rows = rows.map(move |batch| Ok(batch?.project(&positions)?));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
-    }
-}
-
-impl RelationExec {
-    fn with_inputs(
-        &self,
-        inputs: Vec<Arc<dyn ExecutionPlan>>,
-        shared: Option<(usize, Arc<SharedRun>)>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::try_new(
-            Arc::clone(&self.function),
-            self.options.clone(),
-            self.input_names.clone(),
-            inputs,
-            self.columns.clone(),
-            if shared.is_some() { self.computed.clone() } else { self.columns.clone() },
-            shared,
-            Arc::clone(&self.graphs),
-        )?))
-    }
 }

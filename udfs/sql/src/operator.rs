@@ -65,6 +65,8 @@ pub struct Binding {
     pub reads: Vec<Vec<String>>,
     /// The input whose rows are carried through, with all its columns, in front of the answer's own.
     pub carries: Option<usize>,
+    /// Whether the rows of a graph are computed from that graph alone: a collection may then be read in parts.
+    pub(crate) by_graph: bool,
     run: Arc<RunCall>,
 }
 
@@ -76,12 +78,19 @@ impl Binding {
         reads: Vec<Vec<String>>,
         run: impl Fn(&mut Run) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self { schema, reads, carries: None, run: Arc::new(run) }
+        Self { schema, reads, carries: None, by_graph: false, run: Arc::new(run) }
     }
 
     /// The rows of this input are carried through.
     pub fn carrying(self, input: usize) -> Self {
         Self { carries: Some(input), ..self }
+    }
+
+    /// Says that a graph's rows follow from that graph alone, whatever other graphs the relations hold, and that they are
+    /// emitted in the order of `graph_id`. Where all relations have a column `graph_id`, the call then runs on parts of
+    /// them, each of whole graphs: on all cores, and with the memory of a part.
+    pub fn by_graph(self) -> Self {
+        Self { by_graph: true, ..self }
     }
 
     /// Reads the inputs and emits the answer.

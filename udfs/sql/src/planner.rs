@@ -26,12 +26,15 @@ use futures::future::BoxFuture;
 
 use crate::arguments::{self, Place, not_constant, position, value};
 use crate::generator::PARAMETERS;
+use crate::graph_cache::GraphCacheAccess;
 use crate::graphs::{GraphResolver, SessionGraphs, graph_name, split_graph_name};
-use crate::node::{RelationExec, RelationNode};
+use crate::node::RelationNode;
 use crate::operator::usage_error;
 use crate::options::{OptionValue, Options};
 use crate::registry::{Function, Kind, OptionType, Parameter, ParameterKind, Registry};
+use crate::relation_exec::RelationExec;
 use crate::shared::SharedRun;
+use crate::sources::Sources;
 
 /// Plans the calls of registered functions in FROM.
 #[derive(Debug, Clone)]
@@ -270,7 +273,11 @@ impl QueryPlanner for BonnetQueryPlanner {
 fn physical_plan<'a>(plan: &'a LogicalPlan, session: &'a dyn Session) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>> {
     async move {
         let computed = computed_columns(plan)?;
-        let nodes = NodePlanner { computed, runs: Mutex::default(), graphs: OnceLock::new() };
+        let mut nodes = NodePlanner { computed, ..NodePlanner::default() };
+        let caches = session.config().get_extension::<GraphCacheAccess>().is_some_and(|access| access.limit > 0);
+        if caches && calls_functions(plan)? {
+            nodes.sources = Sources::of(plan, nodes.graphs(session)?.as_ref()).await?;
+        }
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(nodes)]);
         planner.create_physical_plan(plan, session).await
     }
@@ -300,12 +307,33 @@ fn computed_columns(plan: &LogicalPlan) -> Result<HashMap<usize, Option<BTreeSet
     Ok(computed)
 }
 
-#[derive(Debug)]
+/// Whether a plan calls a function in FROM.
+fn calls_functions(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|plan| {
+        found |= matches!(plan, LogicalPlan::Extension(extension) if extension.node.as_any().is::<RelationNode>());
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+#[derive(Debug, Default)]
 struct NodePlanner {
     computed: HashMap<usize, Option<BTreeSet<usize>>>,
     runs: Mutex<HashMap<usize, Arc<SharedRun>>>,
     /// One copy of the session's state for all nodes.
     graphs: OnceLock<Arc<dyn GraphResolver>>,
+    sources: Sources,
+}
+
+impl NodePlanner {
+    fn graphs(&self, session: &dyn Session) -> Result<&Arc<dyn GraphResolver>> {
+        let state = session
+            .as_any()
+            .downcast_ref::<SessionState>()
+            .ok_or_else(|| internal_datafusion_err!("the engine plans in its own sessions"))?;
+        Ok(self.graphs.get_or_init(|| Arc::new(SessionGraphs::new(state))))
+    }
 }
 
 #[async_trait]
@@ -320,10 +348,6 @@ impl ExtensionPlanner for NodePlanner {
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let Some(node) = node.as_any().downcast_ref::<RelationNode>() else { return Ok(None) };
-        let state = session
-            .as_any()
-            .downcast_ref::<SessionState>()
-            .ok_or_else(|| internal_datafusion_err!("the engine plans in its own sessions"))?;
         let (computed, shared) = match node.shared {
             None => (node.columns.clone(), None),
             Some(run) => {
@@ -333,7 +357,7 @@ impl ExtensionPlanner for NodePlanner {
                 (computed.map(|columns| columns.into_iter().collect()), Some((run, shared)))
             }
         };
-        Ok(Some(Arc::new(RelationExec::try_new(
+        let exec = RelationExec::try_new(
             Arc::clone(&node.function),
             node.options.clone(),
             node.input_names.clone(),
@@ -341,7 +365,9 @@ impl ExtensionPlanner for NodePlanner {
             node.columns.clone(),
             computed,
             shared,
-            Arc::clone(self.graphs.get_or_init(|| Arc::new(SessionGraphs::new(state)))),
-        )?)))
+            Arc::clone(self.graphs(session)?),
+        )?;
+        let sources = node.inputs.iter().map(|input| self.sources.source(input)).collect();
+        Ok(Some(Arc::new(exec.with_sources(sources))))
     }
 }

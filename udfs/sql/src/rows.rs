@@ -11,10 +11,10 @@ use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator};
 
 use crate::common::{Adapter, common_methods};
-use crate::held::{GroupedRows, HeldRows, item};
+use crate::grouped_rows::{GroupedRows, RowBuffer, item};
 use crate::operator::stopped;
 use crate::options::Options;
-use crate::statement::ExpressionHost;
+use crate::running_statement::ExpressionHost;
 
 /// A function of a group of rows that needs them all at once.
 pub trait RowsFunction: Debug + Send + Sync {
@@ -52,7 +52,7 @@ impl Adapter<dyn RowsFunction> {
             heavy: self.common.function.heavy,
             kernel: self.body.bind(&options)?,
             columns,
-            held: HeldRows::new(types, self.body.keeps_nulls()),
+            buffer: RowBuffer::new(types, self.body.keeps_nulls()),
             total: 0,
         })
     }
@@ -95,7 +95,7 @@ struct RowGroups {
     kernel: RowsKernel,
     /// The arguments that are columns.
     columns: Vec<usize>,
-    held: HeldRows,
+    buffer: RowBuffer,
     /// The number of groups.
     total: usize,
 }
@@ -105,26 +105,26 @@ impl RowGroups {
         self.columns.iter().map(|&i| Arc::clone(&values[i])).collect()
     }
 
-    fn emit(&mut self, emit_to: EmitTo) -> Result<(HeldRows, usize)> {
+    fn emit(&mut self, emit_to: EmitTo) -> Result<(RowBuffer, usize)> {
         let groups = match emit_to {
             EmitTo::All => self.total,
             EmitTo::First(n) => n.min(self.total),
         };
         self.total -= groups;
-        Ok((self.held.emit(emit_to)?, groups))
+        Ok((self.buffer.emit(emit_to)?, groups))
     }
 
     /// The values of all groups of these rows.
-    fn values(&self, held: &HeldRows, groups: usize) -> Result<ArrayRef> {
+    fn values(&self, buffer: &RowBuffer, groups: usize) -> Result<ArrayRef> {
         if groups == 0 {
             return Ok(new_empty_array(&self.data_type));
         }
         let host = ExpressionHost::new(self.function);
-        let bytes = held.bytes();
+        let bytes = buffer.bytes();
         host.call(bytes, self.heavy, || {
             // Ordered by their groups they are copied.
             let _room = Reservation::new(&host, bytes).map_err(stopped)?;
-            (self.kernel)(&held.grouped(groups, host.in_threads(bytes, self.heavy))?, &host)
+            (self.kernel)(&buffer.grouped(groups, host.in_threads(bytes, self.heavy))?, &host)
         })
     }
 }
@@ -138,31 +138,31 @@ impl GroupsAccumulator for RowGroups {
         total: usize,
     ) -> Result<()> {
         self.total = total;
-        self.held.add(self.columns_of(values), groups.iter().map(|&group| group as u32).collect(), filter)
+        self.buffer.add(self.columns_of(values), groups.iter().map(|&group| group as u32).collect(), filter)
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        let (held, groups) = self.emit(emit_to)?;
-        self.values(&held, groups)
+        let (buffer, groups) = self.emit(emit_to)?;
+        self.values(&buffer, groups)
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        let (held, groups) = self.emit(emit_to)?;
-        held.lists(groups)
+        let (buffer, groups) = self.emit(emit_to)?;
+        buffer.lists(groups)
     }
 
     fn merge_batch(&mut self, values: &[ArrayRef], groups: &[usize], total: usize) -> Result<()> {
         self.total = total;
-        self.held.merge(values, groups.iter().map(|&group| group as u32));
+        self.buffer.merge(values, groups.iter().map(|&group| group as u32));
         Ok(())
     }
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
-        self.held.list_each(&self.columns_of(values), filter)
+        self.buffer.list_each(&self.columns_of(values), filter)
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.held.bytes()
+        size_of_val(self) + self.buffer.bytes()
     }
 }
 
@@ -179,12 +179,12 @@ impl Accumulator for Group {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let columns = self.0.columns_of(values);
         let rows = columns.first().map_or(0, |column| column.len());
-        self.0.held.add(columns, vec![0; rows], None)
+        self.0.buffer.add(columns, vec![0; rows], None)
     }
 
     /// A window asks again as more rows come.
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        ScalarValue::try_from_array(&self.0.values(&self.0.held, 1)?, 0)
+        ScalarValue::try_from_array(&self.0.values(&self.0.buffer, 1)?, 0)
     }
 
     fn size(&self) -> usize {
@@ -192,12 +192,12 @@ impl Accumulator for Group {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        self.0.held.lists(1)?.iter().map(|lists| ScalarValue::try_from_array(lists, 0)).collect()
+        self.0.buffer.lists(1)?.iter().map(|lists| ScalarValue::try_from_array(lists, 0)).collect()
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
         let rows = states.first().map_or(0, |states| states.len());
-        self.0.held.merge(states, std::iter::repeat_n(0, rows));
+        self.0.buffer.merge(states, std::iter::repeat_n(0, rows));
         Ok(())
     }
 }

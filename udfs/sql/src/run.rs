@@ -1,6 +1,6 @@
 //! A running operator's view of the world: its inputs, its output and its host.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{BatchCoalescer, concat_batches};
@@ -10,24 +10,48 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::ExecutionPlan;
 use futures::StreamExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::sources::Source;
 use crate::{GraphResolver, Host, KernelContext, execution_error, stopped};
 
 /// The inputs, the output and the host of a running [`Operator`](crate::Operator).
 pub struct Run {
-    pub(crate) inputs: Vec<Option<SendableRecordBatchStream>>,
-    pub(crate) output: mpsc::Sender<Result<RecordBatch>>,
+    pub(crate) inputs: Vec<Input>,
+    /// The tables that the inputs are, where they are tables as they stand.
+    pub(crate) sources: Vec<Option<Source>>,
+    pub(crate) output: Output,
     /// The schema that `emit` is given, and the columns of it that are wanted.
     pub(crate) schema: SchemaRef,
     pub(crate) columns: Option<Vec<usize>>,
+    /// Whether the rows of a graph come in no order of their own, so that its arcs are sorted.
+    pub(crate) sorted_arcs: bool,
     pub(crate) host: Arc<Host>,
     pub(crate) kernels: KernelContext,
     pub(crate) graphs: Arc<dyn GraphResolver>,
     pub(crate) context: Arc<TaskContext>,
     pub(crate) runtime: Handle,
+}
+
+/// An input of a run.
+pub(crate) enum Input {
+    /// Not read yet: a graph that is cached needs none of its rows.
+    Plan(Arc<dyn ExecutionPlan>),
+    /// Being read.
+    Rows(SendableRecordBatchStream),
+    /// Read to its end.
+    End,
+}
+
+/// Where a run's rows go.
+pub(crate) enum Output {
+    /// To the query, which takes them as they come.
+    Channel(mpsc::Sender<Result<RecordBatch>>),
+    /// To whoever started the run, when it is over.
+    Batches(Mutex<Vec<RecordBatch>>),
 }
 
 impl Run {
@@ -58,23 +82,27 @@ impl Run {
 
     /// Waits for something asynchronous, such as reading a table. Stops waiting when the query is cancelled.
     pub fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
-        self.runtime.block_on(async {
-            tokio::pin!(future);
-            loop {
-                tokio::select! {
-                    result = &mut future => return result,
-                    () = tokio::time::sleep(std::time::Duration::from_millis(50)) => self.host.check().map_err(stopped)?,
-                }
-            }
-        })
+        wait(&self.runtime, &self.host, future)
     }
 
     /// All rows of an input, in one batch at least; reserves their memory until the run ends.
     pub fn collect(&mut self, input: usize) -> Result<Vec<RecordBatch>> {
-        match self.inputs[input].take() {
+        match self.take(input)? {
             Some(stream) => self.drain(stream),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// The rows of an input, whose reading begins here if it has not; `None` where they were read.
+    fn take(&mut self, input: usize) -> Result<Option<SendableRecordBatchStream>> {
+        Ok(match std::mem::replace(&mut self.inputs[input], Input::End) {
+            Input::Plan(plan) => {
+                let _entered = self.runtime.enter();
+                Some(plan.execute(0, Arc::clone(&self.context))?)
+            }
+            Input::Rows(stream) => Some(stream),
+            Input::End => None,
+        })
     }
 
     /// All rows of a stream in one batch at least, small batches joined; reserves their memory until the run ends.
@@ -124,9 +152,11 @@ impl Run {
 
     /// The next rows of an input, for operators that stream.
     pub fn next(&mut self, input: usize) -> Result<Option<RecordBatch>> {
-        let Some(mut stream) = self.inputs[input].take() else { return Ok(None) };
+        let Some(mut stream) = self.take(input)? else { return Ok(None) };
         let batch = self.wait(async { stream.next().await.transpose() })?;
-        self.inputs[input] = Some(stream);
+        if batch.is_some() {
+            self.inputs[input] = Input::Rows(stream);
+        }
         Ok(batch)
     }
 
@@ -165,6 +195,25 @@ impl Run {
             Some(columns) => batch.project(columns)?,
             None => batch,
         };
-        self.output.blocking_send(Ok(batch)).map_err(|_| stopped(Stopped::Cancelled))
+        match &self.output {
+            Output::Channel(output) => output.blocking_send(Ok(batch)).map_err(|_| stopped(Stopped::Cancelled)),
+            Output::Batches(batches) => {
+                batches.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+                Ok(())
+            }
+        }
     }
+}
+
+/// Waits for something asynchronous on a thread that may block, and no longer than the query.
+pub(crate) fn wait<T>(runtime: &Handle, host: &Host, future: impl Future<Output = Result<T>>) -> Result<T> {
+    runtime.block_on(async {
+        tokio::pin!(future);
+        loop {
+            tokio::select! {
+                result = &mut future => return result,
+                () = tokio::time::sleep(std::time::Duration::from_millis(50)) => host.check().map_err(stopped)?,
+            }
+        }
+    })
 }

@@ -14,15 +14,15 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::future::{BoxFuture, FutureExt, Shared};
 use futures::{StreamExt, TryStreamExt};
 
-/// The answer of one run, kept for all its readers: in memory while the pool grants it, else in a spill file.
-pub(crate) struct Kept {
+/// The answer of one run for all its readers: in memory while the pool grants it, else in a spill file.
+pub(crate) struct Materialized {
     batches: Vec<RecordBatch>,
     spilled: Option<Arc<dyn SpillFile>>,
     _memory: MemoryReservation,
 }
 
 type Spill = (Arc<dyn SpillFile>, StreamWriter<Box<dyn SpillWriter>>);
-type Outcome = Result<Arc<Kept>, Arc<DataFusionError>>;
+type Outcome = Result<Arc<Materialized>, Arc<DataFusionError>>;
 
 /// A run that starts with its first reader and ends with its last.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl SharedRun {
                 Some(outcome) => outcome.clone(),
                 None => {
                     let rows = start()?;
-                    let outcome = keep(rows, context).map(|kept| kept.map_err(Arc::new)).boxed().shared();
+                    let outcome = materialize(rows, context).map(|rows| rows.map_err(Arc::new)).boxed().shared();
                     run.insert(outcome).clone()
                 }
             }
@@ -62,8 +62,8 @@ impl SharedRun {
 }
 
 /// Drains a stream into memory, and into a file from the batch on for which the pool has no room.
-async fn keep(mut rows: SendableRecordBatchStream, context: Arc<TaskContext>) -> Result<Arc<Kept>> {
-    let memory = MemoryConsumer::new("kept relation").with_can_spill(true).register(context.memory_pool());
+async fn materialize(mut rows: SendableRecordBatchStream, context: Arc<TaskContext>) -> Result<Arc<Materialized>> {
+    let memory = MemoryConsumer::new("shared relation").with_can_spill(true).register(context.memory_pool());
     let schema = rows.schema();
     let mut batches = Vec::new();
     let mut spill: Option<Spill> = None;
@@ -73,7 +73,7 @@ async fn keep(mut rows: SendableRecordBatchStream, context: Arc<TaskContext>) ->
             continue;
         }
         if spill.is_none() {
-            let file = context.runtime_env().disk_manager.create_tmp_file("kept relation")?;
+            let file = context.runtime_env().disk_manager.create_tmp_file("shared relation")?;
             let writer = StreamWriter::try_new(file.open_writer()?, &schema)?;
             spill = Some((file, writer));
         }
@@ -89,19 +89,19 @@ async fn keep(mut rows: SendableRecordBatchStream, context: Arc<TaskContext>) ->
         }
         None => None,
     };
-    Ok(Arc::new(Kept { batches, spilled, _memory: memory }))
+    Ok(Arc::new(Materialized { batches, spilled, _memory: memory }))
 }
 
-fn replay(kept: Arc<Kept>) -> impl futures::Stream<Item = Result<RecordBatch>> {
-    let spilled = match &kept.spilled {
+fn replay(rows: Arc<Materialized>) -> impl futures::Stream<Item = Result<RecordBatch>> {
+    let spilled = match &rows.spilled {
         None => futures::stream::empty().boxed(),
         Some(file) => match file.read_stream() {
             Err(error) => futures::stream::iter([Err(error)]).boxed(),
             Ok(bytes) => decode(bytes).boxed(),
         },
     };
-    let held = (0..kept.batches.len()).map(move |i| Ok(kept.batches[i].clone()));
-    futures::stream::iter(held).chain(spilled)
+    let in_memory = (0..rows.batches.len()).map(move |i| Ok(rows.batches[i].clone()));
+    futures::stream::iter(in_memory).chain(spilled)
 }
 
 /// The batches in the bytes of a spill file, as they come.

@@ -22,7 +22,7 @@ use crate::groups::StateGroups;
 use crate::operator::usage_error;
 use crate::options::Options;
 use crate::registry::{Body, Function, Registry};
-use crate::statement::ExpressionHost;
+use crate::running_statement::ExpressionHost;
 
 /// A function of one row.
 pub trait ScalarFunction: Debug + Send + Sync {

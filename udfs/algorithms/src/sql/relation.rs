@@ -174,7 +174,8 @@ fn bind_call(name: &'static str, rows: Rows, reads: Reads, bind: BindOptions, ca
             });
             emit(run, found.into_iter().collect::<Result<_>>()?)?;
         }
-    }))
+    })
+    .by_graph())
 }
 
 /// The columns with `graph_id` and the keys in front.

@@ -53,6 +53,7 @@ mod undirected;
 use bonnet_graph::{Monitor, Stopped};
 
 use crate::isa::Isa;
+pub(crate) use sampling::SplitMix64;
 
 /// What [`midpoint_curvature`] computes. The default is the definition of the paper.
 #[derive(Debug, Clone, PartialEq)]

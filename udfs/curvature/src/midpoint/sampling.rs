@@ -2,10 +2,10 @@
 
 /// SplitMix64 (Steele, Lea and Flood 2014): a counter run through a mixing function. It is ours, so that a seed gives
 /// the same sample whatever the version of any library.
-pub(super) struct SplitMix64(u64);
+pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -31,7 +31,7 @@ impl SplitMix64 {
     /// The first `count` places of a uniform permutation of `population` (Fisher and Yates). O(population).
     ///
     /// `count` is at most the length of `population`.
-    pub(super) fn sample(&mut self, mut population: Vec<u32>, count: usize) -> Vec<u32> {
+    pub(crate) fn sample(&mut self, mut population: Vec<u32>, count: usize) -> Vec<u32> {
         for i in 0..count {
             let j = i + self.below((population.len() - i) as u64) as usize;
             population.swap(i, j);

@@ -67,7 +67,7 @@ fn bind(call: &Call) -> Result<Binding> {
     let number = |name| Field::new(name, DataType::Float64, true);
     let mut fields = vec![Field::new("node", input.key.clone(), true), number("curvature")];
     fields.extend(options.anchors.is_some().then(|| number("standard_error")));
-    Ok(Binding::new(input.schema(fields), input.reads.clone(), move |run| curvatures(&input, &options, run)))
+    Ok(Binding::new(input.schema(fields), input.reads.clone(), move |run| curvatures(&input, &options, run)).by_graph())
 }
 
 fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> Result<()> {

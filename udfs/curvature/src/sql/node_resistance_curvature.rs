@@ -41,7 +41,7 @@ fn bind(call: &Call) -> Result<Binding> {
     let input = GraphInput::bind_weighted(NAME, call, "weight")?;
     let schema =
         input.schema([Field::new("node", input.key.clone(), true), Field::new("curvature", DataType::Float64, true)]);
-    Ok(Binding::new(schema, input.reads.clone(), move |run| of_nodes(&input, run)))
+    Ok(Binding::new(schema, input.reads.clone(), move |run| of_nodes(&input, run)).by_graph())
 }
 
 fn of_nodes(input: &GraphInput, run: &mut Run) -> Result<()> {

@@ -30,7 +30,7 @@ fn bind(call: &Call) -> Result<Binding> {
     let input = GraphInput::bind(NAME, call)?;
     let count = |name| Field::new(name, DataType::Int64, true);
     let schema = input.schema([Field::new("node", input.key.clone(), true), count("component"), count("size")]);
-    Ok(Binding::new(schema, input.reads.clone(), move |run| components(&input, run)))
+    Ok(Binding::new(schema, input.reads.clone(), move |run| components(&input, run)).by_graph())
 }
 
 fn components(input: &GraphInput, run: &mut Run) -> Result<()> {

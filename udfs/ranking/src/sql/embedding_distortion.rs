@@ -147,7 +147,7 @@ fn bind(call: &Call) -> Result<Binding> {
     of_embedding.extend(has_id(edges).then(|| "graph_id".to_owned()));
     let reads = vec![input.reads[0].clone(), of_embedding];
     let embedding = embedding.clone();
-    Ok(Binding::new(input.schema(fields), reads, move |run| distortions(&input, &embedding, &options, run)))
+    Ok(Binding::new(input.schema(fields), reads, move |run| distortions(&input, &embedding, &options, run)).by_graph())
 }
 
 fn distortions(

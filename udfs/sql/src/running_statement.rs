@@ -1,7 +1,7 @@
 //! The running statement, as functions inside expressions see it.
 //!
 //! DataFusion calls scalar and aggregate functions without a context. Each statement therefore runs in the scope of a
-//! [`Statement`], which follows its tasks from thread to thread; a function inside an expression finds there whether its
+//! [`RunningStatement`], which follows its tasks from thread to thread; a function inside an expression finds there whether its
 //! answer is still wanted, memory to reserve, and the engine's kernel threads.
 
 use std::any::Any;
@@ -19,21 +19,21 @@ use crate::host::{KernelContext, out_of_memory};
 use crate::operator::stopped;
 
 tokio::task_local! {
-    static CURRENT: Arc<Statement>;
+    static CURRENT: Arc<RunningStatement>;
 }
 
 /// Bytes of arguments from which a call is worth the way into the kernel threads.
 const WORTH_THREADS: usize = 1 << 16;
 
 /// A running statement.
-pub struct Statement {
+pub struct RunningStatement {
     cancelled: AtomicBool,
     deadline: Option<Instant>,
     kernels: KernelContext,
     memory: Arc<dyn MemoryPool>,
 }
 
-impl Statement {
+impl RunningStatement {
     /// A statement that may use these kernel threads and this memory, and has to be done by `deadline`.
     pub fn new(kernels: KernelContext, memory: Arc<dyn MemoryPool>, deadline: Option<Instant>) -> Arc<Self> {
         // One tracer serves the whole process. Where the host program has its own, functions inside expressions run
@@ -81,14 +81,14 @@ type Output = Box<dyn Any + Send>;
 
 impl JoinSetTracer for FollowTasks {
     fn trace_future(&self, future: BoxFuture<'static, Output>) -> BoxFuture<'static, Output> {
-        match Statement::current() {
+        match RunningStatement::current() {
             Some(statement) => Box::pin(CURRENT.scope(statement, future)),
             None => future,
         }
     }
 
     fn trace_block(&self, block: Box<dyn FnOnce() -> Output + Send>) -> Box<dyn FnOnce() -> Output + Send> {
-        match Statement::current() {
+        match RunningStatement::current() {
             Some(statement) => Box::new(move || CURRENT.sync_scope(statement, block)),
             None => block,
         }
@@ -98,14 +98,14 @@ impl JoinSetTracer for FollowTasks {
 /// The [`Monitor`] of a function inside an expression. Outside a statement it grants everything.
 pub(crate) struct ExpressionHost<'a> {
     function: &'a str,
-    statement: Option<Arc<Statement>>,
+    statement: Option<Arc<RunningStatement>>,
     // Few calls reserve: registering a consumer for each would cost more than most of them.
     memory: OnceLock<MemoryReservation>,
 }
 
 impl<'a> ExpressionHost<'a> {
     pub(crate) fn new(function: &'a str) -> Self {
-        Self { function, statement: Statement::current(), memory: OnceLock::new() }
+        Self { function, statement: RunningStatement::current(), memory: OnceLock::new() }
     }
 
     /// Calls a function's body, in the kernel threads where there is much to do.

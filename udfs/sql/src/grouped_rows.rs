@@ -52,7 +52,7 @@ struct Batch {
 
 /// The rows of groups, in the order in which they came.
 #[derive(Debug, Clone)]
-pub(crate) struct HeldRows {
+pub(crate) struct RowBuffer {
     types: Vec<DataType>,
     /// Whether rows with a NULL count.
     keeps_nulls: bool,
@@ -60,12 +60,12 @@ pub(crate) struct HeldRows {
     bytes: usize,
 }
 
-impl HeldRows {
+impl RowBuffer {
     pub(crate) fn new(types: Vec<DataType>, keeps_nulls: bool) -> Self {
         Self { types, keeps_nulls, batches: Vec::new(), bytes: 0 }
     }
 
-    /// The bytes held.
+    /// The bytes that the rows take.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -88,7 +88,7 @@ impl HeldRows {
         Ok(())
     }
 
-    /// Adds what [`HeldRows::lists`] made of the rows of other holders: `groups` has an entry a list.
+    /// Adds what [`RowBuffer::lists`] made of the rows of other buffers: `groups` has an entry a list.
     pub(crate) fn merge(&mut self, lists: &[ArrayRef], groups: impl Iterator<Item = u32>) {
         let lists: Vec<&ListArray> = lists.iter().map(|lists| lists.as_list::<i32>()).collect();
         let Some(first) = lists.first() else { return };
@@ -137,9 +137,9 @@ impl HeldRows {
         let EmitTo::First(n) = emit_to else {
             return Ok(std::mem::replace(self, emitted));
         };
-        let held = std::mem::take(&mut self.batches);
+        let batches = std::mem::take(&mut self.batches);
         self.bytes = 0;
-        for batch in held {
+        for batch in batches {
             let first: BooleanBuffer = batch.groups.iter().map(|&group| (group as usize) < n).collect();
             let (early, late): (Vec<u32>, Vec<u32>) = batch.groups.iter().partition(|&&group| (group as usize) < n);
             emitted.push(filtered(&batch.columns, first.clone())?, early);
@@ -177,7 +177,7 @@ impl HeldRows {
         })
     }
 
-    /// The rows of each group as lists, a column of lists for each column: for another holder to merge.
+    /// The rows of each group as lists, a column of lists for each column: for another buffer to merge.
     pub(crate) fn lists(&self, groups: usize) -> Result<Vec<ArrayRef>> {
         let rows = self.grouped(groups, false)?;
         rows.columns
@@ -240,69 +240,69 @@ mod tests {
         Arc::new(Int64Array::from(values))
     }
 
-    fn held(batches: &[(&[i64], &[u32])]) -> HeldRows {
-        let mut held = HeldRows::new(vec![DataType::Int64], false);
+    fn filled(batches: &[(&[i64], &[u32])]) -> RowBuffer {
+        let mut buffer = RowBuffer::new(vec![DataType::Int64], false);
         for (values, groups) in batches {
-            held.add(vec![column(values.iter().copied().map(Some).collect())], groups.to_vec(), None).unwrap();
+            buffer.add(vec![column(values.iter().copied().map(Some).collect())], groups.to_vec(), None).unwrap();
         }
-        held
+        buffer
     }
 
-    fn groups(held: &HeldRows, groups: usize) -> Vec<Vec<i64>> {
-        let rows = held.grouped(groups, false).unwrap();
+    fn groups(buffer: &RowBuffer, groups: usize) -> Vec<Vec<i64>> {
+        let rows = buffer.grouped(groups, false).unwrap();
         let values = rows.columns()[0].as_primitive::<Int64Type>().values();
         rows.map(|range| Ok(values[range].to_vec())).unwrap()
     }
 
     #[test]
     fn rows_lie_group_by_group_in_the_order_in_which_they_came() {
-        let held = held(&[(&[1, 2, 3], &[2, 0, 2]), (&[4, 5], &[0, 3])]);
-        assert_eq!(groups(&held, 5), [vec![2, 4], vec![], vec![1, 3], vec![5], vec![]]);
+        let buffer = filled(&[(&[1, 2, 3], &[2, 0, 2]), (&[4, 5], &[0, 3])]);
+        assert_eq!(groups(&buffer, 5), [vec![2, 4], vec![], vec![1, 3], vec![5], vec![]]);
     }
 
     #[test]
     fn rows_in_the_order_of_their_groups_stay_where_they_are() {
-        let sorted = held(&[(&[1, 2], &[0, 0]), (&[3], &[2])]);
+        let sorted = filled(&[(&[1, 2], &[0, 0]), (&[3], &[2])]);
         assert_eq!(groups(&sorted, 4), [vec![1, 2], vec![], vec![3], vec![]]);
-        assert_eq!(groups(&held(&[]), 1), [Vec::<i64>::new()]);
+        assert_eq!(groups(&filled(&[]), 1), [Vec::<i64>::new()]);
     }
 
     #[test]
     fn rows_with_a_null_and_rows_that_the_filter_refuses_do_not_count() {
         let passes = BooleanArray::from(vec![Some(true), Some(true), Some(false), None, Some(true)]);
         let values = || vec![column(vec![Some(1), None, Some(3), Some(4), Some(5)])];
-        let mut held = HeldRows::new(vec![DataType::Int64], false);
-        held.add(values(), vec![0, 0, 0, 0, 1], Some(&passes)).unwrap();
-        assert_eq!(groups(&held, 2), [vec![1], vec![5]]);
-        let each = held.list_each(&values(), Some(&passes)).unwrap();
+        let mut buffer = RowBuffer::new(vec![DataType::Int64], false);
+        buffer.add(values(), vec![0, 0, 0, 0, 1], Some(&passes)).unwrap();
+        assert_eq!(groups(&buffer, 2), [vec![1], vec![5]]);
+        let each = buffer.list_each(&values(), Some(&passes)).unwrap();
         let lengths: Vec<usize> = each[0].as_list::<i32>().offsets().lengths().collect();
         assert_eq!(lengths, [1, 0, 0, 0, 1]);
 
-        let mut held = HeldRows::new(vec![DataType::Int64], true);
-        held.add(values(), vec![0, 0, 0, 0, 1], None).unwrap();
-        assert_eq!(held.grouped(2, false).unwrap().columns()[0].null_count(), 1);
+        let mut buffer = RowBuffer::new(vec![DataType::Int64], true);
+        buffer.add(values(), vec![0, 0, 0, 0, 1], None).unwrap();
+        assert_eq!(buffer.grouped(2, false).unwrap().columns()[0].null_count(), 1);
     }
 
     #[test]
     fn the_first_groups_are_emitted_and_the_others_numbered_again() {
-        let mut held = held(&[(&[1, 2, 3], &[2, 0, 1]), (&[4, 5], &[0, 2])]);
-        let before = held.bytes();
-        let first = held.emit(EmitTo::First(2)).unwrap();
+        let mut buffer = filled(&[(&[1, 2, 3], &[2, 0, 1]), (&[4, 5], &[0, 2])]);
+        let before = buffer.bytes();
+        let first = buffer.emit(EmitTo::First(2)).unwrap();
         assert_eq!(groups(&first, 2), [vec![2, 4], vec![3]]);
-        assert_eq!(groups(&held, 1), [vec![1, 5]]);
-        assert!(held.bytes() > 0 && first.bytes() > 0 && held.bytes() + first.bytes() <= before + 64);
-        held.emit(EmitTo::All).unwrap();
-        assert_eq!(held.bytes(), 0);
+        assert_eq!(groups(&buffer, 1), [vec![1, 5]]);
+        assert!(buffer.bytes() > 0 && first.bytes() > 0 && buffer.bytes() + first.bytes() <= before + 64);
+        buffer.emit(EmitTo::All).unwrap();
+        assert_eq!(buffer.bytes(), 0);
     }
 
     #[test]
-    fn lists_of_other_holders_are_merged_into_their_groups() {
-        let lists = held(&[(&[1, 2, 3], &[2, 0, 2])]).lists(3).unwrap();
-        let mut other = held(&[(&[9], &[0])]);
+    fn lists_of_other_buffers_are_merged_into_their_groups() {
+        let lists = filled(&[(&[1, 2, 3], &[2, 0, 2])]).lists(3).unwrap();
+        let mut other = filled(&[(&[9], &[0])]);
         other.merge(&lists, [1, 1, 0].into_iter());
         assert_eq!(groups(&other, 2), [vec![9, 1, 3], vec![2]]);
         // A slice of lists begins elsewhere in the same values.
-        let mut other = held(&[]);
+        let mut other = filled(&[]);
         other.merge(&[lists[0].slice(2, 1)], [0].into_iter());
         assert_eq!(groups(&other, 1), [vec![1, 3]]);
     }

@@ -4,7 +4,7 @@
 ///
 /// `kB`, `MB`, `GB`, `TB` count by 1000; `KiB`, `MiB`, `GiB`, `TiB` and the letters `k`, `m`, `g`, `t` alone by 1024; a
 /// number alone counts bytes. Case does not matter. Zero, and what does not fit the machine's word, is an error.
-pub(super) fn parse(text: &str) -> Result<usize, String> {
+pub(crate) fn parse(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..digits], text[digits..].trim());

@@ -1,0 +1,173 @@
+//! The version of a table's rows: what whoever caches something made of them asks before using it again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use datafusion::catalog::TableProvider;
+use datafusion::common::Result;
+use datafusion::datasource::listing::ListingTable;
+use datafusion::execution::SessionState;
+use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use futures::future::{BoxFuture, ready};
+use futures::{FutureExt, TryStreamExt};
+
+use crate::dataset_table::DatasetTable;
+use crate::delta::LastingTable;
+use crate::memory_table::MemoryTable;
+
+/// Files that changed less long ago may change again without a trace: the clocks of file systems tick this slowly.
+const SETTLED: Duration = Duration::from_millis(50);
+
+/// The rows of a table at some time. Equal values are equal rows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TableVersion {
+    /// Which table it is, among all of the process; of files, how they are read, too.
+    pub table: String,
+    /// Changes with every change of its rows.
+    pub version: String,
+}
+
+/// A table that knows the version of its rows.
+pub trait VersionedTable {
+    /// The version of the rows that a scan would read now; `None` while they change, or may change without a trace.
+    ///
+    /// # Errors
+    /// If files cannot be listed.
+    fn row_version<'a>(&'a self, state: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>>;
+}
+
+/// The version of any table's rows; `None` where its provider knows none.
+///
+/// # Errors
+/// If files cannot be listed.
+pub fn table_version<'a>(
+    table: &'a dyn TableProvider,
+    state: &'a SessionState,
+) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+    let versioned: Option<&dyn VersionedTable> = if let Some(table) = table.downcast_ref::<MemoryTable>() {
+        Some(table)
+    } else if let Some(table) = table.downcast_ref::<LastingTable>() {
+        Some(table)
+    } else if let Some(table) = table.downcast_ref::<DatasetTable>() {
+        Some(table)
+    } else if let Some(table) = table.downcast_ref::<ListingTable>() {
+        Some(table)
+    } else {
+        None
+    };
+    versioned.map_or_else(|| ready(Ok(None)).boxed(), |table| table.row_version(state))
+}
+
+/// Whether files that changed last at this time can no longer change without a trace.
+pub(crate) fn is_settled(modified: Option<SystemTime>) -> bool {
+    // A time to come is a clock that is wrong.
+    modified.is_none_or(|modified| modified.elapsed().is_ok_and(|age| age >= SETTLED))
+}
+
+/// The version of rows that statements change in memory.
+#[derive(Debug)]
+pub(crate) struct RowVersion {
+    table: u64,
+    state: Mutex<Changes>,
+}
+
+#[derive(Debug, Default)]
+struct Changes {
+    done: u64,
+    /// Those that have begun and not ended.
+    running: usize,
+}
+
+impl RowVersion {
+    /// The first version of a new table.
+    pub(crate) fn first() -> Arc<Self> {
+        static TABLES: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self { table: TABLES.fetch_add(1, Ordering::Relaxed), state: Mutex::default() })
+    }
+
+    /// The version, unless the rows are being changed.
+    pub(crate) fn get(&self) -> Option<TableVersion> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.running == 0)
+            .then(|| TableVersion { table: format!("memory {}", self.table), version: state.done.to_string() })
+    }
+
+    /// Says that rows are about to change; the new version begins when the answer is dropped.
+    pub(crate) fn change(self: &Arc<Self>) -> Changing {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).running += 1;
+        Changing(Arc::clone(self))
+    }
+}
+
+/// A change of rows that has begun.
+pub(crate) struct Changing(Arc<RowVersion>);
+
+impl Drop for Changing {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.running -= 1;
+        state.done += 1;
+    }
+}
+
+impl VersionedTable for ListingTable {
+    fn row_version<'a>(&'a self, state: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>> {
+        async move {
+            let mut files = Vec::new();
+            for path in self.table_paths() {
+                let store = state.runtime_env().object_store(path)?;
+                // A file, or else all files below: never those that a cache remembers.
+                match store.head(path.prefix()).await {
+                    Ok(file) if !path.is_collection() && path.get_glob().is_none() => files.push(file),
+                    _ => {
+                        let below: Vec<_> = store.list(Some(path.prefix())).try_collect().await?;
+                        files.extend(below.into_iter().filter(|file| {
+                            file.location.as_ref().ends_with(&self.options().file_extension)
+                                && path.contains(&file.location, false)
+                        }));
+                    }
+                }
+            }
+            files.sort_by(|a, b| a.location.cmp(&b.location));
+            if !is_settled(files.iter().map(|file| SystemTime::from(file.last_modified)).max()) {
+                return Ok(None);
+            }
+            let file = |file: &ObjectMeta| {
+                let (time, tag) = (file.last_modified.timestamp_nanos_opt(), file.e_tag.as_deref().unwrap_or_default());
+                format!("{} {} {time:?} {tag}", file.location, file.size)
+            };
+            let paths: Vec<&str> = self.table_paths().iter().map(|path| path.as_str()).collect();
+            let table = format!("{paths:?} {:?} {:?}", self.options(), self.schema());
+            Ok(Some(TableVersion { table, version: files.iter().map(file).collect::<Vec<_>>().join("; ") }))
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_change_have_no_version_and_a_new_one_afterwards() {
+        let (rows, other) = (RowVersion::first(), RowVersion::first());
+        let before = rows.get().unwrap();
+        assert_eq!(rows.get(), Some(before.clone()));
+        assert_ne!(other.get(), Some(before.clone()));
+        let (one, two) = (rows.change(), rows.change());
+        drop(one);
+        assert_eq!(rows.get(), None);
+        drop(two);
+        let after = rows.get().unwrap();
+        assert_eq!(after.table, before.table);
+        assert_ne!(after, before);
+    }
+
+    #[test]
+    fn files_settle() {
+        let now = SystemTime::now();
+        assert!(is_settled(None) && is_settled(Some(now - Duration::from_secs(1))));
+        assert!(!is_settled(Some(now)) && !is_settled(Some(now + Duration::from_secs(3600))));
+    }
+}

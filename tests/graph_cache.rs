@@ -1,0 +1,312 @@
+//! Graphs that stay between statements: built once, and never of rows that are no more.
+
+use std::fs;
+use std::time::Duration;
+
+use bonnetdb::{Engine, EngineOptions};
+
+use super::Db;
+
+/// Longer than files take to settle.
+const SETTLED: Duration = Duration::from_millis(120);
+
+const COMPONENTS: &str = "SELECT count(*), max(component) + 1, max(size) FROM connected_components";
+
+/// Nodes, components and the largest component of a relation of edges.
+fn components(db: &Db, edges: &str) -> [String; 3] {
+    db.rows(&format!("{COMPONENTS}({edges})")).swap_remove(0).try_into().unwrap()
+}
+
+/// The cached graphs: their tables, nodes, edges and hits.
+fn cached(db: &Db) -> Vec<Vec<String>> {
+    db.rows("SELECT graph, nodes, edges, hits FROM bonnet.graph_cache")
+}
+
+#[test]
+fn a_graph_is_built_once_for_all_functions_that_read_the_same_columns() {
+    let db = Db::new();
+    db.run("CREATE TABLE e AS SELECT src, dst, 1.5 AS weight FROM cycle(6)");
+    db.run("CREATE TABLE n AS SELECT value AS node FROM generate_series(0, 6)");
+    assert_eq!(components(&db, "e"), ["6", "1", "6"]);
+    assert_eq!(cached(&db), [["e", "6", "6", "0"]]);
+    // Another function, other names of the columns, an alias, a view that is the table: the same graph.
+    db.run("SELECT * FROM midpoint_curvature(e)");
+    db.run("SELECT * FROM forman_ricci(e)");
+    db.run("SELECT ollivier_ricci(src, dst) OVER () FROM e AS f");
+    db.run("CREATE VIEW v AS SELECT src AS a, dst AS b FROM e");
+    db.run("SELECT * FROM connected_components((SELECT a AS src, b AS dst FROM v))");
+    assert_eq!(cached(&db), [["e", "6", "6", "4"]]);
+    // With nodes, with weights, with the ends the other way round: other graphs.
+    assert_eq!(components(&db, "e, nodes => n"), ["7", "2", "6"]);
+    db.run("SELECT * FROM node_resistance_curvature(e, weight => weight)");
+    db.run("SELECT * FROM connected_components((SELECT dst AS src, src AS dst FROM e))");
+    let found = cached(&db);
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert!(found.iter().any(|row| row[..3] == ["e, n", "7", "6"]));
+    // What is not all rows of a table as it stands is read anew.
+    for relation in
+        ["(SELECT * FROM e WHERE src < 4)", "(SELECT * FROM e LIMIT 3)", "(SELECT src + 1 AS src, dst FROM e)"]
+    {
+        db.run(&format!("SELECT * FROM connected_components({relation})"));
+    }
+    db.run("SELECT * FROM connected_components(e, nodes => (SELECT node FROM n WHERE node < 9))");
+    db.run("SELECT * FROM connected_components((SELECT src, dst FROM e UNION ALL SELECT src, dst FROM e))");
+    assert_eq!(cached(&db), found);
+    assert!(db.value("SELECT min(bytes) > 0 FROM bonnet.graph_cache") == "true");
+}
+
+#[test]
+fn every_statement_that_changes_a_table_in_memory_changes_the_answer() {
+    let db = Db::new();
+    let twice = |edges: &str, expected: [&str; 3]| {
+        for _ in 0..2 {
+            assert_eq!(components(&db, edges), expected);
+        }
+        assert!(cached(&db).iter().any(|row| row[0] == edges && row[3] == "1"), "{:?}", cached(&db));
+    };
+    db.run("CREATE TABLE e AS SELECT src, dst FROM cycle(6)");
+    twice("e", ["6", "1", "6"]);
+    db.run("INSERT INTO e VALUES (10, 11)");
+    twice("e", ["8", "2", "6"]);
+    db.run("UPDATE e SET dst = 0 WHERE dst = 11");
+    twice("e", ["7", "1", "7"]);
+    db.run("DELETE FROM e WHERE src = 10");
+    twice("e", ["6", "1", "6"]);
+    db.run("CREATE OR REPLACE TABLE e AS SELECT src, dst FROM path(4)");
+    twice("e", ["4", "1", "4"]);
+    db.run("DROP TABLE e");
+    db.run("CREATE TABLE e AS SELECT src, dst FROM star(3)");
+    assert_eq!(components(&db, "e")[1], "1");
+    db.engine
+        .append("e", db.run("SELECT CAST(70 AS BIGINT) AS src, CAST(71 AS BIGINT) AS dst").swap_remove(0))
+        .unwrap();
+    assert_eq!(components(&db, "e")[1], "2");
+    // An older version of a table is gone as soon as a newer one is cached.
+    assert_eq!(cached(&db).iter().filter(|row| row[0] == "e").count(), 3, "{:?}", cached(&db));
+    // A table with keys is changed in another way.
+    db.run("CREATE TABLE k (src BIGINT PRIMARY KEY, dst BIGINT)");
+    db.run("INSERT INTO k VALUES (1, 2), (3, 4)");
+    twice("k", ["4", "2", "2"]);
+    db.run("UPDATE k SET dst = 3 WHERE src = 1");
+    twice("k", ["3", "1", "3"]);
+    assert!(db.try_run("INSERT INTO k VALUES (9, 9), (1, 5)").is_err());
+    assert_eq!(components(&db, "k"), ["3", "1", "3"]);
+
+    db.run("CREATE GRAPH g AS cycle(5)");
+    twice("g.edges", ["5", "1", "5"]);
+    db.run("CREATE OR REPLACE GRAPH g AS cycle(7)");
+    twice("g.edges", ["7", "1", "7"]);
+    db.run("DROP GRAPH g");
+    db.run("CREATE GRAPH g AS cycle(8)");
+    assert_eq!(components(&db, "g.edges"), ["8", "1", "8"]);
+    // Of a prepared statement the tables are those of its run.
+    db.run(&format!("PREPARE p AS {COMPONENTS}(g.edges)"));
+    assert_eq!(db.rows("EXECUTE p")[0][0], "8");
+    db.run("INSERT INTO g.edges VALUES (100, 101)");
+    assert_eq!(db.rows("EXECUTE p")[0][0], "10");
+}
+
+#[test]
+fn a_lasting_table_has_the_graph_of_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Db::with(EngineOptions::from(folder.path().join("lab.bonnet").as_path()));
+    let db = open();
+    db.run("CREATE TABLE e AS SELECT src, dst FROM cycle(6)");
+    for (change, expected) in [
+        ("SELECT 1", "6"),
+        ("INSERT INTO e VALUES (10, 11)", "8"),
+        ("UPDATE e SET dst = 0 WHERE dst = 11", "7"),
+        ("DELETE FROM e WHERE src = 10", "6"),
+        ("CREATE OR REPLACE TABLE e AS SELECT src, dst FROM path(4)", "4"),
+        ("DROP TABLE e", ""),
+        ("CREATE TABLE e AS SELECT src, dst FROM cycle(9)", "9"),
+    ] {
+        db.run(change);
+        if !expected.is_empty() {
+            for _ in 0..2 {
+                assert_eq!(components(&db, "e")[0], expected, "{change}");
+            }
+            assert_eq!(cached(&db).iter().filter(|row| row[1] == expected && row[3] == "1").count(), 1, "{change}");
+        }
+    }
+    // Versions of the past, and of another process.
+    db.run("INSERT INTO e VALUES (50, 51)");
+    assert_eq!(components(&db, "e")[0], "11");
+    let before = db.value("SELECT max(version) - 1 FROM bonnet.history('e')");
+    for _ in 0..2 {
+        let past = format!("{COMPONENTS}((SELECT * FROM e VERSION AS OF {before}))");
+        assert_eq!(db.rows(&past)[0][0], "9");
+        assert_eq!(components(&db, "e")[0], "11");
+    }
+}
+
+#[test]
+fn files_are_read_again_when_they_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("edges.csv");
+    let db = Db::new();
+    let (name, write) = (format!("(SELECT * FROM '{}')", file.display()), |text: &str| {
+        fs::write(&file, text).unwrap();
+    });
+    write("src,dst\n1,2\n2,3\n");
+    // What was written just now may be written again without a trace.
+    assert_eq!(components(&db, &name)[0], "3");
+    std::thread::sleep(SETTLED);
+    for _ in 0..3 {
+        assert_eq!(components(&db, &name)[0], "3");
+    }
+    assert_eq!(cached(&db).len(), 1);
+    assert!(cached(&db)[0][3].parse::<u64>().unwrap() >= 1);
+    // As many bytes, another graph.
+    write("src,dst\n1,2\n3,4\n");
+    assert_eq!(components(&db, &name)[0], "4");
+    std::thread::sleep(SETTLED);
+    assert_eq!(components(&db, &name)[0], "4");
+    write("src,dst\n1,1\n1,1\n");
+    assert_eq!(components(&db, &name)[0], "1");
+    // A folder of files gets one more.
+    let all = format!("(SELECT * FROM '{}')", folder.path().display());
+    std::thread::sleep(SETTLED);
+    assert_eq!(components(&db, &all)[0], "1");
+    fs::write(folder.path().join("more.csv"), "src,dst\n7,8\n").unwrap();
+    assert_eq!(components(&db, &all)[0], "3");
+    fs::remove_file(folder.path().join("more.csv")).unwrap();
+    assert_eq!(components(&db, &all)[0], "1");
+    // How a file is read is part of what it is.
+    fs::write(&file, "src,dst\n5,6\n").unwrap();
+    std::thread::sleep(SETTLED);
+    assert_eq!(components(&db, &name)[0], "2");
+    assert_eq!(components(&db, &name)[0], "2");
+}
+
+#[test]
+fn attached_data_is_read_again_when_its_files_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::new();
+    let file = folder.path().join("toy.edges");
+    let write = |edges: &str| {
+        fs::write(&file, edges).unwrap();
+        std::thread::sleep(SETTLED);
+    };
+    write("0 1\n1 2\n");
+    db.run(&format!("ATTACH '{}' AS toy", file.display()));
+    for _ in 0..3 {
+        assert_eq!(components(&db, "toy.edges")[0], "3");
+    }
+    assert!(cached(&db).contains(&["toy.edges", "3", "2", "2"].map(str::to_owned).to_vec()), "{:?}", cached(&db));
+    write("0 1\n2 3\n");
+    for _ in 0..2 {
+        assert_eq!(components(&db, "toy.edges")[0], "4");
+    }
+    // Other data under the same name.
+    db.run("DETACH toy");
+    let other = folder.path().join("other.edges");
+    fs::write(&other, "0 1\n0 2\n0 3\n0 4\n").unwrap();
+    std::thread::sleep(SETTLED);
+    db.run(&format!("ATTACH '{}' AS toy", other.display()));
+    assert_eq!(components(&db, "toy.edges")[0], "5");
+
+    db.run("ATTACH 'builtin:karate' AS karate");
+    for _ in 0..2 {
+        assert_eq!(components(&db, "karate.edges"), ["34", "1", "34"]);
+    }
+    let rows = db.value("SELECT count(*) FROM karate.edges");
+    assert!(cached(&db).contains(&["karate.edges", "34", &rows, "1"].map(str::to_owned).to_vec()));
+    db.run("DETACH karate");
+    db.run("CREATE GRAPH karate AS cycle(5)");
+    assert_eq!(components(&db, "karate.edges")[0], "5");
+    db.run("DROP GRAPH karate");
+    db.run("ATTACH 'builtin:karate' AS karate");
+    assert_eq!(components(&db, "karate.edges")[0], "34");
+}
+
+#[test]
+fn queries_at_the_same_time_build_a_graph_once() {
+    let engine = Engine::open(EngineOptions { threads: Some(4), ..EngineOptions::default() }).unwrap();
+    engine.sql("CREATE GRAPH g AS barabasi_albert(20000, 5)").unwrap();
+    let workers: Vec<_> = (0..8)
+        .map(|_| {
+            let engine = engine.clone();
+            std::thread::spawn(move || engine.sql(&format!("{COMPONENTS}(g.edges)")).unwrap())
+        })
+        .collect();
+    let answers: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    let rows = engine.sql("SELECT count(*) AS n, sum(hits) AS hits FROM bonnet.graph_cache").unwrap();
+    assert_eq!(super::texts(&rows), [["1", "7"]]);
+}
+
+#[test]
+fn the_cache_has_a_size_and_goes_before_queries_fail() {
+    let db = Db::with(EngineOptions { threads: Some(2), memory_limit: Some(48 << 20), ..EngineOptions::default() });
+    assert_eq!(db.rows("SHOW bonnet.graph_cache"), [["bonnet.graph_cache", "1GB"]]);
+    for i in 0..3 {
+        db.run(&format!("CREATE GRAPH g{i} AS barabasi_albert(10000, 5, seed => {i})"));
+        components(&db, &format!("g{i}.edges"));
+    }
+    assert_eq!(cached(&db).len(), 3);
+    // The one that was used longest ago goes first.
+    components(&db, "g0.edges");
+    let bytes: usize = db.value("SELECT sum(bytes) FROM bonnet.graph_cache").parse().unwrap();
+    db.run(&format!("SET bonnet.graph_cache = '{}'", bytes - 1));
+    let names: Vec<String> = cached(&db).into_iter().map(|row| row[0].clone()).collect();
+    assert_eq!(names, ["g0.edges", "g2.edges"]);
+    // A new one takes the place of an old one.
+    components(&db, "g1.edges");
+    let names: Vec<String> = cached(&db).into_iter().map(|row| row[0].clone()).collect();
+    assert_eq!(names, ["g0.edges", "g1.edges"]);
+    db.run("SET bonnet.graph_cache = 'off'");
+    assert!(cached(&db).is_empty());
+    components(&db, "g1.edges");
+    assert!(cached(&db).is_empty());
+    db.run("RESET bonnet.graph_cache");
+    components(&db, "g1.edges");
+    components(&db, "g2.edges");
+    assert_eq!(cached(&db).len(), 2);
+    // A query that needs the room gets it.
+    let tables = (0..60).map(|i| {
+        db.try_run(&format!("CREATE TABLE t{i} AS SELECT value FROM generate_series(1, 131072)")).unwrap();
+        cached(&db).len()
+    });
+    assert!(tables.into_iter().any(|graphs| graphs < 2), "the cached graphs stay");
+    let error = db.error("SET bonnet.graph_cache = 'much'");
+    assert!(error.contains("expected a size as '512MB', '4GB', or off"), "{error}");
+}
+
+#[test]
+fn answers_are_the_same_to_the_last_digit_with_and_without_the_cache_at_any_number_of_threads() {
+    let calls = [
+        "SELECT * FROM midpoint_curvature(g.edges, nodes => g.nodes)",
+        "SELECT * FROM midpoint_curvature(e)",
+        "SELECT * FROM node_resistance_curvature(e, weight => w)",
+        "SELECT * FROM effective_resistance(e)",
+        "SELECT src, dst, ollivier_ricci(src, dst) OVER () FROM e",
+        "SELECT * FROM forman_ricci(e)",
+        "SELECT * FROM connected_components(e)",
+        "SELECT * FROM pagerank(e)",
+        "SELECT * FROM graph_profile(g)",
+    ];
+    let mut answers: Vec<Vec<Vec<Vec<String>>>> = Vec::new();
+    for threads in [1, 2, 5] {
+        let db = Db::with(EngineOptions { threads: Some(threads), ..EngineOptions::default() });
+        db.run("CREATE GRAPH g AS barabasi_albert(300, 3, seed => 7)");
+        // Loops, repeats and rows without an end.
+        db.run(
+            "CREATE TABLE e AS SELECT CASE WHEN value % 41 = 3 THEN NULL ELSE value % 37 END AS src,
+                 (value * value + 5) % 31 AS dst,
+                 1 + (value % 37 + (value * value + 5) % 31) % 3 AS w FROM generate_series(1, 400)",
+        );
+        db.run("SET bonnet.graph_cache = 'off'");
+        answers.push(calls.iter().map(|call| db.rows(call)).collect());
+        db.run("SET bonnet.graph_cache = '64MB'");
+        for _ in 0..2 {
+            answers.push(calls.iter().map(|call| db.rows(call)).collect());
+        }
+        assert!(cached(&db).len() >= 3, "{:?}", cached(&db));
+    }
+    for (other, call) in calls.iter().enumerate() {
+        for answer in &answers[1..] {
+            assert_eq!(answer[other], answers[0][other], "{call}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Graphs that stay between statements: the numbered nodes, arcs and compressed rows of tables of edges, each as of one
+//! version of its tables.
+//!
+//! The sessions of an engine share one cache. A graph's memory is reserved from the engine's pool as long as it is cached
+//! or in use; the pool drops graphs that nobody uses before it refuses memory to a query.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use arrow::array::Float64Array;
+use bonnet_graph::{Graph, Monitor, Stopped};
+use datafusion::common::Result;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+
+use crate::host::{Host, out_of_memory};
+use crate::keys::KeyIndex;
+use crate::operator::stopped;
+use crate::sources::TableVersion;
+
+/// How often a call that waits for another one's graph looks whether its query goes on.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a graph is made of: columns of versions of tables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct GraphKey {
+    pub(crate) edges: TableVersion,
+    pub(crate) src: String,
+    pub(crate) dst: String,
+    pub(crate) weight: Option<String>,
+    /// The table of nodes and its column, where the nodes are given.
+    pub(crate) nodes: Option<(TableVersion, String)>,
+}
+
+impl GraphKey {
+    /// Whether `other` is the same graph at another version.
+    fn is_version_of(&self, other: &Self) -> bool {
+        let nodes = |key: &Self| key.nodes.as_ref().map(|(nodes, column)| (nodes.table.clone(), column.clone()));
+        self != other
+            && self.edges.table == other.edges.table
+            && (&self.src, &self.dst, &self.weight) == (&other.src, &other.dst, &other.weight)
+            && nodes(self) == nodes(other)
+    }
+
+    fn version(&self) -> String {
+        match &self.nodes {
+            Some((nodes, _)) => format!("{}, {}", self.edges.version, nodes.version),
+            None => self.edges.version.clone(),
+        }
+    }
+}
+
+/// A graph as relation functions and edge functions read it.
+#[derive(Debug)]
+pub(crate) struct CachedGraph {
+    pub(crate) keys: Arc<KeyIndex>,
+    pub(crate) arcs: Arc<Vec<(u32, u32)>>,
+    pub(crate) weights: Option<Float64Array>,
+    /// The undirected simple graph, once a function has asked for it.
+    pub(crate) graph: Arc<OnceLock<Graph>>,
+    memory: MemoryReservation,
+}
+
+impl CachedGraph {
+    /// A graph whose parts are there, if the pool has room for them.
+    pub(crate) fn new(
+        keys: Arc<KeyIndex>,
+        arcs: Arc<Vec<(u32, u32)>>,
+        weights: Option<Float64Array>,
+        pool: &Arc<dyn MemoryPool>,
+    ) -> Option<Self> {
+        let memory = MemoryConsumer::new("graph cache").register(pool);
+        let weighted = weights.as_ref().map_or(0, |weights| 8 * weights.len());
+        memory.try_grow(keys.bytes() + 8 * arcs.len() + weighted).ok()?;
+        Some(Self { keys, arcs, weights, graph: Arc::default(), memory })
+    }
+
+    /// Makes room for the undirected graph.
+    ///
+    /// # Errors
+    /// If the pool has none.
+    pub(crate) fn reserve(&self, function: &str, bytes: usize) -> Result<(), Stopped> {
+        self.memory.try_grow(bytes).map_err(|error| out_of_memory(function, bytes, &error))
+    }
+
+    pub(crate) fn release(&self, bytes: usize) {
+        self.memory.shrink(bytes);
+    }
+
+    fn bytes(&self) -> usize {
+        self.memory.size()
+    }
+}
+
+/// The cache of an engine.
+#[derive(Debug, Default)]
+pub struct GraphCache {
+    state: Mutex<State>,
+    /// Notified when a graph is built, or is not.
+    built: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    graphs: HashMap<GraphKey, Slot>,
+    /// Counts uses.
+    clock: u64,
+}
+
+#[derive(Debug)]
+enum Slot {
+    /// A call is at it.
+    Building,
+    Built {
+        graph: Arc<CachedGraph>,
+        name: String,
+        hits: u64,
+        used: u64,
+    },
+}
+
+/// A session's share in the cache. An extension of the session's configuration.
+#[derive(Debug, Clone)]
+pub struct GraphCacheAccess {
+    /// The engine's cache.
+    pub cache: Arc<GraphCache>,
+    /// The bytes that all cached graphs may take together; 0 where the session caches none.
+    pub limit: usize,
+}
+
+/// A graph that is cached, as `bonnet.graph_cache` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachedGraphRow {
+    /// The tables that it was read from, as the query that built it named them.
+    pub name: String,
+    /// Their versions.
+    pub version: String,
+    /// The number of nodes.
+    pub nodes: usize,
+    /// The number of rows of edges that have both ends.
+    pub edges: usize,
+    /// What it takes of the engine's memory.
+    pub bytes: usize,
+    /// How many calls have used it beside the one that built it.
+    pub hits: u64,
+}
+
+/// What a call that looks for a graph finds.
+pub(crate) enum Found<T> {
+    /// A graph of the cache, perhaps one that the call has built.
+    Cached(Arc<CachedGraph>),
+    /// What the call has built for itself.
+    Own(T),
+}
+
+impl GraphCache {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The graph of this key, or what `build` makes: a graph to cache, or one that cannot be, as its tables have changed or
+    /// there is no memory. Of calls that come at the same time one builds, and the others wait for it.
+    ///
+    /// # Errors
+    /// Those of `build`, or if the query ends.
+    pub(crate) fn get<T>(
+        &self,
+        key: &GraphKey,
+        (name, limit): (&str, usize),
+        host: &Host,
+        build: impl FnOnce() -> Result<Found<T>>,
+    ) -> Result<Found<T>> {
+        let mut state = self.lock();
+        loop {
+            state.clock += 1;
+            let now = state.clock;
+            match state.graphs.get_mut(key) {
+                Some(Slot::Built { graph, hits, used, .. }) => {
+                    (*hits, *used) = (*hits + 1, now);
+                    return Ok(Found::Cached(Arc::clone(graph)));
+                }
+                Some(Slot::Building) => {
+                    state = self.built.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+                    host.check().map_err(stopped)?;
+                }
+                None => break,
+            }
+        }
+        state.graphs.insert(key.clone(), Slot::Building);
+        drop(state);
+        let building = Building { cache: self, key };
+        let found = build()?;
+        if let Found::Cached(graph) = &found {
+            self.put(key, name, Arc::clone(graph));
+        }
+        drop(building);
+        self.trim(limit);
+        Ok(found)
+    }
+
+    /// Puts a graph in its place and drops other versions of it.
+    fn put(&self, key: &GraphKey, name: &str, graph: Arc<CachedGraph>) {
+        let mut state = self.lock();
+        state.clock += 1;
+        let slot = Slot::Built { graph, name: name.to_owned(), hits: 0, used: state.clock };
+        let stale: Vec<GraphKey> = state
+            .graphs
+            .iter()
+            .filter(|(other, slot)| matches!(slot, Slot::Built { .. }) && key.is_version_of(other))
+            .map(|(other, _)| other.clone())
+            .collect();
+        let mut dropped: Vec<Option<Slot>> = stale.iter().map(|stale| state.graphs.remove(stale)).collect();
+        dropped.push(state.graphs.insert(key.clone(), slot));
+        // Memory goes back to the pool outside the lock.
+        drop(state);
+    }
+
+    /// Drops the graphs that were used longest ago until all take no more than `limit` bytes.
+    pub fn trim(&self, limit: usize) {
+        self.drop_oldest(|bytes, _| bytes > limit || limit == 0, |_| true);
+    }
+
+    /// Drops graphs that nobody uses, those that were used longest ago first, until so many bytes are free; whether any
+    /// became free.
+    pub fn reclaim(&self, bytes: usize) -> bool {
+        self.drop_oldest(|_, freed| freed < bytes, |graph| Arc::strong_count(graph) == 1) > 0
+    }
+
+    /// Drops eligible graphs by their age while `more` (of the bytes that are cached, and that were dropped); answers the
+    /// bytes dropped.
+    fn drop_oldest(&self, more: impl Fn(usize, usize) -> bool, eligible: impl Fn(&Arc<CachedGraph>) -> bool) -> usize {
+        let (mut freed, mut dropped) = (0, Vec::new());
+        let mut state = self.lock();
+        let mut found: Vec<(u64, usize, GraphKey)> = Vec::new();
+        let mut cached = 0;
+        for (key, slot) in &state.graphs {
+            if let Slot::Built { graph, used, .. } = slot {
+                cached += graph.bytes();
+                if eligible(graph) {
+                    found.push((*used, graph.bytes(), key.clone()));
+                }
+            }
+        }
+        found.sort_by_key(|(used, ..)| *used);
+        for (_, bytes, key) in found {
+            if !more(cached, freed) {
+                break;
+            }
+            cached -= bytes;
+            freed += bytes;
+            dropped.push(state.graphs.remove(&key));
+        }
+        // Memory goes back to the pool outside the lock.
+        drop(state);
+        freed
+    }
+
+    /// The graphs that are cached, in the order of their names.
+    pub fn rows(&self) -> Vec<CachedGraphRow> {
+        let state = self.lock();
+        let row = |(key, slot): (&GraphKey, &Slot)| match slot {
+            Slot::Building => None,
+            Slot::Built { graph, name, hits, .. } => Some(CachedGraphRow {
+                name: name.clone(),
+                version: key.version(),
+                nodes: graph.keys.len(),
+                edges: graph.arcs.len(),
+                bytes: graph.bytes(),
+                hits: *hits,
+            }),
+        };
+        let mut rows: Vec<CachedGraphRow> = state.graphs.iter().filter_map(row).collect();
+        rows.sort_by(|a, b| (&a.name, &a.version, a.nodes).cmp(&(&b.name, &b.version, b.nodes)));
+        rows
+    }
+}
+
+/// A graph that is being built. Where that fails, the next call tries.
+struct Building<'a> {
+    cache: &'a GraphCache,
+    key: &'a GraphKey,
+}
+
+impl Drop for Building<'_> {
+    fn drop(&mut self) {
+        let mut state = self.cache.lock();
+        if matches!(state.graphs.get(self.key), Some(Slot::Building)) {
+            state.graphs.remove(self.key);
+        }
+        drop(state);
+        self.cache.built.notify_all();
+    }
+}

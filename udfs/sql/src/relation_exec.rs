@@ -1,0 +1,347 @@
+//! The physical node of a call in FROM, and how its runs are started.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{self, AtomicBool};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, internal_datafusion_err, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
+};
+use futures::StreamExt;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::by_graph::ByGraph;
+use crate::node::{bind, call, describe};
+use crate::run::{Input, Output};
+use crate::running_statement::RunningStatement;
+use crate::shared::SharedRun;
+use crate::sources::Source;
+use crate::{Binding, Function, GraphResolver, Host, KernelContext, Options, Run};
+
+/// The physical call: one output partition, every input read as one; or, of a collection of graphs, by partitions of
+/// whole graphs.
+#[derive(Debug)]
+pub struct RelationExec {
+    pub(crate) function: Arc<Function>,
+    pub(crate) options: Options,
+    pub(crate) input_names: Vec<String>,
+    pub(crate) inputs: Vec<Arc<dyn ExecutionPlan>>,
+    /// The columns of the answer that this node gives.
+    pub(crate) columns: Option<Vec<usize>>,
+    /// The columns that the run computes: more than `columns` where the run is shared.
+    pub(crate) computed: Option<Vec<usize>>,
+    pub(crate) shared: Option<(usize, Arc<SharedRun>)>,
+    pub(crate) graphs: Arc<dyn GraphResolver>,
+    pub(crate) binding: Binding,
+    /// The tables that the inputs are, where they are tables as they stand: their graphs may be cached.
+    sources: Vec<Option<Source>>,
+    /// Where the columns `graph_id` are, if the call computes each graph apart.
+    by_graph: Option<ByGraph>,
+    properties: Arc<PlanProperties>,
+}
+
+impl RelationExec {
+    #[expect(clippy::too_many_arguments, reason = "the parts of the node, each once")]
+    pub(crate) fn try_new(
+        function: Arc<Function>,
+        options: Options,
+        input_names: Vec<String>,
+        inputs: Vec<Arc<dyn ExecutionPlan>>,
+        columns: Option<Vec<usize>>,
+        computed: Option<Vec<usize>>,
+        shared: Option<(usize, Arc<SharedRun>)>,
+        graphs: Arc<dyn GraphResolver>,
+    ) -> Result<Self> {
+        let schemas: Vec<SchemaRef> = inputs.iter().map(|input| input.schema()).collect();
+        let binding = bind(&function, &call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
+        let schema = match &columns {
+            Some(columns) => Arc::new(binding.schema.project(columns)?),
+            None => Arc::clone(&binding.schema),
+        };
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        )
+        .with_scheduling_type(SchedulingType::Cooperative);
+        let by_graph = ByGraph::of(&binding, &schemas);
+        Ok(Self {
+            function,
+            options,
+            input_names,
+            inputs,
+            columns,
+            computed,
+            shared,
+            graphs,
+            binding,
+            sources: Vec::new(),
+            by_graph,
+            properties: Arc::new(properties),
+        })
+    }
+
+    /// The same with the tables that its inputs are.
+    pub(crate) fn with_sources(self, sources: Vec<Option<Source>>) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// The columns that the run computes.
+    fn computed_schema(&self) -> Result<SchemaRef> {
+        Ok(match &self.computed {
+            Some(columns) => Arc::new(self.binding.schema.project(columns)?),
+            None => Arc::clone(&self.binding.schema),
+        })
+    }
+
+    /// Starts the run, or one for each partition of graphs.
+    fn start(&self, context: &Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let launch = Launch::new(self, context)?;
+        match &self.by_graph {
+            None => launch.whole(self.computed_schema()?),
+            Some(by_graph) => by_graph.start(&launch, self.computed.as_deref()),
+        }
+    }
+}
+
+/// What all runs of a call share.
+#[derive(Clone)]
+pub(crate) struct Launch {
+    pub(crate) name: &'static str,
+    pub(crate) inputs: Vec<Arc<dyn ExecutionPlan>>,
+    pub(crate) binding: Binding,
+    sources: Vec<Option<Source>>,
+    computed: Option<Vec<usize>>,
+    pub(crate) kernels: KernelContext,
+    graphs: Arc<dyn GraphResolver>,
+    pub(crate) context: Arc<TaskContext>,
+    runtime: Handle,
+    /// Set once nobody waits for the answer.
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Launch {
+    fn new(exec: &RelationExec, context: &Arc<TaskContext>) -> Result<Self> {
+        let kernels = context
+            .session_config()
+            .get_extension::<KernelContext>()
+            .ok_or_else(|| internal_datafusion_err!("the session lends no kernel threads"))?;
+        Ok(Self {
+            name: exec.function.name,
+            inputs: exec.inputs.clone(),
+            binding: exec.binding.clone(),
+            sources: exec.sources.clone(),
+            computed: exec.computed.clone(),
+            kernels: kernels.as_ref().clone(),
+            graphs: Arc::clone(&exec.graphs),
+            context: Arc::clone(context),
+            runtime: Handle::current(),
+            cancelled: Arc::default(),
+        })
+    }
+
+    /// The same for one partition, which ends by itself, with these columns of the answer computed.
+    pub(crate) fn partition(&self, computed: Option<Vec<usize>>) -> Self {
+        Self { computed, cancelled: Arc::default(), ..self.clone() }
+    }
+
+    /// The runtime of the query.
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// The usual number of rows of a batch.
+    pub(crate) fn batch_size(&self) -> usize {
+        self.context.session_config().batch_size().max(1)
+    }
+
+    /// Memory, progress and cancellation of a run.
+    pub(crate) fn host(&self) -> Host {
+        Host::new(self.name, &self.context, &self.kernels, Arc::clone(&self.cancelled))
+    }
+
+    /// A run of the function on these inputs.
+    pub(crate) fn run(&self, inputs: Vec<Input>, output: Output) -> Run {
+        Run {
+            inputs,
+            sources: Vec::new(),
+            output,
+            schema: Arc::clone(&self.binding.schema),
+            columns: self.computed.clone(),
+            sorted_arcs: false,
+            host: Arc::new(self.host()),
+            kernels: self.kernels.clone(),
+            graphs: Arc::clone(&self.graphs),
+            context: Arc::clone(&self.context),
+            runtime: self.runtime.clone(),
+        }
+    }
+
+    /// One run on the whole inputs.
+    fn whole(&self, schema: SchemaRef) -> Result<SendableRecordBatchStream> {
+        let launch = self.clone();
+        Ok(self.spawn(schema, move |output| {
+            let inputs = launch.inputs.iter().map(|input| Input::Plan(Arc::clone(input))).collect();
+            let mut run = launch.run(inputs, Output::Channel(output));
+            run.sources = launch.sources;
+            launch.binding.run(&mut run)
+        }))
+    }
+
+    /// Works on a blocking thread of its own, which sends rows of `schema` here. The work ends when they are dropped.
+    pub(crate) fn spawn(
+        &self,
+        schema: SchemaRef,
+        work: impl FnOnce(mpsc::Sender<Result<RecordBatch>>) -> Result<()> + Send + 'static,
+    ) -> SendableRecordBatchStream {
+        let (output, mut rows) = mpsc::channel(4);
+        let cancelled = CancelOnDrop(Arc::clone(&self.cancelled));
+        let (name, statement) = (self.name, RunningStatement::current());
+        tokio::task::spawn_blocking(move || {
+            let errors = output.clone();
+            let work = || RunningStatement::enter(statement, || work(output));
+            // A panic is a defect of ours; the session must outlive it.
+            let error = match std::panic::catch_unwind(AssertUnwindSafe(work)) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error,
+                Err(panic) => DataFusionError::Execution(format!(
+                    "{name} failed by a defect of the engine, please report it: {}",
+                    panic_text(panic.as_ref())
+                )),
+            };
+            // Nobody is there to read the error when the query was dropped.
+            let _ = errors.blocking_send(Err(error));
+        });
+        let stream = futures::stream::poll_fn(move |cx| {
+            let _ = &cancelled;
+            rows.poll_recv(cx)
+        });
+        Box::pin(RecordBatchStreamAdapter::new(schema, stream))
+    }
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, atomic::Ordering::Relaxed);
+    }
+}
+
+/// What a panic said.
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text,
+        _ => "no message",
+    }
+}
+
+impl DisplayAs for RelationExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run = self.shared.as_ref().map(|(run, _)| *run);
+        f.write_str("RelationExec: ")?;
+        describe(f, &self.function, &self.options, self.columns.as_deref(), &self.binding.schema, run)
+    }
+}
+
+impl ExecutionPlan for RelationExec {
+    fn name(&self) -> &str {
+        "RelationExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.inputs.iter().collect()
+    }
+
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        match &self.by_graph {
+            Some(by_graph) => by_graph.distribution(),
+            None => InputDistributionRequirements::new(vec![Distribution::SinglePartition; self.inputs.len()]),
+        }
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        match &self.by_graph {
+            Some(by_graph) => by_graph.ordering(),
+            None => vec![None; self.inputs.len()],
+        }
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_inputs(children, self.shared.clone())
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_inputs(children, self.shared.clone())
+    }
+
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        // A recursive query runs its step again on other rows: nothing may be kept from the last time.
+        self.with_inputs(self.inputs.clone(), None)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        if partition != 0 {
+            return internal_err!("{} has one partition, not {partition}", self.function.name);
+        }
+        let Some((_, shared)) = &self.shared else { return self.start(&context) };
+        let computed = self.computed_schema()?;
+        let rows = shared.read(Arc::clone(&computed), Arc::clone(&context), || self.start(&context))?;
+        let schema = self.schema();
+        let positions = schema.fields().iter().map(|field| computed.index_of(field.name()));
+        if self.columns.is_none() {
+            return Ok(rows);
+        }
+        let positions = positions.collect::<Result<Vec<_>, _>>()?;
+        let rows = rows.map(move |batch| Ok(batch?.project(&positions)?));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
+
+impl RelationExec {
+    fn with_inputs(
+        &self,
+        inputs: Vec<Arc<dyn ExecutionPlan>>,
+        shared: Option<(usize, Arc<SharedRun>)>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let exec = Self::try_new(
+            Arc::clone(&self.function),
+            self.options.clone(),
+            self.input_names.clone(),
+            inputs,
+            self.columns.clone(),
+            if shared.is_some() { self.computed.clone() } else { self.columns.clone() },
+            shared,
+            Arc::clone(&self.graphs),
+        )?;
+        Ok(Arc::new(exec.with_sources(self.sources.clone())))
+    }
+}
