@@ -54,13 +54,23 @@ fn message(error: &DataFusionError) -> String {
         | DataFusionError::Execution(text)
         | DataFusionError::Configuration(text)
         | DataFusionError::ResourcesExhausted(text) => own_words(text).to_owned(),
-        DataFusionError::NotImplemented(text) => match text.split_once(UNPLANNED) {
-            Some((_, expression)) => unplanned(expression),
-            None => error.strip_backtrace(),
+        DataFusionError::NotImplemented(text) => match (text.split_once(UNPLANNED), text.split_once(UNSLIDING)) {
+            (Some((_, expression)), _) => unplanned(expression),
+            (_, Some((_, call))) => {
+                let function = call.split('(').next().unwrap_or_default();
+                format!(
+                    "{function} OVER a frame that rows leave again is not supported: let the frame begin at UNBOUNDED \
+                     PRECEDING, or join the rows with those of their frame and GROUP BY"
+                )
+            }
+            _ => error.strip_backtrace(),
         },
         other => other.strip_backtrace(),
     }
 }
+
+const UNSLIDING: &str =
+    "Aggregate can not be used as a sliding accumulator because `retract_batch` is not implemented: ";
 
 const UNPLANNED: &str = "Physical plan does not support logical expression ";
 

@@ -6,11 +6,11 @@ use arrow::array::RecordBatch;
 use bonnet_catalogs::{CommittedRows, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
-    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, bounded_functions, panic_text,
+    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, bounded_functions, memory_text, panic_text,
 };
 use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -24,6 +24,29 @@ use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::rules::{SetOperations, Subqueries, YieldingJoins, physical_rules};
 use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, append, names, panics, statements};
+
+/// A shorter text is not worth a reservation.
+const LONG_TEXT: usize = 1 << 20;
+
+/// So many times the size of a long text is what its tokens, its tree and its plan take.
+const COPIES_OF_TEXT: usize = 24;
+
+/// Reserves the memory that a long statement takes before it reads a row.
+fn room_for(text: &str, engine: &Engine) -> Result<Option<MemoryReservation>> {
+    if text.len() < LONG_TEXT {
+        return Ok(None);
+    }
+    let room = MemoryConsumer::new("text of the statement").register(&engine.shared.environment.memory_pool);
+    room.try_grow(COPIES_OF_TEXT * text.len()).map_err(|error| {
+        Error::statement(format!(
+            "there is no room for a statement of {} bytes. {}. Read the values from a file, FROM 'file.parquet', or raise \
+             --memory-limit",
+            text.len(),
+            memory_text(&error)
+        ))
+    })?;
+    Ok(Some(room))
+}
 
 /// What a statement answers.
 pub enum Answer {
@@ -123,7 +146,10 @@ impl Session {
     /// What is wrong with the statement, or went wrong in running it.
     pub async fn execute(&self, statement: &str) -> Result<Answer> {
         let (session, text) = (self.clone(), statement.to_owned());
-        let work = async move { statements::run(&session, parse::parse(&text)?).await };
+        let work = async move {
+            let _room = room_for(&text, &session.engine)?;
+            statements::run(&session, parse::parse(&text)?).await
+        };
         let (answer, deadline, scope) = self.run(work).await?;
         match answer {
             Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),

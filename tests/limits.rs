@@ -169,6 +169,16 @@ const LARGE_VALUES: [(&str, &str); 13] = [
 ];
 
 #[test]
+fn a_long_statement_is_within_the_memory_limit() {
+    let db = Db::with(EngineOptions { memory_limit: Some(LIMIT as usize), ..EngineOptions::default() });
+    let long = format!("SELECT length('{}')", "x".repeat(LIMIT as usize / 8));
+    db.refuses(&long, &["there is no room for a statement of", "FROM 'file.parquet'", "--memory-limit"]);
+    holds_nothing(&db, "a long statement");
+    assert_eq!(db.value(&format!("SELECT length('{}')", "x".repeat(2_000_000))), "2000000");
+    holds_nothing(&db, "a statement that is not so long");
+}
+
+#[test]
 fn values_of_functions_are_within_the_memory_limit() {
     let db = Db::with(EngineOptions { memory_limit: Some(LIMIT as usize), ..EngineOptions::default() });
     for (expression, function) in LARGE_VALUES {

@@ -1,5 +1,6 @@
 //! `FROM 'file.parquet'`: a path, a glob or a folder as a table.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,18 +37,25 @@ const COMPRESSED: [(&str, FileCompressionType); 4] = [
     ("zst", FileCompressionType::ZSTD),
 ];
 
-/// What is NULL in a text file that writes NULL as `\N`: that, and nothing.
-const NULL_OR_MARK: &str = r"^(\\N)?$";
-
 /// NULL as MySQL and PostgreSQL write it.
 const MARK: &str = r"\N";
 
 /// The rows of a text file from which the types of its columns are found.
 const SAMPLE_ROWS: usize = 20_480;
 
+/// What stands in a table's name between a path, its format, and each option `name=value` of that.
+pub const FILE_OPTION: char = '\u{1}';
+
+/// The formats that a statement may name, with the options that each takes.
+pub const FILE_OPTIONS: [(&str, &[&str]); 3] = [
+    ("csv", &["header", "delim", "quote", "escape", "comment", "nullstr", "all_varchar", "sample_size", "compression"]),
+    ("json", &["format", "compression"]),
+    ("parquet", &["binary_as_string"]),
+];
+
 /// Whether a table's name is the path of a file rather than a name: it has a `/`, or ends like a file of a table.
 pub fn looks_like_a_file(name: &str) -> bool {
-    name.contains('/') || name.contains('\\') || Ending::of(name).is_some()
+    name.contains(FILE_OPTION) || name.contains('/') || name.contains('\\') || Ending::of(name).is_some()
 }
 
 /// How a file's name ends.
@@ -70,11 +78,88 @@ impl Ending {
     }
 }
 
+/// What a statement says of a file beside its path.
+#[derive(Debug, Clone, Default)]
+struct Given {
+    format: Option<&'static str>,
+    options: HashMap<String, String>,
+}
+
+impl Given {
+    /// The path in a table's name, and what else stands there.
+    fn of(name: &str) -> Result<(String, Self)> {
+        let mut parts = name.split(FILE_OPTION);
+        let path = parts.next().unwrap_or_default().to_owned();
+        let format = match parts.next() {
+            None => None,
+            Some(name) => match FILE_OPTIONS.iter().find(|(format, _)| *format == name) {
+                Some((format, _)) => Some(*format),
+                None => return plan_err!("'{path}': there is no format {name}"),
+            },
+        };
+        let option = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Ok((path, Self { format, options: parts.filter_map(option).collect() }))
+    }
+
+    fn get(&self, option: &str) -> Option<&str> {
+        self.options.get(option).map(String::as_str)
+    }
+
+    fn flag(&self, option: &str) -> Result<Option<bool>> {
+        self.parsed(option, "true or false", |value| value.to_lowercase().parse().ok())
+    }
+
+    /// One character that stands in one byte.
+    fn sign(&self, option: &str) -> Result<Option<u8>> {
+        let sign = |value: &str| match value {
+            "\\t" => Some(b'\t'),
+            value => <[u8; 1]>::try_from(value.as_bytes()).ok().map(|[sign]| sign),
+        };
+        self.parsed(option, "one character of ASCII", sign)
+    }
+
+    fn parsed<T>(&self, option: &str, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        match self.get(option) {
+            None => Ok(None),
+            Some(value) => match parse(value) {
+                Some(parsed) => Ok(Some(parsed)),
+                None => plan_err!("{option} is '{value}': {what} is expected"),
+            },
+        }
+    }
+
+    /// How the files of a path end, which need not end like tables where their format is given.
+    fn ending(&self, path: &str) -> Result<Ending> {
+        let mut ending = match (self.format, Ending::of(path)) {
+            (Some(format), found) if found.as_ref().is_none_or(|it| it.format != format) => {
+                if !is_glob(path) && !Path::new(path).exists() {
+                    return Err(external(bonnet_datasets::missing(Path::new(path))));
+                }
+                let compression = COMPRESSED.iter().map(|(end, _)| *end).find(|end| path.ends_with(&format!(".{end}")));
+                // A TSV file is a CSV file with another separator.
+                let format = found.filter(|it| format == "csv" && it.format == "tsv").map_or(format, |it| it.format);
+                Ending { format, text: String::new(), compression }
+            }
+            _ => find_ending(path)?,
+        };
+        let compression = |name: &str| match name {
+            "none" => Some(None),
+            "gzip" => Some(Some("gz")),
+            "zstd" => Some(Some("zst")),
+            name => COMPRESSED.iter().map(|(end, _)| *end).find(|end| *end == name).map(Some),
+        };
+        if let Some(compression) = self.parsed("compression", "none, gzip, zstd, bz2 or xz", compression)? {
+            ending.compression = compression;
+        }
+        Ok(ending)
+    }
+}
+
 /// The table of a path: a file, a glob or a folder of files of one format (partition folders `key=value` become
 /// columns). Reads the columns from the first bytes of the files. A missing file is an error that says what its folder
 /// holds.
 pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
-    let path = path.strip_prefix("file://").unwrap_or(path).to_owned();
+    let (path, given) = Given::of(path.strip_prefix("file://").unwrap_or(path))?;
     if let Some((scheme, _)) = path.split_once("://") {
         return plan_err!("'{path}': {scheme}:// addresses are not read; download the file and name its path");
     }
@@ -82,24 +167,33 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
     if Path::new(&folder).join("_delta_log").is_dir() {
         return Ok(Arc::new(LastingTable::at(Path::new(&folder)).await?));
     }
-    let (path, ending, marked) = SpawnedTask::spawn_blocking(move || {
+    let (path, given, ending, mark) = SpawnedTask::spawn_blocking(move || {
         let path = home(&path);
-        let ending = find_ending(&path)?;
+        let ending = given.ending(&path)?;
         let marked = matches!(ending.format, "csv" | "tsv") && has_null_marks(Path::new(&path));
-        Ok::<_, DataFusionError>((path, ending, marked))
+        let mark = given.get("nullstr").map(str::to_owned).or(marked.then(|| MARK.to_owned()));
+        Ok::<_, DataFusionError>((path, given, ending, mark))
     })
     .join()
     .await
     .map_err(|error| DataFusionError::Execution(format!("looking for the file failed: {error}")))??;
 
-    if !marked {
-        return listing(&path, format(&ending, Path::new(&path), SAMPLE_ROWS, false, state)?, &ending, state).await;
-    }
+    let sample = match given.flag("all_varchar")? {
+        Some(true) => 0,
+        _ => given.parsed("sample_size", "a number of rows", rows)?.unwrap_or(SAMPLE_ROWS),
+    };
+    let of = |sample, mark: Option<&str>| format(&ending, Path::new(&path), sample, mark, &given, state);
+    let Some(mark) = mark else {
+        return listing(&path, of(sample, None)?, &ending, state).await;
+    };
     // DataFusion knows the mark when it looks for types, but not when it reads: so all is read as text, and then typed.
-    let typed = format(&ending, Path::new(&path), SAMPLE_ROWS, true, state)?;
-    let typed = listing(&path, typed, &ending, state).await?.schema();
-    let texts = format(&ending, Path::new(&path), 0, false, state)?;
-    without_marks(listing(&path, texts, &ending, state).await?, &typed)
+    let typed = listing(&path, of(sample, Some(&mark))?, &ending, state).await?.schema();
+    without_marks(listing(&path, of(0, None)?, &ending, state).await?, &typed, &mark)
+}
+
+/// A number of rows; -1 for all.
+fn rows(value: &str) -> Option<usize> {
+    if value == "-1" { Some(usize::MAX) } else { value.parse().ok().filter(|rows| *rows > 0) }
 }
 
 /// The files of a path in this format.
@@ -144,15 +238,15 @@ async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionStat
     MemoryConsumer::new(format!("batch of '{url}'")).register(&environment.memory_pool).try_grow(largest as usize)
 }
 
-/// A table of texts, in which `\N` is NULL and each column has the type that it has without the marks.
-fn without_marks(texts: Arc<dyn TableProvider>, typed: &Schema) -> Result<Arc<dyn TableProvider>> {
+/// A table of texts, in which the mark is NULL and each column has the type that it has without the marks.
+fn without_marks(texts: Arc<dyn TableProvider>, typed: &Schema, mark: &str) -> Result<Arc<dyn TableProvider>> {
     let schema = texts.schema();
     let columns = schema.fields().iter().map(|field| {
         let column = Expr::Column(Column::from_name(field.name()));
         let mark = match field.data_type() {
-            DataType::Utf8 => ScalarValue::Utf8(Some(MARK.to_owned())),
-            DataType::Utf8View => ScalarValue::Utf8View(Some(MARK.to_owned())),
-            DataType::LargeUtf8 => ScalarValue::LargeUtf8(Some(MARK.to_owned())),
+            DataType::Utf8 => ScalarValue::Utf8(Some(mark.to_owned())),
+            DataType::Utf8View => ScalarValue::Utf8View(Some(mark.to_owned())),
+            DataType::LargeUtf8 => ScalarValue::LargeUtf8(Some(mark.to_owned())),
             _ => return column,
         };
         let value = nullif(column, lit(mark));
@@ -239,13 +333,26 @@ fn find_ending(path: &str) -> Result<Ending> {
     }
 }
 
-/// The format of files that end so. The types of text are found from its first `sample` rows, `\N` being NULL if `marked`; with
-/// 0 rows all columns are texts.
+/// What is NULL in a text file that writes NULL as a mark: that, and nothing.
+fn null_or(mark: &str) -> String {
+    let mut pattern = "^(".to_owned();
+    for sign in mark.chars() {
+        if sign.is_ascii_punctuation() && !"<>".contains(sign) {
+            pattern.push('\\');
+        }
+        pattern.push(sign);
+    }
+    pattern + ")?$"
+}
+
+/// The format of files that end so. The types of text are found from its first `sample` rows, the mark being NULL if there is one;
+/// with 0 rows all columns are texts.
 fn format(
     ending: &Ending,
     path: &Path,
     sample: usize,
-    marked: bool,
+    mark: Option<&str>,
+    given: &Given,
     state: &SessionState,
 ) -> Result<Arc<dyn FileFormat>> {
     let compression = COMPRESSED
@@ -254,15 +361,33 @@ fn format(
         .map_or(FileCompressionType::UNCOMPRESSED, |(_, compression)| *compression);
     let options = state.default_table_options();
     Ok(match ending.format {
-        "parquet" => Arc::new(ParquetFormat::new().with_options(options.parquet)),
+        "parquet" => {
+            let mut options = options.parquet;
+            if let Some(as_string) = given.flag("binary_as_string")? {
+                options.global.binary_as_string = as_string;
+            }
+            Arc::new(ParquetFormat::new().with_options(options))
+        }
         "csv" | "tsv" => {
             let separator = if ending.format == "tsv" { b'\t' } else { b',' };
-            let has_header = state.config_options().catalog.has_header;
+            let separator = given.sign("delim")?.unwrap_or(separator);
+            let has_header = given.flag("header")?.unwrap_or(state.config_options().catalog.has_header);
             let mut options = options.csv;
-            if marked && options.null_regex.is_none() {
-                options.null_regex = Some(NULL_OR_MARK.to_owned());
+            if let Some(mark) = mark
+                && options.null_regex.is_none()
+            {
+                options.null_regex = Some(null_or(mark));
             }
-            let format = CsvFormat::default().with_options(options).with_has_header(has_header);
+            let mut format = CsvFormat::default().with_options(options).with_has_header(has_header);
+            if let Some(quote) = given.sign("quote")? {
+                format = format.with_quote(quote);
+            }
+            if let Some(escape) = given.sign("escape")? {
+                format = format.with_escape(Some(escape));
+            }
+            if let Some(comment) = given.sign("comment")? {
+                format = format.with_comment(Some(comment));
+            }
             // A row that ends early has NULLs in its last columns, as some publishers write them.
             let format = format.with_schema_infer_max_rec(sample).with_truncated_rows(true);
             Arc::new(format.with_delimiter(separator).with_file_compression_type(compression))
@@ -273,7 +398,12 @@ fn format(
             return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());
         }
         name => {
-            let lines = name != "json" || !starts_with_array(path);
+            let lines = match given.get("format") {
+                None | Some("auto") => name != "json" || !starts_with_array(path),
+                Some("array") => false,
+                Some("newline_delimited") => true,
+                Some(other) => return plan_err!("format is '{other}': auto, array or newline_delimited is expected"),
+            };
             let format = JsonFormat::default().with_options(options.json);
             Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression))
         }
@@ -316,6 +446,25 @@ mod tests {
         for name in ["cora", "nodes", "csv", "a.b", "my table", "x.gz"] {
             assert!(!looks_like_a_file(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_mark_is_no_pattern() {
+        assert_eq!(null_or(MARK), r"^(\\N)?$");
+        assert_eq!(null_or("n/a."), r"^(n\/a\.)?$");
+        assert_eq!(null_or("<é>"), "^(<é>)?$");
+    }
+
+    #[test]
+    fn options_stand_behind_the_path() {
+        let (path, given) = Given::of("a.txt\u{1}csv\u{1}delim=;\u{1}header=FALSE\u{1}nullstr=a=b").unwrap();
+        assert_eq!((path.as_str(), given.format), ("a.txt", Some("csv")));
+        assert_eq!(given.sign("delim").unwrap(), Some(b';'));
+        assert_eq!(given.flag("header").unwrap(), Some(false));
+        assert_eq!((given.get("nullstr"), given.get("quote")), (Some("a=b"), None));
+        let (_, wrong) = Given::of("a\u{1}csv\u{1}delim=;;\u{1}header=2").unwrap();
+        assert!(wrong.sign("delim").is_err() && wrong.flag("header").is_err());
+        assert!(Given::of("a\u{1}xls").is_err());
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub use dataset_table::DatasetTable;
 pub use engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
 pub use external_catalog::{ExternalCatalog, ExternalFormat};
 pub use faulty_schema::FaultySchema;
-pub use file_table::{file_table, looks_like_a_file};
+pub use file_table::{FILE_OPTION, FILE_OPTIONS, file_table, looks_like_a_file};
 pub use graph_schema::GraphSchema;
 pub use graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
 pub use lazy::{BlockingRead, LazyExec, LazyRows, Rows};

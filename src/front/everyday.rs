@@ -13,6 +13,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 use super::ast;
 use super::dialect::BonnetDialect;
+use super::files;
 use super::rewrite::visit_statement;
 
 /// So many digits a DOUBLE tells apart at most; DECIMAL has at most [`DECIMAL_DIGITS`].
@@ -109,7 +110,10 @@ impl VisitorMut for Translator {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
-        read_file(factor)
+        match files::read(factor) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(refusal) => refuse(refusal),
+        }
     }
 
     // Operands are translated before the operator moves: what it becomes is not looked at again.
@@ -190,33 +194,6 @@ fn qualify(select: &mut Select) {
     }));
     let number = Expr::IsNotNull(Box::new(Expr::Function(number)));
     *condition = binary(taken(condition), BinaryOperator::And, number);
-}
-
-/// `read_csv('f')` is `'f'`, a file in FROM.
-fn read_file(factor: &mut TableFactor) -> Flow {
-    let TableFactor::Table { name, args, .. } = factor else { return ControlFlow::Continue(()) };
-    let format = match ast::function_name(name).as_deref() {
-        Some("read_csv" | "read_csv_auto") => "CSV",
-        Some("read_parquet" | "parquet_scan") => "PARQUET",
-        Some("read_json" | "read_json_auto" | "read_ndjson") => "JSON",
-        _ => return ControlFlow::Continue(()),
-    };
-    let Some(given) = args.take() else { return ControlFlow::Continue(()) };
-    match given.args.as_slice() {
-        [
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(ValueWithSpan {
-                value: Value::SingleQuotedString(file),
-                ..
-            }))),
-        ] => {
-            *name = ObjectName::from(vec![Ident::with_quote('\'', file.clone())]);
-            ControlFlow::Continue(())
-        }
-        _ => refuse(format!(
-            "{name} takes the name of a file in single quotes; with options, CREATE EXTERNAL TABLE t STORED AS {format} \
-             LOCATION 'file' OPTIONS (...)"
-        )),
-    }
 }
 
 fn number(text: &str) -> Expr {

@@ -15,6 +15,7 @@ mod depth;
 pub mod dialect;
 mod everyday;
 mod everyday_tokens;
+mod files;
 mod from_first;
 pub mod join_keys;
 mod maintenance;

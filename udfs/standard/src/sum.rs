@@ -148,13 +148,14 @@ const HALVES: usize = 1 << 30;
 impl Summed for Int64Type {
     fn total(values: &[i64]) -> Option<i128> {
         let sums = values.chunks(HALVES).map(|values| {
-            // The halves apart: both sums are the processor's vector instructions.
-            let (mut high, mut low) = (0i64, 0u64);
+            // The halves apart, of the value plus 2^63: shifts without a sign are the processor's vector instructions.
+            let (mut high, mut low) = (0u64, 0u64);
             for &value in values {
+                let value = value as u64 ^ (1 << 63);
                 high += value >> 32;
-                low += u64::from(value as u32);
+                low += value & u64::from(u32::MAX);
             }
-            (i128::from(high) << 32) + i128::from(low)
+            (i128::from(high) << 32) + i128::from(low) - ((values.len() as i128) << 63)
         });
         Some(sums.sum())
     }
