@@ -73,8 +73,8 @@ fn shortened(value: f64, text: &str, digits: usize) -> Option<String> {
     if !value.is_finite() || value == 0.0 {
         return None;
     }
-    // At least two digits of the value are seen behind the point.
-    let least = 10_f64.powi(2 - i32::try_from(digits).unwrap_or(i32::MAX));
+    // Below, fewer than two digits of the value would be seen behind the point.
+    let least = 10_f64.powi((2 - i32::try_from(digits).unwrap_or(i32::MAX)).min(-1));
     let short = if (least..1e15).contains(&magnitude) {
         let fixed = format!("{value:.digits$}");
         let cut = if fixed.contains('.') { fixed.trim_end_matches('0') } else { &fixed };
@@ -115,7 +115,8 @@ mod tests {
         for exact in [0.5, 0.0, -0.0, 12.25, f64::NAN, f64::INFINITY, 123_456.5] {
             assert_eq!(short(exact), None, "{exact}");
         }
-        assert_eq!(shortened(0.125, "0.125", 0), None);
-        assert_eq!(shortened(1234.5678, "1234.5678", 0).as_deref(), Some("1235"));
+        assert_eq!(shortened(0.05, "0.05", 1), None);
+        assert_eq!(shortened(0.125, "0.125", 1).as_deref(), Some("0.1"));
+        assert_eq!(shortened(1234.5678, "1234.5678", 1).as_deref(), Some("1234.6"));
     }
 }

@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(text.lines().nth(2), Some(" 1234567890123 | abcdefgh | 日日日日日日日日日日…"));
         assert!(text.lines().take(3).all(|line| width(line) <= 50), "{text}");
         let text = written(Table::new(batch.schema(), screen(20, 40)), slice::from_ref(&batch));
-        assert_eq!(text.lines().nth(2), Some(" 1234567890123 | abcdefgh | 日日日…"));
+        assert_eq!(text.lines().nth(2), Some(" 1234567890123 | …"));
         let text = written(Table::new(batch.schema(), None), &[batch]);
         assert!(text.contains(&"日".repeat(100_000)));
     }
