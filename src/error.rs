@@ -44,6 +44,9 @@ fn message(error: &DataFusionError) -> String {
             let place = line.map(|span| format!(" (Line: {}, Column: {})", span.start.line, span.start.column));
             message(inner) + &place.unwrap_or_default()
         }
+        DataFusionError::Context(graph, inner) if graph.starts_with("graph_id ") => {
+            format!("{} ({graph})", message(inner))
+        }
         DataFusionError::Context(_, inner) => message(inner),
         DataFusionError::Shared(inner) => message(inner),
         DataFusionError::External(inner) => match inner.downcast_ref::<DataFusionError>() {

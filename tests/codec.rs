@@ -100,8 +100,8 @@ fn every_function_of_from_has_a_statement_here() {
                 if let LogicalPlan::Extension(extension) = plan
                     && let Some(node) = extension.node.as_any().downcast_ref::<RelationNode>()
                 {
-                    assert_eq!(node.function().name, name, "{sql}");
-                    found += 1;
+                    // Its inputs may be calls of others.
+                    found += usize::from(node.function().name == name);
                 }
                 Ok(TreeNodeRecursion::Continue)
             })

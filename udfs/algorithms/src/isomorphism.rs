@@ -114,7 +114,7 @@ pub fn subgraph_isomorphisms<Ty: EdgeType>(
     refused?;
     if beyond {
         return AlgorithmError::input(format!(
-            "more than {limit} places of the pattern: give a higher limit (limit => ...) or a larger pattern"
+            "more than {limit} places of the pattern: allow more (max_results => ...) or a larger pattern"
         ));
     }
     match outcome {

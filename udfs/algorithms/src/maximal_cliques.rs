@@ -38,7 +38,7 @@ pub fn maximal_cliques(graph: &Graph, limit: usize, monitor: &dyn Monitor) -> Re
     let found: Vec<Result<_, AlgorithmError>> = (0..n as u32).into_par_iter().with_min_len(16).map(of_node).collect();
     if count.load(Ordering::Relaxed) > limit {
         return AlgorithmError::input(format!(
-            "more than {limit} maximal cliques: give a higher limit (limit => ...), or take a sparser part of the \
+            "more than {limit} maximal cliques: allow more (max_results => ...), or take a sparser part of the \
              graph, such as its edges of a high truss_number"
         ));
     }

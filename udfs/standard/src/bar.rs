@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::Monitor;
 use bonnet_sql::{Body, Function, Parameter, ScalarFunction, execution_error};
@@ -42,6 +43,8 @@ impl ScalarFunction for Bar {
     }
 
     fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+        let columns: Vec<ArrayRef> =
+            columns.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<_, _>>()?;
         let [values, least, most, widths] = [0, 1, 2, 3].map(|i| columns[i].as_primitive::<Float64Type>());
         let mut bars = StringBuilder::new();
         let mut text = String::new();

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, Parameter, ScalarFunction};
+use bonnet_sql::{Body, Function, Parameter, ScalarFunction, execution_error};
 use datafusion::common::Result;
 
 /// From the least value to the most.
@@ -34,8 +34,19 @@ impl ScalarFunction for Sparkline {
     }
 
     fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+        use DataType::{FixedSizeList, LargeList, List, Null};
+        let given = columns[0].data_type();
+        let of_numbers = match given {
+            List(item) | LargeList(item) | FixedSizeList(item, _) => {
+                item.data_type().is_numeric() || *item.data_type() == Null
+            }
+            other => *other == Null,
+        };
+        if !of_numbers {
+            return Err(execution_error(format!("sparkline: values is {given}; give a list of numbers")));
+        }
         let item = Arc::new(Field::new_list_field(DataType::Float64, true));
-        let lists = cast(&columns[0], &DataType::List(item))?;
+        let lists = cast(&columns[0], &List(item))?;
         let lists = lists.as_list::<i32>();
         let mut lines = StringBuilder::new();
         for row in 0..lists.len() {

@@ -16,7 +16,7 @@ const NAME: &str = "subgraph_isomorphisms";
 pub fn subgraph_isomorphisms() -> Function {
     let pattern = Parameter::relation("pattern", "The edges of the graph to look for: src, dst.");
     let options = [
-        Parameter::integer("limit", "The most places in a graph; more are an error.")
+        Parameter::integer("max_results", "The most places in a graph; more are an error.")
             .or(OptionValue::Integer(1_000_000)),
         Parameter::integer("steps", "The most steps for a graph; where they do not do, an error.")
             .or(OptionValue::Integer(100_000_000)),
@@ -45,7 +45,7 @@ fn fields(edges: &DataType, pattern: &DataType) -> Vec<Field> {
 }
 
 fn bind(options: &Options) -> Result<PatternKernel> {
-    let limit = options.integer_from("limit", 1)?.unwrap_or(1_000_000) as usize;
+    let limit = options.integer_from("max_results", 1)?.unwrap_or(1_000_000) as usize;
     let steps = options.integer_from("steps", 1)?.unwrap_or(100_000_000) as u64;
     Ok(Box::new(move |call, pattern, directed| {
         let places = if directed {
