@@ -377,7 +377,7 @@ static CHOICE: [Numbers; 256] = {
 mod tests {
     use super::*;
     use crate::testing::{self, assert_close};
-    use bonnet_graph::{Digraph, Graph, Unmonitored};
+    use bonnet_graph::{Graph, Unmonitored};
 
     /// The numbers of shortest paths between all pairs, by their lengths.
     fn path_counts(network: Network<'_>, distances: &[Vec<Option<u32>>]) -> Vec<Vec<f64>> {
@@ -397,46 +397,41 @@ mod tests {
 
     #[test]
     fn betweenness_is_the_share_of_shortest_paths() {
-        for seed in 0..150 {
-            let (n, rows) = testing::rows(seed);
-            let graph = Graph::from_edges(n, &rows);
-            let out = Digraph::from_arcs(n, &rows);
-            let into = out.reversed();
-            for network in [Network::undirected(&graph), Network::directed(&out, &into)] {
-                let distances = testing::distances(network);
-                let counts = path_counts(network, &distances);
-                let half = if network.directed { 1.0 } else { 0.5 };
-                let mut nodes = vec![0.0; n];
-                let mut arcs = vec![0.0; network.out.n_arcs()];
-                for (s, t) in (0..n).flat_map(|s| (0..n).map(move |t| (s, t))).filter(|(s, t)| s != t) {
-                    let Some(length) = distances[s][t] else { continue };
-                    for v in (0..n).filter(|&v| v != s && v != t) {
-                        if distances[s][v].zip(distances[v][t]).is_some_and(|(a, b)| a + b == length) {
-                            nodes[v] += half * counts[s][v] * counts[v][t] / counts[s][t];
-                        }
-                    }
-                    let mut at = 0;
-                    for u in 0..n {
-                        for &v in network.out.of(u as u32) {
-                            let v = v as usize;
-                            let ways = [(u, v), (v, u)].into_iter().take(if network.directed { 1 } else { 2 });
-                            for (a, b) in ways {
-                                if distances[s][a].zip(distances[b][t]).is_some_and(|(x, y)| x + y + 1 == length) {
-                                    arcs[at] += half * counts[s][a] * counts[b][t] / counts[s][t];
-                                }
-                            }
-                            at += 1;
-                        }
+        testing::each_network(0..150, |seed, network| {
+            let n = network.n_nodes();
+            let distances = testing::distances(network);
+            let counts = path_counts(network, &distances);
+            let half = if network.directed { 1.0 } else { 0.5 };
+            let mut nodes = vec![0.0; n];
+            let mut arcs = vec![0.0; network.out.n_arcs()];
+            for (s, t) in (0..n).flat_map(|s| (0..n).map(move |t| (s, t))).filter(|(s, t)| s != t) {
+                let Some(length) = distances[s][t] else { continue };
+                for v in (0..n).filter(|&v| v != s && v != t) {
+                    if distances[s][v].zip(distances[v][t]).is_some_and(|(a, b)| a + b == length) {
+                        nodes[v] += half * counts[s][v] * counts[v][t] / counts[s][t];
                     }
                 }
-                let plain = BetweennessOptions { normalized: false, ..BetweennessOptions::default() };
-                let found = betweenness_centrality(network, &plain, &Unmonitored).unwrap();
-                assert_close(&found.value, &nodes, &format!("nodes of graph {seed}"));
-                assert_eq!(found.standard_error, None);
-                let found = edge_betweenness(network, &plain, &Unmonitored).unwrap();
-                assert_close(&found.value, &arcs, &format!("arcs of graph {seed}"));
+                let mut at = 0;
+                for u in 0..n {
+                    for &v in network.out.of(u as u32) {
+                        let v = v as usize;
+                        let ways = [(u, v), (v, u)].into_iter().take(if network.directed { 1 } else { 2 });
+                        for (a, b) in ways {
+                            if distances[s][a].zip(distances[b][t]).is_some_and(|(x, y)| x + y + 1 == length) {
+                                arcs[at] += half * counts[s][a] * counts[b][t] / counts[s][t];
+                            }
+                        }
+                        at += 1;
+                    }
+                }
             }
-        }
+            let plain = BetweennessOptions { normalized: false, ..BetweennessOptions::default() };
+            let found = betweenness_centrality(network, &plain, &Unmonitored).unwrap();
+            assert_close(&found.value, &nodes, &format!("nodes of graph {seed}"));
+            assert_eq!(found.standard_error, None);
+            let found = edge_betweenness(network, &plain, &Unmonitored).unwrap();
+            assert_close(&found.value, &arcs, &format!("arcs of graph {seed}"));
+        });
     }
 
     #[test]

@@ -133,20 +133,14 @@ impl<'a> Bounds<'a> {
 mod tests {
     use super::*;
     use crate::testing;
-    use bonnet_graph::{Digraph, Graph, Unmonitored};
+    use bonnet_graph::{Graph, Unmonitored};
 
     #[test]
     fn the_diameter_is_the_largest_distance() {
-        for seed in 0..400 {
-            let (n, rows) = testing::rows(seed);
-            let graph = Graph::from_edges(n, &rows);
-            let out = Digraph::from_arcs(n, &rows);
-            let into = out.reversed();
-            for network in [Network::undirected(&graph), Network::directed(&out, &into)] {
-                let expected = testing::distances(network).into_iter().flatten().flatten().max().unwrap_or(0);
-                assert_eq!(diameter(network, &Unmonitored).unwrap(), expected, "graph {seed}");
-            }
-        }
+        testing::each_network(0..400, |seed, network| {
+            let expected = testing::distances(network).into_iter().flatten().flatten().max().unwrap_or(0);
+            assert_eq!(diameter(network, &Unmonitored).unwrap(), expected, "graph {seed}");
+        });
     }
 
     #[test]

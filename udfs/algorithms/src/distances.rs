@@ -169,50 +169,45 @@ pub fn effective_diameter(
 mod tests {
     use super::*;
     use crate::testing::{self, assert_close};
-    use bonnet_graph::{Digraph, Graph, Unmonitored};
+    use bonnet_graph::{Graph, Unmonitored};
 
     #[test]
     fn sums_of_distances_are_those_of_all_pairs() {
-        for seed in 0..200 {
-            let (n, rows) = testing::rows(seed);
-            let graph = Graph::from_edges(n, &rows);
-            let out = Digraph::from_arcs(n, &rows);
-            let into = out.reversed();
-            for network in [Network::undirected(&graph), Network::directed(&out, &into)] {
-                let distances = testing::distances(network);
-                let inward = |v: usize| {
-                    let to_v = distances.iter().filter_map(move |row| row[v]).map(f64::from);
-                    to_v.filter(|&distance| distance > 0.0).collect::<Vec<_>>()
-                };
-                let closeness = |v: usize| {
-                    let found = inward(v);
-                    let r = found.len() as f64;
-                    if r == 0.0 { 0.0 } else { r / found.iter().sum::<f64>() * r / (n as f64 - 1.0) }
-                };
-                let what = format!("graph {seed}");
-                let expected: Vec<f64> = (0..n).map(closeness).collect();
-                assert_close(&closeness_centrality(network, &Unmonitored).unwrap(), &expected, &what);
-                let expected: Vec<f64> = (0..n).map(|v| inward(v).iter().map(|d| 1.0 / d).sum()).collect();
-                assert_close(&harmonic_centrality(network, &Unmonitored).unwrap(), &expected, &what);
-                let expected: Vec<u32> =
-                    distances.iter().map(|row| row.iter().flatten().copied().max().unwrap_or(0)).collect();
-                assert_eq!(eccentricity(network, &Unmonitored).unwrap(), expected, "{what}");
-                // Of the sorted distances, the one at the quantile, interpolated within its value.
-                let mut all: Vec<u32> = distances.iter().flatten().flatten().copied().filter(|&d| d > 0).collect();
-                all.sort_unstable();
-                let expected = (!all.is_empty()).then(|| {
-                    let wanted = 0.9 * all.len() as f64;
-                    let value = all[(wanted.ceil() as usize).max(1) - 1];
-                    let below = all.iter().filter(|&&d| d < value).count() as f64;
-                    let at = all.iter().filter(|&&d| d == value).count() as f64;
-                    f64::from(value - 1) + (wanted - below) / at
-                });
-                let found = effective_diameter(network, 0.9, None, 0, &Unmonitored).unwrap();
-                assert_eq!(found.is_some(), expected.is_some());
-                assert_close(found.as_slice(), expected.as_slice(), &what);
-                assert_eq!(effective_diameter(network, 0.9, Some(n), 3, &Unmonitored).unwrap(), found);
-            }
-        }
+        testing::each_network(0..200, |seed, network| {
+            let n = network.n_nodes();
+            let distances = testing::distances(network);
+            let inward = |v: usize| {
+                let to_v = distances.iter().filter_map(move |row| row[v]).map(f64::from);
+                to_v.filter(|&distance| distance > 0.0).collect::<Vec<_>>()
+            };
+            let closeness = |v: usize| {
+                let found = inward(v);
+                let r = found.len() as f64;
+                if r == 0.0 { 0.0 } else { r / found.iter().sum::<f64>() * r / (n as f64 - 1.0) }
+            };
+            let what = format!("graph {seed}");
+            let expected: Vec<f64> = (0..n).map(closeness).collect();
+            assert_close(&closeness_centrality(network, &Unmonitored).unwrap(), &expected, &what);
+            let expected: Vec<f64> = (0..n).map(|v| inward(v).iter().map(|d| 1.0 / d).sum()).collect();
+            assert_close(&harmonic_centrality(network, &Unmonitored).unwrap(), &expected, &what);
+            let expected: Vec<u32> =
+                distances.iter().map(|row| row.iter().flatten().copied().max().unwrap_or(0)).collect();
+            assert_eq!(eccentricity(network, &Unmonitored).unwrap(), expected, "{what}");
+            // Of the sorted distances, the one at the quantile, interpolated within its value.
+            let mut all: Vec<u32> = distances.iter().flatten().flatten().copied().filter(|&d| d > 0).collect();
+            all.sort_unstable();
+            let expected = (!all.is_empty()).then(|| {
+                let wanted = 0.9 * all.len() as f64;
+                let value = all[(wanted.ceil() as usize).max(1) - 1];
+                let below = all.iter().filter(|&&d| d < value).count() as f64;
+                let at = all.iter().filter(|&&d| d == value).count() as f64;
+                f64::from(value - 1) + (wanted - below) / at
+            });
+            let found = effective_diameter(network, 0.9, None, 0, &Unmonitored).unwrap();
+            assert_eq!(found.is_some(), expected.is_some());
+            assert_close(found.as_slice(), expected.as_slice(), &what);
+            assert_eq!(effective_diameter(network, 0.9, Some(n), 3, &Unmonitored).unwrap(), found);
+        });
     }
 
     #[test]

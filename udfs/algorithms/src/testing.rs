@@ -1,7 +1,10 @@
 //! Random small graphs for tests: with loops, repeats, isolated nodes and several components.
 
+use std::ops::Range;
+
 use crate::Network;
 use bonnet_graph::random::below;
+use bonnet_graph::{Digraph, Graph};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -18,6 +21,16 @@ pub(crate) fn rows(seed: u64) -> (usize, Vec<(u32, u32)>) {
     });
     let rows = (0..rows).map(|_| (draw(n) as u32, draw(n) as u32)).collect();
     (n as usize, rows)
+}
+
+/// Calls back with the random graph of each number, once undirected and once with its rows as arcs.
+pub(crate) fn each_network(seeds: Range<u64>, mut check: impl FnMut(u64, Network<'_>)) {
+    for seed in seeds {
+        let (n, rows) = rows(seed);
+        check(seed, Network::undirected(&Graph::from_edges(n, &rows)));
+        let out = Digraph::from_arcs(n, &rows);
+        check(seed, Network::directed(&out, &out.reversed()));
+    }
 }
 
 /// Fails unless two lists of numbers agree to a relative 1e-9.

@@ -132,7 +132,7 @@ impl Counts {
 mod tests {
     use super::*;
     use crate::testing;
-    use bonnet_graph::{Digraph, Graph, Unmonitored};
+    use bonnet_graph::{Graph, Unmonitored};
 
     #[test]
     fn each_label_is_among_the_most_frequent_of_the_neighbours() {
@@ -168,18 +168,12 @@ mod tests {
 
     #[test]
     fn all_at_once_as_graphalytics_has_it() {
-        for seed in 0..200 {
-            let (n, rows) = testing::rows(seed);
-            let graph = Graph::from_edges(n, &rows);
-            let out = Digraph::from_arcs(n, &rows);
-            let into = out.reversed();
-            for network in [Network::undirected(&graph), Network::directed(&out, &into)] {
-                for iterations in [0, 1, 2, 7] {
-                    let how = LabelPropagation::Synchronous { iterations };
-                    let found = label_propagation_communities(network, how, &Unmonitored).unwrap();
-                    assert_eq!(found, synchronous(network, iterations), "graph {seed}");
-                }
+        testing::each_network(0..200, |seed, network| {
+            for iterations in [0, 1, 2, 7] {
+                let how = LabelPropagation::Synchronous { iterations };
+                let found = label_propagation_communities(network, how, &Unmonitored).unwrap();
+                assert_eq!(found, synchronous(network, iterations), "graph {seed}");
             }
-        }
+        });
     }
 }
