@@ -1,8 +1,9 @@
 //! Enumeration and canonical forms of manifolds.
 
 use bonnet_topology::{
-    Complexes, DEFAULT_MOVES, Facets, SurfaceEnumeration, ThreeManifoldEnumeration, Workspace, barycentric_subdivision,
-    bistellar_walk, canonical_form, classic_triangulations, homeomorphism_type,
+    ChainComplex, Complexes, DEFAULT_MOVES, FacesError, Facets, Signs, SurfaceEnumeration, ThreeManifoldEnumeration,
+    Workspace, barycentric_subdivision, bistellar_walk, canonical_form, classic_triangulations, hodge_eigenvectors,
+    homeomorphism_type,
 };
 
 use super::*;
@@ -36,6 +37,49 @@ fn three_manifolds(max_vertices: usize) -> Complexes {
         all.append(&found);
     }
     all
+}
+
+/// What models on complexes read: faces and boundaries of all complexes at once, then by batches the Hodge Laplacians with
+/// their parts and both adjacencies, and eight eigenvectors.
+pub(crate) fn operators(c: &mut Criterion) -> Result<()> {
+    let mut group = c.benchmark_group("operators");
+    group.sample_size(10);
+    for (name, all) in [("surfaces_10", surfaces(10)), ("3_manifolds_9", three_manifolds(9))] {
+        let width = all.facet_size();
+        let read = |i: usize, facets: &mut Facets| {
+            let offsets: Vec<usize> = (0..=all.facets(i).len() / width).map(|facet| facet * width).collect();
+            facets.read(&offsets, all.facets(i)).map_err(|_| FacesError::TooMany { dimension: 0 })
+        };
+        group.throughput(Throughput::Elements(all.len() as u64));
+        group.bench_function(BenchmarkId::new("chain_complex", name), |b| {
+            b.iter(|| ChainComplex::direct_sum(all.len(), read, &Unmonitored).map(|sum| sum.bytes()));
+        });
+        let sum = ChainComplex::direct_sum(all.len(), read, &Unmonitored)?;
+        let batches: Vec<Vec<usize>> = (0..all.len()).collect::<Vec<_>>().chunks(1024).map(<[usize]>::to_vec).collect();
+        group.bench_function(BenchmarkId::new("laplacians_and_adjacencies", name), |b| {
+            b.iter(|| batches.iter().map(|batch| entries(&sum.select(batch), width)).sum::<usize>());
+        });
+        group.bench_function(BenchmarkId::new("hodge_eigenvectors", name), |b| {
+            b.iter(|| hodge_eigenvectors(&sum, 1, 8, &Unmonitored).map(|found| found.vectors.len()));
+        });
+    }
+    group.finish();
+    Ok(())
+}
+
+/// The entries of all operators of a batch.
+fn entries(batch: &ChainComplex, dimensions: usize) -> usize {
+    let laplacians = |k| {
+        let down = batch.laplacian_down(k, Signs::Signed, &Unmonitored);
+        let up = batch.laplacian_up(k, Signs::Signed, &Unmonitored);
+        let both = batch.hodge_laplacian(k, Signs::Signed, &Unmonitored);
+        [down, up, both].into_iter().flatten().map(|matrix| matrix.n_entries()).sum::<usize>()
+    };
+    let adjacencies = |k| {
+        let (lower, upper) = (batch.lower_adjacency(k, &Unmonitored), batch.upper_adjacency(k, &Unmonitored));
+        [lower, upper].into_iter().flatten().map(|matrix| matrix.n_entries()).sum::<usize>()
+    };
+    (0..dimensions).map(|k| laplacians(k) + adjacencies(k)).sum()
 }
 
 /// On one thread: rows are what runs in parallel.

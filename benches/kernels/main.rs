@@ -163,6 +163,7 @@ fn all(c: &mut Criterion) {
         topology::topology,
         enumeration::enumeration,
         enumeration::complexes,
+        enumeration::operators,
         homophily::metapaths,
         homophily::homophily_of_graphs,
         algorithms::algorithms,

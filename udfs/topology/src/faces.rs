@@ -29,6 +29,16 @@ pub struct Faces {
 }
 
 impl Faces {
+    /// Faces in lexicographic order, of `width` vertices each.
+    pub(crate) fn new(width: usize, vertices: Vec<u32>) -> Self {
+        Self { width, vertices }
+    }
+
+    /// All vertices, face after face.
+    pub(crate) fn vertices(&self) -> &[u32] {
+        &self.vertices
+    }
+
     /// The dimension: vertices of a face less one.
     pub fn dimension(&self) -> usize {
         self.width - 1
@@ -96,35 +106,51 @@ impl Faces {
 /// answer or has no room for it.
 pub fn faces_from(facets: &Facets, lowest: usize, monitor: &dyn Monitor) -> Result<Vec<Faces>, FacesError> {
     let top = facets.dimension();
-    // One simplex alone may have too many: that is known before anything is listed.
-    if let Some(dimension) = (lowest..top).find(|&dimension| binomial(top + 1, dimension + 1) > MAX_FACES) {
-        return Err(FacesError::TooMany { dimension });
-    }
+    check_binomials(facets, lowest)?;
     let mut levels: Vec<Faces> = Vec::new();
     for dimension in (lowest..=top).rev() {
-        monitor.check()?;
         let width = dimension + 1;
-        let listed = facets.iter().filter(|simplex| simplex.len() == width);
-        let count = listed.clone().count() + levels.last().map_or(0, |above| above.len() * (width + 1));
-        if count > MAX_FACES {
-            return Err(FacesError::TooMany { dimension });
-        }
-        // Sorting holds a second copy.
-        let _room = Reservation::new(monitor, count * (4 * width + 16))?;
-        let mut vertices = Vec::with_capacity(count * width);
-        listed.for_each(|simplex| vertices.extend_from_slice(simplex));
-        if let Some(above) = levels.last() {
-            for face in above.iter() {
-                for omitted in 0..=width {
-                    vertices.extend_from_slice(&face[..omitted]);
-                    vertices.extend_from_slice(&face[omitted + 1..]);
-                }
-            }
-        }
-        levels.push(Faces { width, vertices: sorted(&vertices, width, facets.n_vertices()) });
+        let (rows, _room) = rows_with_repeats(facets, dimension, levels.last(), monitor)?;
+        levels.push(Faces { width, vertices: sorted(&rows, width, facets.n_vertices()) });
     }
     levels.reverse();
     Ok(levels)
+}
+
+/// Whether one simplex alone has too many faces: that is known before anything is listed.
+pub(crate) fn check_binomials(facets: &Facets, lowest: usize) -> Result<(), FacesError> {
+    let top = facets.dimension();
+    match (lowest..top).find(|&dimension| binomial(top + 1, dimension + 1) > MAX_FACES) {
+        Some(dimension) => Err(FacesError::TooMany { dimension }),
+        None => Ok(()),
+    }
+}
+
+/// The simplices of a dimension in the list, then the boundaries of the faces one dimension above, in order: with
+/// repetition, `dimension + 1` vertices each. The room is for them and for sorting a second copy.
+pub(crate) fn rows_with_repeats<'a>(
+    facets: &Facets,
+    dimension: usize,
+    above: Option<&Faces>,
+    monitor: &'a dyn Monitor,
+) -> Result<(Vec<u32>, Reservation<'a>), FacesError> {
+    monitor.check()?;
+    let width = dimension + 1;
+    let listed = facets.iter().filter(|simplex| simplex.len() == width);
+    let count = listed.clone().count() + above.map_or(0, |above| above.len() * (width + 1));
+    if count > MAX_FACES {
+        return Err(FacesError::TooMany { dimension });
+    }
+    let room = Reservation::new(monitor, count * (4 * width + 16))?;
+    let mut rows = Vec::with_capacity(count * width);
+    listed.for_each(|simplex| rows.extend_from_slice(simplex));
+    for face in above.into_iter().flat_map(Faces::iter) {
+        for omitted in 0..=width {
+            rows.extend_from_slice(&face[..omitted]);
+            rows.extend_from_slice(&face[omitted + 1..]);
+        }
+    }
+    Ok((rows, room))
 }
 
 /// How many of `n` things can be chosen `k` at a time; no more than `usize::MAX`.

@@ -4,6 +4,8 @@
 //!
 //! * Complexes: [`Facets`], [`Faces`], [`barycentric_subdivision`], [`connected_sum`], [`clique_complex`],
 //!   [`bistellar_walk`].
+//! * Operators by dimension, of one complex or of many side by side: [`ChainComplex`], [`SparseMatrix`],
+//!   [`hodge_eigenvectors`].
 //! * Invariants: [`homology`], [`euler_characteristic`], [`is_orientable`], [`genus`], [`homeomorphism_type`].
 //! * Enumeration: [`SurfaceEnumeration`], [`ThreeManifoldEnumeration`], [`classic_triangulations`].
 //!
@@ -20,6 +22,7 @@ mod barycentric_subdivision;
 mod bistellar;
 mod boundary_matrix;
 mod canonical_form;
+mod chain_complex;
 mod classic_triangulations;
 mod clique_complex;
 mod connected_sum;
@@ -32,18 +35,22 @@ mod facets;
 mod flat;
 mod genus;
 mod graph_betti;
+mod hodge_eigenvectors;
 mod hodge_laplacian;
 mod homeomorphism_type;
 mod homology;
 mod manifold;
 mod one_skeleton;
+mod operators;
 mod orientability;
 mod ridges;
+mod sparse_matrix;
 
 pub use barycentric_subdivision::barycentric_subdivision;
 pub use bistellar::{MAX_MOVE_DIMENSION, MoveError, bistellar_walk};
 pub use boundary_matrix::{BoundaryEntry, boundary_matrix};
 pub use canonical_form::canonical_form;
+pub use chain_complex::ChainComplex;
 pub use classic_triangulations::{Classic, classic_triangulations};
 pub use clique_complex::clique_complex;
 pub use connected_sum::{SumError, connected_sum};
@@ -56,12 +63,15 @@ pub use facets::{Facets, FacetsError, Offset};
 pub use flat::FlatFacets;
 pub use genus::genus;
 pub use graph_betti::graph_betti;
+pub use hodge_eigenvectors::{HodgeEigenvectors, hodge_eigenvectors};
 pub use hodge_laplacian::{SpectrumError, hodge_laplacian_spectrum};
 pub use homeomorphism_type::{DEFAULT_MOVES, census_3_manifold, homeomorphism_type, surface_name};
 pub use homology::{Homology, Workspace, homology};
 pub use manifold::{ManifoldCheck, manifold_check};
 pub use one_skeleton::one_skeleton;
+pub use operators::Signs;
 pub use orientability::is_orientable;
+pub use sparse_matrix::SparseMatrix;
 
 #[cfg(feature = "sql")]
 mod sql;
