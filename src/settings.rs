@@ -42,6 +42,7 @@ impl fmt::Display for Device {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BonnetSettings {
     device: Device,
+    external_access: bool,
     graph_cache: usize,
     statement_timeout: Option<Duration>,
     threads: usize,
@@ -62,8 +63,13 @@ pub struct SettingRow {
 }
 
 /// Name and description of each setting.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str); 5] = [
     ("device", "Where models are trained: auto (CUDA where there is one), cpu or cuda."),
+    (
+        "external_access",
+        "Whether statements may read and write files and attach what lies outside the database: on or off. Once off, it stays \
+         off as long as the session.",
+    ),
     (
         "graph_cache",
         "What the graphs that stay between statements may take together, as '512MB', '4GB', or off. They count against the \
@@ -82,6 +88,7 @@ impl BonnetSettings {
         let threads = threads.clamp(1, MOST_THREADS);
         Self {
             device: Device::default(),
+            external_access: true,
             graph_cache: GRAPH_CACHE,
             statement_timeout: None,
             threads,
@@ -92,6 +99,11 @@ impl BonnetSettings {
     /// Where models are trained.
     pub fn device(&self) -> Device {
         self.device
+    }
+
+    /// Whether statements may read and write files and attach what lies outside the database.
+    pub fn external_access(&self) -> bool {
+        self.external_access
     }
 
     /// The bytes that cached graphs may take together; 0 for no cache.
@@ -116,6 +128,7 @@ impl BonnetSettings {
     pub fn get(&self, key: &str) -> Result<String> {
         match key {
             "device" => Ok(self.device.to_string()),
+            "external_access" => Ok(if self.external_access { "on" } else { "off" }.to_owned()),
             "graph_cache" => Ok(graph_cache_text(self.graph_cache)),
             "statement_timeout" => Ok(timeout_text(self.statement_timeout)),
             "threads" => Ok(self.threads.to_string()),
@@ -132,9 +145,9 @@ impl BonnetSettings {
         self.set(key, &default)
     }
 
-    /// Gives all settings their defaults.
+    /// Gives all settings their defaults, but for external access, which stays off where it is.
     pub fn reset_all(&mut self) {
-        *self = Self::new(self.default_threads);
+        *self = Self { external_access: self.external_access, ..Self::new(self.default_threads) };
     }
 
     /// All settings, in the order of their names.
@@ -172,6 +185,7 @@ impl ExtensionOptions for BonnetSettings {
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key.to_ascii_lowercase().as_str() {
             "device" => self.device = parse_device(value)?,
+            "external_access" => self.external_access = parse_external_access(value, self.external_access)?,
             "graph_cache" => self.graph_cache = parse_graph_cache(value)?,
             "statement_timeout" => self.statement_timeout = parse_timeout(value)?,
             "threads" => self.threads = parse_threads(value)?,
@@ -202,6 +216,18 @@ fn parse_device(value: &str) -> Result<Device> {
         "cpu" => Ok(Device::Cpu),
         "cuda" => Ok(Device::Cuda),
         _ => refuse(format!("bonnet.device = '{value}': expected auto, cpu or cuda")),
+    }
+}
+
+/// What closes the doors to files for good: a statement that opened them would open them to whoever wrote it.
+fn parse_external_access(value: &str, before: bool) -> Result<bool> {
+    match (value.trim().to_ascii_lowercase().as_str(), before) {
+        ("off" | "false" | "0", _) => Ok(false),
+        ("on" | "true" | "1", true) => Ok(true),
+        ("on" | "true" | "1", false) => {
+            refuse("bonnet.external_access is off and stays off as long as the session".to_owned())
+        }
+        _ => refuse(format!("bonnet.external_access = '{value}': expected on or off")),
     }
 }
 
@@ -317,8 +343,8 @@ mod tests {
             ("SET bonnet.statement_timeout = -1", "expected milliseconds"),
             (
                 "SET bonnet.nothing = 1",
-                "there is no setting bonnet.nothing; there are: bonnet.device, bonnet.graph_cache, bonnet.statement_timeout, \
-                 bonnet.threads",
+                "there is no setting bonnet.nothing; there are: bonnet.device, bonnet.external_access, bonnet.graph_cache, \
+                 bonnet.statement_timeout, bonnet.threads",
             ),
         ] {
             let found = run(&context, text).await;
@@ -371,6 +397,22 @@ mod tests {
         }
         settings.reset("graph_cache").unwrap();
         assert_eq!(settings.get("graph_cache").unwrap(), "1GB");
+    }
+
+    #[test]
+    fn external_access_is_closed_for_good() {
+        let mut settings = BonnetSettings::new(1);
+        settings.set("external_access", "on").unwrap();
+        assert!(settings.external_access());
+        settings.set("external_access", "OFF").unwrap();
+        assert_eq!((settings.external_access(), settings.get("external_access").unwrap().as_str()), (false, "off"));
+        settings.reset_all();
+        assert!(!settings.external_access());
+        for refused in [settings.reset("external_access"), settings.set("external_access", "on")] {
+            assert!(refused.unwrap_err().to_string().contains("stays off as long as the session"));
+        }
+        let wrong = settings.set("external_access", "maybe").unwrap_err();
+        assert!(wrong.to_string().contains("expected on or off"), "{wrong}");
     }
 
     #[test]

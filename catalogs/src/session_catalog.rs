@@ -17,7 +17,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
-use crate::file_table::{file_table, looks_like_a_file};
+use crate::file_table::{FILE_OPTION, file_table, looks_like_a_file};
 use crate::memory_schema::MemorySchema;
 use crate::new_table::SYSTEM_SCHEMA;
 use crate::provider_catalog::{ProviderCatalog, ProviderSchema};
@@ -172,6 +172,12 @@ impl SessionSchema {
             }
             let state = self.state.session();
             let state = state.ok_or_else(|| plan_datafusion_err!("the session that reads '{name}' is closed"))?;
+            if !external_access(&state) {
+                return plan_err!(
+                    "the file '{}' is refused: bonnet.external_access is off in this session",
+                    name.split(FILE_OPTION).next().unwrap_or(name)
+                );
+            }
             file_table(name, &state).await.map(Some)
         }
         .boxed()
@@ -185,6 +191,12 @@ impl SessionSchema {
         let plan = view.plan(self.state.views.as_ref(), &state, &self.catalog).await?;
         Ok(Arc::new(ViewTable::new(plan, Some(view.query.clone()))))
     }
+}
+
+/// Whether the session may read files: its setting `bonnet.external_access`, which belongs to the engine above.
+fn external_access(state: &SessionState) -> bool {
+    let entries = state.config_options().extensions.iter().flat_map(|(_, settings)| settings.entries());
+    !entries.into_iter().any(|entry| entry.key == "bonnet.external_access" && entry.value.as_deref() == Some("off"))
 }
 
 /// A table at another time, or its history.

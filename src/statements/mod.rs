@@ -4,6 +4,7 @@ mod alter;
 mod attach;
 mod changes;
 mod copy;
+mod external;
 mod graph;
 mod nulls;
 mod partners;
@@ -26,6 +27,7 @@ use crate::{Answer, Result, Session};
 
 /// Runs one statement on the engine's runtime.
 pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {
+    external::check_statement(session, &statement)?;
     if let Some(done) = session.transaction.admit(&statement)? {
         return Ok(done);
     }

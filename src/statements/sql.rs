@@ -14,7 +14,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{alter, changes, copy, nulls, partners, prepared, table, train_rows};
+use super::{alter, changes, copy, external, nulls, partners, prepared, table, train_rows};
 use crate::front::columns::ColumnNames;
 use crate::front::{self, Prepared, ast as front_ast, summarize};
 use crate::query::task_context;
@@ -61,6 +61,7 @@ async fn run_plan(
     tag: String,
     names: Option<ColumnNames>,
 ) -> Result<Answer> {
+    external::check_plan(session, &plan)?;
     let change = match &plan {
         LogicalPlan::Dml(change) => Some(change.clone()),
         _ => None,

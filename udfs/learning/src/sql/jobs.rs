@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use bonnet_sql::{Call, OptionValue, usage_error};
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, ScalarValue};
 
 use super::splits::SplitChoice;
@@ -147,6 +148,21 @@ pub(super) struct JobRow {
     /// The folder for the file of the run's parameters.
     pub save: Option<String>,
     pub options: std::result::Result<TrainOptions, String>,
+}
+
+impl JobRow {
+    /// The option by which the job reads or writes a file, if it does.
+    pub(super) fn door(&self) -> Option<String> {
+        let door = |name: &str, path: &Option<String>| path.as_ref().map(|path| format!("{name} => '{path}'"));
+        door(LOAD, &self.load).or_else(|| door(SAVE, &self.save))
+    }
+}
+
+/// Whether the session may not read and write files: its setting `bonnet.external_access`, which belongs to the engine
+/// above.
+pub(super) fn doors_closed(options: &ConfigOptions) -> bool {
+    let mut entries = options.extensions.iter().flat_map(|(_, settings)| settings.entries());
+    entries.any(|entry| entry.key == "bonnet.external_access" && entry.value.as_deref() == Some("off"))
 }
 
 /// The jobs of all batches.

@@ -123,6 +123,10 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     };
     let batches = run.collect(0)?;
     let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
+    let closed = jobs::doors_closed(run.context().session_config().options());
+    if let Some(what) = jobs.iter().find_map(JobRow::door).filter(|_| closed) {
+        return usage_error(format!("{what} is refused: bonnet.external_access is off in this session"));
+    }
     jobs.iter_mut().filter_map(|job| job.options.as_mut().ok()).for_each(|options| answer.prepare(options));
     let execution = Execution { answer, call, run, batches, place };
     // The total is announced before the first run starts, so that the remaining time can be estimated.
