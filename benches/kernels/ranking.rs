@@ -1,8 +1,8 @@
 //! Agreement of rankings, and what is built on it.
 
 use bonnet_ranking::{
-    Metric, Points, RegroupingOptions, Scale, embedding_distortion, frechet_distance, kendall_tau, order_gap,
-    regrouping_test, spearman,
+    Metric, Points, RegroupingOptions, Scale, auc, average_precision, embedding_distortion, frechet_distance,
+    kendall_tau, order_gap, regrouping_test, spearman,
 };
 
 use super::*;
@@ -19,6 +19,11 @@ pub(crate) fn ranking(c: &mut Criterion) -> Result<()> {
     let (p, q): (Vec<f64>, Vec<f64>) = x.iter().zip(&y).map(|(x, y)| (x.sqrt(), y.sqrt())).unzip();
     group.bench_function("spearman_1000000_reals", |b| b.iter(|| spearman(black_box(&p), &q, &Unmonitored)));
     group.bench_function("kendall_tau_1000000_reals", |b| b.iter(|| kendall_tau(black_box(&p), &q, &Unmonitored)));
+    let positive: Vec<bool> = y.iter().map(|y| *y > 90_000.0).collect();
+    group.bench_function("auc_1000000_reals", |b| b.iter(|| auc(black_box(&p), &positive, &Unmonitored)));
+    group.bench_function("average_precision_1000000_reals", |b| {
+        b.iter(|| average_precision(black_box(&p), &positive, &Unmonitored));
+    });
     let curve = |values: &[f64]| -> Vec<(f64, f64)> { (0..5_000).map(|i| (i as f64, values[i])).collect() };
     let (a, b) = (curve(&x), curve(&y));
     group.bench_function("frechet_distance_5000", |c| c.iter(|| frechet_distance(black_box(&a), &b, &Unmonitored)));

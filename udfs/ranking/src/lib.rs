@@ -5,6 +5,7 @@
 //! and how much of the scores the groups explain. A value that is missing is `None`, never a number that stands for it.
 //!
 //! * Agreement: [`spearman`], [`kendall_tau`], [`TopSets`], [`rank_volatility`].
+//! * Scores of positive and negative items: [`auc()`], [`average_precision()`].
 //! * Strata: [`regrouping_test`], [`order_gap`], [`variance_decomposition`].
 //! * Embeddings: [`embedding_distortion`], [`frechet_distance`].
 //!
@@ -18,6 +19,9 @@
 //! assert_eq!(kendall_tau(&x, &y, &Unmonitored).unwrap(), Some(1.0 / 3.0));
 //! ```
 
+mod auc;
+mod average_precision;
+mod binary_ranking;
 mod embedding_distortion;
 mod frechet_distance;
 mod geometry;
@@ -36,6 +40,8 @@ mod truncated_rank;
 mod variance_decomposition;
 mod volatility;
 
+pub use auc::auc;
+pub use average_precision::average_precision;
 pub use embedding_distortion::{Distortion, EmbeddingError, Scale, distortion_constant, embedding_distortion};
 pub use frechet_distance::{FrechetError, frechet_distance};
 pub use geometry::{Factor, Metric, MetricError, PointError, Points, factors};

@@ -66,7 +66,7 @@ pub use graph_betti::graph_betti;
 pub use hodge_eigenvectors::{HodgeEigenvectors, hodge_eigenvectors};
 pub use hodge_laplacian::{SpectrumError, hodge_laplacian_spectrum};
 pub use homeomorphism_type::{DEFAULT_MOVES, census_3_manifold, homeomorphism_type, surface_name};
-pub use homology::{Homology, Workspace, homology};
+pub use homology::{Coefficients, CoefficientsError, Group, Homology, Workspace, homology};
 pub use manifold::{ManifoldCheck, manifold_check};
 pub use one_skeleton::one_skeleton;
 pub use operators::Signs;

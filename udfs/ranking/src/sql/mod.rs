@@ -2,6 +2,7 @@
 
 mod agreement;
 mod average_rank;
+mod binary;
 mod embedding_distortion;
 mod input;
 mod order_gap;
@@ -19,6 +20,8 @@ pub fn functions() -> Vec<Function> {
         agreement::kendall_tau(),
         agreement::spearman(),
         average_rank::average_rank(),
+        binary::auc(),
+        binary::average_precision(),
         embedding_distortion::embedding_distortion(),
         order_gap::order_gap(),
         regrouping_test::regrouping_test(),

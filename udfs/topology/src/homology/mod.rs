@@ -5,6 +5,7 @@
 //! it is a sparse list ([`sparse`]). Both work from the top dimension down and drop the columns that the dimension above
 //! has made redundant.
 
+mod coefficients;
 pub(crate) mod small;
 mod smith;
 mod sparse;
@@ -13,6 +14,8 @@ use bonnet_graph::{Monitor, Stopped};
 use num_bigint::BigUint;
 
 use crate::{FacesError, Facets};
+
+pub use coefficients::{Coefficients, CoefficientsError, Group};
 
 /// The homology groups of a complex with integer coefficients, by dimension: `Z^betti + Z_t1 + Z_t2 + ...`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,14 +1,16 @@
-//! Numbers of a complex: `betti_numbers`, `torsion_coefficients`, `euler_characteristic`, `f_vector`, `dimension`.
+//! Numbers of a complex: `betti_numbers`, `homology_groups`, `torsion_coefficients`, `euler_characteristic`, `f_vector`, `dimension`.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use arrow::array::{Array, ArrayRef, Int64Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, ScalarFunction};
-use datafusion::common::Result;
+use bonnet_sql::{Body, Function, ScalarFunction, execution_error};
+use datafusion::common::{DataFusionError, Result};
 
 use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
+use super::dimensions::word_parameter;
+use crate::{Coefficients, CoefficientsError, Group};
 
 const HOMOLOGY: &str = "Munkres, Elements of Algebraic Topology (1984), Sec. 11; Ballester et al., MANTRA: The Manifold \
                         Triangulations Assemblage (ICLR 2025), App. A.2";
@@ -16,14 +18,43 @@ const HOMOLOGY: &str = "Munkres, Elements of Algebraic Topology (1984), Sec. 11;
 /// The registration of `betti_numbers`.
 pub fn betti_numbers() -> Function {
     Function::new("betti_numbers", Body::Scalar(Arc::new(BettiNumbers))).heavy()
-        .parameters([facets_parameter()])
+        .parameters([
+            facets_parameter(),
+            word_parameter("field", "Z", "'Z' for the integers, 'Q' for the rationals, 'Z/p' for those modulo a prime p below 2^32."),
+        ])
         .returns("BIGINT[]")
         .description(
-            "The Betti numbers of a simplicial complex with integer coefficients, from dimension 0 to its own: lists count \
-             from 1, so beta_k is betti_numbers(facets)[k + 1]. Any dimension, pure or not; exact. NULL for NULL.",
+            "The Betti numbers of a simplicial complex, from dimension 0 to its own: the ranks of homology with integer \
+             coefficients, which are those over Q, or the dimensions over another field. Lists count from 1, so beta_k is \
+             betti_numbers(facets)[k + 1]. Any dimension, pure or not; exact. NULL for NULL.",
         )
         .example("SELECT betti_numbers([[1,2],[2,3],[1,3],[4,5]]) AS two_components_and_a_cycle")
         .source(HOMOLOGY)
+}
+
+/// The registration of `homology_groups`.
+pub fn homology_groups() -> Function {
+    Function::new("homology_groups", Body::Scalar(Arc::new(HomologyGroups)))
+        .heavy()
+        .parameters([
+            facets_parameter(),
+            word_parameter(
+                "ring",
+                "Z",
+                "'Z' for the integers, 'Q' for the rationals, 'Z/n' for those modulo n, from 2 to 2^32 - 1.",
+            ),
+        ])
+        .returns("TEXT[]")
+        .description(
+            "The homology groups of a simplicial complex with coefficients in a ring, from dimension 0 to its own, as \
+             'Z^2 + Z_2' or, over Z/4, 'Z_2 + Z_4^3'; '0' where there is nothing. Orders of summands divide the next. \
+             Exact. NULL for NULL.",
+        )
+        .example(
+            "SELECT homology_groups(facets) AS integers, homology_groups(facets, ring => 'Z/2') AS modulo_2 \
+             FROM classic_triangulations() WHERE name = 'RP^2'",
+        )
+        .source("Hatcher, Algebraic Topology (2002), Sec. 3.A: universal coefficients")
 }
 
 /// The registration of `torsion_coefficients`.
@@ -126,6 +157,63 @@ fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Res
     Ok(blocks)
 }
 
+/// Goes through the rows with their homology, but for those whose facets or coefficients are NULL, and ends each.
+fn with_coefficients<T: Send>(
+    name: &'static str,
+    parameter: &str,
+    columns: &[ArrayRef],
+    monitor: &dyn Monitor,
+    check: impl Fn(Coefficients) -> std::result::Result<Coefficients, CoefficientsError> + Sync,
+    value: impl Fn(&Group) -> T + Sync,
+) -> Result<Vec<Lists<T>>> {
+    let facets = FacetsColumn::new(name, &columns[0])?;
+    let texts = columns[1].as_string::<i32>();
+    // Most often all rows have the same.
+    let read = |text: &str| {
+        let coefficients = text.parse().and_then(&check);
+        coefficients.map_err(|error| execution_error(format!("{name}: {parameter} => {error}")))
+    };
+    let first = texts.iter().flatten().next().map(|text| Ok::<_, DataFusionError>((text, read(text)?))).transpose()?;
+    facets.for_each(monitor, |groups: &mut Lists<T>, complex, work, row| {
+        let text = texts.is_valid(row).then(|| texts.value(row));
+        let coefficients = match (text, first) {
+            (Some(text), Some((known, coefficients))) if text == known => Some(coefficients),
+            (text, _) => text.map(read).transpose()?,
+        };
+        let both = complex.zip(coefficients);
+        if let Some((complex, coefficients)) = both {
+            let homology = work.homology(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+            groups.values.extend(homology.groups(coefficients).iter().map(&value));
+        }
+        groups.end_row(both.is_some());
+        Ok(())
+    })
+}
+
+fn over_fields(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let name = "betti_numbers";
+    let rank = |group: &Group| group.rank as i64;
+    let blocks = with_coefficients(name, "field", columns, monitor, Coefficients::with_ranks, rank)?;
+    let values = || blocks.iter().flat_map(|ranks| ranks.values.iter().copied());
+    Lists::array(blocks.iter(), name, || Arc::new(Int64Array::from_iter_values(values())))
+}
+
+#[derive(Debug)]
+struct HomologyGroups;
+
+impl ScalarFunction for HomologyGroups {
+    fn data_type(&self) -> DataType {
+        list_of(DataType::Utf8)
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let name = "homology_groups";
+        let blocks = with_coefficients(name, "ring", columns, monitor, Ok, ToString::to_string)?;
+        let values: Vec<&String> = blocks.iter().flat_map(|groups| &groups.values).collect();
+        Lists::array(blocks.iter(), name, || Arc::new(StringArray::from_iter_values(values)))
+    }
+}
+
 #[derive(Debug)]
 struct BettiNumbers;
 
@@ -135,6 +223,9 @@ impl ScalarFunction for BettiNumbers {
     }
 
     fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        if columns[1].as_string::<i32>().iter().any(|field| field != Some("Z")) {
+            return over_fields(columns, monitor);
+        }
         let blocks = homology("betti_numbers", &columns[0], monitor)?;
         let values = || blocks.iter().flat_map(|(betti, _)| betti.values.iter().copied());
         Lists::array(blocks.iter().map(|(betti, _)| betti), "betti_numbers", || {

@@ -3,10 +3,14 @@
 mod column;
 mod complexes;
 mod constructions;
+mod dimensions;
 mod enumerations;
 mod graphs;
 mod homology;
 mod manifolds;
+mod matrices;
+mod spectra;
+mod structs;
 
 use bonnet_sql::Function;
 
@@ -14,6 +18,7 @@ use bonnet_sql::Function;
 pub fn functions() -> Vec<Function> {
     vec![
         homology::betti_numbers(),
+        homology::homology_groups(),
         homology::torsion_coefficients(),
         homology::euler_characteristic(),
         homology::f_vector(),
@@ -25,8 +30,13 @@ pub fn functions() -> Vec<Function> {
         complexes::barycentric_subdivision(),
         complexes::one_skeleton(),
         complexes::faces(),
-        complexes::boundary_matrix(),
-        complexes::hodge_laplacian_spectrum(),
+        matrices::boundary_matrix(),
+        matrices::coboundary_matrix(),
+        matrices::hodge_laplacian(),
+        matrices::adjacency_of_simplices(),
+        matrices::incident_simplices(),
+        spectra::hodge_laplacian_spectrum(),
+        spectra::hodge_eigenvectors(),
         constructions::canonical_form(),
         constructions::bistellar_walk(),
         constructions::connected_sum(),

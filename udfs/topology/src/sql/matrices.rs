@@ -1,0 +1,279 @@
+//! Sparse matrices on the faces of a dimension: `boundary_matrix`, `coboundary_matrix`, `hodge_laplacian`,
+//! `adjacency_of_simplices`, `incident_simplices`.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListArray};
+use arrow::datatypes::{DataType, Int64Type};
+use bonnet_graph::{Monitor, Stopped};
+use bonnet_sql::{Body, Function, OptionValue, Parameter, ScalarFunction, stopped};
+use datafusion::common::Result;
+
+use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
+use super::dimensions::{dimension, dimension_parameter, value_parameter, word, word_parameter};
+use super::structs::{struct_type, structs};
+use crate::{ChainComplex, Signs, SparseMatrix};
+
+const MATRIX: [&str; 3] = ["row_index", "column_index", "value"];
+const ADJACENCY: [&str; 3] = ["row_index", "column_index", "shared"];
+const VIA: [&str; 2] = ["upper", "lower"];
+const PARTS: [&str; 3] = ["both", "down", "up"];
+
+/// The registration of `boundary_matrix`.
+pub fn boundary_matrix() -> Function {
+    Function::new("boundary_matrix", Body::Scalar(Arc::new(BoundaryMatrix)))
+        .parameters([facets_parameter(), dimension_parameter()])
+        .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
+        .description(
+            "The boundary map from dimension dim to dim - 1 as a sparse matrix: the entries other than 0, each 1 or -1. \
+             Column j is the boundary of faces(facets, dim)[j], row i belongs to faces(facets, dim - 1)[i]. Empty for \
+             dimension 0 and above the complex's own. NULL for NULL.",
+        )
+        .example(
+            "SELECT row_index, column_index, value FROM flatten((SELECT boundary_matrix([[1,2,3]], 2) AS entries), entries)",
+        )
+        .source("Munkres, Elements of Algebraic Topology (1984), Sec. 5 and 11")
+}
+
+/// The registration of `coboundary_matrix`.
+pub fn coboundary_matrix() -> Function {
+    Function::new("coboundary_matrix", Body::Scalar(Arc::new(OfComplex(Matrix::Coboundary))))
+        .parameters([facets_parameter(), dimension_parameter()])
+        .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
+        .description(
+            "The coboundary map from dimension dim to dim + 1 as a sparse matrix: the transpose of boundary_matrix of \
+             dim + 1, row by row. Column j belongs to faces(facets, dim)[j], row i to faces(facets, dim + 1)[i]. Empty \
+             from the complex's dimension on. NULL for NULL.",
+        )
+        .example(
+            "SELECT row_index, column_index, value \
+             FROM flatten((SELECT coboundary_matrix([[1,2,3]], 1) AS entries), entries)",
+        )
+        .source("Munkres, Elements of Algebraic Topology (1984), Sec. 42")
+}
+
+/// The registration of `hodge_laplacian`.
+pub fn hodge_laplacian() -> Function {
+    Function::new("hodge_laplacian", Body::Scalar(Arc::new(OfComplex(Matrix::HodgeLaplacian))))
+        .parameters([
+            facets_parameter(),
+            dimension_parameter(),
+            word_parameter("part", "both", "'down' for B_k^T B_k, 'up' for B_k+1 B_k+1^T, 'both' for their sum."),
+            value_parameter("signed", DataType::Boolean, "Whether boundaries have signs; false takes absolute values.")
+                .or(OptionValue::Boolean(true)),
+        ])
+        .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
+        .description(
+            "The Hodge Laplacian on the faces of a dimension, or one of its two parts, as a sparse matrix: the entries \
+             other than 0, row by row. Row and column i belong to faces(facets, dim)[i]. For vertices it is that of the \
+             graph, D - A. Without signs it does not depend on the order of the vertices. Empty above the complex's \
+             dimension. NULL for NULL.",
+        )
+        .example(
+            "SELECT row_index, column_index, value FROM flatten((SELECT hodge_laplacian([[1,2,3],[3,4]], 1) AS entries), \
+             entries)",
+        )
+        .source("Lim, Hodge Laplacians on Graphs (SIAM Review 2020), Sec. 4")
+}
+
+/// The registration of `adjacency_of_simplices`.
+pub fn adjacency_of_simplices() -> Function {
+    Function::new("adjacency_of_simplices", Body::Scalar(Arc::new(OfComplex(Matrix::Adjacency))))
+        .parameters([facets_parameter(), dimension_parameter(), via_parameter()])
+        .returns("STRUCT(row_index BIGINT, column_index BIGINT, shared BIGINT)[]")
+        .description(
+            "Which faces of a dimension are neighbours, row by row and both ways: 'upper' for two faces of one face \
+             faces(facets, dim + 1)[shared], 'lower' for two that share the face faces(facets, dim - 1)[shared]. Row and \
+             column i belong to faces(facets, dim)[i]. For vertices 'upper' is the graph, and 'lower' is empty. Empty \
+             above the complex's dimension. NULL for NULL.",
+        )
+        .example(
+            "SELECT row_index, column_index, shared \
+             FROM flatten((SELECT adjacency_of_simplices([[1,2,3],[2,3,4]], 2, via => 'lower') AS pairs), pairs)",
+        )
+        .source("Ballester et al., MANTRA: The Manifold Triangulations Assemblage (ICLR 2025), App. A.4; Papillon et al., \
+                 Architectures of Topological Deep Learning (2023), Sec. 2")
+}
+
+/// The registration of `incident_simplices`.
+pub fn incident_simplices() -> Function {
+    Function::new("incident_simplices", Body::Scalar(Arc::new(IncidentSimplices)))
+        .parameters([facets_parameter(), dimension_parameter(), via_parameter()])
+        .returns("BIGINT[][]")
+        .description(
+            "For each face of a dimension, in the order of faces(facets, dim), which faces of one dimension more it is a \
+             face of ('upper'), or which are its own faces of one dimension less ('lower'): their places, ascending, in \
+             faces(facets, dim + 1) or faces(facets, dim - 1). Empty above the complex's dimension. NULL for NULL.",
+        )
+        .example("SELECT incident_simplices([[1,2,3],[3,4]], 0) AS edges_of_vertices")
+        .source("Papillon et al., Architectures of Topological Deep Learning (2023), Sec. 2")
+}
+
+fn via_parameter() -> Parameter {
+    word_parameter("via", "upper", "'upper' for what is one dimension above, 'lower' for what is one below.")
+}
+
+#[derive(Debug)]
+struct BoundaryMatrix;
+
+impl ScalarFunction for BoundaryMatrix {
+    fn data_type(&self) -> DataType {
+        struct_type(MATRIX)
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let name = "boundary_matrix";
+        let facets = FacetsColumn::new(name, &columns[0])?;
+        let blocks = facets.for_each(monitor, |entries: &mut Lists<[i64; 3]>, complex, _, row| {
+            let dimension = dimension(name, &columns[1], row)?;
+            let matrix = match (complex, dimension) {
+                (Some(complex), Some(dimension)) => Some(
+                    crate::boundary_matrix(complex, dimension, monitor)
+                        .map_err(|error| facets.kernel_fault(row, error))?,
+                ),
+                _ => None,
+            };
+            let valid = matrix.is_some();
+            let matrix = matrix.into_iter().flatten();
+            entries.values.extend(matrix.map(|entry| [entry.row as i64 + 1, entry.column as i64 + 1, entry.value]));
+            entries.end_row(valid);
+            Ok(())
+        })?;
+        structs(&blocks, MATRIX, name)
+    }
+}
+
+/// A matrix of a complex and a dimension.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Matrix {
+    Coboundary,
+    HodgeLaplacian,
+    Adjacency,
+}
+
+impl Matrix {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Coboundary => "coboundary_matrix",
+            Self::HodgeLaplacian => "hodge_laplacian",
+            Self::Adjacency => "adjacency_of_simplices",
+        }
+    }
+
+    fn fields(self) -> [&'static str; 3] {
+        if self == Self::Adjacency { ADJACENCY } else { MATRIX }
+    }
+
+    /// What a row's options choose; `None` where one is NULL.
+    fn choice(self, columns: &[ArrayRef], row: usize) -> Result<Option<(usize, Signs)>> {
+        Ok(match self {
+            Self::Coboundary => Some((0, Signs::Signed)),
+            Self::Adjacency => word(self.name(), "via", &VIA, &columns[2], row)?.map(|via| (via, Signs::Signed)),
+            Self::HodgeLaplacian => {
+                let signed = columns[3].as_boolean();
+                let part = word(self.name(), "part", &PARTS, &columns[2], row)?;
+                let signs = if signed.value(row) { Signs::Signed } else { Signs::Unsigned };
+                part.filter(|_| signed.is_valid(row)).map(|part| (part, signs))
+            }
+        })
+    }
+
+    /// Adds the entries, counted from 1.
+    fn write(
+        self,
+        complex: &ChainComplex,
+        dimension: usize,
+        (choice, signs): (usize, Signs),
+        monitor: &dyn Monitor,
+        into: &mut Vec<[i64; 3]>,
+    ) -> std::result::Result<(), Stopped> {
+        match (self, choice) {
+            (Self::Coboundary, _) => add(&complex.coboundary(dimension), i64::from, into),
+            (Self::Adjacency, 0) => add(&complex.upper_adjacency(dimension, monitor)?, shared, into),
+            (Self::Adjacency, _) => add(&complex.lower_adjacency(dimension, monitor)?, shared, into),
+            (Self::HodgeLaplacian, 0) => add(&complex.hodge_laplacian(dimension, signs, monitor)?, whole, into),
+            (Self::HodgeLaplacian, 1) => add(&complex.laplacian_down(dimension, signs, monitor)?, whole, into),
+            (Self::HodgeLaplacian, _) => add(&complex.laplacian_up(dimension, signs, monitor)?, whole, into),
+        }
+        Ok(())
+    }
+}
+
+/// The number of a face, from 1.
+fn shared(face: u32) -> i64 {
+    i64::from(face) + 1
+}
+
+/// The entries of Laplacians are whole numbers.
+fn whole(value: f32) -> i64 {
+    value as i64
+}
+
+fn add<T: Copy>(matrix: &SparseMatrix<T>, value: impl Fn(T) -> i64, into: &mut Vec<[i64; 3]>) {
+    into.extend(matrix.entries().map(|(row, column, entry)| [row as i64 + 1, i64::from(column) + 1, value(entry)]));
+}
+
+#[derive(Debug)]
+struct OfComplex(Matrix);
+
+impl ScalarFunction for OfComplex {
+    fn data_type(&self) -> DataType {
+        struct_type(self.0.fields())
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let matrix = self.0;
+        let facets = FacetsColumn::new(matrix.name(), &columns[0])?;
+        let blocks = facets.for_each(monitor, |entries: &mut Lists<[i64; 3]>, complex, _, row| {
+            let dimension = dimension(matrix.name(), &columns[1], row)?;
+            let choice = matrix.choice(columns, row)?;
+            let (Some(complex), Some(dimension), Some(choice)) = (complex, dimension, choice) else {
+                entries.end_row(false);
+                return Ok(());
+            };
+            let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+            matrix.write(&complex, dimension, choice, monitor, &mut entries.values).map_err(stopped)?;
+            entries.end_row(true);
+            Ok(())
+        })?;
+        structs(&blocks, matrix.fields(), matrix.name())
+    }
+}
+
+#[derive(Debug)]
+struct IncidentSimplices;
+
+impl ScalarFunction for IncidentSimplices {
+    fn data_type(&self) -> DataType {
+        list_of(list_of(DataType::Int64))
+    }
+
+    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+        let name = "incident_simplices";
+        let facets = FacetsColumn::new(name, &columns[0])?;
+        let blocks = facets.for_each(monitor, |lists: &mut Lists<Vec<i64>>, complex, _, row| {
+            let dimension = dimension(name, &columns[1], row)?;
+            let via = word(name, "via", &VIA, &columns[2], row)?;
+            let (Some(complex), Some(dimension), Some(via)) = (complex, dimension, via) else {
+                lists.end_row(false);
+                return Ok(());
+            };
+            let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+            let incidences = match (via, dimension) {
+                (0, _) => complex.boundary(dimension + 1),
+                (_, 0) => complex.boundary(0).transpose(),
+                (_, _) => complex.coboundary(dimension - 1),
+            };
+            // Above the complex's dimension there is no row, whatever stands below.
+            let faces = 0..complex.n_faces(dimension);
+            lists.values.extend(faces.map(|face| incidences.row(face).map(|(other, _)| shared(other)).collect()));
+            lists.end_row(true);
+            Ok(())
+        })?;
+        let values = || blocks.iter().flat_map(|lists| &lists.values);
+        Lists::array(blocks.iter(), name, || {
+            let faces = values().map(|others| Some(others.iter().copied().map(Some)));
+            Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(faces))
+        })
+    }
+}
