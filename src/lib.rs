@@ -14,6 +14,7 @@ mod functions;
 mod memory;
 mod names;
 mod panics;
+mod parameters;
 mod query;
 pub mod reference;
 mod rules;
@@ -23,6 +24,9 @@ mod size;
 mod statements;
 mod system;
 
+pub use bonnet_catalogs::Frames;
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Result};
+pub use front::split::{Piece, split};
+pub use parameters::{Parameters, bind};
 pub use session::{Answer, Session};

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use bonnet_catalogs::{CommittedRows, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs};
+use arrow::datatypes::SchemaRef;
+use bonnet_catalogs::{CommittedRows, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, lend};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
     ProgressReport, PruneOutputs, RunningStatement, ShareRuns, bounded_functions, memory_text, panic_text,
@@ -65,6 +66,8 @@ pub struct Session {
     /// The rows of the running statement that are committed before it ends.
     committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
     pub(crate) transaction: statements::Transaction,
+    /// Tables of the program that its statements see.
+    frames: Option<Arc<dyn Frames>>,
 }
 
 impl Session {
@@ -136,7 +139,14 @@ impl Session {
         let context = SessionContext::new_with_state(builder.build());
         let views = statements::Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
-        Self { engine, context, progress, committed: Arc::default(), transaction: statements::Transaction::default() }
+        let (committed, transaction) = (Arc::default(), statements::Transaction::default());
+        Self { engine, context, progress, committed, transaction, frames: None }
+    }
+
+    /// The same session, whose statements find a table that no catalog has among those of the program: what stands in
+    /// FROM by its name alone. Views that read such a table fail without it.
+    pub fn with_frames(&self, frames: Arc<dyn Frames>) -> Self {
+        Self { frames: Some(frames), ..self.clone() }
     }
 
     /// Runs exactly one statement. The work happens on the engine's own threads, whatever runtime awaits it; dropping
@@ -159,6 +169,37 @@ impl Session {
                 None => error,
             }),
         }
+    }
+
+    /// The columns that a query answers, which is planned but not run; `None` for a statement that is no query.
+    ///
+    /// # Errors
+    /// What is wrong with the statement.
+    pub async fn describe(&self, statement: &str) -> Result<Option<SchemaRef>> {
+        let (session, text) = (self.clone(), statement.to_owned());
+        let work = async move {
+            let _room = room_for(&text, &session.engine)?;
+            statements::describe(&session, parse::parse(&text)?).await
+        };
+        self.run(work).await?.0
+    }
+
+    /// Makes a graph of a program's rows, with all its tables or not at all: a schema with the tables `nodes` (with a
+    /// column `node`) and `edges` (with `src` and `dst`), and more where `tables` has more. `name` is written as in SQL,
+    /// `g` or `catalog.g`; with `replace` it takes the place of a schema. `directed` says that the edges are arcs.
+    ///
+    /// # Errors
+    /// If the name is taken and not to be replaced, a table or one of these columns is missing, or there is no room.
+    pub async fn create_graph(
+        &self,
+        name: &str,
+        tables: Vec<(&'static str, Vec<RecordBatch>)>,
+        directed: bool,
+        replace: bool,
+    ) -> Result<()> {
+        let (session, name) = (self.clone(), name.to_owned());
+        let work = async move { statements::create_graph(&session, &name, tables, directed, replace).await };
+        self.run(work).await?.0
     }
 
     /// Appends rows to a table, in memory or lasting, as one statement: all of them or none. Needs no SQL, so it is the
@@ -185,13 +226,13 @@ impl Session {
         let scope = self.scope(deadline)?;
         let done = {
             let _entered = self.engine.shared.runtime().enter();
-            SpawnedTask::spawn(scope.0.scope(async move {
+            SpawnedTask::spawn(scope.0.scope(lend(self.frames.clone(), async move {
                 tokio::select! {
                     biased;
                     late = Deadline::passed(deadline) => Err(late.into()),
                     done = work => done,
                 }
-            }))
+            })))
         };
         let done = done.await.map_err(|error| match error.try_into_panic() {
             Ok(panic) => Error::statement(panics::message(panic_text(&*panic))),

@@ -19,6 +19,7 @@ mod limits;
 mod manifold_types;
 mod memory;
 mod once;
+mod program;
 mod published;
 mod published_heterophily;
 mod registry;

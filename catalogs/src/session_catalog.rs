@@ -1,5 +1,6 @@
 //! An engine's catalogs as one session sees them: with what takes a session to resolve. `FROM 'file.parquet'`, views,
-//! which are planned when they are read, tables of another time, and the schema `information_schema`.
+//! which are planned when they are read, tables of another time, tables of the program around, and the schema
+//! `information_schema`.
 //!
 //! The one wrapper around catalogs and schemas. Statements reach what is below by [`SessionSchema::of`].
 
@@ -18,6 +19,7 @@ use futures::future::BoxFuture;
 
 use crate::engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
 use crate::file_table::{FILE_OPTION, file_table, looks_like_a_file};
+use crate::frames::lent;
 use crate::memory_schema::MemorySchema;
 use crate::new_table::SYSTEM_SCHEMA;
 use crate::provider_catalog::{ProviderCatalog, ProviderSchema};
@@ -105,7 +107,7 @@ impl CatalogProvider for SessionCatalog {
         }
         let (catalog, inner) = self.catalogs.engine.schema(&self.name, name)?;
         let (state, lenient) = (Arc::clone(&self.catalogs.state), self.catalogs.lenient);
-        Some(Arc::new(SessionSchema { catalog, inner, state, lenient }))
+        Some(Arc::new(SessionSchema { catalog, name: name.to_owned(), inner, state, lenient }))
     }
 
     fn register_schema(&self, name: &str, schema: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
@@ -131,6 +133,7 @@ impl CatalogProvider for SessionCatalog {
 #[derive(Debug)]
 pub struct SessionSchema {
     catalog: String,
+    name: String,
     inner: Arc<dyn EngineSchema>,
     state: Arc<State>,
     lenient: bool,
@@ -167,10 +170,10 @@ impl SessionSchema {
                     None => Ok(None),
                 };
             }
-            if !looks_like_a_file(name) {
-                return Ok(None);
-            }
             let state = self.state.session();
+            if !looks_like_a_file(name) {
+                return if state.is_some_and(|state| self.is_current(&state)) { lent(name) } else { Ok(None) };
+            }
             let state = state.ok_or_else(|| plan_datafusion_err!("the session that reads '{name}' is closed"))?;
             if !external_access(&state) {
                 return plan_err!(
@@ -181,6 +184,12 @@ impl SessionSchema {
             file_table(name, &state).await.map(Some)
         }
         .boxed()
+    }
+
+    /// Whether a name without a schema means a table of this one.
+    fn is_current(&self, state: &SessionState) -> bool {
+        let options = &state.config_options().catalog;
+        options.default_catalog == self.catalog && options.default_schema == self.name
     }
 
     /// A view, planned in this session.

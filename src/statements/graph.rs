@@ -8,6 +8,7 @@ use bonnet_catalogs::{EngineCatalog, NewGraph};
 use bonnet_graph::{Monitor, Stopped};
 use bonnet_sql::{GeneratedGraph, RelationNode, SessionGraphs, Sources, execution_error, memory_text, stopped};
 use datafusion::arrow::array::RecordBatch;
+use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -43,6 +44,27 @@ pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Ans
     let facts = GraphFacts { directed: false, generator: create.generator.to_string() };
     catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await?;
     Ok(Answer::Done("CREATE GRAPH".to_owned()))
+}
+
+/// A graph of a program's rows, see [`Session::create_graph`].
+pub(crate) async fn create_of_rows(
+    session: &Session,
+    name: &str,
+    tables: Vec<(&'static str, Vec<RecordBatch>)>,
+    directed: bool,
+    replace: bool,
+) -> Result<()> {
+    for (table, columns) in [("nodes", &["node"][..]), ("edges", &["src", "dst"])] {
+        let rows = tables.iter().find(|(name, _)| *name == table).and_then(|(_, rows)| rows.first());
+        let Some(rows) = rows else { return Err(Error::statement(format!("the graph {name} needs a table {table}"))) };
+        if let Some(missing) = columns.iter().find(|column| rows.column_by_name(column).is_none()) {
+            return Err(Error::statement(format!("the table {table} of the graph {name} needs a column {missing}")));
+        }
+    }
+    let (_, catalog, name) = place(session, &TableReference::from(name).to_vec())?;
+    is_there(session, catalog.as_ref(), &name, false, replace)?;
+    let facts = GraphFacts { directed, generator: String::new() };
+    Ok(catalog.create_graph(&name, new_graph(session, facts, tables), replace).await?)
 }
 
 /// Whether a graph need not be created, as there is a schema of its name.

@@ -19,8 +19,11 @@ mod upkeep;
 mod views;
 
 pub(crate) use copy::abandon;
+pub(crate) use graph::create_of_rows as create_graph;
 pub(crate) use transaction::Transaction;
 pub(crate) use views::Views;
+
+use arrow::datatypes::SchemaRef;
 
 use crate::front::statement::Statement;
 use crate::{Answer, Result, Session};
@@ -35,6 +38,15 @@ pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answe
     let answer = answer(session, statement).await?;
     session.transaction.ran(change);
     Ok(answer)
+}
+
+/// The columns of a query; `None` for any other statement.
+pub(crate) async fn describe(session: &Session, statement: Statement) -> Result<Option<SchemaRef>> {
+    match statement {
+        Statement::Sql(statement) => sql::describe(session, *statement).await,
+        Statement::Summarize { query } => sql::describe_summary(session, *query).await.map(Some),
+        _ => Ok(None),
+    }
 }
 
 async fn answer(session: &Session, statement: Statement) -> Result<Answer> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
 use bonnet_catalogs::counted;
 use datafusion::common::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
@@ -29,9 +30,7 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         alter::run(session, alter).await?;
         return Ok(Answer::Done("ALTER TABLE".to_owned()));
     }
-    let query =
-        matches!(&statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Query(_)));
-    let tag = if query { String::new() } else { tag(&statement) };
+    let tag = if is_query(&statement) { String::new() } else { tag(&statement) };
     let state = session.state();
     let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
     let view = view_query(&statement);
@@ -40,6 +39,22 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         return execute(session, plan).await;
     }
     run_plan(session, state, plan, view.as_ref(), tag, names).await
+}
+
+fn is_query(statement: &SqlStatement) -> bool {
+    matches!(statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Query(_)))
+}
+
+/// The columns of a query; `None` for any other statement.
+pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Result<Option<SchemaRef>> {
+    if !is_query(&statement) {
+        return Ok(None);
+    }
+    let state = session.state();
+    let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
+    let plan = front::plan_prepared(&state, statement).await?;
+    let schema = Arc::clone(plan.schema().inner());
+    Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
 }
 
 /// Runs a prepared statement as if it were typed now: on the tables as they are, and in our way where it changes rows.
@@ -132,9 +147,18 @@ fn named(rows: SendableRecordBatchStream, names: Option<ColumnNames>) -> Sendabl
 
 /// `SUMMARIZE query`.
 pub(super) async fn summarize(session: &Session, query: Query) -> Result<Answer> {
-    let described = plan(session, summarize::statement_of(&query)).await?;
-    let summary = summarize::summary(&query, described.schema().as_arrow())?;
-    run(session, summary).await
+    run(session, summary(session, &query).await?).await
+}
+
+/// The columns of `SUMMARIZE query`.
+pub(super) async fn describe_summary(session: &Session, query: Query) -> Result<SchemaRef> {
+    let plan = plan(session, summary(session, &query).await?).await?;
+    Ok(Arc::clone(plan.schema().inner()))
+}
+
+async fn summary(session: &Session, query: &Query) -> Result<SqlStatement> {
+    let described = plan(session, summarize::statement_of(query)).await?;
+    summarize::summary(query, described.schema().as_arrow())
 }
 
 /// The plan of a statement.

@@ -1,0 +1,65 @@
+"""BonnetDB: an embedded SQL engine for the shape of data.
+
+    import bonnetdb
+    con = bonnetdb.connect()                 # in memory; connect("lab.bonnet") lasts
+    con.sql("SELECT * FROM pagerank(edges)").df()
+
+The module follows PEP 249; `Connection.sql` is the shorter way.
+"""
+
+from bonnetdb._bonnetdb import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Warning,
+    __version__,
+)
+from bonnetdb.connection import Connection, connect
+from bonnetdb.cursor import Cursor
+from bonnetdb.dbapi import (
+    BINARY,
+    DATETIME,
+    NUMBER,
+    ROWID,
+    STRING,
+    Binary,
+    Date,
+    DateFromTicks,
+    Time,
+    TimeFromTicks,
+    Timestamp,
+    TimestampFromTicks,
+    apilevel,
+    paramstyle,
+    threadsafety,
+)
+from bonnetdb.graph import Graph
+from bonnetdb.relation import Relation
+
+
+def adbc_driver_path() -> str:
+    """The library that exports the ADBC driver, for `adbc_driver_manager.dbapi.connect(driver=...)`."""
+    from bonnetdb import _bonnetdb
+
+    return _bonnetdb.__file__
+
+
+def load_ipython_extension(shell):
+    """`%load_ext bonnetdb`: the magics `%sql` and `%%sql`."""
+    from bonnetdb.magic import load
+
+    load(shell)
+
+
+__all__ = [
+    "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Connection", "Cursor", "DataError", "DatabaseError", "Date",
+    "DateFromTicks", "Error", "Graph", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
+    "OperationalError", "ProgrammingError", "Relation", "Time", "TimeFromTicks", "Timestamp", "TimestampFromTicks", "Warning",
+    "adbc_driver_path", "apilevel", "connect", "paramstyle", "threadsafety",
+]  # fmt: skip

@@ -1,0 +1,116 @@
+"""Graphs by name: to other libraries and from them."""
+
+from bonnetdb._bonnetdb import ProgrammingError, Table
+from bonnetdb.literals import literal, qualified
+
+
+def create_graph(connection, name, edges, nodes, directed, replace, splits=None):
+    """Makes a graph of frames, or of lists: pairs or triples (with a weight) for edges, keys for nodes."""
+    session = connection._open()
+    edges = table_of_edges(edges)
+    if nodes is None:
+        ends = "SELECT DISTINCT node FROM (SELECT src AS node FROM bonnetdb_ends UNION ALL SELECT dst FROM bonnetdb_ends)"
+        ends += " WHERE node IS NOT NULL ORDER BY node"
+        nodes = session.run(ends, [{"bonnetdb_ends": edges}])
+    elif not has_rows(nodes):
+        nodes = Table({"node": list(nodes)})
+    tables = {"nodes": nodes, "edges": edges}
+    if splits is not None:
+        tables["splits"] = splits
+    session.create_graph(name, tables, directed, replace)
+    return Graph(connection, name)
+
+
+def has_rows(frame):
+    """Whether an object gives its rows to others."""
+    return hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")
+
+
+def table_of_edges(edges):
+    """Edges as a table: a frame as it is, a list of pairs or triples by columns."""
+    if has_rows(edges):
+        return edges
+    if getattr(edges, "ndim", None) == 2 and edges.shape[1] == 2:
+        return Table({"src": edges[:, 0], "dst": edges[:, 1]})
+    rows = [tuple(row) for row in edges]
+    width = len(rows[0]) if rows else 2
+    if width not in (2, 3) or any(len(row) != width for row in rows):
+        raise ProgrammingError("edges are a frame with src and dst, an array of two columns, or pairs, or triples with a weight")
+    names = ("src", "dst", "weight")[:width]
+    return Table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+
+class Graph:
+    """A graph of the database: a schema with the tables `nodes` and `edges`."""
+
+    def __init__(self, connection, name):
+        self.connection = connection
+        self.name = name
+        self._schema = qualified(name)
+        plain = self._schema.replace('"', "")
+        rows = connection._sql(f"SELECT directed FROM bonnet.graphs WHERE graph = {literal(plain)}", None, []).fetchall()
+        if not rows:
+            raise ProgrammingError(f"there is no graph {name}; SELECT graph FROM bonnet.graphs lists them")
+        self.directed = rows[0][0]
+
+    def _sql(self, query):
+        return self.connection._sql(query, None, [])
+
+    def _has(self, table):
+        schema = self._schema.replace('"', "").split(".")
+        where = f"table_schema = {literal(schema[-1])} AND table_name = {literal(table)}"
+        if len(schema) > 1:
+            where += f" AND table_catalog = {literal(schema[0])}"
+        return bool(self._sql(f"SELECT 1 FROM information_schema.tables WHERE {where} LIMIT 1").fetchall())
+
+    @property
+    def nodes(self):
+        """The rows of `nodes`, by their keys."""
+        return self._sql(f"SELECT * FROM {self._schema}.nodes ORDER BY node")
+
+    @property
+    def edges(self):
+        """The rows of `edges`."""
+        return self._sql(f"SELECT * FROM {self._schema}.edges")
+
+    def profile(self):
+        """`graph_profile` of the graph: one row."""
+        return self._sql(f"SELECT * FROM graph_profile({self._schema})")
+
+    def to_networkx(self):
+        """The graph as one of networkx: directed where its edges are arcs, a multigraph where the edges have a column `key`.
+        Columns are attributes; NULLs are left out."""
+        from bonnetdb.interchange.networkx import load
+
+        return load(self)
+
+    def to_scipy(self):
+        """The adjacency matrix as `scipy.sparse.csr_array`, in the order of the nodes' keys, which `keys()` gives. Entries are
+        the column `weight`, else 1; symmetric where the edges are no arcs."""
+        from bonnetdb.interchange.scipy import load
+
+        return load(self)
+
+    def to_pyg(self):
+        """The graph as a `torch_geometric.data.Data`: see `arrays`."""
+        from bonnetdb.interchange.pyg import load
+
+        return load(self)
+
+    def keys(self):
+        """The keys of the nodes in their order, as a NumPy array."""
+        from bonnetdb.columns import array
+
+        return array(self._sql(f"SELECT node FROM {self._schema}.nodes ORDER BY node")._rows, 0)
+
+    def arrays(self):
+        """The graph as a dict of NumPy arrays, in PyTorch Geometric's words and shapes. Nodes are numbered in the order of
+        their keys. `edge_index` (2, m), both ways where the edges are no arcs; and where the tables have them: `x` (n, d) from
+        `features`, `y` (n) from `label` (-1 for an integer label that is missing), `edge_weight` (m), `edge_attr` (m, d),
+        `train_mask`, `val_mask`, `test_mask` (n), or (n, s) of s splits; `num_nodes`."""
+        from bonnetdb.interchange.arrays import arrays
+
+        return arrays(self)
+
+    def __repr__(self):
+        return f"bonnetdb.Graph({self.name!r}, {'directed' if self.directed else 'undirected'})"

@@ -1,0 +1,16 @@
+//! BonnetDB for Python, and its ADBC driver, in one library.
+//!
+//! The module `py` is what the package `bonnetdb` (beside `src`) is made of: sessions and their rows; the rest of the
+//! package is Python. [`adbc`] is the driver, which other languages load too.
+
+pub mod adbc;
+mod class;
+#[cfg(feature = "python")]
+mod py;
+mod types;
+
+/// The functions that a driver manager looks for.
+mod entry {
+    #![allow(missing_docs)]
+    adbc_ffi::export_driver!(BonnetdbDriverInit, crate::adbc::BonnetDriver);
+}

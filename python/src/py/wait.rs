@@ -1,0 +1,58 @@
+//! Waiting for the engine: without the interpreter's lock, and open to Ctrl-C.
+
+use std::cell::OnceCell;
+use std::io;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use tokio::runtime::Runtime;
+
+/// How often signals are looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Work that ends sooner reports no progress.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+thread_local! {
+    /// The engine's own threads may all be in kernels: timers are this thread's.
+    static RUNTIME: OnceCell<Runtime> = const { OnceCell::new() };
+}
+
+/// Waits for work of the engine, without the interpreter's lock. A signal whose handler raises, as Ctrl-C does, drops the
+/// work, which ends the query. Calls `report` now and then while it waits.
+///
+/// # Errors
+/// What a signal's handler, or the report, raises.
+pub(super) fn wait<T: Send>(
+    py: Python<'_>,
+    report: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
+    work: impl Future<Output = T> + Send,
+) -> PyResult<T> {
+    let started = Instant::now();
+    let work = async move {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                () = tokio::time::sleep(TICK) => Python::attach(|py| {
+                    py.check_signals()?;
+                    if started.elapsed() > PATIENCE { report(py) } else { Ok(()) }
+                })?,
+            }
+        }
+    };
+    py.detach(|| RUNTIME.with(|runtime| block_on(runtime, work)))
+}
+
+fn block_on<T>(runtime: &OnceCell<Runtime>, work: impl Future<Output = PyResult<T>>) -> PyResult<T> {
+    if runtime.get().is_none() {
+        let made: io::Result<Runtime> = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let _ = runtime.set(made?);
+    }
+    match runtime.get() {
+        Some(runtime) => runtime.block_on(work),
+        None => Err(super::errors::InternalError::new_err("the thread has no timer")),
+    }
+}

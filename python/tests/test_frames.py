@@ -1,0 +1,146 @@
+import gc
+import threading
+
+import numpy
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import bonnetdb
+
+MODULE_FRAME = pyarrow.table({"m": [4, 5]})
+
+
+def test_frames_of_every_library_are_tables(con):
+    columns = {"src": [1, 2], "dst": [2, 3]}
+    reader = pyarrow.RecordBatchReader.from_batches
+    frames = [
+        pandas.DataFrame(columns),
+        polars.DataFrame(columns),
+        pyarrow.table(columns),
+        pyarrow.table(columns).to_batches()[0],
+        con.sql("SELECT 1 AS src, 2 AS dst UNION ALL SELECT 2, 3"),
+    ]
+    for frame in frames:
+        assert con.sql("SELECT sum(src), sum(dst) FROM frame").fetchall() == [(3, 5)], type(frame)
+        assert con.sql("SELECT count(*) FROM pagerank(frame)").fetchall() == [(3,)], type(frame)
+    # What can be read once alone is read by one statement.
+    stream = reader(pyarrow.table(columns).schema, pyarrow.table(columns).to_batches())
+    assert con.sql("SELECT count(*), sum(a.src) FROM stream AS a JOIN stream AS b USING (src)").fetchall() == [(2, 3)]
+
+
+def test_names_are_looked_up_as_variables_and_a_table_wins(con):
+    Local = polars.DataFrame({"x": [1]})
+    assert con.sql("SELECT x FROM Local").fetchall() == [(1,)]
+    assert con.sql('SELECT x FROM "Local"').fetchall() == [(1,)]
+    assert con.execute("SELECT sum(m) FROM MODULE_FRAME").fetchall() == [(9,)]
+    con.sql("CREATE TABLE local AS SELECT 2 AS x")
+    assert con.sql("SELECT x FROM Local").fetchall() == [(2,)]
+    local_a = Local_A = LOCAL_B = Local_B = Local
+    assert con.sql("SELECT x FROM LOCAL_A").fetchall() == [(1,)]
+    assert con.sql('SELECT x FROM "Local_B"').fetchall() == [(1,)]
+    with pytest.raises(bonnetdb.ProgrammingError, match="but for case"):
+        con.sql("SELECT x FROM Local_b")
+    # A variable that holds no rows is none.
+    number = 5
+    with pytest.raises(bonnetdb.ProgrammingError, match="number"):
+        con.sql("SELECT * FROM number")
+    # A schema's tables are not looked up among variables.
+    with pytest.raises(bonnetdb.ProgrammingError):
+        con.sql("SELECT * FROM other.Local")
+    closed = bonnetdb.connect(replacement_scans=False)
+    with pytest.raises(bonnetdb.ProgrammingError):
+        closed.sql("SELECT * FROM local_a")
+
+
+def test_a_relation_reads_its_frames_when_it_is_made(con):
+    frame = pandas.DataFrame({"x": [1.0, 2.0]})
+    relation = con.sql("SELECT sum(x) FROM frame")
+    frame.loc[0, "x"] = 100.0
+    assert relation.fetchall() == [(3.0,)]
+    assert con.sql("SELECT sum(x) FROM frame").fetchall() == [(102.0,)]
+
+
+def test_registered_frames_stay_until_they_are_forgotten(con):
+    frame = pandas.DataFrame({"x": [1, 2]})
+    assert con.register("Kept", frame) is con
+    frame.loc[0, "x"] = 7
+    del frame
+    gc.collect()
+    assert con.sql("SELECT sum(x) FROM kept").fetchall() == [(3,)]
+    con.register("kept", polars.DataFrame({"x": [5]}))
+    assert con.sql("SELECT x FROM Kept").fetchall() == [(5,)]
+    assert con.duplicate().sql("SELECT x FROM kept").fetchall() == [(5,)]
+    con.sql("CREATE TABLE lasting AS SELECT x + 1 AS x FROM kept")
+    con.unregister("kept")
+    with pytest.raises(bonnetdb.ProgrammingError, match="no frame is registered"):
+        con.unregister("kept")
+    with pytest.raises(bonnetdb.ProgrammingError, match="already"):
+        con.register("lasting", MODULE_FRAME)
+    with pytest.raises(bonnetdb.InterfaceError, match="a int gives no rows"):
+        con.register("five", 5)
+
+
+def test_types_and_nulls_go_both_ways(con):
+    table = pyarrow.table({
+        "i": pyarrow.array([1, None], "int32"),
+        "f": pyarrow.array([None, 0.5], "float32"),
+        "s": pyarrow.array(["a", None]),
+        "d": pyarrow.array(["x", "x"]).dictionary_encode(),
+        "l": pyarrow.array([[1.0], None], pyarrow.list_(pyarrow.float32())),
+        "t": pyarrow.array([0, None], pyarrow.timestamp("us", "UTC")),
+    })  # fmt: skip
+    back = con.register("rows", table).sql("SELECT * FROM rows").arrow()
+    assert back.to_pylist() == table.to_pylist()
+    assert back.schema.field("i").type == pyarrow.int32() and back.schema.field("l").type == table.schema.field("l").type
+
+
+def test_a_query_reads_a_query_of_the_same_engine_with_one_thread():
+    con = bonnetdb.connect(threads=1)
+    inner = con.sql("SELECT value AS x FROM generate_series(1, 50000)")
+    outer = con.sql('SELECT x * 2 AS y FROM "inner"')
+    assert con.sql('SELECT sum(y) FROM "outer"').fetchall() == [(50_000 * 50_001,)]
+
+
+def test_long_frames_are_read_whole(con):
+    rows = polars.DataFrame({"x": numpy.arange(100_000)})
+    assert con.sql("SELECT x FROM rows ORDER BY x").fetchnumpy()["x"].tolist() == list(range(100_000))
+
+
+def test_a_frame_that_cannot_be_read_is_an_error_that_names_column_and_variable(con):
+    mixed = pandas.DataFrame({"fine": [1, 2], "odd": [object(), "x"]})
+    with pytest.raises(bonnetdb.ProgrammingError, match="(?s)mixed.*odd"):
+        con.sql("SELECT * FROM mixed")
+    with pytest.raises(Exception, match="odd"):
+        con.register("mixed", mixed)
+
+
+def test_rows_are_appended_by_name(con):
+    con.sql("CREATE TABLE t(x BIGINT, s VARCHAR)")
+    assert con.append("t", pandas.DataFrame({"s": ["a", "b"], "x": [1, 2]})) == 2
+    assert con.sql("SELECT x, s FROM t ORDER BY x").fetchall() == [(1, "a"), (2, "b")]
+    with pytest.raises(bonnetdb.ProgrammingError, match="no column y"):
+        con.append("t", pyarrow.table({"y": [1]}))
+
+
+def test_threads_share_a_connection(con):
+    frame = polars.DataFrame({"x": range(1000)})
+    failures = []
+
+    def work(number):
+        try:
+            mine = polars.DataFrame({"n": [number]})
+            for _ in range(20):
+                assert con.sql("SELECT n FROM mine").fetchall() == [(number,)]
+                assert con.execute("SELECT sum(x) + ? FROM frame", [number]).fetchone() == (499_500 + number,)
+        except BaseException as error:
+            failures.append(error)
+
+    con.register("frame", frame)
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures[0]

@@ -1,0 +1,187 @@
+import types
+
+import networkx
+import numpy
+import polars
+import pytest
+import scipy.sparse
+
+import bonnetdb
+
+
+def same(one, other):
+    """Whether two graphs of networkx have the same kind, nodes, edges and attributes."""
+    keys = {"keys": True} if one.is_multigraph() else {}
+    assert type(one) is type(other)
+    assert dict(one.nodes(data=True)) == dict(other.nodes(data=True))
+    if one.is_directed():
+        assert sorted(one.edges(data=True, **keys), key=repr) == sorted(other.edges(data=True, **keys), key=repr)
+    else:
+        ordered = lambda graph: sorted(((*sorted(e[:2]), *e[2:]) for e in graph.edges(data=True, **keys)), key=repr)  # noqa: E731
+        assert ordered(one) == ordered(other)
+    return True
+
+
+def graphs():
+    karate = networkx.karate_club_graph()
+    yield karate
+    yield networkx.DiGraph([(1, 2), (2, 1), (2, 3), (3, 3)])
+    texts = networkx.Graph()
+    texts.add_node("alone", label="x", size=2.5, tags=["a", "b"])
+    texts.add_edge("b", "a", weight=0.1, since=1999)
+    texts.add_edge("a", "c", weight=2)
+    yield texts
+    multi = networkx.MultiGraph()
+    multi.add_edges_from([(0, 1, {"kind": "road"}), (0, 1, {"kind": "rail"}), (1, 2, {})])
+    yield multi
+    yield networkx.MultiDiGraph([(0, 1), (0, 1), (1, 0)])
+    yield networkx.empty_graph(3)
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_graphs_of_networkx_come_back_as_they_were(con, at):
+    graph = list(graphs())[at]
+    stored = con.from_networkx(graph, "g")
+    assert same(stored.to_networkx(), graph)
+    assert stored.directed == graph.is_directed()
+    (count,) = con.sql("SELECT nodes FROM bonnet.graphs WHERE graph = 'g'").fetchone()
+    assert count == graph.number_of_nodes()
+
+
+def test_what_networkx_computes_the_engine_computes(con):
+    graph = networkx.karate_club_graph()
+    con.from_networkx(graph, "g")
+    ours = dict(con.sql("SELECT node, betweenness_centrality FROM betweenness_centrality(g.edges)").fetchall())
+    theirs = networkx.betweenness_centrality(graph)
+    assert ours.keys() == theirs.keys()
+    assert all(abs(ours[node] - theirs[node]) < 1e-12 or abs(ours[node] / theirs[node] - 528) < 1e-6 for node in ours if theirs[node])
+
+
+def test_a_graph_that_is_refused_says_why(con):
+    with pytest.raises(bonnetdb.DataError, match="convert_node_labels_to_integers"):
+        con.from_networkx(networkx.grid_2d_graph(2, 2), "g")
+    with pytest.raises(bonnetdb.DataError, match="one type"):
+        con.from_networkx(networkx.Graph([(1, "a")]), "g")
+    con.from_edges([(0, 1)], "g")
+    with pytest.raises(bonnetdb.ProgrammingError, match="exists already"):
+        con.from_edges([(0, 1)], "g")
+    assert con.from_edges([(0, 1), (1, 2)], "g", replace=True).keys().tolist() == [0, 1, 2]
+    with pytest.raises(bonnetdb.ProgrammingError, match="there is no graph h"):
+        con.graph("h")
+    with pytest.raises(bonnetdb.ProgrammingError, match="needs a column dst"):
+        con.from_edges(polars.DataFrame({"src": [1], "to": [2]}), "h", nodes=[1, 2])
+    with pytest.raises(bonnetdb.ProgrammingError, match="pairs"):
+        con.from_edges([(1, 2, 3, 4)], "h")
+    con.from_edges([(0, 9)], "h", nodes=[0, 1])
+    with pytest.raises(bonnetdb.DataError, match="not in nodes"):
+        con.graph("h").to_scipy()
+
+
+def test_edges_come_as_frames_arrays_pairs_and_triples(con):
+    expected = [(0, 1), (1, 2)]
+    for name, edges in {
+        "a": polars.DataFrame({"src": [0, 1], "dst": [1, 2]}),
+        "b": numpy.array(expected),
+        "c": expected,
+        "d": [(0, 1, 0.5), (1, 2, 1.5)],
+    }.items():
+        graph = con.from_edges(edges, name)
+        assert con.sql(f"SELECT src, dst FROM {name}.edges ORDER BY src").fetchall() == expected
+        assert graph.to_scipy().shape == (3, 3)
+    assert con.graph("d").to_scipy().toarray().tolist() == [[0, 0.5, 0], [0.5, 0, 1.5], [0, 1.5, 0]]
+
+
+def test_matrices_of_scipy(con):
+    graph = networkx.karate_club_graph()
+    expected = networkx.to_scipy_sparse_array(graph, weight="weight", dtype=float, format="csr")
+    assert (con.from_networkx(graph, "k").to_scipy() != expected).nnz == 0
+    assert (con.from_scipy(expected, "s").to_scipy() != expected).nnz == 0
+    arcs = scipy.sparse.csr_array(numpy.array([[0.0, 2.0], [0.0, 1.0]]))
+    with pytest.raises(bonnetdb.DataError, match="not symmetric"):
+        con.from_scipy(arcs, "arcs")
+    assert con.from_scipy(arcs, "arcs", directed=True).to_scipy().toarray().tolist() == arcs.toarray().tolist()
+    con.from_edges([(0, 1, 1.0), (1, 0, 2.0)], "differ")
+    with pytest.raises(bonnetdb.DataError, match="differ in edge_weight"):
+        con.graph("differ").to_scipy()
+
+
+def data(nodes, edges, features, seed):
+    """An object with the attributes of PyTorch Geometric's `Data`."""
+    random = numpy.random.default_rng(seed)
+    part = random.integers(0, 4, nodes)
+    return types.SimpleNamespace(
+        num_nodes=nodes,
+        edge_index=random.integers(0, nodes, (2, edges)),
+        x=random.random((nodes, features), dtype="float32"),
+        y=random.integers(0, 3, nodes),
+        edge_weight=random.random(edges),
+        edge_attr=random.random((edges, 2), dtype="float32"),
+        train_mask=part == 0,
+        val_mask=part == 1,
+        test_mask=part == 2,
+    )
+
+
+def test_the_arrays_of_a_data_come_back_exactly(con):
+    original = data(50, 400, 5, 1)
+    stored = con.from_pyg(original, "p")
+    arrays = stored.arrays()
+    for name in ("edge_index", "x", "y", "edge_weight", "edge_attr", "train_mask", "val_mask", "test_mask"):
+        expected = getattr(original, name)
+        assert arrays[name].dtype == expected.dtype and numpy.array_equal(arrays[name], expected), name
+    assert arrays["num_nodes"] == 50
+    # Ten splits at once.
+    original.train_mask = numpy.random.default_rng(2).random((50, 10)) < 0.5
+    original.val_mask, original.test_mask = ~original.train_mask, numpy.zeros((50, 10), bool)
+    arrays = con.from_pyg(original, "p", replace=True).arrays()
+    assert numpy.array_equal(arrays["train_mask"], original.train_mask)
+    assert numpy.array_equal(arrays["val_mask"], original.val_mask) and not arrays["test_mask"].any()
+
+
+def test_the_arrays_of_a_lasting_graph(tmp_path):
+    original = data(50, 400, 5, 3)
+    with bonnetdb.connect(tmp_path / "lab.bonnet") as con:
+        con.from_pyg(original, "p")
+    with bonnetdb.connect(tmp_path / "lab.bonnet", read_only=True) as con:
+        graph = con.graph("p")
+        assert graph.directed
+        arrays = graph.arrays()
+        assert numpy.array_equal(arrays["x"], original.x) and numpy.array_equal(arrays["y"], original.y)
+        rows = lambda pairs, weights: sorted(zip(*pairs.tolist(), weights.tolist()))  # noqa: E731
+        assert rows(arrays["edge_index"], arrays["edge_weight"]) == rows(original.edge_index, original.edge_weight)
+
+
+def test_the_arrays_of_a_bundled_graph(karate):
+    graph = karate.graph("karate")
+    arrays = graph.arrays()
+    assert arrays["num_nodes"] == 34 and arrays["edge_index"].shape == (2, 156) and arrays["y"].shape == (34,)
+    theirs = networkx.karate_club_graph()
+    pairs = set(zip(*arrays["edge_index"].tolist()))
+    assert len(pairs) == 156 and all((v, u) in pairs for u, v in pairs)
+    labels = arrays["y"]
+    club = numpy.array([theirs.nodes[node]["club"] == "Officer" for node in range(34)])
+    assert len(set(labels.tolist())) >= 2
+    assert pairs == {pair for u, v in theirs.edges for pair in ((u, v), (v, u))} and len(club) == 34
+    assert graph.profile().fetchone()[:3] is not None and "karate" in repr(graph)
+
+
+def test_torch_is_asked_for_where_it_is_missing(karate):
+    try:
+        import torch_geometric  # noqa: F401
+    except ImportError:
+        with pytest.raises(bonnetdb.InterfaceError, match="pip install torch"):
+            karate.graph("karate").to_pyg()
+    else:
+        assert karate.graph("karate").to_pyg().num_nodes == 34
+
+
+def test_models_are_trained_by_a_method(karate):
+    rows = karate.train("karate", ["mlp", "gcn"], seed=[0, 1], features="identity", epochs=20)
+    assert len(rows) == 4
+    found = rows.df().sort_values(["model", "seed"])
+    assert found["model"].tolist() == ["gcn", "gcn", "mlp", "mlp"] and found["seed"].tolist() == [0, 1, 0, 1]
+    assert (found["status"] == "ok").all()
+    predicted = karate.predict(karate.graph("karate"), "gcn", features="identity", epochs=20)
+    assert {"node", "prediction"} <= set(predicted.columns) and len(predicted) == 34
+    with pytest.raises(bonnetdb.ProgrammingError, match="no job"):
+        karate.train("karate", [])

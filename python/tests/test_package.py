@@ -1,0 +1,106 @@
+import ast
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import bonnetdb
+
+PACKAGE = pathlib.Path(bonnetdb.__file__).parent
+HERE = pathlib.Path(__file__).parents[1]
+
+
+def test_the_stub_names_what_is_there():
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")}
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for name in functions.keys() | classes.keys():
+        assert hasattr(bonnetdb, name), name
+    for name in bonnetdb.__all__:
+        assert name in functions or name in classes or f"\n{name}: " in (PACKAGE / "__init__.pyi").read_text() or f"\n{name} = " in (
+            PACKAGE / "__init__.pyi"
+        ).read_text(), name
+    for name in ("Connection", "Cursor", "Relation", "Graph"):
+        real = getattr(bonnetdb, name)
+        stubbed = {node.name: node for node in classes[name].body if isinstance(node, ast.FunctionDef)}
+        public = {key for key, value in vars(real).items() if not key.startswith("_") and (callable(value) or isinstance(value, property))}
+        public -= {key for key in public if isinstance(vars(real)[key], type)}
+        assert public == {key for key in stubbed if not key.startswith("_")}, name
+        for key, node in stubbed.items():
+            if isinstance(vars(real)[key], property):
+                continue
+            expected = [parameter for parameter in inspect.signature(getattr(real, key)).parameters if parameter != "_"]
+            found = [argument.arg for argument in node.args.args + node.args.kwonlyargs]
+            found += [node.args.kwarg.arg] if node.args.kwarg else []
+            assert found == expected, (name, key)
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_importing_takes_no_other_library():
+    script = """
+import sys
+import bonnetdb
+heavy = {"numpy", "pandas", "polars", "pyarrow", "networkx", "scipy", "torch", "IPython"} & set(sys.modules)
+assert not heavy, heavy
+con = bonnetdb.connect()
+assert con.sql("SELECT 1 AS x").fetchall() == [(1,)]
+heavy = {"numpy", "pandas", "polars", "pyarrow", "networkx", "scipy", "torch", "IPython"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def python_of(document):
+    """The blocks of Python in a document."""
+    return re.findall(r"^```python\n(.*?)^```", document.read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("name", ["README.md", "../README.md"])
+def test_the_lines_of_the_documents_run(name, tmp_path, monkeypatch):
+    document = HERE / name
+    if not document.exists():
+        pytest.skip(f"{name} is not beside the tests")
+    blocks = python_of(document)
+    assert blocks, name
+    for csv in (HERE.parent / "examples" / "start").glob("*.csv"):
+        (tmp_path / csv.name).write_bytes(csv.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "document"}
+    for block in blocks:
+        exec(compile(block, name, "exec"), names)
+
+
+def test_magics_run_cells():
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "bonnetdb")
+    assert shell.run_line_magic("sql", "SELECT 41 + 1 AS x").fetchall() == [(42,)]
+    shell.user_ns["con"] = bonnetdb.connect()
+    shell.run_cell_magic("sql", "found", "CREATE TABLE t AS SELECT 7 AS x;\nSELECT x FROM t")
+    assert shell.user_ns["found"].fetchall() == [(7,)]
+    assert shell.user_ns["con"].sql("SELECT x FROM t").fetchall() == [(7,)]
+    shell.user_ns["rows"] = shell.user_ns["found"]
+    assert shell.run_line_magic("sql", "SELECT count(*) FROM rows").fetchall() == [(1,)]
+    with pytest.raises(ValueError, match="name of a variable"):
+        shell.run_cell_magic("sql", "two words", "SELECT 1")
+
+
+def test_the_notebook_runs():
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    path = HERE / "examples" / "strata.ipynb"
+    if not path.exists():
+        pytest.skip("the notebook is not beside the tests")
+    notebook = nbformat.read(path, as_version=4)
+    assert sum(cell.cell_type == "code" for cell in notebook.cells) == 10
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("text/html" in output.get("data", {}) for output in shown)
+    assert any("test_accuracy" in str(output) or "accuracy" in str(output) for output in shown)
