@@ -221,3 +221,24 @@ fn vacuum_keeps_what_was_dropped_this_week() {
     db.run("VACUUM");
     assert!(folder.is_dir() && folder.with_extension("dropped").is_file());
 }
+
+/// The marks that killed statements leave: of a table whose folder was not made yet, and of one that is in the catalog.
+#[test]
+fn vacuum_removes_the_marks_of_killed_statements() {
+    let lab = Lab::new();
+    let db = lab.open();
+    db.run("CREATE TABLE t AS SELECT 1 AS a");
+    let table = table_folder(&lab);
+    let marks =
+        [table.with_extension("building"), table.with_file_name("u-1.building"), table.with_file_name("v-1.dropped")];
+    for mark in &marks {
+        std::fs::write(mark, "").unwrap();
+    }
+    // One that a statement holds stays.
+    let held = std::fs::File::create(table.with_file_name("w-1.building")).unwrap();
+    held.lock().unwrap();
+    db.run("VACUUM RETAIN 0 HOURS");
+    assert!(marks.iter().all(|mark| !mark.exists()));
+    assert!(table.with_file_name("w-1.building").exists());
+    assert_eq!(db.rows("SELECT a FROM t"), [["1"]]);
+}

@@ -356,3 +356,20 @@ fn a_power_cut_at_any_moment_leaves_a_prefix_of_the_statements() {
     println!("{wanted} of {} disks after {} steps", cuts.len(), record.steps.len());
     assert!(failures.is_empty(), "{} failures\n\n{}", failures.len(), failures[..failures.len().min(12)].join("\n\n"));
 }
+
+/// An entry of the first schema may last where its folder does not: there is no database yet, and it is made.
+#[test]
+fn a_database_whose_making_lost_a_folder_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lab.bonnet");
+    let empty = rows(&open(&root, false)).unwrap();
+    std::fs::remove_file(root.join("bonnet.json")).unwrap();
+    let catalog = std::fs::read_dir(root.join("catalog")).unwrap();
+    let main = catalog.map(|file| file.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    std::fs::remove_dir(&main).unwrap();
+    let db = open(&root, false);
+    assert!(main.is_dir());
+    assert_eq!(rows(&db).unwrap(), empty);
+    db.run("CREATE TABLE t AS SELECT 1 AS a");
+    assert_eq!(open(&root, false).rows("SELECT a FROM t"), [["1"]]);
+}

@@ -163,11 +163,12 @@ impl Database {
         self.root.join("tables").join(folder)
     }
 
-    /// A new folder for the entries of a schema.
+    /// A new folder for the entries of a schema, which lasts before an entry names it.
     pub(super) fn schema_folder(&self, schema: &str) -> Result<String> {
         let folder = format!("{}-{}", names::plain(schema), names::unique());
         let path = self.catalog().join(&folder);
-        std::fs::create_dir_all(&path).map_err(|error| entry::at(&path, &error))?;
+        let made = std::fs::create_dir_all(&path).and_then(|()| entry::sync_folder(&self.catalog()));
+        made.map_err(|error| entry::at(&path, &error))?;
         Ok(folder)
     }
 
@@ -340,8 +341,14 @@ impl Database {
                 std::fs::create_dir_all(&parent)?;
                 entry::sync_folder(&self.root.join("tables"))?;
             }
-            let held = File::create_new(&mark)?;
-            held.lock()?;
+            // VACUUM may take the mark away before it is locked.
+            let held = loop {
+                let held = File::create_new(&mark)?;
+                held.lock()?;
+                if mark.is_file() {
+                    break held;
+                }
+            };
             std::fs::create_dir(&path)?;
             entry::sync_folder(&parent)?;
             Ok(held)
@@ -406,6 +413,7 @@ impl Database {
                     removed += 1;
                 }
             }
+            self.remove_marks(&tables.join(&parent), &parent, &used)?;
             let _ = std::fs::remove_dir(tables.join(&parent));
         }
         for folder in folders(&self.catalog())? {
@@ -415,6 +423,26 @@ impl Database {
             }
         }
         Ok(removed)
+    }
+
+    /// Removes the marks that killed statements left of tables that are in the catalog, or have no folder.
+    fn remove_marks(&self, path: &Path, parent: &str, used: &HashSet<String>) -> Result<()> {
+        for file in std::fs::read_dir(path).map_err(|error| entry::at(path, &error))? {
+            let mark = file.map_err(|error| entry::at(path, &error))?.path();
+            let name = mark.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            let kind = mark.extension().and_then(|kind| kind.to_str());
+            let folder = format!("{parent}/{name}");
+            if !matches!(kind, Some("building" | "dropped")) || (path.join(name).is_dir() && !used.contains(&folder)) {
+                continue;
+            }
+            // A statement that makes a table holds its mark.
+            if let Ok(file) = File::open(&mark)
+                && file.try_lock().is_ok()
+            {
+                std::fs::remove_file(&mark).map_err(|error| entry::at(&mark, &error))?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the folder of a table without an entry, unless a statement is building it, or it was dropped within
@@ -478,11 +506,20 @@ fn make(root: &Path) -> Result<()> {
         if Database::is_at(root) {
             return Ok(());
         }
-        let schema = root.join("catalog").join(format!("{MAIN_SCHEMA}.json"));
-        if entry::read(&schema)?.is_none() {
-            let folder = format!("{MAIN_SCHEMA}-{}", names::unique());
-            std::fs::create_dir(root.join("catalog").join(&folder))?;
-            entry::write(&schema, &Entry::Schema { folder, graph: None, attached: None })?;
+        let catalog = root.join("catalog");
+        let schema = catalog.join(format!("{MAIN_SCHEMA}.json"));
+        // An entry from before a power cut may name a folder that is gone.
+        let (folder, entry) = match entry::read(&schema)? {
+            Some(Entry::Schema { folder, .. }) => (folder, None),
+            _ => {
+                let folder = format!("{MAIN_SCHEMA}-{}", names::unique());
+                (folder.clone(), Some(Entry::Schema { folder, graph: None, attached: None }))
+            }
+        };
+        std::fs::create_dir_all(catalog.join(folder))?;
+        entry::sync_folder(&catalog)?;
+        if let Some(entry) = entry {
+            entry::write(&schema, &entry)?;
         }
         let engine = format!("bonnetdb {}", env!("CARGO_PKG_VERSION"));
         entry::write(&root.join(HEADER), &Header { format: FORMAT, engine })
