@@ -1,6 +1,6 @@
 //! The engine's error: what happened, where, and what to do, in one text.
 
-use datafusion::common::DataFusionError;
+use datafusion::common::{DataFusionError, SchemaError};
 
 /// The result of whatever can fail in the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -66,6 +66,15 @@ fn message(error: &DataFusionError) -> String {
                      PRECEDING, or join the rows with those of their frame and GROUP BY"
                 )
             }
+            _ => error.strip_backtrace(),
+        },
+        DataFusionError::SchemaError(schema, _) => match schema.as_ref() {
+            SchemaError::AmbiguousReference { field } if field.relation.is_none() => format!(
+                "{}: write the table's name before it; the key of joins by NATURAL, or in parentheses, is coalesce(a.{}, \
+                 b.{1}), or plain where USING ({1}) joins",
+                error.strip_backtrace(),
+                field.name
+            ),
             _ => error.strip_backtrace(),
         },
         other => other.strip_backtrace(),

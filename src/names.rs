@@ -6,7 +6,7 @@ use bonnet_catalogs::SessionSchema;
 use bonnet_sql::{GraphSchemas, SchemaFacts, TableVersion, TableVersions};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DFSchema, Result, plan_err};
-use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawFieldAccessExpr, TypePlanner};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr, RawFieldAccessExpr, TypePlanner};
 use datafusion::logical_expr::{ExprSchemable, GetFieldAccess, cast};
 use datafusion::sql::sqlparser::ast;
 use futures::FutureExt;
@@ -60,6 +60,35 @@ impl TypePlanner for MapTypes {
         let value = Field::new("value", simple_type(value, sql_type)?, true);
         let entries = Field::new("entries", DataType::Struct(vec![key, value].into()), false);
         Ok(Some(Arc::new(Field::new("map", DataType::Map(Arc::new(entries), false), true))))
+    }
+}
+
+/// Operators on bits, of integers alone: DataFusion would round other numbers without a word.
+#[derive(Debug)]
+pub(crate) struct BitOperands;
+
+impl ExprPlanner for BitOperands {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let bits = matches!(
+            expr.op,
+            ast::BinaryOperator::BitwiseAnd
+                | ast::BinaryOperator::BitwiseOr
+                | ast::BinaryOperator::BitwiseXor
+                | ast::BinaryOperator::PGBitwiseXor
+                | ast::BinaryOperator::PGBitwiseShiftLeft
+                | ast::BinaryOperator::PGBitwiseShiftRight
+        );
+        for side in [&expr.left, &expr.right] {
+            if bits
+                && let Ok(data_type) = side.get_type(schema)
+                && (data_type.is_floating() || data_type.is_decimal())
+            {
+                return plan_err!(
+                    "~, &, |, <<, >> and xor work on the bits of integers: CAST the other operand AS BIGINT, which rounds it"
+                );
+            }
+        }
+        Ok(PlannerResult::Original(expr))
     }
 }
 

@@ -14,6 +14,7 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::TryStreamExt;
 
@@ -22,7 +23,7 @@ use crate::front::join_keys::JoinPlanner;
 use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::query::{CancelOnDrop, Deadline, pump};
-use crate::rules::{SetOperations, Subqueries, YieldingJoins, physical_rules};
+use crate::rules::{GroupingSets, SetOperations, Subqueries, YieldingJoins, logical_rules, physical_rules};
 use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, append, names, panics, statements};
 
@@ -100,6 +101,8 @@ impl Session {
         }
         // As in DuckDB and PostgreSQL: a failed run never ranks first.
         options.sql_parser.default_null_ordering = "nulls_last".to_owned();
+        // Of a subquery whose column is never NULL DataFusion makes a join whose column might be, and finds that out itself.
+        options.execution.skip_physical_aggregate_schema_check = true;
         // Errors name the place in the statement.
         options.sql_parser.collect_spans = true;
         let registry = &shared.registry;
@@ -114,12 +117,14 @@ impl Session {
                 Arc::new(FunctionPlanner::new(Arc::clone(registry))),
             ])
             .with_type_planner(Arc::new(names::MapTypes))
+            .with_analyzer_rule(Arc::new(GroupingSets))
             .with_analyzer_rule(Arc::new(SetOperations))
             .with_analyzer_rule(Arc::new(Subqueries))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
+            .with_optimizer_rules(logical_rules())
             .with_optimizer_rule(Arc::new(PruneOutputs))
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
@@ -131,7 +136,10 @@ impl Session {
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.aggregate_functions().get_or_insert_default().extend([bonnet_standard::sum(), bonnet_standard::avg()]);
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
-        builder.expr_planners().get_or_insert_default().insert(0, Arc::new(names::MapKeys));
+        builder
+            .expr_planners()
+            .get_or_insert_default()
+            .splice(0..0, [Arc::new(names::MapKeys) as Arc<dyn ExprPlanner>, Arc::new(names::BitOperands)]);
         let formats = builder.file_formats().get_or_insert_default();
         // Its reader may never end.
         formats.retain(|format| format.get_ext() != "avro");

@@ -9,6 +9,8 @@ use datafusion::sql::sqlparser::ast::{
     TableFunctionArgs, TableWithJoins, Value, Visit, Visitor, WildcardAdditionalOptions,
 };
 
+use super::walk;
+
 /// The table of this name.
 pub(crate) fn table(name: ObjectName) -> TableFactor {
     TableFactor::Table {
@@ -179,29 +181,5 @@ pub(crate) fn columns<T: Visit>(expr: &T) -> Vec<Vec<Ident>> {
 
 /// The first expression within an expression for which something holds, not counting those of subqueries.
 pub(crate) fn find(expr: &Expr, holds: impl Fn(&Expr) -> bool) -> Option<Expr> {
-    struct Finder<'a> {
-        holds: &'a dyn Fn(&Expr) -> bool,
-        queries: usize,
-    }
-    impl Visitor for Finder<'_> {
-        type Break = Box<Expr>;
-
-        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
-            self.queries += 1;
-            ControlFlow::Continue(())
-        }
-
-        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
-            self.queries -= 1;
-            ControlFlow::Continue(())
-        }
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
-            match self.queries == 0 && (self.holds)(expr) {
-                true => ControlFlow::Break(Box::new(expr.clone())),
-                false => ControlFlow::Continue(()),
-            }
-        }
-    }
-    expr.visit(&mut Finder { holds: &holds, queries: 0 }).break_value().map(|found| *found)
+    walk::find(expr, &holds)
 }

@@ -1,18 +1,20 @@
-//! Casts inside of aggregates and window functions.
+//! Casts inside of aggregates and window functions, and in GROUP BY.
 //!
-//! DataFusion leaves them out of a column's name, so that `sum(a)` and `sum(a::double)` were one column. `coalesce` of one
-//! value is that value, and is part of the name.
+//! DataFusion leaves them out of a column's name, so that `sum(a)` and `sum(a::double)`, or `GROUP BY a, a::double`, were one
+//! column. `coalesce` of one value is that value, and is part of the name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArguments, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, VisitorMut,
+    Expr, FunctionArguments, GroupByExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,
+    VisitorMut,
 };
 
 use super::ast;
 use super::columns::key;
-use super::walk::walk;
+use super::ordinals;
+use super::walk::{walk, walk_outside_subqueries};
 
 /// Makes calls of a query differ that differ by casts alone, in all its clauses alike.
 pub(super) fn tell_apart(query: &mut Query) {
@@ -36,61 +38,105 @@ fn in_body(body: &mut SetExpr, orders: &mut [OrderByExpr]) {
 }
 
 fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
+    let mut calls = Calls::default();
+    calls.add_groups(select);
+    let groups: &mut [Expr] = match &mut select.group_by {
+        GroupByExpr::Expressions(groups, _) => groups,
+        GroupByExpr::All(_) => &mut [],
+    };
     let items = select.projection.iter_mut().filter_map(|item| match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
         _ => None,
     });
-    let exprs: Vec<&mut Expr> = items
+    let mut exprs: Vec<&mut Expr> = items
+        .chain(groups)
         .chain(&mut select.having)
         .chain(&mut select.qualify)
         .chain(orders.iter_mut().map(|order| &mut order.expr))
         .collect();
-    let is_cast = |expr: &Expr| matches!(expr, Expr::Cast { .. });
     if exprs.iter().all(|expr| ast::find(expr, is_cast).is_none()) {
         return;
     }
-    let mut calls = Calls::default();
+    for expr in &mut exprs {
+        let _ = walk_outside_subqueries(*expr, &mut calls);
+    }
+    calls.texts.retain(|_, texts| texts.len() > 1);
+    if calls.texts.is_empty() {
+        return;
+    }
+    calls.complete = true;
     for expr in exprs {
-        let _ = walk(expr, &mut calls);
+        let _ = walk_outside_subqueries(expr, &mut calls);
     }
 }
 
+fn is_cast(expr: &Expr) -> bool {
+    matches!(expr, Expr::Cast { .. })
+}
+
+/// The calls and keys of a query: of all those that have one text without casts, each gets a name of its own.
 #[derive(Default)]
 struct Calls {
-    /// How many subqueries are around: what stands in them is theirs.
-    queries: usize,
-    /// The texts of calls that have the same text without casts.
-    texts: HashMap<String, Vec<String>>,
+    /// The columns and casts by which rows are grouped.
+    groups: HashSet<String>,
+    /// The texts of what has the same text without casts. The first is the one without them.
+    texts: HashMap<String, Vec<Option<String>>>,
+    /// Whether all texts are known, so that names can be given.
+    complete: bool,
+}
+
+impl Calls {
+    fn add_groups(&mut self, select: &Select) {
+        let item = |item: &SelectItem| match item {
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr.to_string()),
+            _ => None,
+        };
+        match &select.group_by {
+            GroupByExpr::All(_) => self.groups.extend(select.projection.iter().filter_map(item)),
+            GroupByExpr::Expressions(groups, _) => {
+                self.groups.extend(groups.iter().filter_map(|group| match ordinals::ordinal(group) {
+                    Some(at) => select.projection.get(at).and_then(item),
+                    None => Some(group.to_string()),
+                }))
+            }
+        }
+    }
+
+    /// The number among those with the same text, once all are known.
+    fn number(&mut self, expr: &Expr) -> Option<usize> {
+        let text = ast::find(expr, is_cast).map(|_| expr.to_string());
+        if !self.complete {
+            let texts = self.texts.entry(key(expr)).or_default();
+            if !texts.contains(&text) {
+                // What has no cast keeps its name.
+                texts.insert(if text.is_none() { 0 } else { texts.len() }, text);
+            }
+            return None;
+        }
+        self.texts.get(&key(expr))?.iter().position(|other| *other == text)
+    }
 }
 
 impl VisitorMut for Calls {
     type Break = ();
 
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries -= 1;
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if matches!(expr, Expr::Function(_))
+            && let Some(number) = self.number(expr)
+            && let Expr::Function(call) = expr
+            && let FunctionArguments::List(list) = &mut call.args
+        {
+            let _ = walk(&mut list.args, &mut Named(number));
+        }
         ControlFlow::Continue(())
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.queries > 0 || !matches!(expr, Expr::Function(_)) {
-            return ControlFlow::Continue(());
-        }
-        let text = expr.to_string();
-        let texts = self.texts.entry(key(expr)).or_default();
-        let number = texts.iter().position(|other| *other == text).unwrap_or_else(|| {
-            texts.push(text);
-            texts.len() - 1
-        });
-        if let Expr::Function(call) = expr
-            && let FunctionArguments::List(list) = &mut call.args
-            && number > 0
+        if matches!(expr, Expr::Cast { .. } | Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+            && self.groups.contains(&expr.to_string())
+            && let Some(number) = self.number(expr)
         {
-            let _ = walk(&mut list.args, &mut Named(number));
+            let _ = Named(number).post_visit_expr(expr);
         }
         ControlFlow::Continue(())
     }
@@ -103,7 +149,7 @@ impl VisitorMut for Named {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if matches!(expr, Expr::Cast { .. }) {
+        if is_cast(expr) {
             *expr = (0..self.0).fold(expr.clone(), |expr, _| ast::call("coalesce", vec![expr]));
         }
         ControlFlow::Continue(())

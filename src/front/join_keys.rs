@@ -19,13 +19,13 @@ use datafusion::logical_expr::{
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
-    Query, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor,
-    TableWithJoins, VisitorMut,
+    Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
+    VisitorMut,
 };
 
 use super::ast;
 use super::rewrite::visit_statement;
-use super::walk::walk;
+use super::walk::walk_outside_subqueries;
 
 /// The alias of a join that [`JoinPlanner`] plans.
 const MARK: &str = "join keys";
@@ -117,7 +117,7 @@ impl Conditions<'_> {
         let mut keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         keys.retain(|key| self.is_read(key));
         if !keys.is_empty() {
-            let _ = walk(condition, &mut Names { keys: &keys, named: &mut self.named, queries: 0 });
+            let _ = walk_outside_subqueries(condition, &mut Names { keys: &keys, named: &mut self.named });
         }
     }
 }
@@ -144,29 +144,17 @@ impl VisitorMut for Conditions<'_> {
     }
 }
 
-/// Puts [`KEYS`] before the names of keys, but for those in subqueries.
+/// Puts [`KEYS`] before the names of keys.
 struct Names<'a> {
     keys: &'a [&'a str],
     named: &'a mut HashSet<String>,
-    queries: usize,
 }
 
 impl VisitorMut for Names<'_> {
     type Break = ();
 
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries -= 1;
-        ControlFlow::Continue(())
-    }
-
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         if let Expr::Identifier(name) = expr
-            && self.queries == 0
             && let Some(key) = self.keys.iter().find(|key| **key == ast::normalized(name))
         {
             self.named.insert(format!("{KEYS}.{key}"));

@@ -5,14 +5,54 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Query, Select, Statement, TableFactor, ValueWithSpan, VisitMut, VisitorMut,
+    Expr, ObjectName, Query, Select, Statement, TableFactor, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
 };
 
 /// Visits a tree and may change it.
 pub(super) fn walk<V: VisitorMut>(tree: &mut impl VisitMut, visitor: &mut V) -> ControlFlow<V::Break> {
-    let mut stoppable = Stoppable { visitor, value: None };
+    stopping(tree, Stoppable { visitor, value: None, subqueries: None })
+}
+
+/// Visits a tree but for the subqueries in it, and may change it.
+pub(super) fn walk_outside_subqueries<V: VisitorMut>(
+    tree: &mut impl VisitMut,
+    visitor: &mut V,
+) -> ControlFlow<V::Break> {
+    stopping(tree, Stoppable { visitor, value: None, subqueries: Some(0) })
+}
+
+fn stopping<V: VisitorMut>(tree: &mut impl VisitMut, mut stoppable: Stoppable<V>) -> ControlFlow<V::Break> {
     let _ = tree.visit(&mut Shared(&mut stoppable));
     stoppable.value.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+}
+
+/// The first expression of a tree for which something holds, not counting those of subqueries.
+pub(super) fn find(tree: &impl Visit, holds: &dyn Fn(&Expr) -> bool) -> Option<Expr> {
+    struct Finder<'a> {
+        holds: &'a dyn Fn(&Expr) -> bool,
+        subqueries: usize,
+    }
+    impl Visitor for Finder<'_> {
+        type Break = Box<Expr>;
+
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
+            self.subqueries += 1;
+            ControlFlow::Continue(())
+        }
+
+        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Self::Break> {
+            self.subqueries -= 1;
+            ControlFlow::Continue(())
+        }
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
+            match self.subqueries == 0 && (self.holds)(expr) {
+                true => ControlFlow::Break(Box::new(expr.clone())),
+                false => ControlFlow::Continue(()),
+            }
+        }
+    }
+    tree.visit(&mut Finder { holds, subqueries: 0 }).break_value().map(|found| *found)
 }
 
 /// A visitor of any type behind one.
@@ -22,6 +62,17 @@ struct Shared<'a>(&'a mut dyn VisitorMut<Break = ()>);
 struct Stoppable<'a, V: VisitorMut> {
     visitor: &'a mut V,
     value: Option<V::Break>,
+    /// How many subqueries are around, where what stands in them is left out.
+    subqueries: Option<usize>,
+}
+
+impl<V: VisitorMut> Stoppable<'_, V> {
+    fn visit(&mut self, visit: impl FnOnce(&mut V) -> ControlFlow<V::Break>) -> ControlFlow<()> {
+        match self.subqueries {
+            None | Some(0) => visit(self.visitor).map_break(|value| self.value = Some(value)),
+            Some(_) => ControlFlow::Continue(()),
+        }
+    }
 }
 
 macro_rules! forward {
@@ -32,21 +83,38 @@ macro_rules! forward {
             $(fn $method(&mut self, node: &mut $node) -> ControlFlow<()> {
                 self.0.$method(node)
             })*
+
+            fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+                self.0.pre_visit_query(query)
+            }
+
+            fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+                self.0.post_visit_query(query)
+            }
         }
 
         impl<V: VisitorMut> VisitorMut for Stoppable<'_, V> {
             type Break = ();
 
             $(fn $method(&mut self, node: &mut $node) -> ControlFlow<()> {
-                self.visitor.$method(node).map_break(|value| self.value = Some(value))
+                self.visit(|visitor| visitor.$method(node))
             })*
+
+            fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+                let flow = self.visit(|visitor| visitor.pre_visit_query(query));
+                self.subqueries = self.subqueries.map(|count| count + 1);
+                flow
+            }
+
+            fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+                self.subqueries = self.subqueries.map(|count| count - 1);
+                self.visit(|visitor| visitor.post_visit_query(query))
+            }
         }
     };
 }
 
 forward!(
-    pre_visit_query: Query,
-    post_visit_query: Query,
     pre_visit_select: Select,
     post_visit_select: Select,
     pre_visit_relation: ObjectName,

@@ -1,0 +1,99 @@
+//! Filters that look at no column stay above what makes a row of no rows, and filters by chance above what looks at several
+//! rows.
+//!
+//! DataFusion 55 pushes a filter below an aggregate if all of its columns are among those that rows are grouped by, which is
+//! so of none at all: `SELECT m FROM (SELECT max(a) AS m, false AS b FROM t) WHERE b` answered a row, since an aggregate
+//! without groups, or over grouping sets, has one of no rows. And a filter by chance, `HAVING random() < 0.5`, is one of
+//! groups, not of rows.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Filter, LogicalPlan};
+use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
+use datafusion::optimizer::push_down_filter::PushDownFilter;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+type Rule = Arc<dyn OptimizerRule + Send + Sync>;
+
+/// DataFusion's logical rules, its pushdown of filters confined.
+pub(crate) fn logical_rules() -> Vec<Rule> {
+    let name = PushDownFilter::new().name().to_owned();
+    let confined = |rule: Rule| match rule.name() == name {
+        true => Arc::new(ConfinedFilters(rule)) as Rule,
+        false => rule,
+    };
+    Optimizer::new().rules.into_iter().map(confined).collect()
+}
+
+/// The rule, which does not see such filters.
+#[derive(Debug)]
+struct ConfinedFilters(Rule);
+
+impl OptimizerRule for ConfinedFilters {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Filter(filter) => match answers_no_rows(&filter) {
+                Some(answers) => self.rewrite_above(filter, answers, config),
+                None => self.0.rewrite(LogicalPlan::Filter(filter), config),
+            },
+            other => self.0.rewrite(other, config),
+        }
+    }
+}
+
+impl ConfinedFilters {
+    /// Hands the rule those conditions alone that it may push below what may answer a row of no rows.
+    fn rewrite_above(
+        &self,
+        filter: Filter,
+        answers_no_rows: bool,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        let mut conditions = Vec::new();
+        let mut input = &LogicalPlan::Filter(filter);
+        while let LogicalPlan::Filter(filter) = input {
+            // The lower ones come first.
+            conditions.splice(0..0, split_conjunction_owned(filter.predicate.clone()));
+            input = filter.input.as_ref();
+        }
+        let stays =
+            |condition: &Expr| condition.is_volatile() || (answers_no_rows && condition.column_refs().is_empty());
+        let (staying, others): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(stays);
+        let input = input.clone();
+        let below = match conjunction(others) {
+            Some(others) => self.0.rewrite(LogicalPlan::Filter(Filter::try_new(others, Arc::new(input))?), config)?,
+            None => Transformed::no(input),
+        };
+        match conjunction(staying) {
+            Some(staying) => {
+                below.map_data(|below| Ok(LogicalPlan::Filter(Filter::try_new(staying, Arc::new(below))?)))
+            }
+            None => Ok(below),
+        }
+    }
+}
+
+/// Whether the aggregate or window below a filter, or below filters of which it is the highest, answers a row of no rows;
+/// `None` if there is none.
+fn answers_no_rows(filter: &Filter) -> Option<bool> {
+    match filter.input.as_ref() {
+        LogicalPlan::Filter(filter) => answers_no_rows(filter),
+        LogicalPlan::Aggregate(aggregate) => {
+            let groups = &aggregate.group_expr;
+            Some(groups.is_empty() || groups.iter().any(|expr| matches!(expr, Expr::GroupingSet(_))))
+        }
+        LogicalPlan::Window(_) => Some(false),
+        _ => None,
+    }
+}
