@@ -59,6 +59,7 @@ SELECT graph_id AS graph, count(*) AS nodes, avg(curvature) AS mean_curvature, s
 FROM midpoint_curvature(largest)
 GROUP BY graph_id;
 
+-- \plot points mean_curvature printed_mean regime title='Mean curvature here and as printed'
 \echo Midpoint curvature of the largest component, as a simple undirected graph, beside the printed figures.
 SELECT graph, nodes, round(mean_curvature, 5) AS mean_curvature, printed_mean, round(skewness, 5) AS skewness,
        printed_skewness, regime
@@ -80,9 +81,11 @@ FROM train((
 ), normalize => 'row')
 ORDER BY graph, model, seed;
 
+-- \plot none
 \echo What could not be trained, and why.
 SELECT graph, error, count(*) AS runs FROM runs WHERE status <> 'ok' GROUP BY graph, error ORDER BY graph;
 
+-- \plot bars graph accuracy model
 \echo Test accuracy on each graph: mean and deviation over five seeds.
 SELECT regime, graph, model, round(avg(test_accuracy), 3) AS accuracy, round(stddev(test_accuracy), 3) AS deviation
 FROM runs JOIN profiles USING (graph)
@@ -92,6 +95,7 @@ ORDER BY regime, graph, accuracy DESC;
 
 -- 4. Who wins where --------------------------------------------------------------------------------------------------
 
+-- \plot bump regime rank model title='Ranks by regime'
 \echo The leaderboard by regime: the mean over its graphs, the deviation of that mean over the seeds, the rank.
 WITH by_seed AS (
     SELECT regime, model, seed, avg(test_accuracy) AS accuracy

@@ -50,6 +50,7 @@ SELECT CASE WHEN core IS NOT NULL THEN 'core number' WHEN homophily IS NOT NULL 
 FROM predictions JOIN properties USING (node)
 GROUP BY GROUPING SETS ((model, core), (model, homophily), (model, curvature));
 
+-- \plot boxes property value name unpivot=lowest,second,third,highest title='Accuracy of eight models by quartile'
 SELECT property, model, round(avg(accuracy) FILTER (WHERE quartile = 1), 2) AS lowest,
        round(avg(accuracy) FILTER (WHERE quartile = 2), 2) AS second, round(avg(accuracy) FILTER (WHERE quartile = 3), 2) AS third,
        round(avg(accuracy) FILTER (WHERE quartile = 4), 2) AS highest, sum(predictions) AS predictions

@@ -3,6 +3,10 @@
 --
 --     cargo run -- -f examples/stratified_leaderboard.sql
 --
+-- As a page with pictures, which the lines that begin with a backslash ask for:
+--
+--     cargo run -- report examples/stratified_leaderboard.sql -o leaderboard.html
+--
 -- Nothing is downloaded: the graphs are shipped or made here.
 
 -- 1. The graphs ------------------------------------------------------------------------------------------------------
@@ -58,6 +62,8 @@ CREATE VIEW attachment.edges AS SELECT * FROM barabasi_albert(400, 3, seed => 1)
 
 CREATE TABLE profiles AS SELECT * FROM graph_profile('*');
 
+-- \plot bars graph mean_curvature regime title='Mean midpoint curvature'
+-- \plot points mean_curvature skewness regime title='What decides the regime'
 \echo The shape of each graph: mean and skewness of its midpoint curvature give its regime.
 SELECT graph, nodes, edges, diameter, round(edge_homophily, 2) AS homophily, round(mean_curvature, 5) AS mean_curvature,
        round(skewness, 2) AS skewness, regime
@@ -81,6 +87,7 @@ ORDER BY graph, model, seed;
 \echo Runs: a run that fails is a row with its status, and stops no other.
 SELECT status, count(*) AS runs, min(epochs_run) AS epochs FROM runs GROUP BY status;
 
+-- \plot heatmap name graph value unpivot=mlp,gcn,graphsage,gat title='Test accuracy'
 \echo Test accuracy on each graph, the mean over five seeds.
 SELECT * FROM (
     SELECT regime, graph, round(edge_homophily, 2) AS homophily, model, test_accuracy
@@ -90,6 +97,8 @@ ORDER BY regime, graph;
 
 -- 4. Who wins where --------------------------------------------------------------------------------------------------
 
+-- \plot bump regime rank model title='Ranks by regime'
+-- \plot bars regime accuracy model title='Mean test accuracy by regime'
 \echo The leaderboard by regime: the mean over its graphs, the deviation of that mean over the seeds, the rank.
 WITH by_seed AS (
     SELECT regime, model, seed, avg(test_accuracy) AS accuracy
@@ -128,6 +137,7 @@ CREATE VIEW families AS SELECT name AS model, family FROM bonnet.models;
 \echo Rank shift: how many places a model moves, on average, between the flat leaderboard and that of the regime.
 SELECT regime, rsi FROM rank_shift ORDER BY regime;
 
+-- \plot bars agreement value name unpivot=within,across
 \echo Do graphs of one regime agree on the leading models more than any other grouping of the same sizes would have it?
 SELECT agreement, round(within, 3) AS within, round(across, 3) AS across, round(p_value, 3) AS p_value, partitions
 FROM regrouped ORDER BY agreement;
@@ -140,5 +150,6 @@ FROM order_gap((SELECT model, dataset AS item, mean AS value FROM scores), (SELE
 SELECT round(r2_additive, 3) AS additive, round(r2_interaction, 3) AS with_interaction
 FROM variance_decomposition(scores, mean, family, regime, block => dataset);
 
+-- \plot none
 \echo The leaderboard in Markdown.
 \ir ../analyses/leaderboard.sql

@@ -6,6 +6,7 @@
 
 mod append;
 mod attachments;
+mod cells;
 pub mod cli;
 mod engine;
 mod error;
@@ -15,6 +16,7 @@ mod memory;
 mod names;
 mod panics;
 mod parameters;
+mod pictures;
 mod query;
 pub mod reference;
 mod rules;

@@ -241,7 +241,8 @@ pub fn formats() -> String {
          as MANTRA publishes them, in a file whose name ends in `.json`, or `.json.gz` to have it compressed. \
          The query gives the columns `id`, `facets`, `name`, `betti_numbers` and `torsion_coefficients`; \
          `dimension` and `n_vertices` are counted where they are no columns, vertices are written from 1, and every other \
-         column becomes a key of its name. The format takes no options.\n\n\
+         column becomes a key of its name. The format takes no options. Options of the others are in [sql.md](sql.md), pictures \
+         (`SVG`, `HTML`, `VEGA_LITE`) in [pictures.md](pictures.md).\n\n\
          ```sql\n\
          COPY (SELECT id, facets, homeomorphism_type(facets) AS name, betti_numbers(facets) AS betti_numbers,\n        \
          torsion_coefficients(facets) AS torsion_coefficients\n      \

@@ -22,6 +22,7 @@ use crate::engine::kernel_pool;
 use crate::front::join_keys::JoinPlanner;
 use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
+use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::rules::{GroupingSets, SetOperations, Subqueries, YieldingJoins, logical_rules, physical_rules};
 use crate::settings::BonnetSettings;
@@ -144,6 +145,9 @@ impl Session {
         // Its reader may never end.
         formats.retain(|format| format.get_ext() != "avro");
         formats.push(Arc::new(MantraFormatFactory));
+        for document in [Document::Svg, Document::Html, Document::VegaLite] {
+            formats.push(Arc::new(PictureFormatFactory(document)));
+        }
         let context = SessionContext::new_with_state(builder.build());
         let views = statements::Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The documents, and the folder in which each is tried.
-const DOCUMENTS: [(&str, &str); 2] = [("README.md", "examples/start"), ("docs/tour.md", "examples/tour")];
+const DOCUMENTS: [(&str, &str); 3] =
+    [("README.md", "examples/start"), ("docs/tour.md", "examples/tour"), ("docs/pictures.md", "examples/tour")];
 
 /// What stands between the answers of two blocks.
 const MARK: &str = "--end-of-a-block--";

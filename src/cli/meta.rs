@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use bonnet_pictures::Request;
 use clap::ValueEnum;
 
 use super::output::Format;
 use super::shell::{Failure, Flow, Shell};
+use crate::pictures::{self, Document};
 
 /// The commands, with what `\?` says of them.
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
@@ -15,11 +17,12 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     ("\\digits", "[n]", "show or set how many digits behind the point a terminal shows (0: all)"),
     ("\\default", "name value", "set a variable that nobody has set"),
     ("\\echo", "text", "write text to standard output"),
-    ("\\format", "[name]", "show or set the format: table, csv, json, ndjson, markdown"),
+    ("\\format", "[name]", "show or set the format: table, csv, json, ndjson, markdown, svg, html, vega-lite"),
     ("\\i", "file", "run a script"),
     ("\\ir", "file", "run a script that lies beside the one that says so"),
     ("\\o", "[file]", "send rows to a file, or back to standard output"),
     ("\\pager", "[on|off]", "scroll through results on a terminal, with $PAGER or less"),
+    ("\\plot", "file [kind x y color]", "draw the last result: a file that ends in .svg, .html or .json (Vega-Lite)"),
     ("\\q", "", "end this script, or leave"),
     ("\\rows", "[n]", "show or set how many rows of a result a terminal shows (0: all)"),
     ("\\set", "[name [value]]", "list the variables, or set one: used as :name, :'name' or :\"name\""),
@@ -48,7 +51,12 @@ impl Shell {
             ("d", [table]) => self.describe(table)?,
             ("df", []) => self.list_functions("*")?,
             ("df", [pattern]) => self.list_functions(pattern)?,
-            ("echo", words) => self.output.echo(&words.join(" "))?,
+            ("echo", words) => match &mut self.report {
+                Some(report) => report.say(&words.join(" ")),
+                None => self.output.echo(&words.join(" "))?,
+            },
+            // A page takes all rows, in its own format.
+            ("o" | "format" | "x", _) if self.report.is_some() => {}
             ("format", []) => self.message(&format!("The format is {}.", name_of(self.output.format))),
             ("format", [format]) => {
                 self.output.format = Format::from_str(format, true).map_err(|_| no_format(format))?
@@ -61,6 +69,7 @@ impl Shell {
                 let refused = |error| Failure::error(format!("'{path}' cannot be written: {error}"));
                 self.output.redirect(Some(path)).map_err(refused)?;
             }
+            ("plot", [path, words @ ..]) => self.plot(unquoted(path), words)?,
             ("rows", []) => self.message(&match self.output.screen_rows {
                 usize::MAX => "A terminal shows all rows.".to_owned(),
                 rows => format!("A terminal shows {rows} rows of a result."),
@@ -131,6 +140,26 @@ impl Shell {
     fn beside(&self, path: &str) -> String {
         let folder = self.scripts.last().and_then(|script| Path::new(script).parent());
         folder.map_or_else(|| path.to_owned(), |folder| folder.join(path).to_string_lossy().into_owned())
+    }
+
+    /// Draws the last result into a file, as the words say.
+    fn plot(&mut self, path: &str, words: &[&str]) -> Result<(), Failure> {
+        let document = match Path::new(path).extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => Document::Svg,
+            Some("html") => Document::Html,
+            Some("json") => Document::VegaLite,
+            _ => return Err(Failure::error(format!("'{path}' ends in none of .svg, .html and .json"))),
+        };
+        let request = Request::from_words(words.iter().copied()).map_err(|error| Failure::error(error.to_string()))?;
+        let Some((schema, batches)) = &self.last else {
+            let text = "there is no last result to draw, or it is too large to be kept: COPY (query) TO 'file.svg'";
+            return Err(Failure::error(text));
+        };
+        let drawn = pictures::document(document, schema, batches, &request).map_err(Failure::error)?;
+        let refused = |error| Failure::error(format!("'{path}' cannot be written: {error}"));
+        std::fs::write(path, drawn).map_err(refused)?;
+        self.message(&format!("'{path}' is written."));
+        Ok(())
     }
 
     fn list_tables(&mut self) -> Result<(), Failure> {

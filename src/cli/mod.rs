@@ -10,6 +10,7 @@ mod meta;
 mod output;
 mod progress;
 mod repl;
+mod report;
 mod script;
 mod shell;
 mod variables;
@@ -18,6 +19,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bonnet_pictures::Request;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use self::interrupt::{INTERRUPTED, Interrupts};
@@ -31,9 +33,12 @@ const MOST_THREADS: i64 = 4096;
 /// An embedded analytics engine for the shape of relational data: graphs, curvature, topology and graph learning in SQL.
 ///
 /// Without -c and -f, standard input is a script where it is not a terminal; on a terminal there is a prompt.
-#[derive(Debug, Parser)]
-#[command(name = "bonnet", version)]
+#[derive(Debug, Default, Parser)]
+#[command(name = "bonnet", version, args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+
     /// The folder of a lasting database, made if it is missing; without it everything is in memory
     #[arg(value_name = "DATABASE")]
     database: Option<PathBuf>,
@@ -58,6 +63,10 @@ struct Arguments {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 
+    /// What the formats svg, html and vega-lite draw: 'kind x y color', and options such as title='...'
+    #[arg(long, value_name = "PICTURE", value_parser = plot)]
+    plot: Option<Request>,
+
     /// Threads for queries; default: the machine's cores
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
     threads: Option<u32>,
@@ -69,6 +78,12 @@ struct Arguments {
     /// Write no messages, only rows and errors
     #[arg(long)]
     quiet: bool,
+}
+
+/// What the command does beside running statements.
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    Report(report::ReportArguments),
 }
 
 /// Something to run from the command line.
@@ -85,6 +100,12 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
+    if let Some(Task::Report(report)) = &arguments.task {
+        return match open(&report.shell(), false) {
+            Ok(shell) => report::run(report, shell),
+            Err(text) => failed(&text),
+        };
+    }
     let mut sources = sources(&matches);
     let prompt = sources.is_empty() && io::stdin().is_terminal();
     if sources.is_empty() && !prompt {
@@ -131,7 +152,8 @@ fn open(arguments: &Arguments, prompt: bool) -> Result<Shell, String> {
         read_only: arguments.read_only,
     };
     let engine = Engine::open(options).map_err(|error| error.to_string())?;
-    let output = Output::new(arguments.format);
+    let mut output = Output::new(arguments.format);
+    output.plot = arguments.plot.clone().unwrap_or_default();
     let mut shell =
         Shell::new(engine.session(), interrupts, output, arguments.quiet).map_err(|error| error.to_string())?;
     for (name, value) in &arguments.variable {
@@ -157,6 +179,11 @@ fn variable(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as name=value")?;
     variables::Variables::default().set(name, value)?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Reads what is to be drawn.
+fn plot(text: &str) -> Result<Request, String> {
+    Request::parse(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

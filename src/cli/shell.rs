@@ -6,6 +6,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::StreamExt;
 use tokio::runtime::Runtime;
@@ -13,12 +15,16 @@ use tokio::runtime::Runtime;
 use super::interrupt::Interrupts;
 use super::output::{Output, width};
 use super::progress::Bar;
+use super::report::Report;
 use super::script::{Item, Pending, ScriptLines, Task};
 use super::variables::Variables;
 use crate::{Answer, Session};
 
 /// Scripts that include one another deeper than this are taken for a circle.
 const DEEPEST: usize = 50;
+
+/// The bytes of a result that are kept to be drawn.
+const MOST_BYTES: usize = 64 << 20;
 
 /// Where in its statement an error stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,13 +126,18 @@ pub(super) struct Shell {
     pub(super) quiet: bool,
     /// The scripts that are being run, each included by the one before.
     pub(super) scripts: Vec<String>,
+    /// The columns and rows of the last result, unless there are too many.
+    pub(super) last: Option<(SchemaRef, Vec<RecordBatch>)>,
+    /// The page that takes what is answered instead of the output.
+    pub(super) report: Option<Report>,
 }
 
 impl Shell {
     pub(super) fn new(session: Session, interrupts: Interrupts, output: Output, quiet: bool) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (variables, scripts) = (Variables::default(), Vec::new());
-        Ok(Self { session, runtime, interrupts, variables, output, timing: false, quiet, scripts })
+        let (timing, last, report) = (false, None, None);
+        Ok(Self { session, runtime, interrupts, variables, output, timing, quiet, scripts, last, report })
     }
 
     /// Runs a script file, or standard input for `-`.
@@ -146,7 +157,14 @@ impl Shell {
             )));
         }
         self.scripts.push(origin.to_owned());
-        let result = self.run_lines(origin, reader);
+        if let Some(report) = &mut self.report {
+            report.enter(origin);
+        }
+        let mut result = self.run_lines(origin, reader);
+        if let Some(report) = &mut self.report {
+            let left = report.leave();
+            result = result.and(left);
+        }
         self.scripts.pop();
         result
     }
@@ -156,6 +174,9 @@ impl Shell {
         let mut pending = Pending::new();
         loop {
             let line = lines.next().map_err(|(line, text)| Failure::Located(format!("{origin}:{line}: {text}")))?;
+            if let (Some(report), Some(line)) = (&mut self.report, &line) {
+                report.line(line);
+            }
             let items = match &line {
                 Some(line) => pending.push(line),
                 None => pending.finish(),
@@ -176,6 +197,9 @@ impl Shell {
     pub(super) fn run_item(&mut self, item: &Item) -> Result<Flow, Failure> {
         if self.interrupts.arrived() {
             return Err(Failure::Interrupted);
+        }
+        if let Some(report) = &mut self.report {
+            report.before(item.line)?;
         }
         let text = match &item.task {
             Task::Statement(text) | Task::Command(text) => text,
@@ -198,7 +222,8 @@ impl Shell {
     /// Runs one statement and writes what it answers.
     pub(super) fn run_statement(&mut self, statement: &str) -> Result<(), Failure> {
         let started = Instant::now();
-        let Self { session, runtime, interrupts, output, .. } = self;
+        self.last = None;
+        let Self { session, runtime, interrupts, output, last, report, .. } = self;
         let done = runtime.block_on(async {
             let mut bar = Bar::new();
             let answer = watch(session.execute(statement), session, interrupts, &mut bar).await??;
@@ -208,9 +233,25 @@ impl Shell {
             };
             // A statement that has no columns to answer with (DDL) shows no table.
             let has_columns = !rows.schema().fields().is_empty();
+            if let (Some(report), true) = (&mut *report, has_columns) {
+                let (schema, mut batches) = (rows.schema(), Vec::new());
+                while let Some(batch) = watch(rows.next(), session, interrupts, &mut bar).await? {
+                    batches.push(batch.map_err(crate::Error::from)?);
+                }
+                bar.hide();
+                report.rows(statement, &schema, &batches)?;
+                return Ok(None);
+            }
             let mut result = if has_columns { Some(output.begin(rows.schema())?) } else { None };
+            let mut rows_so_far = has_columns.then(|| (rows.schema(), Vec::new()));
+            let mut bytes = 0;
             while let Some(batch) = watch(rows.next(), session, interrupts, &mut bar).await? {
                 let batch = batch.map_err(crate::Error::from)?;
+                bytes += batch.get_array_memory_size();
+                match &mut rows_so_far {
+                    Some((_, batches)) if bytes <= MOST_BYTES => batches.push(batch.clone()),
+                    _ => rows_so_far = None,
+                }
                 if let Some(result) = &mut result {
                     bar.hide();
                     output.write(result, &batch)?;
@@ -223,6 +264,7 @@ impl Shell {
             if let Some(result) = result {
                 output.finish(result)?;
             }
+            *last = rows_so_far;
             Ok::<_, Failure>(None)
         });
         if let Err(Failure::Interrupted) = done
@@ -232,6 +274,9 @@ impl Shell {
         }
         let done = done?;
         if let Some(message) = done.filter(|message| !message.is_empty()) {
+            if let Some(report) = &mut self.report {
+                report.done(statement);
+            }
             self.message(&message);
         }
         if self.timing {

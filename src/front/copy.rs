@@ -78,8 +78,14 @@ fn set_format(parser: &Parser<'_>, copy: &mut CopyToStatement, format: &str) -> 
     // DataFusion falls back to the extension when it does not know the format: a wrong one must be an error.
     match format.to_ascii_uppercase().as_str() {
         "NDJSON" | "JSONL" => copy.stored_as = Some("JSON".to_owned()),
-        known @ ("CSV" | "PARQUET" | "JSON" | "ARROW" | "MANTRA") => copy.stored_as = Some(known.to_owned()),
-        _ => return parser.expected("a format among csv, parquet, json, arrow, mantra", parser.peek_token()),
+        "VEGA_LITE" | "VEGALITE" => copy.stored_as = Some("VEGA-LITE".to_owned()),
+        known @ ("CSV" | "PARQUET" | "JSON" | "ARROW" | "MANTRA" | "SVG" | "HTML" | "VEGA-LITE") => {
+            copy.stored_as = Some(known.to_owned());
+        }
+        _ => {
+            let formats = "a format among csv, parquet, json, arrow, mantra, svg, html, vega_lite";
+            return parser.expected(formats, parser.peek_token());
+        }
     }
     Ok(())
 }

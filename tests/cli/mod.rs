@@ -4,7 +4,9 @@ mod copy;
 mod errors;
 mod formats;
 mod interrupts;
+mod pictures;
 mod prompt;
+mod report;
 mod scripts;
 
 use std::io::Write;

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
-use super::Screen;
-use super::cell::{Cell, each_cell, push_escaped};
 use rustyline::GraphemeClusterMode;
+
+use super::Screen;
+use crate::cells::{Cell, each_cell, push_escaped};
 
 /// Columns of text are not made narrower than this to fit a screen.
 const NARROWEST: usize = 8;

@@ -7,7 +7,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::util::display::ArrayFormatter;
 
-use super::{Writer, readable};
+use super::Writer;
+use crate::cells::readable;
 
 /// Writes a Markdown table; columns of numbers are aligned to the right.
 pub(super) struct Markdown {

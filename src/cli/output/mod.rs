@@ -1,12 +1,12 @@
 //! Where rows go, and in which format.
 
-mod cell;
 mod csv;
 mod expanded;
 mod json;
 mod layout;
 mod markdown;
 mod pager;
+mod picture;
 mod table;
 
 use std::fs::File;
@@ -14,16 +14,18 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use arrow::util::display::{DurationFormat, FormatOptions};
+use bonnet_pictures::Request;
 use clap::ValueEnum;
 
 pub(super) use self::layout::width;
 use self::pager::Pager;
+use crate::pictures::Document;
 
 /// The formats of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(super) enum Format {
     /// Aligned columns under their names, with the number of rows.
+    #[default]
     Table,
     /// Comma-separated values with a line of names (RFC 4180); lists, structs and maps as JSON.
     Csv,
@@ -33,6 +35,12 @@ pub(super) enum Format {
     Ndjson,
     /// A Markdown table.
     Markdown,
+    /// A picture of each result, as --plot or its columns say.
+    Svg,
+    /// A page with the table and the picture of each result.
+    Html,
+    /// Each result as a specification of Vega-Lite.
+    VegaLite,
 }
 
 /// What a terminal can show; results that go elsewhere are never cut.
@@ -72,17 +80,6 @@ trait Writer {
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// The options in which values are shown to a reader (not to a program).
-fn readable() -> FormatOptions<'static> {
-    FormatOptions::new()
-        .with_null("NULL")
-        .with_display_error(true)
-        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
-        .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"))
-        .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"))
-        .with_duration_format(DurationFormat::Pretty)
-}
-
 impl OpenResult {
     /// Whether nobody looks at it any more: the pager was left.
     pub(super) fn is_closed(&self) -> bool {
@@ -109,6 +106,8 @@ pub(super) struct Output {
     pub(super) expanded: bool,
     /// Whether a terminal shows results in a pager.
     pub(super) paged: bool,
+    /// What the formats of pictures draw.
+    pub(super) plot: Request,
 }
 
 /// A result that is being written.
@@ -129,6 +128,7 @@ impl Output {
             screen_digits: Some(6),
             expanded: false,
             paged: false,
+            plot: Request::default(),
         }
     }
 
@@ -168,9 +168,16 @@ impl Output {
             Format::Json => Box::new(json::Array::new(schema)),
             Format::Ndjson => Box::new(json::Lines::new(schema)),
             Format::Markdown => Box::new(markdown::Markdown::new(schema)),
+            Format::Svg => self.picture(Document::Svg, schema),
+            Format::Html => self.picture(Document::Html, schema),
+            Format::VegaLite => self.picture(Document::VegaLite, schema),
         };
         let separate = pager.is_none() && self.follows_a_table();
         Ok(OpenResult { writer, pager, separate })
+    }
+
+    fn picture(&self, document: Document, schema: SchemaRef) -> Box<dyn Writer> {
+        Box::new(picture::Picture::new(document, self.plot.clone(), schema, self.results == 0))
     }
 
     /// Whether a blank line is due before what comes.

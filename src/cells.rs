@@ -4,28 +4,39 @@ use std::io;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float32Type, Float64Type};
-use arrow::util::display::ArrayFormatter;
+use arrow::util::display::{ArrayFormatter, DurationFormat, FormatOptions};
 
-use super::readable;
+/// The options in which values are shown to a reader (not to a program).
+pub(crate) fn readable() -> FormatOptions<'static> {
+    FormatOptions::new()
+        .with_null("NULL")
+        .with_display_error(true)
+        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+        .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"))
+        .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+        .with_duration_format(DurationFormat::Pretty)
+}
 
 /// A value as text.
-pub(super) struct Cell<'a> {
-    pub(super) text: &'a str,
-    pub(super) is_null: bool,
+pub(crate) struct Cell<'a> {
+    pub(crate) text: &'a str,
+    /// With all digits.
+    pub(crate) whole: &'a str,
+    pub(crate) is_null: bool,
     /// Where the decimal point of a number stands that was shortened for a screen, or would have been.
-    pub(super) point: Option<usize>,
+    pub(crate) point: Option<usize>,
 }
 
 impl<'a> Cell<'a> {
     /// A text that is no value.
-    pub(super) fn text(text: &'a str) -> Self {
-        Self { text, is_null: false, point: None }
+    pub(crate) fn text(text: &'a str) -> Self {
+        Self { text, whole: text, is_null: false, point: None }
     }
 }
 
 /// Calls back for each cell, row by row, with the column's place. `digits` is how many digits behind the point a number
 /// shows; `None` shows all that tell it from its neighbours.
-pub(super) fn each_cell(
+pub(crate) fn each_cell(
     batch: &RecordBatch,
     digits: Option<usize>,
     mut call: impl FnMut(usize, Cell<'_>) -> io::Result<()>,
@@ -53,7 +64,7 @@ pub(super) fn each_cell(
                 }
                 point = text.find('.').filter(|_| !text.contains('e'));
             }
-            call(i, Cell { text: &text, is_null, point })?;
+            call(i, Cell { text: &text, whole: &value, is_null, point })?;
         }
     }
     Ok(())
@@ -89,7 +100,7 @@ fn shortened(value: f64, text: &str, digits: usize) -> Option<String> {
 }
 
 /// Appends a text with its control characters made visible: they would break the lines or drive the terminal.
-pub(super) fn push_escaped(to: &mut String, text: &str) {
+pub(crate) fn push_escaped(to: &mut String, text: &str) {
     if !text.contains(char::is_control) {
         to.push_str(text);
         return;

@@ -1,0 +1,140 @@
+//! Why there is no picture.
+
+use crate::request::Kind;
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PictureError {
+    /// A column that the table lacks.
+    #[error("there is no column `{name}`{}; the columns are {}", near(.nearest), .known.join(", "))]
+    NoColumn {
+        /// As it was given.
+        name: String,
+        /// The column with the most similar name, if one is similar.
+        nearest: Option<String>,
+        /// The table's columns.
+        known: Vec<String>,
+    },
+    /// A column of the wrong type.
+    #[error("{kind} needs {need} for {role}, and the column `{column}` has {found}")]
+    Type {
+        /// The kind of picture.
+        kind: Kind,
+        /// The column's part in it.
+        role: &'static str,
+        /// What it has to be.
+        need: &'static str,
+        /// The column's name.
+        column: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// No column is left for a part of the picture.
+    #[error("{kind} needs {need} for {role}, and the result has no such column; name one by {}", .role.to_uppercase())]
+    Missing {
+        /// The kind of picture.
+        kind: Kind,
+        /// The part.
+        role: &'static str,
+        /// What its column has to be.
+        need: &'static str,
+    },
+    /// No kind fits the columns.
+    #[error("no picture fits these columns: give a column of numbers or of text, or name a kind: {}", Kind::names())]
+    NoKind,
+    /// An option that no picture has.
+    #[error("there is no option `{name}` of a picture{}; the options are {}", near(.nearest), crate::request::OPTIONS.join(", "))]
+    NoOption {
+        /// As it was given.
+        name: String,
+        /// The option with the most similar name, if one is similar.
+        nearest: Option<String>,
+    },
+    /// A value that an option does not take.
+    #[error("{option} is `{value}`; give {need}")]
+    Value {
+        /// The option.
+        option: &'static str,
+        /// As it was given.
+        value: String,
+        /// What it takes.
+        need: String,
+    },
+    /// More marks than anybody can see.
+    #[error("{kind} would draw {found} {what}, and at most {most} can be told apart: {advice}")]
+    TooMany {
+        /// The kind of picture.
+        kind: Kind,
+        /// How many there are.
+        found: usize,
+        /// Of what.
+        what: &'static str,
+        /// The bound.
+        most: usize,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Several rows where the picture has room for one.
+    #[error("{kind} draws one row for each {what}, and {example} has several: aggregate them (GROUP BY), {advice}")]
+    Repeated {
+        /// The kind of picture.
+        kind: Kind,
+        /// The parts that have to be distinct together.
+        what: String,
+        /// One that is not.
+        example: String,
+        /// What else to do.
+        advice: &'static str,
+    },
+    /// Rows that this kind cannot draw.
+    #[error("{kind}: {what}")]
+    Rows {
+        /// The kind of picture.
+        kind: Kind,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+}
+
+fn near(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
+}
+
+/// The most similar of these names: the fewest characters changed, where those are at most a third of the name.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let lower = name.to_lowercase();
+    let most = (lower.chars().count() / 3).max(1);
+    let distances = known.map(|other| (edit_distance(&lower, &other.to_lowercase()), other));
+    distances.filter(|&(distance, _)| distance <= most).min_by_key(|&(distance, _)| distance).map(|(_, n)| n.to_owned())
+}
+
+/// The fewest insertions, deletions and replacements of characters that turn one text into another (Levenshtein).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, c) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &d) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(c != d);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_slip_finds_its_own() {
+        let known = ["accuracy", "model", "regime"];
+        assert_eq!(nearest("acuracy", known.into_iter()).as_deref(), Some("accuracy"));
+        assert_eq!(nearest("Modle", known.into_iter()), None);
+        assert_eq!(nearest("MODEL", known.into_iter()).as_deref(), Some("model"));
+        assert_eq!(nearest("stratum", known.into_iter()), None);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+    }
+}

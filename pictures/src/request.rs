@@ -1,0 +1,267 @@
+//! What picture is wanted: its kind, the columns of its parts, and its looks.
+
+use std::fmt;
+
+use crate::error::{PictureError, nearest};
+
+/// The kinds of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A bar a row; side by side for each colour.
+    Bars,
+    /// A point a row.
+    Points,
+    /// A line through the rows of each colour.
+    Lines,
+    /// Quartiles, whiskers and outliers of each group.
+    Boxes,
+    /// How many rows have a value in each of even intervals.
+    Histogram,
+    /// A coloured cell for each pair of texts.
+    Heatmap,
+    /// Ranks over strata, a line for each colour.
+    Bump,
+    /// Mean ranks over data sets, and which of them differ.
+    CriticalDifference,
+    /// Births and deaths over the diagonal.
+    PersistenceDiagram,
+    /// A bar from each birth to its death.
+    Barcode,
+    /// The functions of a persistence landscape.
+    Landscape,
+    /// A histogram with the cuts of the regimes of curvature.
+    Curvature,
+    /// Nodes and edges, placed by forces.
+    Graph,
+    /// Points in the Poincare disk.
+    Disk,
+    /// The triangles of a surface in perspective.
+    Surface,
+}
+
+/// Each kind with its names; the first is the one that is shown.
+const KINDS: &[(Kind, &[&str])] = &[
+    (Kind::Bars, &["bars", "bar"]),
+    (Kind::Points, &["points", "point", "scatter"]),
+    (Kind::Lines, &["lines", "line"]),
+    (Kind::Boxes, &["boxes", "box", "boxplot"]),
+    (Kind::Histogram, &["histogram", "hist"]),
+    (Kind::Heatmap, &["heatmap", "heat"]),
+    (Kind::Bump, &["bump", "ranks"]),
+    (Kind::CriticalDifference, &["critical_difference", "cd"]),
+    (Kind::PersistenceDiagram, &["persistence_diagram", "diagram", "persistence"]),
+    (Kind::Barcode, &["barcode"]),
+    (Kind::Landscape, &["landscape"]),
+    (Kind::Curvature, &["curvature"]),
+    (Kind::Graph, &["graph", "network"]),
+    (Kind::Disk, &["disk", "poincare"]),
+    (Kind::Surface, &["surface", "triangulation"]),
+];
+
+impl Kind {
+    /// The kind of this name.
+    ///
+    /// # Errors
+    /// [`PictureError::Value`] if there is none.
+    pub fn of(name: &str) -> Result<Self, PictureError> {
+        let lower = name.to_lowercase().replace([' ', '-'], "_");
+        if let Some((kind, _)) = KINDS.iter().find(|(_, names)| names.contains(&lower.as_str())) {
+            return Ok(*kind);
+        }
+        let near = nearest(&lower, KINDS.iter().flat_map(|(_, names)| names.iter().copied()));
+        let need = match near {
+            Some(near) => format!("`{near}`, or another of {}", Self::names()),
+            None => format!("one of {}", Self::names()),
+        };
+        Err(PictureError::Value { option: "KIND", value: name.to_owned(), need })
+    }
+
+    /// The names of all kinds.
+    pub fn names() -> String {
+        KINDS.iter().map(|(_, names)| names[0]).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = KINDS.iter().find(|(kind, _)| kind == self).map_or(&[""][..], |(_, names)| names);
+        f.write_str(names[0])
+    }
+}
+
+/// The options of a picture.
+pub(crate) const OPTIONS: [&str; 11] =
+    ["kind", "x", "y", "color", "node_color", "unpivot", "title", "width", "height", "bins", "seed"];
+
+/// The sizes that a picture may have, in pixels.
+const SIZES: std::ops::RangeInclusive<u32> = 100..=10_000;
+
+/// The intervals that a histogram may have.
+const BINS: std::ops::RangeInclusive<u32> = 1..=500;
+
+/// A picture that is wanted; what is `None` follows from the rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The kind.
+    pub kind: Option<Kind>,
+    /// The column along the picture.
+    pub x: Option<String>,
+    /// The column up the picture.
+    pub y: Option<String>,
+    /// The column of colours.
+    pub color: Option<String>,
+    /// The column of the colours of a graph's nodes.
+    pub node_color: Option<String>,
+    /// Columns of numbers, with commas between their names, that are put under one another first: as a column `name` of
+    /// their names and a column `value` of their numbers.
+    pub unpivot: Option<String>,
+    /// What stands above.
+    pub title: Option<String>,
+    /// In pixels.
+    pub width: Option<u32>,
+    /// In pixels.
+    pub height: Option<u32>,
+    /// How many intervals a histogram has, at most.
+    pub bins: Option<u32>,
+    /// What a drawing of a graph starts from.
+    pub seed: u64,
+}
+
+impl Request {
+    /// Sets the option of this name, in any case.
+    ///
+    /// # Errors
+    /// [`PictureError::NoOption`] and [`PictureError::Value`].
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), PictureError> {
+        let text = || Some(value.to_owned());
+        match name.to_lowercase().as_str() {
+            "kind" => self.kind = Some(Kind::of(value)?),
+            "x" => self.x = text(),
+            "y" => self.y = text(),
+            "color" | "colour" => self.color = text(),
+            "node_color" | "node_colour" => self.node_color = text(),
+            "unpivot" => self.unpivot = text(),
+            "title" => self.title = text(),
+            "width" => self.width = Some(whole("WIDTH", value, SIZES)?),
+            "height" => self.height = Some(whole("HEIGHT", value, SIZES)?),
+            "bins" => self.bins = Some(whole("BINS", value, BINS)?),
+            "seed" => {
+                let need = "a whole number that is not negative".to_owned();
+                let wrong = |_| PictureError::Value { option: "SEED", value: value.to_owned(), need };
+                self.seed = value.parse().map_err(wrong)?;
+            }
+            other => {
+                let nearest = nearest(other, OPTIONS.into_iter());
+                return Err(PictureError::NoOption { name: name.to_owned(), nearest });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `kind x y color name=value ...`: the first words are kind, x, y and color in this order, and any option may be
+    /// given by its name. Quotes keep spaces.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set), and for a word too many.
+    pub fn parse(text: &str) -> Result<Self, PictureError> {
+        Self::of(words(text))
+    }
+
+    /// As [`parse`](Self::parse), of words that are cut and without quotes already.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, PictureError> {
+        let cut = |word: &str| match word.split_once('=') {
+            Some((name, value)) if !name.is_empty() => (Some(name.to_owned()), value.to_owned()),
+            _ => (None, word.to_owned()),
+        };
+        Self::of(words.into_iter().map(cut))
+    }
+
+    fn of(words: impl IntoIterator<Item = (Option<String>, String)>) -> Result<Self, PictureError> {
+        let mut request = Self::default();
+        let mut places = OPTIONS[..4].iter();
+        for word in words {
+            match word {
+                (Some(name), value) => request.set(&name, &value)?,
+                (None, value) => match places.next() {
+                    Some(name) => request.set(name, &value)?,
+                    None => return Err(PictureError::NoOption { name: value, nearest: None }),
+                },
+            }
+        }
+        Ok(request)
+    }
+}
+
+fn whole(option: &'static str, value: &str, range: std::ops::RangeInclusive<u32>) -> Result<u32, PictureError> {
+    let need = || format!("a whole number from {} to {}", range.start(), range.end());
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| PictureError::Value { option, value: value.to_owned(), need: need() })
+}
+
+/// Words at spaces, with the name before a word's first `=`; single and double quotes keep spaces and go away.
+fn words(text: &str) -> Vec<(Option<String>, String)> {
+    let mut words = Vec::new();
+    let mut open: Option<(Option<String>, String)> = None;
+    let mut quote = None;
+    for c in text.chars() {
+        match quote {
+            Some(q) if c == q => quote = None,
+            Some(_) => open.get_or_insert_default().1.push(c),
+            None if c == '\'' || c == '"' => {
+                quote = Some(c);
+                open.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(open.take()),
+            None if c == '=' && open.as_ref().is_some_and(|(name, value)| name.is_none() && !value.is_empty()) => {
+                let word = open.get_or_insert_default();
+                word.0 = Some(std::mem::take(&mut word.1));
+            }
+            None => open.get_or_insert_default().1.push(c),
+        }
+    }
+    words.extend(open);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kind_columns_and_named_options() {
+        let request = Request::parse("bump regime rank model title='who wins' width=900").unwrap();
+        let expected = Request {
+            kind: Some(Kind::Bump),
+            x: Some("regime".into()),
+            y: Some("rank".into()),
+            color: Some("model".into()),
+            title: Some("who wins".into()),
+            width: Some(900),
+            ..Request::default()
+        };
+        assert_eq!(request, expected);
+        let cut = ["bump", "regime", "rank", "model", "title=who wins", "width=900"];
+        assert_eq!(Request::from_words(cut).unwrap(), expected);
+        assert_eq!(Request::parse("").unwrap(), Request::default());
+        assert_eq!(Request::parse("COLOUR=a").unwrap().color.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn wrong_options_say_the_right_ones() {
+        let error = |text: &str| Request::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            error("bumb"),
+            "KIND is `bumb`; give `bump`, or another of bars, points, lines, boxes, histogram, heatmap, bump, critical_difference, persistence_diagram, barcode, landscape, curvature, graph, disk, surface"
+        );
+        assert_eq!(
+            error("colr=model"),
+            "there is no option `colr` of a picture, did you mean `color`?; the options are kind, x, y, color, node_color, \
+             unpivot, title, width, height, bins, seed"
+        );
+        assert_eq!(error("width=5"), "WIDTH is `5`; give a whole number from 100 to 10000");
+        assert!(error("bars a b c d").contains("there is no option `d`"));
+    }
+}

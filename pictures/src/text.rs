@@ -1,0 +1,70 @@
+//! How wide a text is, and how it is cut to a width.
+
+/// The width of a text in pixels at this size, as Helvetica has it on average: no font is asked for.
+pub(crate) fn width(text: &str, size: f64) -> f64 {
+    text.chars().map(em).sum::<f64>() * size
+}
+
+fn em(c: char) -> f64 {
+    match c {
+        'i' | 'j' | 'l' | '\'' | '|' => 0.24,
+        ' ' | '.' | ',' | ':' | ';' | '!' | 'f' | 't' | 'I' | '/' | '\\' | '[' | ']' => 0.29,
+        '-' | '(' | ')' | 'r' | '"' | '`' => 0.35,
+        'm' | 'M' | 'W' | '%' | '@' => 0.86,
+        'w' | 'O' | 'Q' | 'G' => 0.75,
+        '+' | '<' | '=' | '>' | '~' | '−' => 0.59,
+        c if c.is_ascii_uppercase() => 0.69,
+        c if c.is_ascii() => 0.56,
+        // Scripts whose characters fill a square.
+        c if (0x1100..0xfb00).contains(&u32::from(c)) && !(0x2000..0x2e80).contains(&u32::from(c)) => 1.0,
+        _ => 0.62,
+    }
+}
+
+/// The text, its end replaced by an ellipsis where it is wider than this.
+pub(crate) fn elided(text: &str, size: f64, most: f64) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let text = if line.len() < text.len() { format!("{line}…") } else { text.to_owned() };
+    if width(&text, size) <= most {
+        return text;
+    }
+    let mut short = String::new();
+    let mut room = most - em('…') * size;
+    for c in text.chars() {
+        room -= em(c) * size;
+        if room < 0.0 {
+            break;
+        }
+        short.push(c);
+    }
+    format!("{}…", short.trim_end())
+}
+
+/// The text in lines of at most this width, cut at spaces.
+pub(crate) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(word, size) + 0.29 * size <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(elided(word, size, most)),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_to_its_room() {
+        assert_eq!(elided("short", 12.0, 100.0), "short");
+        let cut = elided("a rather long name of a model", 12.0, 60.0);
+        assert!(cut.ends_with('…') && width(&cut, 12.0) <= 60.0, "{cut}");
+        assert_eq!(elided("two\nlines", 12.0, 100.0), "two…");
+        assert_eq!(wrapped("one two three", 10.0, 40.0), ["one two", "three"]);
+    }
+}
