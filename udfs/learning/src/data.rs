@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Digraph, Graph};
 
+use crate::edge_weights::EdgeWeights;
 use crate::error::DataError;
 use crate::features::Features;
 
@@ -16,6 +17,7 @@ pub struct GraphData {
     pub(crate) n_classes: usize,
     pub(crate) times: Option<Vec<f64>>,
     pub(crate) arcs: Option<Arc<Digraph>>,
+    pub(crate) weights: Option<Arc<EdgeWeights>>,
 }
 
 impl GraphData {
@@ -43,7 +45,7 @@ impl GraphData {
                 return Err(DataError::Class { node, class, classes: n_classes });
             }
         }
-        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None })
+        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None, weights: None })
     }
 
     /// Adds the nodes' times, which the split scheme `time` sorts by.
@@ -69,6 +71,12 @@ impl GraphData {
         }
         self.arcs = Some(arcs);
         Ok(self)
+    }
+
+    /// Adds the weights of the edges, or of the arcs, for models that read them.
+    pub fn with_weights(mut self, weights: impl Into<Arc<EdgeWeights>>) -> Self {
+        self.weights = Some(weights.into());
+        self
     }
 
     /// The graph.

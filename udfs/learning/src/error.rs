@@ -143,6 +143,16 @@ pub enum BuildError {
     /// An option of the run.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// A negative weight where weights are divided by their sums.
+    #[error("the edge from node {from} to node {to} has the weight {weight}: weights of normalised sums are 0 or more")]
+    Weight {
+        /// Where its messages come from.
+        from: u32,
+        /// The node that hears them.
+        to: u32,
+        /// Its weight.
+        weight: f64,
+    },
     /// The host.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -209,6 +219,16 @@ pub enum TrainError {
         /// The task of the items.
         given: &'static str,
     },
+    /// A negative weight where a model divides weights by their sums.
+    #[error("the edge from node {from} to node {to} has the weight {weight}: weights of normalised sums are 0 or more")]
+    NegativeWeight {
+        /// Where its messages come from.
+        from: u32,
+        /// The node that hears them.
+        to: u32,
+        /// Its weight.
+        weight: f64,
+    },
     /// The saved parameters do not fit.
     #[error(transparent)]
     Saved(#[from] SaveError),
@@ -260,6 +280,7 @@ impl From<BuildError> for TrainError {
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::Option(error) => Self::Option(error),
+            BuildError::Weight { from, to, weight } => Self::NegativeWeight { from, to, weight },
             BuildError::Stopped(stopped) => stopped.into(),
         }
     }

@@ -35,6 +35,7 @@
 mod choices;
 mod data;
 pub mod device;
+mod edge_weights;
 mod engine;
 mod error;
 mod features;
@@ -67,6 +68,7 @@ mod train;
 pub use choices::{ClassWeights, Decoder, Pooling, SelectBy, Task};
 pub use data::GraphData;
 pub use device::Place;
+pub use edge_weights::{EdgeWeights, WeightError};
 pub use error::{BuildError, DataError, OptionError, SaveError, Status, TrainError};
 pub use features::{FeatureSource, Features, Normalize, SparseRows};
 pub use graph_set::{GraphSet, Targets};

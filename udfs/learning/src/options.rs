@@ -116,6 +116,11 @@ impl TrainOptions {
         self.hyperparameters.get("adjacency").is_some_and(|value| *value == Value::Text("arcs".into()))
     }
 
+    /// Whether messages are weighed by the weights of the edges.
+    pub fn reads_weights(&self) -> bool {
+        self.hyperparameters.get("weights").is_some_and(|value| *value == Value::Text("true".into()))
+    }
+
     fn missing(&self, name: &str) -> OptionError {
         let valid = self.hyperparameters.keys().cloned().collect::<Vec<_>>().join(", ");
         OptionError::Unknown { model: self.model.clone(), name: name.into(), valid }

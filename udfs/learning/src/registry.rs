@@ -2,8 +2,8 @@
 
 use crate::error::OptionError;
 use crate::models::{
-    acm_gcn, appnp, bernnet, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage, h2gcn, hat, hgcn, hgnn,
-    hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, sgc, tag, unimp,
+    acm_gcn, appnp, bernnet, cusp, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage, h2gcn, hat, hgcn,
+    hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, sgc, tag, unimp,
 };
 use crate::spec::ModelSpec;
 
@@ -38,6 +38,7 @@ pub fn models() -> &'static [ModelSpec] {
         hat::SPEC,
         hybonet::SPEC,
         qgcn::SPEC,
+        cusp::SPEC,
     ]
 }
 

@@ -275,6 +275,8 @@ fn places(nodes: &[u32]) -> impl FnMut(u32) -> Option<u32> {
 fn stopped(error: BuildError) -> Stopped {
     match error {
         BuildError::Stopped(stopped) => stopped,
-        BuildError::Option(error) => unreachable!("the same options were accepted when the layout was learnt: {error}"),
+        error @ (BuildError::Option(_) | BuildError::Weight { .. }) => {
+            unreachable!("the same options were accepted when the layout was learnt: {error}")
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::option_spec::Value;
 use crate::options::TrainOptions;
 
 /// The options that say in which space a model's parameters mean something.
-const GEOMETRY: [&str; 3] = ["manifold", "curvature", "signature"];
+const GEOMETRY: [&str; 4] = ["manifold", "curvature", "signature", "factors"];
 
 /// The key of the header's metadata, whose value is a JSON object.
 const KEY: &str = "bonnetdb";

@@ -10,6 +10,7 @@ use crate::schedule::Decay;
 
 const NODES: &[Task] = &[Task::NodeClassification];
 const LINKS: &[Task] = &[Task::LinkPrediction];
+const PAIRS: &[Task] = &[Task::NodeClassification, Task::LinkPrediction];
 const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
 const CLASSES: &[Task] = &[Task::NodeClassification, Task::GraphClassification];
 const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
@@ -215,6 +216,16 @@ pub(crate) const DIRECTION: OptionSpec = OptionSpec::choice(
     "along what messages go. edges: both ways; arcs: from src to dst of the table edges, for node classification on \
      directed graphs. Degrees then count the arcs that lead to a node",
 );
+
+/// Whether edges have weights, for the models that divide or add up what neighbours say.
+pub(crate) const WEIGHTS: OptionSpec = OptionSpec::choice(
+    "weights",
+    "false",
+    NO_YES,
+    "whether a message counts as the column weight of its edge says; sums of weights then take the place of degrees. Without \
+     batch_nodes",
+)
+.of_tasks(PAIRS);
 
 /// What the rows of an adjacency hold, for models that read them as an input.
 pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(

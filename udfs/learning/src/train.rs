@@ -8,6 +8,7 @@ use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 use crate::choices::{SelectBy, Task};
 use crate::data::GraphData;
 use crate::device::{Lease, Place, TensorEngine};
+use crate::edge_weights::EdgeWeights;
 use crate::engine::{CpuEngine, Engine, EpochFigures, Setup};
 use crate::error::{OptionError, TrainError};
 use crate::features::{self, Features};
@@ -148,7 +149,8 @@ impl Training<'_> {
             Items::Nodes(data, split) => {
                 let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-                self.epochs(&data.graph, data.arcs.as_ref(), input, &mut objective, reservation, clock)
+                let along = (data.arcs.as_ref(), data.weights.as_deref());
+                self.epochs(&data.graph, along, input, &mut objective, reservation, clock)
             }
             Items::Links(data, split) => {
                 let n = data.graph.n_nodes();
@@ -159,12 +161,12 @@ impl Training<'_> {
                 }
                 let input = prepare(&graph, &data.features, options, &mut reservation)?;
                 let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-                self.epochs(&graph, None, input, &mut objective, reservation, clock)
+                self.epochs(&graph, (None, data.weights.as_deref()), input, &mut objective, reservation, clock)
             }
             Items::Graphs(set, split) => {
                 let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
                 let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-                self.epochs(&set.graph, None, input, &mut objective, reservation, clock)
+                self.epochs(&set.graph, (None, None), input, &mut objective, reservation, clock)
             }
         }
     }
@@ -173,7 +175,7 @@ impl Training<'_> {
     fn epochs(
         self,
         graph: &Arc<Graph>,
-        arcs: Option<&Arc<Digraph>>,
+        (arcs, weights): (Option<&Arc<Digraph>>, Option<&EdgeWeights>),
         input: Arc<Features>,
         objective: &mut dyn Objective,
         mut reservation: Reservation<'_>,
@@ -184,7 +186,7 @@ impl Training<'_> {
         let known_labels: Arc<[(u32, u32)]> = objective.known_labels().into();
         reservation.grow(8 * known_labels.len())?;
         let n_outputs = objective.n_outputs();
-        let messages = messages(graph, arcs, options, &mut reservation)?;
+        let messages = messages(graph, arcs, weights, options, &mut reservation)?;
         let problem = |device| Problem {
             graph: messages.clone(),
             arcs: arcs.cloned(),
@@ -322,6 +324,33 @@ impl Training<'_> {
 
 /// Along what a model sends its messages.
 pub(crate) fn messages(
+    graph: &Arc<Graph>,
+    arcs: Option<&Arc<Digraph>>,
+    weights: Option<&EdgeWeights>,
+    options: &TrainOptions,
+    reservation: &mut Reservation<'_>,
+) -> Result<Messages, TrainError> {
+    let messages = along(graph, arcs, options, reservation)?;
+    if !options.reads_weights() {
+        return Ok(messages);
+    }
+    let invalid = |valid: &str| OptionError::invalid("weights", "true", valid);
+    if options.batch_nodes.is_some() {
+        return Err(invalid("false where neighbours are sampled (batch_nodes)").into());
+    }
+    let weights = weights.ok_or_else(|| invalid("false: the edges have no weights"))?;
+    reservation.grow(size_of::<f64>() * (messages.targets().len() + messages.n_nodes()))?;
+    let mut of_entries = Vec::with_capacity(messages.targets().len());
+    for to in 0..messages.n_nodes() as u32 {
+        for &from in messages.neighbors(to) {
+            let weight = weights.of(from, to);
+            of_entries.push(weight.ok_or_else(|| invalid("false: some edges have no weight"))?);
+        }
+    }
+    Ok(messages.weighted(of_entries))
+}
+
+fn along(
     graph: &Arc<Graph>,
     arcs: Option<&Arc<Digraph>>,
     options: &TrainOptions,

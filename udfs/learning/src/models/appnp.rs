@@ -11,7 +11,7 @@ use crate::network::{Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{AFFINITY, DIRECTION};
+use crate::table::{AFFINITY, DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: COMMON,
     own: &[
         DIRECTION,
+        WEIGHTS,
         OptionSpec::real("alpha", 0.1, [0.0, up_to(1.0)], "teleport probability"),
         OptionSpec::integer("hops", 10, [1, 64], "number of propagations"),
         AFFINITY,

@@ -10,7 +10,7 @@ use crate::network::{Operator, Problem};
 use crate::option_spec::COMMON;
 use crate::program::{Builder, Program, Source};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{AFFINITY, DIRECTION};
+use crate::table::{AFFINITY, DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,7 +20,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "Kipf and Welling 2017, Semi-supervised classification with graph convolutional networks",
     defaults: COMMON,
-    own: &[AFFINITY, DIRECTION],
+    own: &[AFFINITY, DIRECTION, WEIGHTS],
     reach: reach::A_LAYER,
     build,
 };

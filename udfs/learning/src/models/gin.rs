@@ -11,7 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: COMMON,
     own: &[
         DIRECTION,
+        WEIGHTS,
         OptionSpec::choice(
             "norm",
             "none",

@@ -10,7 +10,7 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,6 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: COMMON,
     own: &[
         DIRECTION,
+        WEIGHTS,
         OptionSpec::real(
             "alpha",
             0.1,

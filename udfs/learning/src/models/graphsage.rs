@@ -10,7 +10,7 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::{Builder, Program, Source};
 use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     own: &[
         OptionSpec::choice("aggregator", "mean", &["mean"], "how the neighbours' representations are joined"),
         DIRECTION,
+        WEIGHTS,
     ],
     reach: reach::A_LAYER,
     build,

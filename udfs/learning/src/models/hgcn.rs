@@ -15,7 +15,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Curvature, Manifold};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, GEODESIC, MANIFOLD, NO_YES};
+use crate::table::{CURVATURE, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
 /// The registration: 2 layers of 16 as in the paper.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -40,6 +40,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             NO_YES,
             "where neighbours are averaged. false: in the tangent space at the origin; true: in that at each node",
         ),
+        WEIGHTS,
         GEODESIC,
     ],
     reach: reach::A_LAYER,
@@ -98,7 +99,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let manifold = Manifold::of(options)?;
     let (attention, local) = (options.text("attention")? == "true", options.text("local")? == "true");
     let operator = Arc::new(match attention {
-        true => Operator::attention(&problem.graph, reservation)?,
+        true => Operator::scores(problem, reservation)?,
         false => Operator::symmetric(&problem.graph, reservation)?,
     });
     let mut b = Builder::new(problem, reservation);

@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 use candle_core::{Result, Tensor};
 
 use crate::choices::Task;
-use crate::error::BuildError;
+use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::expression::Rowwise;
@@ -14,7 +14,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Manifold, PointSpace, lorentz, stereographic};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{GEODESIC, MANIFOLD, NO_YES};
+use crate::table::{GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -38,6 +38,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [1, 4096],
             "learned points of the last layer's space; nodes are classified by their distances to these",
         ),
+        WEIGHTS,
         GEODESIC,
     ],
     reach: reach::A_LAYER,
@@ -86,6 +87,10 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let centroids = options.integer("centroids")? as usize;
     let operator = match aggregate {
         true => Some(Arc::new(Operator::symmetric(&problem.graph, reservation)?)),
+        false if options.reads_weights() => {
+            let valid = "false with aggregate => false, where nodes hear no neighbours";
+            return Err(OptionError::invalid("weights", "true", valid).into());
+        }
         false => None,
     };
     let of_ball = if manifold == Manifold::Ball { 1.0 } else { 0.5 };

@@ -15,7 +15,7 @@ use crate::program::layers::expression::Rowwise;
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spaces::{Geometry, PointSpace, Space, hyperbolic, lorentz, space, square};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{GEODESIC, NO_YES};
+use crate::table::{GEODESIC, NO_YES, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -39,6 +39,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [0.0, 1e6],
             "the scale of a layer's time coordinate at first; it is learned",
         ),
+        WEIGHTS,
         GEODESIC,
     ],
     reach: reach::A_LAYER,
@@ -146,7 +147,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let attention = options.text("attention")? == "true";
     let scale = options.real("time_scale")?.max(f64::MIN_POSITIVE);
     let operator = Arc::new(match attention {
-        true => Operator::attention(&problem.graph, reservation)?,
+        true => Operator::scores(problem, reservation)?,
         false => Operator::mean_with_loops(&problem.graph, reservation)?,
     });
     reservation.grow(features::lifted_bytes(&problem.features, problem.graph.n_nodes()))?;

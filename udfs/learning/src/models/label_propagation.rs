@@ -10,7 +10,7 @@ use crate::network::{Axis, Operator, Problem, zeros};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program};
 use crate::spec::ModelSpec;
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -23,6 +23,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: Defaults { epochs: 1, layers: 1, dropout: 0.0, ..COMMON },
     own: &[
         DIRECTION,
+        WEIGHTS,
         OptionSpec::real(
             "alpha",
             0.9,

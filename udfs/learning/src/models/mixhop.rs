@@ -11,7 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -24,6 +24,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     own: &[
         OptionSpec::integer("hops", 2, [0, 16], "largest power of the adjacency; the powers from 0 on are mixed"),
         DIRECTION,
+        WEIGHTS,
     ],
     reach: reach::HOPS_A_LAYER,
     build,

@@ -5,6 +5,7 @@
 pub mod acm_gcn;
 pub mod appnp;
 pub mod bernnet;
+pub mod cusp;
 pub mod fagcn;
 pub mod fsgnn;
 pub mod gat;

@@ -14,7 +14,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Curvature, Geometry, Space, pseudo_hyperboloid};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, GEODESIC};
+use crate::table::{CURVATURE, GEODESIC, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -32,6 +32,7 @@ pub const SPEC: ModelSpec = ModelSpec {
              hyperboloid, (0, width) the sphere; NULL is half of each",
         ),
         CURVATURE,
+        WEIGHTS,
         GEODESIC,
     ],
     reach: reach::A_LAYER,

@@ -10,7 +10,7 @@ use crate::network::{Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{AFFINITY, DIRECTION};
+use crate::table::{AFFINITY, DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -21,7 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Wu, Zhang, de Souza, Fifty, Yu and Weinberger 2019, Simplifying graph convolutional networks",
     // The paper: Adam with rate 0.2, 100 epochs, weight decay tuned on each set, no dropout.
     defaults: Defaults { epochs: 100, lr: 0.2, weight_decay: 5e-5, layers: 1, dropout: 0.0, ..COMMON },
-    own: &[OptionSpec::integer("hops", 2, [1, 64], "number of propagations"), AFFINITY, DIRECTION],
+    own: &[OptionSpec::integer("hops", 2, [1, 64], "number of propagations"), AFFINITY, DIRECTION, WEIGHTS],
     reach: reach::HOPS,
     build,
 };

@@ -10,7 +10,7 @@ use crate::network::{Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,7 +20,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "Du, Zhang, Wu, Moura and Kar 2017, Topology adaptive graph convolutional networks",
     defaults: COMMON,
-    own: &[OptionSpec::integer("hops", 3, [0, 16], "largest power of the adjacency"), DIRECTION],
+    own: &[OptionSpec::integer("hops", 3, [0, 16], "largest power of the adjacency"), DIRECTION, WEIGHTS],
     reach: reach::HOPS_A_LAYER,
     build,
 };

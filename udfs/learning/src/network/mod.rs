@@ -1,6 +1,7 @@
 //! What every model is made of: parameters, the edges that carry messages, sparse operators, the scope of a pass, and the
 //! trait that the training loop runs.
 
+mod curvature;
 mod input;
 mod layout;
 mod messages;
@@ -11,9 +12,10 @@ mod problem;
 mod scope;
 mod second_ring;
 
+pub use curvature::NodeCurvature;
 pub use input::Input;
 pub use layout::{Axis, Block, Initial, Layout};
-pub use messages::Messages;
+pub use messages::{Messages, WeightedEdges};
 pub use model::Model;
 pub use operator::Operator;
 pub use pass::Pass;

@@ -4,7 +4,7 @@ use bonnet_graph::{Reservation, Stopped};
 
 use super::messages::Messages;
 use super::problem::Problem;
-use crate::error::BuildError;
+use crate::error::{BuildError, OptionError};
 use crate::kernels::{Csr, RowSet, attention};
 
 /// A sparse matrix over the nodes. Where neighbours were sampled, sums over them are scaled to estimate those over all,
@@ -23,14 +23,13 @@ pub struct Operator {
 
 impl Operator {
     /// The renormalised adjacency of Kipf and Welling (2017): `D^-1/2 (A + I) D^-1/2`, D with loops. O(n + m).
-    pub fn symmetric(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let root = |v: u32| 1.0 / ((graph.degree(v) + 1) as f64).sqrt();
-        let mut operator = Self::loops(graph, 8, reservation)?;
-        operator.symmetric = graph.is_symmetric();
-        operator.values = (0..graph.n_nodes() as u32)
-            .flat_map(|i| operator.row(i).iter().map(move |&j| (scale(graph, i, j) * (root(i) * root(j))) as f32))
-            .collect();
-        Ok(operator)
+    ///
+    /// # Errors
+    /// [`BuildError::Weight`] for a negative weight, or the host's.
+    pub fn symmetric(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        graph.expect_positive()?;
+        let root = |v: u32| 1.0 / (graph.strength(v) + 1.0).sqrt();
+        Self::with_loops(graph, graph.is_symmetric(), |scale, i, j| scale * (root(i) * root(j)), reservation)
     }
 
     /// The adjacency with loops, normalised as the hyperparameter `affinity` says. O(n + m).
@@ -42,22 +41,24 @@ impl Operator {
     }
 
     /// The adjacency with loops under another power of the degrees: `D^-eta (A + I) D^-eta`, D with loops. O(n + m).
-    pub fn powered(graph: &Messages, eta: f64, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let mut operator = Self::loops(graph, 8, reservation)?;
-        let power = |v: u32| ((graph.degree(v) + 1) as f64).powf(-eta);
-        let mut values = Vec::with_capacity(operator.n_entries());
-        for i in 0..graph.n_nodes() as u32 {
-            values.extend(operator.row(i).iter().map(|&j| (scale(graph, i, j) * (power(i) * power(j))) as f32));
-        }
-        (operator.values, operator.symmetric) = (values, graph.is_symmetric());
-        Ok(operator)
+    ///
+    /// # Errors
+    /// As [`Operator::symmetric`].
+    pub fn powered(graph: &Messages, eta: f64, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        graph.expect_positive()?;
+        let power = |v: u32| (graph.strength(v) + 1.0).powf(-eta);
+        Self::with_loops(graph, graph.is_symmetric(), |scale, i, j| scale * (power(i) * power(j)), reservation)
     }
 
     /// The normalised adjacency without loops: `D^-1/2 A D^-1/2`; 0 for a node without neighbours, or from one that no arc leads
     /// to. O(n + m).
-    pub fn symmetric_without_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let root = |v: u32| if graph.degree(v) == 0 { 0.0 } else { 1.0 / (graph.degree(v) as f64).sqrt() };
-        Self::neighbors(graph, |i, j| (root(i) * root(j)) as f32, reservation)
+    ///
+    /// # Errors
+    /// As [`Operator::symmetric`].
+    pub fn symmetric_without_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        graph.expect_positive()?;
+        let root = |v: u32| if graph.strength(v) == 0.0 { 0.0 } else { 1.0 / graph.strength(v).sqrt() };
+        Ok(Self::neighbors(graph, |i, j| (root(i) * root(j)) as f32, reservation)?)
     }
 
     /// The neighbours without values: its entries are edges, which keep their numbers in the transpose. O(n + m).
@@ -67,13 +68,13 @@ impl Operator {
     }
 
     /// The mean over the neighbours and the node itself: `(D + I)^-1 (A + I)`. O(n + m).
-    pub fn mean_with_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let mut operator = Self::loops(graph, 8, reservation)?;
-        let mean = |v: u32| 1.0 / (graph.degree(v) + 1) as f32;
-        operator.values = (0..graph.n_nodes() as u32)
-            .flat_map(|v| operator.row(v).iter().map(move |&u| scale(graph, v, u) as f32 * mean(v)))
-            .collect();
-        Ok(operator)
+    ///
+    /// # Errors
+    /// As [`Operator::symmetric`].
+    pub fn mean_with_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        graph.expect_positive()?;
+        let mean = |v: u32| 1.0 / (graph.strength(v) + 1.0) as f32;
+        Self::with_loops(graph, false, |scale, v, _| f64::from(scale as f32 * mean(v)), reservation)
     }
 
     /// The adjacency itself: the sum over the neighbours. O(n + m).
@@ -95,16 +96,22 @@ impl Operator {
         reservation.grow(Self::bytes(n, arcs, 8))?;
         let mut values = Vec::with_capacity(arcs);
         for v in 0..n as u32 {
-            let scale = graph.scale(v) as f32;
-            values.extend(graph.neighbors(v).iter().map(|&u| scale * value(v, u)));
+            let (scale, weights) = (graph.scale(v) as f32, graph.weights(v));
+            let weight = |at: usize| weights.map_or(1.0, |weights| weights[at] as f32);
+            values.extend(graph.neighbors(v).iter().enumerate().map(|(at, &u)| scale * value(v, u) * weight(at)));
         }
         let (offsets, columns) = (graph.offsets().to_vec(), graph.targets().to_vec());
         Ok(Self::from_rows(offsets, columns, values, graph.is_symmetric()))
     }
 
     /// The mean over the neighbours, `D^-1 A`; 0 for a node without any. O(n + m).
-    pub fn mean(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let mut operator = Self::neighbors(graph, |v, _| 1.0 / graph.degree(v).max(1) as f32, reservation)?;
+    ///
+    /// # Errors
+    /// As [`Operator::symmetric`].
+    pub fn mean(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        graph.expect_positive()?;
+        let mean = |v: u32| if graph.strength(v) == 0.0 { 1.0 } else { 1.0 / graph.strength(v) as f32 };
+        let mut operator = Self::neighbors(graph, |v, _| mean(v), reservation)?;
         operator.symmetric = false;
         Ok(operator)
     }
@@ -112,6 +119,39 @@ impl Operator {
     /// The neighbours and the node itself, without values. O(n + m).
     pub fn attention(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         Self::loops(graph, 4, reservation)
+    }
+
+    /// The same for a model whose attention is an option.
+    ///
+    /// # Errors
+    /// If weights of edges are asked for, which scores take the place of.
+    pub fn scores(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
+        if problem.options.reads_weights() {
+            let valid = "false with attention => true, whose scores are the weights";
+            return Err(OptionError::invalid("weights", "true", valid).into());
+        }
+        Ok(Self::attention(&problem.graph, reservation)?)
+    }
+
+    /// `value(scale, i, j)` times the weight of the entry, 1 for loops; the scale is that of a sample.
+    fn with_loops(
+        graph: &Messages,
+        symmetric: bool,
+        value: impl Fn(f64, u32, u32) -> f64,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Self, BuildError> {
+        let mut operator = Self::loops(graph, 8, reservation)?;
+        let mut values = Vec::with_capacity(operator.n_entries());
+        for i in 0..graph.n_nodes() as u32 {
+            let weights = graph.weights(i);
+            let mut weights = weights.into_iter().flatten();
+            for &j in operator.row(i) {
+                let weight = if i == j { 1.0 } else { weights.next().copied().unwrap_or(1.0) };
+                values.push((value(scale(graph, i, j), i, j) * weight) as f32);
+            }
+        }
+        (operator.values, operator.symmetric) = (values, symmetric);
+        Ok(operator)
     }
 
     fn loops(graph: &Messages, entry: usize, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {

@@ -10,6 +10,7 @@ pub mod hyperbolic;
 pub mod lorentz;
 pub mod pairs;
 pub mod points;
+pub mod product;
 pub mod pseudo_hyperboloid;
 pub mod radial;
 pub mod space;

@@ -13,7 +13,10 @@ use datafusion::common::Result;
 use super::columns::{Classes, NO_FEATURES, Names, classes, read_features};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_text, stored};
-use crate::{FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task, TrainOptions};
+use crate::{
+    EdgeWeights, FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task,
+    TrainError, TrainOptions, WeightError,
+};
 
 /// How edges are split.
 const DRAWN_EDGES: [f64; 3] = [85.0, 5.0, 10.0];
@@ -24,6 +27,8 @@ pub(super) struct LoadedGraph {
     graph: Arc<Graph>,
     /// The rows of the edges as arcs, where a job reads them.
     arcs: std::result::Result<Arc<Digraph>, String>,
+    /// The weights of the edges and of the arcs, where a job reads them.
+    weights: Weights,
     keys: Arc<KeyIndex>,
     labels: std::result::Result<Classes, String>,
     features: std::result::Result<Arc<Features>, String>,
@@ -34,8 +39,10 @@ pub(super) struct LoadedGraph {
 }
 
 impl LoadedGraph {
-    /// Reads a graph; its features and its arcs only if a job trains on them. The memory is reserved until the run ends.
-    pub fn read(run: &Run, tables: &GraphTables, with_features: bool, with_arcs: bool) -> Result<Self> {
+    /// Reads a graph; its features, arcs and weights only if a job trains on them. The memory is reserved until the run
+    /// ends.
+    pub fn read(run: &Run, tables: &GraphTables, wanted: Wanted) -> Result<Self> {
+        let Wanted { features: with_features, arcs: with_arcs, weights: with_weights } = wanted;
         let nodes = tables.nodes.schema();
         let mut names = vec!["node"];
         names.extend(["label", "time"].into_iter().filter(|name| nodes.field_with_name(name).is_ok()));
@@ -46,7 +53,10 @@ impl LoadedGraph {
         let columns = run.read_table(&tables.nodes, "nodes", &names)?;
         let column = |name: &str| names.iter().position(|other| *other == name).map(|i| &columns[i]);
         let node = KeyColumn::new(&columns[0], "nodes.node")?;
-        let ends = run.read_table(&tables.edges, "edges", &["src", "dst"])?;
+        let with_weights = with_weights && tables.edges.schema().field_with_name("weight").is_ok();
+        let of_edges = if with_weights { &["src", "dst", "weight"][..] } else { &["src", "dst"] };
+        let mut ends = run.read_table(&tables.edges, "edges", of_edges)?;
+        let weight = if with_weights { ends.pop() } else { None };
         let (src, dst) = (KeyColumn::new(&ends[0], "edges.src")?, KeyColumn::new(&ends[1], "edges.dst")?);
 
         let keys = KeyIndex::new(&[("nodes.node", &node)])?;
@@ -65,6 +75,13 @@ impl LoadedGraph {
         run.host().reserve(Graph::bytes(n, src.len()) + 64 * n).map_err(stopped)?;
         let arcs: Vec<(u32, u32)> = keys.arcs(&src, &dst).0;
         let graph = run.install(|| Graph::from_edges(n, &arcs));
+        let weights = match &weight {
+            None => Weights::lacking(),
+            Some(weight) => {
+                run.host().reserve(2 * EdgeWeights::bytes(arcs.len()) + 16 * arcs.len()).map_err(stopped)?;
+                Weights::read(weight, &keys, &src, &dst)?
+            }
+        };
         let arcs = match (with_arcs, tables.directed) {
             (false, _) => Err(NO_ARCS.to_owned()),
             (true, Some(false)) => {
@@ -115,8 +132,20 @@ impl LoadedGraph {
             Some(splits) => read_splits(run, splits, "node", &keys, &mut content)?,
         };
         let features_of = column("features").map(|features| [Arc::clone(&columns[0]), Arc::clone(features)]);
+        let weights_of = weight.map(|weight| [Arc::clone(&ends[0]), Arc::clone(&ends[1]), weight]);
         let content = Content::new(content, features_of.as_ref().map(|columns| columns.as_slice()))?;
-        Ok(Self { graph: Arc::new(graph), arcs, keys: Arc::new(keys), labels, features, times, splits, content })
+        let content = content.with_weights(weights_of.as_ref().map(|columns| columns.as_slice()))?;
+        Ok(Self {
+            graph: Arc::new(graph),
+            arcs,
+            weights,
+            keys: Arc::new(keys),
+            labels,
+            features,
+            times,
+            splits,
+            content,
+        })
     }
 
     /// What a run reads of the graph.
@@ -145,6 +174,10 @@ impl LoadedGraph {
         if options.reads_arcs() && options.task == Task::NodeClassification {
             let arcs = self.arcs.as_ref().map_err(String::clone)?;
             data = data.with_arcs(Arc::clone(arcs)).map_err(|error| error.to_string())?;
+        }
+        if options.reads_weights() {
+            let weights = if options.reads_arcs() { &self.weights.arcs } else { &self.weights.edges };
+            data = data.with_weights(Arc::clone(weights.as_ref().map_err(String::clone)?));
         }
         match &self.times {
             Some(times) => data.with_times(times.clone()).map_err(|error| error.to_string()),
@@ -193,9 +226,69 @@ impl LoadedGraph {
         })
     }
 
+    /// What an error says, with the keys of nodes for their numbers.
+    pub fn describe(&self, error: &TrainError) -> String {
+        match error {
+            TrainError::NegativeWeight { from, to, weight } => format!(
+                "the edge from {} to {} has the weight {weight}: weights of normalised sums are 0 or more",
+                self.keys.describe(*from),
+                self.keys.describe(*to)
+            ),
+            error => error.to_string(),
+        }
+    }
+
     /// The bytes of a run's own copy of the labels.
     pub fn bytes(&self) -> usize {
         8 * self.graph.n_nodes() + if self.times.is_some() { 8 * self.graph.n_nodes() } else { 0 }
+    }
+}
+
+/// What the jobs of a graph read of it beside its nodes and edges.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub features: bool,
+    pub arcs: bool,
+    pub weights: bool,
+}
+
+/// The weights of a graph, of its rows as edges and as arcs; the reason where they are not to be had.
+#[derive(Debug)]
+struct Weights {
+    edges: std::result::Result<Arc<EdgeWeights>, String>,
+    arcs: std::result::Result<Arc<EdgeWeights>, String>,
+}
+
+impl Weights {
+    fn lacking() -> Self {
+        let why = || Err("the graph's edges have no column weight: leave out weights => true".to_owned());
+        Self { edges: why(), arcs: why() }
+    }
+
+    fn read(weight: &dyn Array, keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Result<Self> {
+        let column = cast(weight, &DataType::Float64)?;
+        let column = column.as_primitive::<Float64Type>();
+        let (src, dst) = (keys.numbers(src), keys.numbers(dst));
+        let row = |(at, (src, dst)): (usize, (&Option<u32>, &Option<u32>))| {
+            let weight = if column.is_null(at) { f64::NAN } else { column.value(at) };
+            Some(((*src)?, (*dst)?, weight))
+        };
+        let of = |directed| {
+            let rows = src.iter().zip(&dst).enumerate().filter_map(row);
+            EdgeWeights::new(rows, directed).map(Arc::new).map_err(|error| match error {
+                WeightError::NotFinite { from, to, weight } => {
+                    let (from, to) = (keys.describe(from), keys.describe(to));
+                    let found = if weight.is_nan() { "NULL or NaN".to_owned() } else { weight.to_string() };
+                    format!("the edge of {from} and {to} has the weight {found}: a finite number is expected")
+                }
+                WeightError::Two { from, to, weights: (first, second) } => format!(
+                    "the edge of {} and {} has the weights {first} and {second}: rows of one edge agree",
+                    keys.describe(from),
+                    keys.describe(to)
+                ),
+            })
+        };
+        Ok(Self { edges: of(false), arcs: of(true) })
     }
 }
 

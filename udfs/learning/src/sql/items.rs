@@ -7,7 +7,7 @@ use super::columns::Names;
 use super::graph::LoadedGraph;
 use super::provenance::Content;
 use super::splits::{ItemsError, SplitChoice};
-use crate::{GraphData, GraphSet, Items, LinkSplit, Split, Task, TrainOptions};
+use crate::{GraphData, GraphSet, Items, LinkSplit, Split, Task, TrainError, TrainOptions};
 
 /// A graph or a collection, read for its jobs.
 #[derive(Debug)]
@@ -36,6 +36,14 @@ impl Loaded {
         match self {
             Self::Graph(graph) => graph.content(),
             Self::Collection(collection) => collection.content(),
+        }
+    }
+
+    /// What an error says, with the keys of nodes where it names some.
+    pub fn describe(&self, error: &TrainError) -> String {
+        match self {
+            Self::Graph(graph) => graph.describe(error),
+            Self::Collection(_) => error.to_string(),
         }
     }
 

@@ -81,7 +81,7 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             (_, OptionValue::Null)
                 | (Type::Any, _)
                 | (Type::Of(Integers), OptionValue::Integer(_) | OptionValue::Text(_) | OptionValue::List(_))
-                | (Type::Of(Text), OptionValue::Text(_))
+                | (Type::Of(Text), OptionValue::Text(_) | OptionValue::Boolean(_))
                 | (Type::Of(Integer | Number), OptionValue::Integer(_))
                 | (Type::Of(Number), OptionValue::Number(_))
         );
@@ -103,7 +103,7 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
         let text = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
         let fits = match kind {
             _ if *field.data_type() == DataType::Null => true,
-            Type::Of(ColumnType::Text) => text,
+            Type::Of(ColumnType::Text) => text || *field.data_type() == DataType::Boolean,
             Type::Of(ColumnType::Integer) => field.data_type().is_integer(),
             Type::Of(ColumnType::Number) => field.data_type().is_numeric(),
             Type::Of(ColumnType::Integers) => match field.data_type() {
@@ -204,6 +204,7 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
             OptionValue::Integer(value) => Value::Integer(value),
             OptionValue::Number(value) => Value::Real(value),
             OptionValue::Text(value) => Value::Text(value),
+            OptionValue::Boolean(value) => Value::Text(value.to_string()),
             OptionValue::List(values) => {
                 Value::Text(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
             }

@@ -53,9 +53,12 @@ impl Provenance {
     }
 }
 
-/// The content of a graph, without and with its features.
+/// The content of a graph, without and with its features, and its weights.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Content([ContentHash; 2]);
+pub(super) struct Content {
+    of: [ContentHash; 2],
+    weights: ContentHash,
+}
 
 impl Content {
     /// The content of a graph of which this is all but the features.
@@ -64,12 +67,22 @@ impl Content {
         if let Some(columns) = features {
             with_features.add("features", columns)?;
         }
-        Ok(Self([structure, with_features]))
+        Ok(Self { of: [structure, with_features], weights: ContentHash::default() })
+    }
+
+    /// The same content with edges and their weights.
+    pub fn with_weights(mut self, edges: Option<&[ArrayRef]>) -> Result<Self> {
+        if let Some(columns) = edges {
+            self.weights.add("weights", columns)?;
+        }
+        Ok(self)
     }
 
     /// A hash of what a run reads of the graph.
     pub fn of(&self, options: &TrainOptions) -> ContentHash {
-        self.0[usize::from(options.features == FeatureSource::Given)]
+        let content = self.of[usize::from(options.features == FeatureSource::Given)];
+        // The hash of rows is a sum.
+        if options.reads_weights() { ContentHash(content.0.wrapping_add(self.weights.0)) } else { content }
     }
 }
 

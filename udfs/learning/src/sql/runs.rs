@@ -15,7 +15,7 @@ use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
 
 use super::collection::LoadedCollection;
-use super::graph::LoadedGraph;
+use super::graph::{LoadedGraph, Wanted};
 use super::items::{Loaded, OwnedItems};
 use super::jobs::{self, JobRow, Reads};
 use super::provenance::{self, Provenance};
@@ -173,9 +173,11 @@ fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Res
     let given = |job: &&&JobRow| job.options.as_ref().is_ok_and(|options| options.features == FeatureSource::Given);
     let with_features = jobs.iter().any(|job| given(&job));
     let with_arcs = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_arcs()));
+    let with_weights = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_weights()));
+    let wanted = Wanted { features: with_features, arcs: with_arcs, weights: with_weights };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
         true => LoadedCollection::read(run, &tables, with_features).map(Loaded::Collection),
-        false => LoadedGraph::read(run, &tables, with_features, with_arcs).map(Loaded::Graph),
+        false => LoadedGraph::read(run, &tables, wanted).map(Loaded::Graph),
     });
     run.host().check().map_err(stopped)?;
     Ok(loaded.map_err(|error| match error {
@@ -373,7 +375,7 @@ fn train_one(
         Err(TrainError::Cancelled) => return Ok(None),
         Err(error) => {
             let status = error.status().unwrap_or(Status::Error);
-            return Err(Failure { epochs, ..Failure::new(status, error.to_string()) });
+            return Err(Failure { epochs, ..Failure::new(status, loaded.describe(&error)) });
         }
     };
     if let Some(file) = &file {

@@ -9,12 +9,14 @@ mod heterophily;
 pub(crate) mod links;
 pub(crate) mod literal;
 mod objectives;
+mod products;
 mod programs;
 mod published;
 mod reference;
 mod sampled;
 mod steps;
 mod training;
+mod weights;
 
 use std::sync::Arc;
 
@@ -67,7 +69,9 @@ fn program_jobs() -> Vec<Job> {
     let names = crate::models().iter().map(|spec| spec.name).filter(|name| !fused.iter().any(|fused| fused == name));
     // Sums over neighbours drive relu hard: few units might all be dead.
     let hidden = |name: &str| if ["gin", "linkx"].contains(&name) { 13 } else { 5 };
-    names.map(|name| Job::new(name).with("hidden", hidden(name)).with("dropout", 0.3).with("seed", 3)).collect()
+    // The filter bank of cusp grows as the square of its hops.
+    let job = |name: &str| if name == "cusp" { Job::new(name).with("hops", 3) } else { Job::new(name) };
+    names.map(|name| job(name).with("hidden", hidden(name)).with("dropout", 0.3).with("seed", 3)).collect()
 }
 
 /// The job with so many layers; none where the model has another number alone.
@@ -178,7 +182,9 @@ struct Bench {
 impl Bench {
     fn new(data: &GraphData, options: &TrainOptions, train: &[u32]) -> Self {
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
-        let messages = crate::train::messages(&data.graph, data.arcs.as_ref(), options, &mut reservation).unwrap();
+        let weights = data.weights.as_deref();
+        let messages =
+            crate::train::messages(&data.graph, data.arcs.as_ref(), weights, options, &mut reservation).unwrap();
         Self::with_messages(data, messages, options, train)
     }
 

@@ -1,0 +1,319 @@
+//! Spectro-Riemannian graph neural network (Grover et al. 2025, Sec. 4).
+
+use std::sync::Arc;
+
+use bonnet_graph::Reservation;
+use candle_core::{D, Result, Tensor};
+
+use super::gprgnn::pagerank;
+use crate::choices::Task;
+use crate::error::{BuildError, OptionError};
+use crate::network::{Axis, Initial, NodeCurvature, Operator, Problem};
+use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec, up_to};
+use crate::program::layers::expression::Rowwise;
+use crate::program::{Builder, Parameter, Program, Slot};
+use crate::spaces::product::{Product, Sign};
+use crate::spaces::space::{softmax, with_curvatures};
+use crate::spaces::{hyperbolic, softplus_inverse, stereographic};
+use crate::spec::ModelSpec;
+use crate::table::{GEODESIC, NO_YES};
+
+/// The registration.
+pub const SPEC: ModelSpec = ModelSpec {
+    name: "cusp",
+    family: "decoupled propagation",
+    geometry: "mixed curvature",
+    tasks: Task::NAMES,
+    source: "Grover, Yu, Song, Zhu, Xie, Ioannidis and Faloutsos 2025, Spectro-Riemannian graph neural networks",
+    defaults: Defaults { hidden: 64, ..COMMON },
+    own: &[
+        OptionSpec::new(
+            "factors",
+            Domain::Text {
+                forms: "factors with their dimensions, such as H32,S16,E16 (hyperbolic, spherical, flat), that add up to \
+                        hidden, or embedding in link and graph tasks; or NULL",
+            },
+            "the product of spaces of constant curvature that nodes are points of; curvatures are -1 and 1 at first, and \
+             learned. NULL divides the width by the shares of nodes whose Ollivier-Ricci curvature is below -0.1, above 0.1, \
+             and between",
+        ),
+        OptionSpec::choice(
+            "edge_weights",
+            "curvature",
+            &["curvature", "unit"],
+            "weights of edges. curvature: exp(-1 / (1 - k)) of an edge's Ollivier-Ricci curvature k, half of the mass staying; \
+             unit: 1",
+        ),
+        OptionSpec::integer(
+            "frequencies",
+            16,
+            [0, 4096],
+            "learned frequencies of the code of a node's curvature, two columns each beside its point; 0 is no code",
+        ),
+        OptionSpec::real(
+            "alpha",
+            0.1,
+            [0.0, up_to(1.0)],
+            "teleport probability of the personalised PageRank with whose weights each filter starts",
+        ),
+        OptionSpec::integer("hops", 10, [1, 64], "number of propagations"),
+        OptionSpec::choice(
+            "bank",
+            "true",
+            NO_YES,
+            "whether there is a filter for each number of propagations up to hops; false is the last one alone",
+        ),
+        GEODESIC,
+    ],
+    reach: None,
+    build,
+};
+
+/// Curvatures within it count as flat where the factors are chosen.
+const FLAT: f64 = 0.1;
+
+/// The filter bank and its pooling, between tangent vectors at the origin. Inputs: `P^k x` for every k. Parameters: the
+/// coefficients of each filter one after the other, the curvatures, then for each factor its map and its score where there
+/// are several, then the weights of the filters where there are several.
+#[derive(Debug)]
+struct Bank {
+    product: Product,
+    /// The degrees of the filters.
+    degrees: std::ops::RangeInclusive<usize>,
+}
+
+impl Bank {
+    /// `log_0` of the Moebius sum over k of `exp_0(gamma_k v_k)`.
+    fn filter(powers: &[Tensor], gamma: &Tensor, kappa: Option<&Tensor>) -> Result<Tensor> {
+        let term = |k: usize| powers[k].broadcast_mul(&gamma.narrow(1, k, 1)?);
+        let mut sum = term(0)?;
+        let Some(kappa) = kappa else {
+            for k in 1..powers.len() {
+                sum = (sum + term(k)?)?;
+            }
+            return Ok(sum);
+        };
+        sum = stereographic::exp0(&sum, kappa)?;
+        for k in 1..powers.len() {
+            sum = stereographic::add(&sum, &stereographic::exp0(&term(k)?, kappa)?, kappa)?;
+        }
+        stereographic::log0(&sum, kappa)
+    }
+
+    /// Each factor's vectors times its share of a softmax: the more its map of them differs from the mean over the factors
+    /// along a direction, the more.
+    fn pool(factors: &[Tensor], maps: &[Tensor]) -> Result<Tensor> {
+        if factors.len() == 1 {
+            return Ok(factors[0].clone());
+        }
+        let mapped: Vec<Tensor> = factors.iter().zip(maps).map(|(v, map)| v.matmul(map)).collect::<Result<_>>()?;
+        let mut mean = mapped[0].clone();
+        for other in &mapped[1..] {
+            mean = (mean + other)?;
+        }
+        let mean = (mean * (1.0 / factors.len() as f64))?;
+        let score = |(mapped, direction): (&Tensor, &Tensor)| {
+            let along = (mapped - &mean)?.matmul(&direction.t()?.contiguous()?)?;
+            // The logistic function, without overflow.
+            ((along * 0.5)?.tanh()? + 1.0)? * 0.5
+        };
+        let scores = mapped.iter().zip(&maps[factors.len()..]).map(score).collect::<Result<Vec<_>>>()?;
+        let shares = softmax(&Tensor::cat(&scores, D::Minus1)?)?;
+        let shared = |(q, v): (usize, &Tensor)| v.broadcast_mul(&shares.narrow(1, q, 1)?);
+        Tensor::cat(&factors.iter().enumerate().map(shared).collect::<Result<Vec<_>>>()?, D::Minus1)
+    }
+}
+
+impl Rowwise for Bank {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
+        let count = self.product.0.len();
+        let (gamma, raw) = (&w[0], &w[1..1 + self.product.curved()]);
+        let maps = &w[1 + raw.len()..];
+        let mut raw = raw.iter();
+        let mut factors = Vec::with_capacity(count);
+        for (sign, from, dimension) in self.product.factors() {
+            let kappa = match sign {
+                Sign::Zero => None,
+                sign => Some(sign.curvature(&mut raw, gamma)?),
+            };
+            let powers: Vec<Tensor> =
+                x.iter().map(|x| x.narrow(1, from, dimension)?.contiguous()).collect::<Result<_>>()?;
+            factors.push((kappa, powers));
+        }
+        let shares = match self.degrees.clone().count() {
+            1 => None,
+            _ => Some(softmax(&w[w.len() - 1])?),
+        };
+        let (mut sum, mut at): (Option<Tensor>, usize) = (None, 0);
+        for (number, degree) in self.degrees.clone().enumerate() {
+            let gamma = gamma.narrow(1, at, degree + 1)?;
+            at += degree + 1;
+            let filtered: Vec<Tensor> = factors
+                .iter()
+                .map(|(kappa, powers)| Self::filter(&powers[..=degree], &gamma, kappa.as_ref()))
+                .collect::<Result<_>>()?;
+            let mut pooled = Self::pool(&filtered, maps)?;
+            if let Some(shares) = &shares {
+                pooled = pooled.broadcast_mul(&shares.narrow(1, number, 1)?)?;
+            }
+            sum = Some(match sum {
+                None => pooled,
+                Some(sum) => (sum + pooled)?,
+            });
+        }
+        match sum {
+            Some(sum) => Ok(sum),
+            None => candle_core::bail!("a bank without filters"),
+        }
+    }
+}
+
+/// `sqrt(1 / d) [sin w_i k, cos w_i k]` of a node's curvature k: d columns.
+#[derive(Debug)]
+struct Code;
+
+impl Rowwise for Code {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
+        let angles = x[0].broadcast_mul(&w[0])?;
+        let size = (1.0 / (2 * w[0].dim(1)?) as f64).sqrt();
+        Tensor::cat(&[angles.sin()?, angles.cos()?], D::Minus1)? * size
+    }
+}
+
+/// Points of the product: the vectors, the code, and the curvature of each.
+#[derive(Debug)]
+struct Points(Product);
+
+impl Rowwise for Points {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
+        let mut raw = w.iter();
+        let mut curvatures: Vec<Tensor> =
+            self.0.0.iter().map(|(sign, _)| sign.curvature(&mut raw, &x[0])).collect::<Result<_>>()?;
+        if x.len() > 1 {
+            curvatures.push(Sign::Zero.curvature(&mut raw, &x[0])?);
+        }
+        with_curvatures(&Tensor::cat(x, D::Minus1)?, &curvatures)
+    }
+}
+
+/// The product that the option names, or that the nodes' curvatures suggest.
+fn product(problem: &Problem<'_>, nodes: &[f64], width: usize) -> std::result::Result<Product, OptionError> {
+    match problem.options.text("factors") {
+        Ok(text) => Product::parse("factors", text, width),
+        Err(_) => Ok(Product::of_histogram(nodes, FLAT, width)),
+    }
+}
+
+/// Features become tangent vectors at the origin of a product of spaces, and travel along the edges by
+/// `P = D^-1/2 (A + I) D^-1/2`, weighted by curvature. Filter l of the bank is the Moebius sum over `k <= l` of
+/// `gamma_lk` times `P^k x` (Eq. 5 and 6); pooling weighs the factors of each filter and then the filters (Eq. 8). Nodes are
+/// classified by an affine map of the vectors and of the code of their curvature (Eq. 7).
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
+    let options = problem.options;
+    let (alpha, hops) = (options.real("alpha")?, options.integer("hops")? as usize);
+    let frequencies = options.integer("frequencies")? as usize;
+    let weighted = options.text("edge_weights")? == "curvature";
+    let width = hyperbolic::last_width(options);
+    let curvature = match weighted || frequencies > 0 || options.text("factors").is_err() {
+        true => Some(NodeCurvature::new(&problem.graph, reservation)?),
+        false => None,
+    };
+    let operator = Arc::new(match &curvature {
+        // 0 in the limit of curvature 1.
+        Some(curvature) if weighted => {
+            let weight = |k: f64| if k < 1.0 { (-1.0 / (1.0 - k)).exp() } else { 0.0 };
+            Operator::symmetric(&curvature.weighted(weight), reservation)?
+        }
+        _ => Operator::symmetric(&problem.graph, reservation)?,
+    });
+    let of_nodes = curvature.map(|curvature| curvature.of_nodes).unwrap_or_default();
+    let product = product(problem, &of_nodes, width)?;
+    let mut b = Builder::new(problem, reservation);
+
+    let x = b.input(options.dropout);
+    let x = b.perceptron(x, options.layers, options.hidden, width, options.dropout);
+    let mut powers = vec![b.dropout(x, options.dropout)];
+    for k in 0..hops {
+        powers.push(b.propagate(&operator, powers[k]));
+    }
+    let raw = curvatures(&mut b, &product);
+    let h = bank(&mut b, &product, &powers, &raw, alpha, options.text("bank")? == "true");
+    let code = match frequencies {
+        0 => None,
+        _ => Some(code(&mut b, &of_nodes, frequencies)?),
+    };
+    b.embedding(h);
+    if options.task == Task::LinkPrediction || (options.task == Task::NodeClassification && options.keep_embeddings) {
+        let parts: Vec<Slot> = [h].into_iter().chain(code).collect();
+        let space = product.space(2 * frequencies);
+        let points = b.rows(Points(product), &parts, &raw, space.columns());
+        b.points(points, space);
+        if options.task == Task::LinkPrediction {
+            return Ok(b.finish(points)?);
+        }
+    }
+    let h = b.dropout(h, options.dropout);
+    let mut z = b.linear(h, "decode.weight", problem.n_outputs);
+    if let Some(code) = code {
+        let of_code = b.linear(code, "decode.code", problem.n_outputs);
+        z = b.sum(&[(z, 1.0), (of_code, 1.0)]);
+    }
+    let z = b.bias(z, "decode.bias");
+    Ok(b.finish(z)?)
+}
+
+fn curvatures(b: &mut Builder<'_, '_, '_>, product: &Product) -> Vec<Parameter> {
+    let (one, initial) = (Axis::exact(1), Initial::Constant(softplus_inverse(1.0)));
+    let curved = product.0.iter().enumerate().filter(|(_, (sign, _))| *sign != Sign::Zero);
+    // The sign is in the name: saved parameters of another geometry do not fit.
+    let name = |q: usize, sign: Sign| match sign {
+        Sign::Negative => format!("{q}.hyperbolic.curvature"),
+        _ => format!("{q}.spherical.curvature"),
+    };
+    curved.map(|(q, (sign, _))| b.parameter(name(q, *sign), one, one, initial.clone())).collect()
+}
+
+fn bank(
+    b: &mut Builder<'_, '_, '_>,
+    product: &Product,
+    powers: &[Slot],
+    raw: &[Parameter],
+    alpha: f64,
+    every: bool,
+) -> Slot {
+    let hops = powers.len() - 1;
+    let degrees = if every { 0..=hops } else { hops..=hops };
+    let one = Axis::exact(1);
+    let start: Vec<f64> = degrees.clone().flat_map(|degree| pagerank(alpha, degree)).collect();
+    let gamma = Axis::exact(start.len());
+    let mut parameters = vec![b.parameter("gamma", one, gamma, Initial::Values(start.into()))];
+    parameters.extend(raw);
+    if product.0.len() > 1 {
+        let common = product.0.iter().map(|factor| factor.1).max().unwrap_or(0);
+        for (q, &(_, dimension)) in product.0.iter().enumerate() {
+            let (rows, initial) = (Axis::exact(dimension), Initial::glorot(dimension, common));
+            parameters.push(b.parameter(format!("{q}.map"), rows, Axis::exact(common), initial));
+        }
+        for q in 0..product.0.len() {
+            let initial = Initial::glorot(common, 1);
+            parameters.push(b.parameter(format!("{q}.score"), one, Axis::exact(common), initial));
+        }
+    }
+    if every {
+        parameters.push(b.parameter("filters", one, Axis::exact(hops + 1), Initial::Zeros));
+    }
+    let width = b.axis(powers[0]).len();
+    b.rows(Bank { product: product.clone(), degrees }, powers, &parameters, width)
+}
+
+fn code(b: &mut Builder<'_, '_, '_>, of_nodes: &[f64], frequencies: usize) -> std::result::Result<Slot, BuildError> {
+    let axis = Axis::padded(1, 1);
+    let curvature = b.constant(b.nodes(), axis, |values| {
+        values.chunks_exact_mut(axis.stride()).zip(of_nodes).for_each(|(row, &k)| row[0] = k as f32);
+    })?;
+    // Evenly on a scale of logarithms from 1 down to a tenth.
+    let start = |i: usize| 10f64.powf(-(i as f64) / (frequencies - 1).max(1) as f64);
+    let (columns, start) = (Axis::exact(frequencies), Initial::Values((0..frequencies).map(start).collect()));
+    let omega = b.parameter("frequencies", Axis::exact(1), columns, start);
+    Ok(b.rows(Code, &[curvature], &[omega], 2 * frequencies))
+}
