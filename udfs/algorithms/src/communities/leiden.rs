@@ -39,7 +39,7 @@ pub fn leiden(
     let mut node: Vec<u32> = (0..n as u32).collect();
     let mut community = node.clone();
     loop {
-        move_nodes(&graph, &mut community, options.resolution, &mut random, monitor)?;
+        move_nodes(&graph, &mut community, options.resolution, None, &mut random, monitor)?;
         let count = renumber(&mut community);
         if count == graph.n_nodes() {
             return Ok(by_size(&node.iter().map(|&v| community[v as usize]).collect::<Vec<_>>()));

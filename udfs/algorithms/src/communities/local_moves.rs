@@ -24,11 +24,13 @@ struct Community {
 }
 
 /// Moves nodes to the community of a neighbour where that raises modularity most, until no move does: a node is looked at again
-/// when a neighbour has moved (Traag, Waltman and van Eck 2019, algorithm MoveNodesFast). Gives whether any moved.
+/// when a neighbour has moved (Traag, Waltman and van Eck 2019, algorithm MoveNodesFast). Ends earlier after so many looks for
+/// each node. Gives whether any moved.
 pub(super) fn move_nodes(
     graph: &Grouped,
     community: &mut [u32],
     resolution: f64,
+    looks: Option<usize>,
     random: &mut ChaCha8Rng,
     monitor: &dyn Monitor,
 ) -> Result<bool, Stopped> {
@@ -42,7 +44,11 @@ pub(super) fn move_nodes(
     let mut waiting = vec![true; n];
     let mut found: Vec<u32> = Vec::new();
     let (mut moved, mut visits) = (false, 0usize);
+    let most = looks.map_or(usize::MAX, |looks| looks * n);
     while let Some(v) = queue.pop_front() {
+        if visits == most {
+            break;
+        }
         visits += 1;
         if visits.is_multiple_of(TOGETHER) {
             monitor.check()?;

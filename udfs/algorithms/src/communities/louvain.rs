@@ -9,12 +9,17 @@ use super::local_moves::move_nodes;
 use super::{CommunityOptions, by_size};
 use crate::{AlgorithmError, Network};
 
-/// The community of every node of an undirected graph, numbered by falling size: no node gains modularity by moving to the community
-/// of a neighbour, at each of a sequence of graphs whose nodes are the communities of the last.
+/// How often a node is looked at while communities are first made: what is left then is left to the refinement, which finds
+/// better communities, in half the time.
+const LOOKS: usize = 3;
+
+/// The community of every node of an undirected graph, numbered by falling size: modularity rises neither where a node moves to
+/// the community of a neighbour nor where a community joins another.
 ///
 /// Blondel, Guillaume, Lambiotte and Lefebvre, Fast unfolding of communities in large networks (2008), with a queue of the nodes
-/// to look at. O(m) for each sweep over the nodes, usually some tens; one thread, so that the answer is that of the seed.
-/// `64 n + 48 m` bytes.
+/// to look at; communities are refined by further moves of nodes (Rotta and Noack, Multilevel local search algorithms for
+/// modularity clustering, 2011) until nothing moves. O(m) for each sweep over the nodes, usually some tens; one thread, so that
+/// the answer is that of the seed. `128 n + 96 m` bytes.
 ///
 /// # Errors
 /// For a resolution out of its range, and if the monitor stops it.
@@ -25,19 +30,27 @@ pub fn louvain(
 ) -> Result<Vec<u32>, AlgorithmError> {
     options.validate()?;
     let n = network.n_nodes();
-    let _room = Reservation::new(monitor, Grouped::bytes(n, network.out.n_arcs()))?;
+    let _room = Reservation::new(monitor, 2 * Grouped::bytes(n, network.out.n_arcs()))?;
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
-    let mut graph = Grouped::new(network);
+    let nodes = Grouped::new(network);
     let mut community: Vec<u32> = (0..n as u32).collect();
-    loop {
-        let mut group: Vec<u32> = (0..graph.n_nodes() as u32).collect();
-        if !move_nodes(&graph, &mut group, options.resolution, &mut random, monitor)? {
-            return Ok(by_size(&community));
+    let mut looks = Some(LOOKS);
+    // From nodes by themselves on; then, again and again, from what the coarser graphs have come to.
+    while move_nodes(&nodes, &mut community, options.resolution, looks, &mut random, monitor)? {
+        let count = renumber(&mut community);
+        let mut graph = nodes.aggregate(&community, count);
+        loop {
+            let mut group: Vec<u32> = (0..graph.n_nodes() as u32).collect();
+            if !move_nodes(&graph, &mut group, options.resolution, looks, &mut random, monitor)? {
+                break;
+            }
+            let count = renumber(&mut group);
+            community.iter_mut().for_each(|c| *c = group[*c as usize]);
+            graph = graph.aggregate(&group, count);
         }
-        let count = renumber(&mut group);
-        community.iter_mut().for_each(|c| *c = group[*c as usize]);
-        graph = graph.aggregate(&group, count);
+        looks = None;
     }
+    Ok(by_size(&community))
 }
 
 #[cfg(test)]
@@ -48,7 +61,7 @@ mod tests {
     use bonnet_graph::{Graph, Unmonitored};
 
     #[test]
-    fn no_merge_of_communities_and_no_singleton_raises_modularity() {
+    fn no_merge_of_communities_and_no_move_of_a_node_raises_modularity() {
         for seed in 0..200 {
             let (n, rows) = testing::rows(seed);
             let graph = Graph::from_edges(n, &rows);
@@ -61,6 +74,11 @@ mod tests {
             for (a, b) in (0..count).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 let merged: Vec<u32> = found.iter().map(|&c| if c == a { b } else { c }).collect();
                 assert!(modularity(network, &merged, 1.0).unwrap_or(0.0) <= value + 1e-9, "graph {seed}");
+            }
+            for (v, &u) in (0..n).flat_map(|v| graph.neighbors(v as u32).iter().map(move |u| (v, u))) {
+                let mut moved = found.clone();
+                moved[v] = found[u as usize];
+                assert!(modularity(network, &moved, 1.0).unwrap_or(0.0) <= value + 1e-9, "node {v} of graph {seed}");
             }
         }
     }
