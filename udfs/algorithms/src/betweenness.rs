@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use crate::Network;
+use crate::weighted_search::{WeightedSearch, require_positive};
+use crate::{AlgorithmError, Network};
 
 /// Searches that run side by side: a bit each in a byte, a cache line of numbers a node.
 const LANES: usize = 8;
@@ -45,16 +46,17 @@ pub struct Betweenness {
 /// through it. Of an undirected graph, each pair counts once.
 ///
 /// Brandes, A faster algorithm for betweenness centrality (2001); from a sample of sources, Brandes and Pich, Centrality
-/// estimation in large networks (2007), with the standard error of a mean without replacement. Eight searches run side by side;
-/// sums are in the order of the sources. O(n m) time at most, O(k m) for k samples; 170 n bytes for each thread.
+/// estimation in large networks (2007), with the standard error of a mean without replacement. Without weights eight searches run
+/// side by side, O(n m) time at most, O(k m) for k samples; a weight is a length, and searches are Dijkstra's, O((n + m) log n)
+/// each. Sums are in the order of the sources; 170 n bytes for each thread.
 ///
 /// # Errors
-/// If the monitor stops it.
+/// For a length that is not positive, and if the monitor stops it.
 pub fn betweenness_centrality(
     network: Network<'_>,
     options: &BetweennessOptions,
     monitor: &dyn Monitor,
-) -> Result<Betweenness, Stopped> {
+) -> Result<Betweenness, AlgorithmError> {
     let n = network.n_nodes();
     let pairs = (n.max(1) - 1) as f64 * (n.max(2) - 2) as f64;
     let scale = if options.normalized && n > 2 { 1.0 / pairs } else { share_of_pairs(network) };
@@ -70,12 +72,12 @@ pub fn betweenness_centrality(
 /// 2008, Sec. 3.5); `170 n + 16 m` bytes for each thread.
 ///
 /// # Errors
-/// If the monitor stops it.
+/// For a length that is not positive, and if the monitor stops it.
 pub fn edge_betweenness(
     network: Network<'_>,
     options: &BetweennessOptions,
     monitor: &dyn Monitor,
-) -> Result<Betweenness, Stopped> {
+) -> Result<Betweenness, AlgorithmError> {
     let n = network.n_nodes();
     let pairs = n as f64 * (n.max(1) - 1) as f64;
     let scale = if options.normalized && n > 1 { 1.0 / pairs } else { share_of_pairs(network) };
@@ -161,20 +163,21 @@ fn sums<S: Summand>(
     sources: &[u32],
     squares: bool,
     monitor: &dyn Monitor,
-) -> Result<Sums, Stopped> {
+) -> Result<Sums, AlgorithmError> {
+    require_positive(network)?;
     let batches: Vec<&[u32]> = sources.chunks(LANES).collect();
     let threads = rayon::current_num_threads().min(batches.len()).max(1);
-    let per_thread = Lanes::bytes(network.n_nodes()) + 16 * length;
+    let per_thread = Search::bytes(network) + 16 * length;
     let _room = Reservation::new(monitor, 16 * length + threads * per_thread)?;
     monitor.expect(batches.len() as u64);
     let mut total = Sums::new(length, squares);
-    let mut workers: Vec<(Lanes, Sums)> =
-        (0..threads).map(|_| (Lanes::new(network), Sums::new(length, squares))).collect();
+    let mut workers: Vec<(Search, Sums)> =
+        (0..threads).map(|_| (Search::new(network), Sums::new(length, squares))).collect();
     // As many batches as threads at a time, then their sums in order: the same for any number of threads.
     for round in batches.chunks(threads) {
-        let work = |((lanes, own), batch): (&mut (Lanes, Sums), &&[u32])| -> Result<(), Stopped> {
+        let work = |((search, own), batch): (&mut (Search, Sums), &&[u32])| -> Result<(), Stopped> {
             own.clear();
-            lanes.run::<S>(batch, own, monitor)?;
+            search.run::<S>(batch, own, monitor)?;
             monitor.advance(1);
             Ok(())
         };
@@ -228,6 +231,72 @@ impl Sums {
         });
         let value = self.values.into_iter().map(|sum| sum * (scale * n / k)).collect();
         Betweenness { value, standard_error }
+    }
+}
+
+/// What searches from a batch of sources.
+enum Search<'a> {
+    /// By hops.
+    Hops(Lanes<'a>),
+    /// By lengths.
+    Lengths(Lengths<'a>),
+}
+
+impl<'a> Search<'a> {
+    fn bytes(network: Network<'_>) -> usize {
+        match network.out.weights() {
+            None => Lanes::bytes(network.n_nodes()),
+            Some(_) => WeightedSearch::bytes(network) + 8 * network.n_nodes(),
+        }
+    }
+
+    fn new(network: Network<'a>) -> Self {
+        match network.out.weights() {
+            None => Self::Hops(Lanes::new(network)),
+            Some(_) => {
+                let share = vec![0.0; network.n_nodes()];
+                Self::Lengths(Lengths { network, search: WeightedSearch::new(network), share })
+            }
+        }
+    }
+
+    fn run<S: Summand>(&mut self, sources: &[u32], sums: &mut Sums, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        match self {
+            Self::Hops(lanes) => lanes.run::<S>(sources, sums, monitor),
+            Self::Lengths(lengths) => sources.iter().try_for_each(|&source| lengths.run::<S>(source, sums, monitor)),
+        }
+    }
+}
+
+/// A search along weighted arcs.
+struct Lengths<'a> {
+    network: Network<'a>,
+    search: WeightedSearch<'a>,
+    /// As [`Lanes::share`].
+    share: Vec<f64>,
+}
+
+impl Lengths<'_> {
+    fn run<S: Summand>(&mut self, source: u32, sums: &mut Sums, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        self.search.run(source, monitor)?;
+        let alone = |value: f64| std::array::from_fn(|lane| if lane == 0 { value } else { 0.0 });
+        let search = &self.search;
+        for &u in search.order.iter().rev() {
+            let paths = search.paths[u as usize];
+            let mut sum = 0.0;
+            for (at, (v, length)) in (self.network.out.offsets()[u as usize]..).zip(self.network.out.weighted(u)) {
+                if search.leads_over(u, v, length) {
+                    let from = self.share[v as usize];
+                    sum += from;
+                    S::arc(sums, at, |lane| if lane == 0 { from * paths } else { 0.0 });
+                }
+            }
+            if u != source {
+                S::node(sums, u, &alone(sum * paths));
+            }
+            self.share[u as usize] = sum + 1.0 / paths;
+        }
+        Ok(())
     }
 }
 

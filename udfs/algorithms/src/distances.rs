@@ -5,10 +5,12 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use rayon::prelude::*;
 
-use crate::Network;
 use crate::parallel::shared;
 use crate::searches::{LANES, Searches};
+use crate::weighted_search::{WeightedSearch, require_positive};
+use crate::{AlgorithmError, Network};
 
 /// Fixed point for sums of reciprocals: whole numbers add up to the same in any order.
 const ONE: u128 = 1 << 64;
@@ -70,16 +72,44 @@ fn inward(network: Network<'_>, reciprocals: bool, monitor: &dyn Monitor) -> Res
     Ok(all)
 }
 
+/// `value(number, sum)` for each node: over the nodes from which a path leads to it, their number and the sum of
+/// `summand(distance)`, by rising distance. A search of Dijkstra's from each node, against the arcs.
+fn by_lengths(
+    network: Network<'_>,
+    summand: impl Fn(f64) -> f64 + Sync,
+    value: impl Fn(f64, f64) -> f64 + Sync,
+    monitor: &dyn Monitor,
+) -> Result<Vec<f64>, AlgorithmError> {
+    require_positive(network)?;
+    let n = network.n_nodes();
+    let threads = rayon::current_num_threads().min(n.max(1));
+    let _room = Reservation::new(monitor, threads * WeightedSearch::bytes(network) + 8 * n)?;
+    monitor.expect(n as u64);
+    let of_node = |search: &mut WeightedSearch<'_>, v: usize| -> Result<f64, Stopped> {
+        search.run(v as u32, monitor)?;
+        monitor.advance(1);
+        let others = &search.order[1..];
+        Ok(value(others.len() as f64, others.iter().map(|&u| summand(search.distance[u as usize])).sum()))
+    };
+    let values: Vec<Result<f64, Stopped>> =
+        (0..n).into_par_iter().map_init(|| WeightedSearch::new(network.reversed()), of_node).collect();
+    Ok(values.into_iter().collect::<Result<_, _>>()?)
+}
+
 /// The closeness of every node: of the `r` nodes from which a path leads to it, `r / (sum of their distances)`, times
 /// `r / (n - 1)`, the share of nodes that they are; 0 where there is none.
 ///
 /// Freeman (1978), in the form of Wasserman and Faust (1994), Eq. 5.22, for graphs in several pieces. One search per 512
-/// nodes, side by side; 200 n bytes for each thread.
+/// nodes, side by side; 200 n bytes for each thread. A weight is a length: then a search from each node, O((n + m) log n).
 ///
 /// # Errors
-/// If the monitor stops it.
-pub fn closeness_centrality(network: Network<'_>, monitor: &dyn Monitor) -> Result<Vec<f64>, Stopped> {
+/// For a length that is not positive, and if the monitor stops it.
+pub fn closeness_centrality(network: Network<'_>, monitor: &dyn Monitor) -> Result<Vec<f64>, AlgorithmError> {
     let others = network.n_nodes().saturating_sub(1) as f64;
+    if network.out.weights().is_some() {
+        let closeness = |count: f64, sum: f64| if count == 0.0 { 0.0 } else { count / sum * (count / others) };
+        return by_lengths(network, |distance| distance, closeness, monitor);
+    }
     let Inward { count, sum, .. } = inward(network, false, monitor)?;
     let closeness = |(count, sum): (u64, u64)| match count {
         0 => 0.0,
@@ -93,8 +123,11 @@ pub fn closeness_centrality(network: Network<'_>, monitor: &dyn Monitor) -> Resu
 /// Boldi and Vigna, Axioms for centrality (2014). The cost of [`closeness_centrality`].
 ///
 /// # Errors
-/// If the monitor stops it.
-pub fn harmonic_centrality(network: Network<'_>, monitor: &dyn Monitor) -> Result<Vec<f64>, Stopped> {
+/// For a length that is not positive, and if the monitor stops it.
+pub fn harmonic_centrality(network: Network<'_>, monitor: &dyn Monitor) -> Result<Vec<f64>, AlgorithmError> {
+    if network.out.weights().is_some() {
+        return by_lengths(network, f64::recip, |_, sum| sum, monitor);
+    }
     let sums = inward(network, true, monitor)?.reciprocals;
     Ok(sums.into_iter().map(|sum| sum as f64 / ONE as f64).collect())
 }

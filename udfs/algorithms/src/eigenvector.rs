@@ -111,7 +111,31 @@ pub fn eigenvector_centrality(
             return Ok(values);
         }
     }
+    if !has_cycle(network) {
+        return AlgorithmError::input(
+            "arcs form no cycle, so that the adjacency matrix has no eigenvalue but 0 and no node is central: \
+             katz_centrality and pagerank also rank nodes of such graphs",
+        );
+    }
     options.not_reached("the eigenvector")
+}
+
+/// Whether arcs form a cycle: taking away nodes that none enter does not take all.
+fn has_cycle(network: Network<'_>) -> bool {
+    let n = network.n_nodes();
+    let mut entering: Vec<usize> = (0..n as u32).map(|v| network.into.degree(v)).collect();
+    let mut free: Vec<u32> = (0..n as u32).filter(|&v| entering[v as usize] == 0).collect();
+    let mut taken = 0;
+    while let Some(v) = free.pop() {
+        taken += 1;
+        for &w in network.out.of(v) {
+            entering[w as usize] -= 1;
+            if entering[w as usize] == 0 {
+                free.push(w);
+            }
+        }
+    }
+    taken < n
 }
 
 /// The Katz centrality of every node, of length 1 in all: `beta` and, for every walk to the node, `beta alpha^length`, by the
@@ -167,6 +191,14 @@ mod tests {
     use super::*;
     use crate::testing::{self, assert_close};
     use bonnet_graph::{Digraph, Graph, Unmonitored};
+
+    #[test]
+    fn arcs_without_a_cycle_have_no_eigenvector() {
+        let out = Digraph::from_arcs(3, &[(0, 1), (0, 2), (1, 2)]);
+        let options = IterationOptions { max_iterations: 50, ..IterationOptions::default() };
+        let error = eigenvector_centrality(Network::of_arcs(&out), &options, &Unmonitored).unwrap_err().to_string();
+        assert!(error.contains("arcs form no cycle"), "{error}");
+    }
 
     #[test]
     fn katz_counts_walks_by_their_lengths() {

@@ -61,6 +61,7 @@ mod transitivity;
 mod treewidth;
 mod triangles;
 mod truss_number;
+mod weighted_search;
 
 #[cfg(test)]
 mod testing;
@@ -83,7 +84,7 @@ pub use is_planar::is_planar;
 pub use isomorphism::{is_isomorphic, subgraph_isomorphisms};
 pub use k_hop::{Neighborhoods, k_hop};
 pub use link_scores::{LinkScore, ScoredPairs, link_scores, two_hop_scores};
-pub use local_clustering::local_clustering;
+pub use local_clustering::{directed_local_clustering, local_clustering};
 pub use maximal_cliques::maximal_cliques;
 pub use maximum_flow::{Flow, maximum_flow, minimum_cut};
 pub use maximum_matching::maximum_matching;

@@ -87,6 +87,13 @@ impl<'a> Network<'a> {
         Self { out: links(out), into: links(into), directed: true }
     }
 
+    /// A directed graph without weights.
+    pub fn of_arcs(graph: &'a Digraph) -> Self {
+        let (offsets, targets) = graph.predecessor_lists();
+        let out = Links { offsets: graph.offsets(), targets: graph.targets(), weights: None };
+        Self { out, into: Links { offsets, targets, weights: None }, directed: true }
+    }
+
     /// A graph with weights: directed with `into`, the same arcs turned round, undirected without.
     pub fn weighted(out: &'a WeightedArcs, into: Option<&'a WeightedArcs>) -> Self {
         Self { out: out.links(), into: into.unwrap_or(out).links(), directed: into.is_some() }
@@ -192,6 +199,11 @@ impl WeightedArcs {
         let links = self.links();
         let arcs = (0..links.n_nodes() as u32).flat_map(|u| links.weighted(u).map(move |(v, weight)| (v, u, weight)));
         Self::new(links.n_nodes(), arcs).expect("each arc is there once")
+    }
+
+    /// The bytes that it holds.
+    pub fn resident_bytes(&self) -> usize {
+        8 * self.offsets.len() + 12 * self.targets.len()
     }
 
     /// The arcs by where they leave.

@@ -15,13 +15,15 @@ pub struct PageRankOptions<'a> {
     pub damping: f64,
     /// Iteration ends when the ranks change by no more than this in sum; positive.
     pub tolerance: f64,
+    /// Exactly so many steps from equal ranks instead.
+    pub iterations: Option<usize>,
     /// Where jumps end: nodes with weights of at least 0, one of them positive; `None` for all nodes alike.
     pub personalisation: Option<&'a [(u32, f64)]>,
 }
 
 impl Default for PageRankOptions<'_> {
     fn default() -> Self {
-        Self { damping: 0.85, tolerance: 1e-10, personalisation: None }
+        Self { damping: 0.85, tolerance: 1e-10, iterations: None, personalisation: None }
     }
 }
 
@@ -56,7 +58,7 @@ pub fn pagerank(
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, AlgorithmError> {
     options.validate()?;
-    let PageRankOptions { damping, tolerance, personalisation } = *options;
+    let PageRankOptions { damping, tolerance, iterations, personalisation } = *options;
     let n = network.n_nodes();
     if n == 0 {
         return Ok(Vec::new());
@@ -75,7 +77,7 @@ pub fn pagerank(
     let mut resting = inverse.iter().filter(|&&inverse| inverse == 0.0).count() as f64 / n as f64;
     // The map contracts the sum of changes, at most 2, by `damping`: more steps would only follow rounding errors.
     let steps = ((tolerance / 2.0).ln() / damping.max(f64::MIN_POSITIVE).ln()).ceil().max(1.0) as usize + 1;
-    for _ in 0..steps {
+    for _ in 0..iterations.unwrap_or(steps) {
         monitor.check()?;
         let base = damping * resting + (1.0 - damping);
         let block = |(block, (rank, next)): (usize, (&mut [f64], &mut [f64]))| {
@@ -101,7 +103,7 @@ pub fn pagerank(
         let change: f64 = sums.iter().map(|sums| sums.0).sum();
         resting = sums.iter().map(|sums| sums.1).sum();
         std::mem::swap(&mut share, &mut next);
-        if change <= tolerance {
+        if iterations.is_none() && change <= tolerance {
             break;
         }
     }

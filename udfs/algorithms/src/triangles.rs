@@ -1,6 +1,8 @@
 //! Triangles, each found once.
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
 use rayon::prelude::*;
 
 use crate::parallel::shared;
@@ -124,6 +126,43 @@ impl ByDegree {
         }
         edges
     }
+}
+
+/// The number of arcs that join two neighbours of each node, whichever way those are joined to it. `graph` is that of the arcs
+/// without directions. O(m sqrt(m)) time, `16 n + 9 m` bytes and `4 n` for each thread.
+///
+/// # Errors
+/// If the monitor stops it.
+pub(crate) fn arcs_between_neighbors(
+    graph: &Graph,
+    arcs: &Digraph,
+    monitor: &dyn Monitor,
+) -> Result<Vec<u64>, Stopped> {
+    let n = graph.n_nodes();
+    let threads = rayon::current_num_threads().min(n.div_ceil(BLOCK).max(1));
+    let _room = Reservation::new(monitor, 24 * n + 9 * graph.n_edges() + 4 * threads * n)?;
+    let edges = ByDegree::new(graph);
+    let mut begin = vec![0u32; edges.n_arcs()];
+    // How many arcs an edge stands for.
+    let mut both: Vec<u8> = Vec::with_capacity(edges.n_arcs());
+    for r in 0..n as u32 {
+        let u = edges.order[r as usize];
+        begin[edges.offsets[r as usize]..edges.offsets[r as usize + 1]].fill(r);
+        for &s in edges.of(r) {
+            let v = edges.order[s as usize];
+            let there = |a: u32, b: u32| u8::from(arcs.successors(a).binary_search(&b).is_ok());
+            both.push(there(u, v) + there(v, u));
+        }
+    }
+    let found: Vec<AtomicU64> = (0..n).map(|_| AtomicU64::new(0)).collect();
+    // Sums of whole numbers: the same in any order.
+    edges.for_each(n, monitor, |[rs, st, rt]| {
+        let (r, s, t) = (begin[rs], edges.targets[rs], edges.targets[st]);
+        for (rank, opposite) in [(r, st), (s, rt), (t, rs)] {
+            found[edges.order[rank as usize] as usize].fetch_add(u64::from(both[opposite]), Ordering::Relaxed);
+        }
+    })?;
+    Ok(found.into_iter().map(AtomicU64::into_inner).collect())
 }
 
 /// The number of triangles that each node is in.

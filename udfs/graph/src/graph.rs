@@ -137,14 +137,20 @@ impl Digraph {
         self.by_target().row(v)
     }
 
-    /// The predecessors of all nodes, one list after the other, and where each begins.
-    pub(crate) fn predecessor_lists(&self) -> (&[usize], &[u32]) {
+    /// Where the predecessors of each node start, and the predecessors of all nodes, one list after the other. The first call
+    /// of all makes the lists, O(n + m).
+    pub fn predecessor_lists(&self) -> (&[usize], &[u32]) {
         let rows = self.by_target();
         (&rows.offsets, &rows.targets)
     }
 
     fn by_target(&self) -> &Rows {
         self.predecessors.get_or_init(|| Rows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
+    }
+
+    /// The bytes that it holds with its predecessors.
+    pub fn resident_bytes(&self) -> usize {
+        16 * (self.n_nodes() + 1) + 8 * self.n_arcs()
     }
 
     /// The bytes that building a digraph of this size with its predecessors takes, for asking before.

@@ -17,15 +17,14 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::Distribution;
-use datafusion::physical_plan::ExecutionPlanProperties;
 use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::sorts::streaming_merge::StreamingMergeBuilder;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{Distribution, ExecutionPlan, ExecutionPlanProperties, collect};
 use futures::StreamExt;
-use tokio::sync::mpsc;
+use tokio::sync::{OnceCell, mpsc};
 
 use crate::keys::{Key, KeyColumn};
 use crate::operator::{Binding, stopped};
@@ -37,11 +36,11 @@ const GRAPH_ID: &str = "graph_id";
 /// A part has at least so many batches' rows of some relation, unless it is the last: enough to keep a core at work.
 const PART_BATCHES: usize = 8;
 
-/// Where the columns `graph_id` of a call are, which all its relations have.
+/// Where the columns `graph_id` of a call are, which all its relations have but one that all parts read.
 #[derive(Debug, Clone)]
 pub(crate) struct ByGraph {
-    /// In each input.
-    inputs: Vec<usize>,
+    /// In each input; `None` for the one that is read whole.
+    inputs: Vec<Option<usize>>,
     /// In the answer.
     answer: usize,
 }
@@ -60,36 +59,48 @@ impl ByGraph {
         }
         let data_type = inputs.first()?.field_with_name(GRAPH_ID).ok()?.data_type();
         // Equal keys of two types have two hashes.
-        let position = |schema: &SchemaRef| {
+        let position = |(input, schema): (usize, &SchemaRef)| {
+            if binding.beside == Some(input) {
+                return Some(None);
+            }
             let (position, field) = schema.column_with_name(GRAPH_ID)?;
-            (field.data_type() == data_type).then_some(position)
+            (field.data_type() == data_type).then_some(Some(position))
         };
+        // Partitions of two relations correspond only where all relations are partitioned.
+        if binding.beside.is_some() && inputs.len() > 2 {
+            return None;
+        }
         // Any other type is refused when the graphs are read.
         KeyColumn::normal_type(data_type)?;
         Some(Self {
-            inputs: inputs.iter().map(position).collect::<Option<_>>()?,
+            inputs: inputs.iter().enumerate().map(position).collect::<Option<_>>()?,
             answer: binding.schema.index_of(GRAPH_ID).ok()?,
         })
     }
 
     pub(crate) fn distribution(&self) -> InputDistributionRequirements {
-        let keys =
-            |&position: &usize| Distribution::KeyPartitioned(vec![Arc::new(Column::new(GRAPH_ID, position)) as _]);
+        let keys = |position: &Option<usize>| match position {
+            Some(position) => Distribution::KeyPartitioned(vec![Arc::new(Column::new(GRAPH_ID, *position)) as _]),
+            None => Distribution::SinglePartition,
+        };
         let inputs: Vec<Distribution> = self.inputs.iter().map(keys).collect();
-        match inputs.len() {
+        match self.inputs.iter().flatten().count() {
             1 => InputDistributionRequirements::new(inputs),
             _ => InputDistributionRequirements::co_partitioned(inputs),
         }
     }
 
     pub(crate) fn ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        self.inputs.iter().map(|&position| Some(ordering(position).into())).collect()
+        self.inputs.iter().map(|position| position.map(|position| ordering(position).into())).collect()
     }
 
     /// Starts a run for each partition; `computed` are the columns of the answer that are computed.
     pub(crate) fn start(&self, launch: &Launch, computed: Option<&[usize]>) -> Result<SendableRecordBatchStream> {
         let partitions = launch.inputs[0].output_partitioning().partition_count();
-        if launch.inputs.iter().any(|input| input.output_partitioning().partition_count() != partitions) {
+        let differs = |(input, id): (&Arc<dyn ExecutionPlan>, &Option<usize>)| {
+            id.is_some() && input.output_partitioning().partition_count() != partitions
+        };
+        if launch.inputs.iter().zip(&self.inputs).any(differs) {
             return internal_err!("{}: its relations have different partitions", launch.name);
         }
         // Merging takes the column graph_id, wanted or not.
@@ -102,16 +113,18 @@ impl ByGraph {
             Some(columns) => Arc::new(whole.project(columns)?),
             None => Arc::clone(whole),
         };
+        // Read by the partition that comes first.
+        let whole: Arc<Whole> = Arc::default();
         let start = |partition: usize| -> Result<SendableRecordBatchStream> {
             let launch = launch.partition(columns.clone());
-            let inputs =
-                launch.inputs.iter().zip(&self.inputs).map(|(input, &id)| {
-                    Ok(SortedRows::new(input.execute(partition, Arc::clone(&launch.context))?, id))
-                });
+            let keyed = launch.inputs.iter().zip(&self.inputs).filter_map(|(input, id)| Some((input, (*id)?)));
+            let inputs = keyed
+                .map(|(input, id)| Ok(SortedRows::new(input.execute(partition, Arc::clone(&launch.context))?, id)));
             let inputs = inputs.collect::<Result<Vec<_>>>()?;
+            let beside = self.inputs.iter().position(Option::is_none).map(|input| (input, Arc::clone(&whole)));
             let schema = Arc::clone(&merged);
             let of = Arc::clone(&schema);
-            Ok(launch.clone().spawn(schema, move |output| run_parts(&launch, inputs, &of, &output)))
+            Ok(launch.clone().spawn(schema, move |output| run_parts(&launch, inputs, beside, &of, &output)))
         };
         let mut streams = (0..partitions).map(start).collect::<Result<Vec<_>>>()?;
         let rows = match streams.len() {
@@ -140,10 +153,14 @@ impl ByGraph {
     }
 }
 
-/// Runs the function on the graphs of one partition, part by part.
+/// The rows of the input that all parts read, once they are read.
+type Whole = OnceCell<Vec<RecordBatch>>;
+
+/// Runs the function on the graphs of one partition, part by part. `beside` is the input that is read whole.
 fn run_parts(
     launch: &Launch,
     inputs: Vec<SortedRows>,
+    beside: Option<(usize, Arc<Whole>)>,
     schema: &SchemaRef,
     output: &mpsc::Sender<Result<RecordBatch>>,
 ) -> Result<()> {
@@ -157,8 +174,13 @@ fn run_parts(
         }
         Ok(())
     };
-    while let Some(part) = wait(launch.runtime(), &reading, parts.next())? {
+    while let Some(mut part) = wait(launch.runtime(), &reading, parts.next())? {
         reading.check().map_err(stopped)?;
+        if let Some((input, whole)) = &beside {
+            let plan = &launch.inputs[*input];
+            let read = whole.get_or_try_init(|| collect(Arc::clone(plan), Arc::clone(&launch.context)));
+            part.insert(*input, wait(launch.runtime(), &reading, read)?.clone());
+        }
         let inputs = part
             .into_iter()
             .zip(&launch.inputs)

@@ -285,6 +285,12 @@ fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunctio
                 options.insert(option, OptionValue::Text(column.clone()));
                 columns.insert(column, arg.clone());
             }
+            // Left out before an argument that is given.
+            (ParameterKind::Option(_), Expr::Literal(ScalarValue::Null, _))
+                if parameter.optional && parameter.default == OptionValue::Null =>
+            {
+                options.insert(parameter.name, OptionValue::Null);
+            }
             (ParameterKind::Option(kind), Expr::Literal(value, _)) => {
                 let value = OptionValue::from_scalar(value);
                 let Some(value) = value else {

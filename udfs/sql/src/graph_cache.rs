@@ -4,6 +4,7 @@
 //! The sessions of an engine share one cache. A graph's memory is reserved from the engine's pool as long as it is cached
 //! or in use; the pool drops graphs that nobody uses before it refuses memory to a query.
 
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -58,6 +59,8 @@ pub(crate) struct CachedGraph {
     pub(crate) weights: Option<Float64Array>,
     /// The undirected simple graph, once a function has asked for it.
     pub(crate) graph: Arc<OnceLock<Graph>>,
+    /// What functions have made of it, by type.
+    parts: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     memory: MemoryReservation,
 }
 
@@ -72,7 +75,7 @@ impl CachedGraph {
         let memory = MemoryConsumer::new("graph cache").register(pool);
         let weighted = weights.as_ref().map_or(0, |weights| 8 * weights.len());
         memory.try_grow(keys.bytes() + 8 * arcs.len() + weighted).ok()?;
-        Some(Self { keys, arcs, weights, graph: Arc::default(), memory })
+        Some(Self { keys, arcs, weights, graph: Arc::default(), parts: Mutex::default(), memory })
     }
 
     /// Makes room for the undirected graph.
@@ -85,6 +88,28 @@ impl CachedGraph {
 
     pub(crate) fn release(&self, bytes: usize) {
         self.memory.shrink(bytes);
+    }
+
+    /// What a function has made of it and kept here.
+    pub(crate) fn part<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(parts.get(&TypeId::of::<T>())?).downcast().ok()
+    }
+
+    /// Keeps what a function has made of it, if the pool has room and no other call was faster.
+    pub(crate) fn keep<T: Any + Send + Sync>(&self, part: &Arc<T>, bytes: usize) {
+        if self.memory.try_grow(bytes).is_err() {
+            return;
+        }
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = parts.contains_key(&TypeId::of::<T>());
+        if !earlier {
+            parts.insert(TypeId::of::<T>(), Arc::clone(part) as _);
+        }
+        drop(parts);
+        if earlier {
+            self.memory.shrink(bytes);
+        }
     }
 
     fn bytes(&self) -> usize {

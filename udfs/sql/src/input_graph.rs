@@ -1,5 +1,6 @@
 //! One graph of an input, as relation operators and edge functions receive it.
 
+use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array};
@@ -149,6 +150,27 @@ impl InputGraph {
             }
         }
         Ok(self.graph.get_or_init(|| unreachable!("set above")))
+    }
+
+    /// What a function makes of the graph beside [`InputGraph::graph`], by its type: where the graph is cached, `build` is
+    /// called once for all calls, and what it made is kept as long as the graph; it takes `bytes` of memory then.
+    /// It may depend on the nodes, the set of the rows and their weights, and on nothing else.
+    ///
+    /// # Errors
+    /// Those of `build`.
+    pub fn part<T: Any + Send + Sync, E>(
+        &self,
+        bytes: impl FnOnce(&T) -> usize,
+        build: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let Some((cached, access)) = &self.cached else { return Ok(Arc::new(build()?)) };
+        if let Some(part) = cached.part() {
+            return Ok(part);
+        }
+        let part = Arc::new(build()?);
+        cached.keep(&part, bytes(&part));
+        access.cache.trim(access.limit);
+        Ok(part)
     }
 
     fn reserve_graph(&self, bytes: usize) -> Result<(), Stopped> {

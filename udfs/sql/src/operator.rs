@@ -67,6 +67,8 @@ pub struct Binding {
     pub carries: Option<usize>,
     /// Whether the rows of a graph are computed from that graph alone: a collection may then be read in parts.
     pub(crate) by_graph: bool,
+    /// The input that each of these parts reads whole.
+    pub(crate) beside: Option<usize>,
     run: Arc<RunCall>,
 }
 
@@ -78,7 +80,7 @@ impl Binding {
         reads: Vec<Vec<String>>,
         run: impl Fn(&mut Run) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self { schema, reads, carries: None, by_graph: false, run: Arc::new(run) }
+        Self { schema, reads, carries: None, by_graph: false, beside: None, run: Arc::new(run) }
     }
 
     /// The rows of this input are carried through.
@@ -91,6 +93,11 @@ impl Binding {
     /// them, each of whole graphs: on all cores, and with the memory of a part.
     pub fn by_graph(self) -> Self {
         Self { by_graph: true, ..self }
+    }
+
+    /// The same where this input is not about the graphs: each part of the others reads it whole.
+    pub fn by_graph_beside(self, input: usize) -> Self {
+        Self { beside: Some(input), ..self.by_graph() }
     }
 
     /// Reads the inputs and emits the answer.

@@ -4,6 +4,7 @@ use arrow::datatypes::DataType;
 use bonnet_sql::{Function, Options, Parameter};
 use datafusion::common::Result;
 
+use super::closeness_centrality::LENGTHS;
 use super::edge::edge_function;
 use super::network::{Reads, doubles};
 use super::relation::{Answer, node_function, number};
@@ -35,13 +36,13 @@ fn options(options: &Options) -> Result<BetweennessOptions> {
 
 /// The registration of `betweenness_centrality`.
 pub fn betweenness_centrality() -> Function {
-    node_function(NAME, Reads::DIRECTED, parameters(), bind)
+    node_function(NAME, Reads::DIRECTED.weights_last(LENGTHS), parameters(), bind)
         .returns("node, betweenness_centrality; with samples => k also standard_error; graph_id in front where edges have it")
         .description(
-            "The share of shortest paths, in hops, that lead through every node: over the pairs of other nodes, divided by the \
+            "The share of shortest paths that lead through every node: over the pairs of other nodes, divided by the \
              number of these pairs unless normalized => false. Arcs are followed with directed => true. samples => k estimates it \
              from k random nodes, with its standard_error (0 where k is all of them, NULL for k = 1). O(n m), or O(k m); 170 n \
-             bytes a thread.",
+             bytes a thread; with weights O(log n) times that.",
         )
         .example("SELECT node, betweenness_centrality FROM betweenness_centrality(karate.edges) ORDER BY 2 DESC, node LIMIT 3")
         .source("Brandes, A faster algorithm for betweenness centrality (2001); Brandes and Pich (2007) for samples")
@@ -65,14 +66,16 @@ fn bind(given: &Options) -> Result<Answer> {
 
 /// The registration of `edge_betweenness`.
 pub fn edge_betweenness() -> Function {
-    edge_function("edge_betweenness", DataType::Float64, Reads::DIRECTED, parameters(), |given| {
+    let reads = Reads::DIRECTED.weights_last("The length of the edge, a positive number; 1 for all without it.");
+    edge_function("edge_betweenness", DataType::Float64, reads, parameters(), |given| {
         let options = options(given)?;
         Ok(Box::new(move |network, call| Ok(crate::edge_betweenness(network, &options, call.host)?.value)))
     })
     .description(
-        "The share of shortest paths, in hops, that lead over an edge: over all pairs of nodes, divided by their number unless \
+        "The share of shortest paths that lead over an edge: over all pairs of nodes, divided by their number unless \
          normalized => false. Direction, loops and repeats do not count, but rows are arcs with directed => true; NULL for a loop \
-         and where an end is NULL. samples => k estimates it from k random nodes. O(n m), or O(k m); 170 n + 16 m bytes a thread.",
+         and where an end is NULL. samples => k estimates it from k random nodes. O(n m), or O(k m); 170 n + 16 m bytes a thread; \
+         with weights O(log n) times that.",
     )
     .example("SELECT src, dst, edge_betweenness FROM edge_betweenness(karate.edges) ORDER BY 3 DESC, src, dst LIMIT 3")
     .source(SOURCE)

@@ -32,14 +32,15 @@ pub(super) fn edge_function(
         Parameter::column("dst", "The other end."),
     ];
     let weight = reads.weights.map(|meaning| Parameter::number_column(WEIGHT, meaning).optional());
-    let directed = Reads { weights: None, ..reads }.parameters();
+    let (first, last) = if reads.weights_last { (None, weight) } else { (weight, None) };
+    let options = Reads { weights: None, ..reads }.parameters(options);
     let returns = match data_type {
         DataType::Int64 => "BIGINT",
         DataType::Boolean => "BOOLEAN",
         _ => "DOUBLE",
     };
     Function::new(name, Body::Edge(Arc::new(OfEdges { name, data_type, reads, bind })))
-        .parameters(ends.into_iter().chain(weight).chain(directed).chain(options))
+        .parameters(ends.into_iter().chain(first).chain(options).chain(last))
         .returns(returns)
 }
 

@@ -27,13 +27,16 @@ pub(super) struct Reads {
     pub(super) signed: bool,
     /// What a weight means, where there is an option `weights`.
     pub(super) weights: Option<&'static str>,
+    /// Whether that option comes after the function's own.
+    pub(super) weights_last: bool,
     /// A relation of nodes beside the edges.
     pub(super) chosen: Option<Chosen>,
 }
 
 impl Reads {
     /// The undirected simple graph alone.
-    pub(super) const SIMPLE: Self = Self { directed: false, arcs: false, signed: false, weights: None, chosen: None };
+    pub(super) const SIMPLE: Self =
+        Self { directed: false, arcs: false, signed: false, weights: None, weights_last: false, chosen: None };
     /// With an option `directed`.
     pub(super) const DIRECTED: Self = Self { directed: true, ..Self::SIMPLE };
 
@@ -50,15 +53,23 @@ impl Reads {
         Self { weights: Some(meaning), ..self }
     }
 
+    /// With an option `weights` after the function's own.
+    pub(super) const fn weights_last(self, meaning: &'static str) -> Self {
+        Self { weights_last: true, ..self.weights(meaning) }
+    }
+
     /// With a relation of nodes.
     pub(super) const fn choosing(self, chosen: Chosen) -> Self {
         Self { chosen: Some(chosen), ..self }
     }
 
-    pub(super) fn parameters(self) -> impl Iterator<Item = Parameter> {
+    /// The options of reading and those of the function, in their order.
+    pub(super) fn parameters(self, own: impl IntoIterator<Item = Parameter>) -> impl Iterator<Item = Parameter> {
         let directed =
             self.directed.then(|| Parameter::boolean("directed", false, "Whether rows are arcs: src to dst."));
-        directed.into_iter().chain(self.weights.map(|meaning| Parameter::boolean("weights", false, meaning)))
+        let weights = self.weights.map(|meaning| Parameter::boolean("weights", false, meaning));
+        let (first, last) = if self.weights_last { (None, weights) } else { (weights, None) };
+        directed.into_iter().chain(first).chain(own).chain(last)
     }
 }
 
@@ -159,11 +170,31 @@ impl<'a> GraphCall<'a> {
         self.graph.graph().map_err(Failure::Engine)
     }
 
+    /// Whether the call wants rows read as arcs.
+    pub(super) fn directed(&self) -> bool {
+        self.reading.directed
+    }
+
     /// The rows as arcs, without loops and repeats, whatever the call wants; and the memory reserved for them.
-    pub(super) fn digraph(&self) -> Result<(Digraph, Reservation<'a>), Failure> {
+    pub(super) fn digraph(&self) -> Result<(Arc<Digraph>, Option<Reservation<'a>>), Failure> {
         let (n, arcs) = (self.graph.n_nodes(), self.graph.arcs());
-        let room = Reservation::new(self.host, Digraph::bytes(n, arcs.len()))?;
-        Ok((Digraph::from_arcs(n, arcs), room))
+        self.part(Digraph::bytes(n, arcs.len()), Digraph::resident_bytes, || Ok(Digraph::from_arcs(n, arcs)))
+    }
+
+    /// What is made of the graph, cached with it; `room` is what making it takes, which is reserved as long as the second
+    /// value is there.
+    fn part<T: Send + Sync + 'static>(
+        &self,
+        room: usize,
+        bytes: fn(&T) -> usize,
+        build: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<(Arc<T>, Option<Reservation<'a>>), Failure> {
+        let mut reserved = None;
+        let part = self.graph.part(bytes, || {
+            reserved = Some(Reservation::new(self.host, room)?);
+            build()
+        })?;
+        Ok((part, reserved))
     }
 
     /// Runs a kernel on the graph as the call wants it read.
@@ -176,23 +207,24 @@ impl<'a> GraphCall<'a> {
         match (self.reading.weights, self.reading.directed) {
             (false, false) => kernel(Network::undirected(self.simple()?)),
             (false, true) => {
-                let _room = Reservation::new(self.host, 2 * Graph::bytes(n, arcs.len().div_ceil(2)))?;
-                let out = Digraph::from_arcs(n, arcs);
-                let into = out.reversed();
-                kernel(Network::directed(&out, &into))
+                let (graph, _room) = self.digraph()?;
+                kernel(Network::of_arcs(&graph))
             }
             (true, directed) => {
-                let sides = if directed { 1 } else { 2 };
-                let _room = Reservation::new(self.host, 2 * WeightedArcs::bytes(n, sides * arcs.len()))?;
                 let weights = self.weights()?;
                 let rows = arcs.iter().zip(weights).map(|(&(u, v), &weight)| (u, v, weight));
+                let room = 2 * WeightedArcs::bytes(n, if directed { 1 } else { 2 } * arcs.len());
                 if directed {
-                    let out = WeightedArcs::new(n, rows).map_err(|repeated| self.repeated(repeated))?;
-                    let into = out.reversed();
-                    return kernel(Network::weighted(&out, Some(&into)));
+                    let (arcs, _room) = self.part(room, BothWays::bytes, || {
+                        let out = WeightedArcs::new(n, rows).map_err(|repeated| self.repeated(repeated))?;
+                        Ok(BothWays { into: out.reversed(), out })
+                    })?;
+                    return kernel(Network::weighted(&arcs.out, Some(&arcs.into)));
                 }
-                let both = rows.flat_map(|(u, v, weight)| [(u, v, weight), (v, u, weight)]);
-                let edges = WeightedArcs::new(n, both).map_err(|repeated| self.repeated(repeated))?;
+                let (edges, _room) = self.part(room, WeightedArcs::resident_bytes, || {
+                    let both = rows.flat_map(|(u, v, weight)| [(u, v, weight), (v, u, weight)]);
+                    WeightedArcs::new(n, both).map_err(|repeated| self.repeated(repeated))
+                })?;
                 kernel(Network::weighted(&edges, None))
             }
         }
@@ -228,6 +260,18 @@ impl<'a> GraphCall<'a> {
 
     fn edge(&self, (u, v): (u32, u32)) -> String {
         format!("the edge ({}, {})", self.graph.keys.describe(u), self.graph.keys.describe(v))
+    }
+}
+
+/// Weighted arcs by where they leave and by where they arrive.
+struct BothWays {
+    out: WeightedArcs,
+    into: WeightedArcs,
+}
+
+impl BothWays {
+    fn bytes(&self) -> usize {
+        self.out.resident_bytes() + self.into.resident_bytes()
     }
 }
 

@@ -22,6 +22,11 @@ pub fn pagerank() -> Function {
         Parameter::number("damping", "The chance of following an arc, in [0, 1).").or(OptionValue::Number(0.85)),
         Parameter::number("tolerance", "Ends when the ranks change by no more than this in sum.")
             .or(OptionValue::Number(1e-10)),
+        Parameter::integer(
+            "iterations",
+            "Exactly so many steps from equal ranks instead, as LDBC Graphalytics has it.",
+        )
+        .optional(),
     ];
     node_function(NAME, reads.choosing(chosen.with_weights()), options, bind)
         .returns("node, pagerank; graph_id in front where edges have it")
@@ -38,11 +43,12 @@ fn bind(options: &Options) -> Result<Answer> {
     let default = PageRankOptions::default();
     let damping = options.number("damping")?.unwrap_or(default.damping);
     let tolerance = options.number("tolerance")?.unwrap_or(default.tolerance);
-    if let Err(error) = (PageRankOptions { damping, tolerance, personalisation: None }).validate() {
+    let iterations = options.integer_from("iterations", 0)?.map(|iterations| iterations as usize);
+    if let Err(error) = (PageRankOptions { damping, tolerance, iterations, personalisation: None }).validate() {
         return usage_error(error.to_string());
     }
     Ok(Answer::number(NAME, move |call| {
-        let options = PageRankOptions { damping, tolerance, personalisation: call.chosen };
+        let options = PageRankOptions { damping, tolerance, iterations, personalisation: call.chosen };
         call.with_network(|network| crate::pagerank(network, &options, call.host))
     }))
 }

@@ -43,7 +43,7 @@ pub(super) fn pattern_function(
     let nodes = Parameter::relation("nodes", "The nodes of edges: node; adds the isolated ones.").optional();
     let relations = [GraphInput::edges(), other, nodes];
     let operator = move |call: &Call| bind_call(name, other_name, fields, bind, call);
-    let parameters = relations.into_iter().chain(Reads::DIRECTED.parameters()).chain(options);
+    let parameters = relations.into_iter().chain(Reads::DIRECTED.parameters(options));
     Function::new(name, Body::Relation(Arc::new(operator))).parameters(parameters)
 }
 
@@ -86,7 +86,8 @@ fn bind_call(
             }
         }
         Ok(())
-    }))
+    })
+    .by_graph_beside(at))
 }
 
 fn read_pattern(name: &str, other: &str, input: usize, run: &mut Run) -> Result<Pattern> {

@@ -128,7 +128,7 @@ fn relation(
     // What has to be given comes first.
     let (required, options): (Vec<_>, Vec<_>) = options.into_iter().partition(|option| !option.optional);
     let relations = [GraphInput::edges()].into_iter().chain(first).chain(required).chain([nodes]).chain(chosen);
-    let parameters = relations.chain(reads.parameters()).chain(options);
+    let parameters = relations.chain(reads.parameters(options));
     let operator = move |call: &Call| bind_call(name, rows, reads, bind, call);
     Function::new(name, Body::Relation(Arc::new(operator))).parameters(parameters)
 }

@@ -50,7 +50,7 @@ pub fn shortest_paths() -> Function {
         .or(OptionValue::Text("dijkstra".to_owned())),
     ];
     Function::new(NAME, Body::Relation(Arc::new(bind)))
-        .parameters(relations.into_iter().chain(READS.parameters()).chain(options))
+        .parameters(relations.into_iter().chain(READS.parameters(options)))
         .returns("source, target, [rank,] distance, path; graph_id in front where edges have it")
         .description(
             "The shortest paths from each source, to its target or to every node that paths lead to, itself among \
@@ -105,7 +105,8 @@ fn bind(call: &Call) -> Result<Binding> {
             emit(run, &graph, &ends, reading, options).map_err(|failure| failure.error(NAME, &graph))?;
         }
         Ok(())
-    }))
+    })
+    .by_graph())
 }
 
 fn path_item(key: &DataType) -> Field {
