@@ -14,7 +14,7 @@ use super::Db;
 const BOUND: Duration = Duration::from_secs(6);
 
 /// Statements that would go on for hours, each in the work of which it is to be stopped: `{}` stands for a folder.
-const ENDLESS: [(&str, &str); 8] = [
+const ENDLESS: [(&str, &str); 9] = [
     (
         "train",
         "SELECT * FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'gat', 'mlp']) AS model, 100000000 AS epochs),
@@ -23,6 +23,13 @@ const ENDLESS: [(&str, &str); 8] = [
     (
         "midpoint_curvature",
         "SELECT avg(curvature) FROM midpoint_curvature((SELECT * FROM barabasi_albert(2000000, 8)))",
+    ),
+    // Run by petgraph: no node of a rook's graph has three neighbours of which none are adjacent.
+    (
+        "subgraph_isomorphisms",
+        "SELECT * FROM subgraph_isomorphisms((SELECT * FROM rook_graph(rows => 40, columns => 40)),
+             (SELECT value AS src, value + 1 AS dst FROM generate_series(1, 10) UNION ALL SELECT 10, unnest([12, 13])),
+             steps => 1000000000000)",
     ),
     ("enumerate_surfaces", "SELECT count(*) FROM enumerate_surfaces(12)"),
     (

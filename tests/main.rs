@@ -18,6 +18,7 @@ mod learning;
 mod limits;
 mod manifold_types;
 mod memory;
+mod networkx;
 mod once;
 mod program;
 mod published;
