@@ -169,6 +169,14 @@ class Connection:
 
         return store(self, data, name, directed, replace)
 
+    def boundary_matrix(self, facets, dim):
+        """The boundary map of a simplicial complex from dimension `dim` to `dim - 1` as `scipy.sparse.csr_array` of 1 and -1: a
+        row for each face of dimension `dim - 1` and a column for each of `dim`, both in the order of the function `faces`.
+        `facets` are lists of vertices, as a column `facets` holds them."""
+        from bonnetdb.interchange.scipy import boundary
+
+        return boundary(self, facets, dim)
+
     # Learning.
 
     def train(self, graph, model, **options):

@@ -185,3 +185,19 @@ def test_models_are_trained_by_a_method(karate):
     assert {"node", "prediction"} <= set(predicted.columns) and len(predicted) == 34
     with pytest.raises(bonnetdb.ProgrammingError, match="no job"):
         karate.train("karate", [])
+
+
+def test_boundary_matrices_give_the_homology_of_the_torus(con):
+    # Moebius' torus of seven vertices.
+    facets = [sorted({i, (i + 1) % 7, (i + 3) % 7}) for i in range(7)] + [sorted({i, (i + 2) % 7, (i + 3) % 7}) for i in range(7)]
+    first, second = con.boundary_matrix(facets, 1), con.boundary_matrix(facets, 2)
+    assert first.shape == (7, 21) and second.shape == (21, 14)
+    assert abs(first @ second).sum() == 0
+    ranks = [numpy.linalg.matrix_rank(matrix.toarray()) for matrix in (first, second)]
+    assert (7 - ranks[0], 21 - ranks[0] - ranks[1], 14 - ranks[1]) == (1, 2, 1)
+    assert con.boundary_matrix(facets, 0).shape == (0, 7) and con.boundary_matrix(facets, 3).shape == (14, 0)
+    # The facets of a table are taken as they come.
+    (row,) = con.sql("SELECT [[0, 1], [1, 2]] AS facets").fetchall()
+    assert con.boundary_matrix(row[0], 1).toarray().tolist() in ([[-1, 0], [1, -1], [0, 1]], [[1, 0], [-1, 1], [0, -1]])
+    with pytest.raises(bonnetdb.DataError, match="one facet at least"):
+        con.boundary_matrix([], 1)

@@ -42,3 +42,20 @@ def store(connection, matrix, name, directed, replace):
         src, dst, weight = src[upper], dst[upper], weight[upper]
     nodes = Table({"node": numpy.arange(coo.shape[0], dtype="int64")})
     return create_graph(connection, name, Table({"src": src, "dst": dst, "weight": weight}), nodes, directed, replace)
+
+
+def boundary(connection, facets, dim):
+    """See `Connection.boundary_matrix`."""
+    sparse = need("scipy.sparse", ".boundary_matrix()")
+    facets = [[int(vertex) for vertex in facet] for facet in facets]
+    if not facets:
+        raise DataError("a complex has one facet at least")
+    query = """
+        SELECT boundary_matrix(f, $2) AS entries, CASE WHEN $2 > 0 THEN array_length(faces(f, $2 - 1)) END AS rows,
+               array_length(faces(f, $2)) AS columns
+        FROM (SELECT $1 AS f)"""
+    entries, rows, columns = connection._sql(query, [facets, int(dim)], []).fetchone()
+    # Lists of SQL count from 1.
+    row, column = ([entry[name] - 1 for entry in entries] for name in ("row_index", "column_index"))
+    value = [entry["value"] for entry in entries]
+    return sparse.csr_array((value, (row, column)), shape=(rows or 0, columns or 0), dtype="int64")
