@@ -7,7 +7,8 @@ use arrow::datatypes::SchemaRef;
 use bonnet_catalogs::{CommittedRows, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, lend};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
-    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, bounded_functions, memory_text, panic_text,
+    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, SharedStates, bounded_functions, memory_text,
+    panic_text,
 };
 use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
@@ -126,6 +127,7 @@ impl Session {
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
             .with_optimizer_rules(logical_rules())
+            .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))

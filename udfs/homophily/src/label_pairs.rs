@@ -83,10 +83,18 @@ impl LabelPairs {
     /// # Panics
     /// If the slices differ in length, or a label is not in `0 .. 2^32`.
     pub fn add_batch<L: Copy + Into<i64>>(&mut self, source: &[L], target: &[L]) {
+        assert!(self.add_below(1 << 32, source, target), "a label is not in 0 .. 2^32");
+    }
+
+    /// Counts the rows as [`LabelPairs::add_batch`] does if all labels are below `bound`, a power of two; else none of
+    /// them. Whether they were counted.
+    pub(crate) fn add_below<L: Copy + Into<i64>>(&mut self, bound: u64, source: &[L], target: &[L]) -> bool {
         assert_eq!(source.len(), target.len(), "as many sources as targets");
+        let widest = all_bits(source) | all_bits(target);
+        if widest >= bound {
+            return false;
+        }
         for (source, target) in source.chunks(BLOCK).zip(target.chunks(BLOCK)) {
-            let widest = all_bits(source) | all_bits(target);
-            assert!(widest <= u64::from(u32::MAX), "a label is not in 0 .. 2^32");
             self.n_rows += source.len() as u64;
             self.widen(widest as usize);
             let rows = source.iter().zip(target).map(|(&a, &b)| (a.into() as usize, b.into() as usize));
@@ -99,6 +107,7 @@ impl LabelPairs {
                 rows.for_each(|(a, b)| self.dense[a * side + b] += 1);
             }
         }
+        true
     }
 
     /// Counts a block of rows whose labels are all below `side`.
@@ -195,7 +204,7 @@ impl LabelPairs {
 }
 
 /// The bits that occur in any of the labels: as wide as the largest, and quicker to find; all where one is negative.
-pub(crate) fn all_bits<L: Copy + Into<i64>>(labels: &[L]) -> u64 {
+fn all_bits<L: Copy + Into<i64>>(labels: &[L]) -> u64 {
     labels.iter().fold(0i64, |bits, &label| bits | label.into()) as u64
 }
 

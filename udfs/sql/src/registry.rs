@@ -244,6 +244,9 @@ pub struct Function {
     pub open_options: bool,
     /// Inside an expression: whether even few rows are work for the kernel threads.
     pub heavy: bool,
+    /// An aggregate whose answer has a field of this one's name and value: where a query asks for several such fields of
+    /// the same arguments, they are computed at once.
+    pub field_of: Option<&'static str>,
     /// What it answers: a type, or the columns of a relation.
     pub returns: &'static str,
     /// What it computes, with units, ranges and NULLs.
@@ -264,6 +267,7 @@ impl Function {
             parameters: Vec::new(),
             open_options: false,
             heavy: false,
+            field_of: None,
             returns: "",
             description: "",
             example: "",
@@ -286,6 +290,11 @@ impl Function {
     /// rows do. (64 KiB of arguments always are.)
     pub fn heavy(self) -> Self {
         Self { heavy: true, ..self }
+    }
+
+    /// Names the aggregate whose answer has its value as the field of its name.
+    pub fn field_of(self, whole: &'static str) -> Self {
+        Self { field_of: Some(whole), ..self }
     }
 
     /// Says what it answers.

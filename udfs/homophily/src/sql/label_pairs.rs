@@ -1,11 +1,13 @@
-//! `edge_homophily(src_label, dst_label)`, `adjusted_homophily` and `label_informativeness`: metrics of how often each label
-//! meets each other.
+//! `edge_homophily(src_label, dst_label)`, `adjusted_homophily` and `label_informativeness`, metrics of how often each label
+//! meets each other, and `label_homophily`: all three of one count.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, Float64Array, StructArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow::datatypes::{
+    DataType, Field, Fields, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+};
 use bonnet_graph::Monitor;
 use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Parameter};
 use datafusion::common::{Result, ScalarValue};
@@ -13,16 +15,38 @@ use datafusion::common::{Result, ScalarValue};
 use super::SOURCE;
 use super::label_keys::{Keys, Written, complete_rows, from_json, to_json};
 use crate::LabelPairs;
-use crate::label_pairs::all_bits;
 
-fn function(name: &'static str, metric: fn(&LabelPairs) -> Option<f64>) -> Function {
-    Function::new(name, Body::Aggregate(Arc::new(PairMetric(metric))))
+type Metric = fn(&LabelPairs) -> Option<f64>;
+
+/// The metrics, by the names of their functions.
+const METRICS: [(&str, Metric); 3] = [
+    ("edge_homophily", crate::edge_homophily),
+    ("adjusted_homophily", crate::adjusted_homophily),
+    ("label_informativeness", crate::label_informativeness),
+];
+
+fn of_labels(name: &'static str, answer: Answer) -> Function {
+    Function::new(name, Body::Aggregate(Arc::new(answer)))
         .parameters([
             Parameter::column("src_label", "The label of the edge's source: integers or text."),
             Parameter::column("dst_label", "The label of its target."),
         ])
-        .returns("DOUBLE")
         .source(SOURCE)
+}
+
+fn function(name: &'static str, metric: Metric) -> Function {
+    of_labels(name, Answer::One(metric)).returns("DOUBLE").field_of("label_homophily")
+}
+
+/// The registration of `label_homophily`.
+pub fn label_homophily() -> Function {
+    of_labels("label_homophily", Answer::All)
+        .returns("STRUCT(edge_homophily DOUBLE, adjusted_homophily DOUBLE, label_informativeness DOUBLE)")
+        .description(
+            "The three metrics of how labels meet, from one count of the rows; each field as the function of its name \
+             says. (Where a query asks for several of those functions with the same arguments, this one runs for them.)",
+        )
+        .example("SELECT label_homophily(a, b) FROM (VALUES (1, 1), (1, 2), (2, 2)) t(a, b)")
 }
 
 /// The registration of `edge_homophily`.
@@ -53,18 +77,24 @@ pub fn label_informativeness() -> Function {
         .example("SELECT label_informativeness(a, b) FROM (VALUES (1, 1), (1, 2), (2, 2)) t(a, b)")
 }
 
-/// A metric of the counts of label pairs.
-#[derive(Debug)]
-struct PairMetric(fn(&LabelPairs) -> Option<f64>);
+/// What is answered of the counts of label pairs.
+#[derive(Debug, Clone, Copy)]
+enum Answer {
+    One(Metric),
+    All,
+}
 
-impl AggregateFunction for PairMetric {
+impl AggregateFunction for Answer {
     fn data_type(&self) -> DataType {
-        DataType::Float64
+        match self {
+            Self::One(_) => DataType::Float64,
+            Self::All => DataType::Struct(fields()),
+        }
     }
 
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
         Ok(Box::new(Pairs {
-            metric: self.0,
+            answer: *self,
             labels: Keys::new("a label"),
             pairs: LabelPairs::default(),
             small: LabelPairs::default(),
@@ -72,9 +102,13 @@ impl AggregateFunction for PairMetric {
     }
 }
 
+fn fields() -> Fields {
+    METRICS.iter().map(|(name, _)| Field::new(*name, DataType::Float64, true)).collect()
+}
+
 #[derive(Debug)]
 struct Pairs {
-    metric: fn(&LabelPairs) -> Option<f64>,
+    answer: Answer,
     labels: Keys,
     /// Counts by the numbers of `labels`.
     pairs: LabelPairs,
@@ -93,11 +127,7 @@ impl LabelPairs {
         }
         fn add<T: ArrowPrimitiveType<Native: Into<i64>>>(pairs: &mut LabelPairs, columns: [&ArrayRef; 2]) -> bool {
             let [Some(source), Some(target)] = columns.map(values::<T>) else { return false };
-            let small = (all_bits(source) | all_bits(target)) < SMALL;
-            if small {
-                pairs.add_batch(source, target);
-            }
-            small
+            pairs.add_below(SMALL, source, target)
         }
         let columns = [source, target];
         if source.data_type() != target.data_type() || *source.data_type() == DataType::UInt64 {
@@ -163,7 +193,13 @@ impl AggregateState for Pairs {
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
         let (labels, pairs) = self.all();
         labels.agree()?;
-        Ok(ScalarValue::Float64((self.metric)(&pairs)))
+        Ok(match self.answer {
+            Answer::One(metric) => ScalarValue::Float64(metric(&pairs)),
+            Answer::All => {
+                let values = METRICS.map(|(_, metric)| Arc::new(Float64Array::from(vec![metric(&pairs)])) as ArrayRef);
+                ScalarValue::Struct(Arc::new(StructArray::try_new(fields(), values.to_vec(), None)?))
+            }
+        })
     }
 
     fn size(&self) -> usize {

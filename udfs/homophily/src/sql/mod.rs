@@ -20,6 +20,7 @@ pub fn functions() -> Vec<Function> {
         generalized_edge_homophily::generalized_edge_homophily(),
         label_pairs::adjusted_homophily(),
         label_pairs::edge_homophily(),
+        label_pairs::label_homophily(),
         label_pairs::label_informativeness(),
         node_homophily::node_homophily(),
     ];
