@@ -7,12 +7,14 @@ mod average;
 mod bar;
 mod casts;
 mod concatenation;
+mod exact;
 mod fused;
 mod mode;
 mod quotient;
 mod similar;
 mod sparkline;
 mod sum;
+mod total;
 
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
