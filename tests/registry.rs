@@ -139,7 +139,8 @@ fn every_hyperparameter_that_is_listed_is_taken() {
              (SELECT name AS model, hyperparameters FROM bonnet.models), hyperparameters) ORDER BY 1, 2",
     );
     assert!(models.len() >= 4 * 7, "{models:?}");
-    for model in bonnet_learning::models().iter().map(|spec| spec.name) {
+    for spec in bonnet_learning::models() {
+        let model = spec.name;
         let defaults = models.iter().filter(|row| row[0] == model && row[1] != "epochs");
         let columns: String = defaults
             .map(|row| match row[2].parse::<f64>() {
@@ -150,10 +151,16 @@ fn every_hyperparameter_that_is_listed_is_taken() {
             })
             .collect();
         // Written out, the defaults give what leaving them out gives.
+        let data = if spec.reads_complexes() {
+            "complexes => (SELECT id, facets, orientable AS label FROM enumerate_surfaces(7)), \
+             task => 'graph_classification', epochs => 1, features => 'connectivity'"
+        } else {
+            "graph => 'karate', epochs => 5, features => 'identity'"
+        };
         let jobs = |columns: &str| {
             db.rows(&format!(
                 "SELECT status, error, test_accuracy, val_accuracy, best_epoch, parameters FROM train(
-                     (SELECT 'karate' AS graph, '{model}' AS model {columns}), epochs => 5, features => 'identity')"
+                     (SELECT '{model}' AS model {columns}), {data})"
             ))
         };
         let written = jobs(&columns);

@@ -35,6 +35,9 @@ pub enum DataError {
     /// A graph's target that cannot be learnt; says which.
     #[error("{0}")]
     GraphTarget(String),
+    /// A complex that cannot be trained on; says which and why.
+    #[error("{0}")]
+    Complex(String),
     /// An edge between two graphs of a collection.
     #[error("an edge joins the nodes {from} and {to} of two graphs")]
     Across {
@@ -156,6 +159,9 @@ pub enum BuildError {
     /// The host.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// Positional codes that were not found.
+    #[error(transparent)]
+    Spectrum(#[from] bonnet_topology::SpectrumError),
 }
 
 /// How a run ended: the column `status`.
@@ -229,6 +235,14 @@ pub enum TrainError {
         /// Its weight.
         weight: f64,
     },
+    /// A model on graphs and a collection of complexes, or the other way round.
+    #[error("{model} reads {}", if *complexes { "complexes: give them as complexes => a relation with id and facets" } else { "graphs: join the edges of the complexes" })]
+    Input {
+        /// The model.
+        model: &'static str,
+        /// Whether it reads complexes.
+        complexes: bool,
+    },
     /// The saved parameters do not fit.
     #[error(transparent)]
     Saved(#[from] SaveError),
@@ -282,6 +296,10 @@ impl From<BuildError> for TrainError {
             BuildError::Option(error) => Self::Option(error),
             BuildError::Weight { from, to, weight } => Self::NegativeWeight { from, to, weight },
             BuildError::Stopped(stopped) => stopped.into(),
+            BuildError::Spectrum(error) => match error {
+                bonnet_topology::SpectrumError::Faces(bonnet_topology::FacesError::Stopped(stopped)) => stopped.into(),
+                error => Self::Data(DataError::Complex(error.to_string())),
+            },
         }
     }
 }

@@ -184,6 +184,10 @@ impl Features {
     }
 }
 
+/// The values of the option `features`.
+pub(crate) const FORMS: &str =
+    "given, identity, degree, random:k (k columns), degree_number, one_hot_degree:m (m + 1 columns), connectivity";
+
 /// What the first layer reads: the option `features`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -197,6 +201,12 @@ pub enum FeatureSource {
     Degree,
     /// `random:k`: `k` standard normal columns, drawn once from the job's seed.
     Random(usize),
+    /// `degree_number`: the degree, one column.
+    DegreeNumber,
+    /// `one_hot_degree:m`: one-hot code of the degree, a column for each up to m; larger ones count as m.
+    OneHotDegree(usize),
+    /// `connectivity`: of a simplex, the number of its neighbours by common cofaces, and by common faces.
+    Connectivity,
 }
 
 impl fmt::Display for FeatureSource {
@@ -206,6 +216,9 @@ impl fmt::Display for FeatureSource {
             Self::Identity => f.write_str("identity"),
             Self::Degree => f.write_str("degree"),
             Self::Random(k) => write!(f, "random:{k}"),
+            Self::DegreeNumber => f.write_str("degree_number"),
+            Self::OneHotDegree(most) => write!(f, "one_hot_degree:{most}"),
+            Self::Connectivity => f.write_str("connectivity"),
         }
     }
 }
@@ -218,10 +231,16 @@ impl FromStr for FeatureSource {
             "given" => Ok(Self::Given),
             "identity" => Ok(Self::Identity),
             "degree" => Ok(Self::Degree),
-            _ => match text.strip_prefix("random:").and_then(|k| k.parse().ok()) {
-                Some(k) if (1..=1_000_000).contains(&k) => Ok(Self::Random(k)),
-                _ => Err(OptionError::invalid("features", text, "given, identity, degree, random:k (k columns)")),
-            },
+            "degree_number" => Ok(Self::DegreeNumber),
+            "connectivity" => Ok(Self::Connectivity),
+            _ => {
+                let number = |prefix| text.strip_prefix(prefix).and_then(|k| k.parse().ok());
+                match (number("random:"), number("one_hot_degree:")) {
+                    (Some(k), _) if (1..=1_000_000).contains(&k) => Ok(Self::Random(k)),
+                    (_, Some(most)) if (1..=65_535).contains(&most) => Ok(Self::OneHotDegree(most)),
+                    _ => Err(OptionError::invalid("features", text, FORMS)),
+                }
+            }
         }
     }
 }
@@ -255,6 +274,13 @@ pub(crate) fn prepare(
         Arc::new(Features::Sparse(rows))
     };
     let source = match source {
+        FeatureSource::DegreeNumber | FeatureSource::Connectivity => {
+            let values = (0..n as u32).map(|v| graph.degree(v) as f32).collect();
+            Arc::new(Features::Dense { columns: 1, values })
+        }
+        FeatureSource::OneHotDegree(most) => {
+            one_hot(most + 1, (0..n as u32).map(|v| graph.degree(v).min(most) as u32).collect())
+        }
         FeatureSource::Given => match **given {
             Features::None => return Err(DataError::NoFeatures),
             _ => Arc::clone(given),
@@ -287,7 +313,8 @@ pub(crate) fn prepared_bytes(given: &Features, n: usize, source: FeatureSource, 
     let one_hot = n * (size_of::<usize>() + 8);
     let fresh = match source {
         FeatureSource::Given => 0,
-        FeatureSource::Identity | FeatureSource::Degree => one_hot,
+        FeatureSource::Identity | FeatureSource::Degree | FeatureSource::OneHotDegree(_) => one_hot,
+        FeatureSource::DegreeNumber | FeatureSource::Connectivity => n * 4,
         FeatureSource::Random(k) => n * k * 4,
     };
     match (normalize, source) {

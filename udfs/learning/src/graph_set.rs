@@ -24,6 +24,8 @@ pub enum Targets {
     Classes(Vec<Option<u32>>, usize),
     /// Finite numbers.
     Values(Vec<Option<f64>>),
+    /// As many finite numbers each.
+    Vectors(Vec<Option<Box<[f64]>>>, usize),
 }
 
 impl Targets {
@@ -32,6 +34,7 @@ impl Targets {
         match self {
             Self::Classes(labels, _) => labels.len(),
             Self::Values(values) => values.len(),
+            Self::Vectors(vectors, _) => vectors.len(),
         }
     }
 
@@ -45,6 +48,91 @@ impl Targets {
         match self {
             Self::Classes(labels, _) => labels.get(graph).is_some_and(Option::is_some),
             Self::Values(values) => values.get(graph).is_some_and(Option::is_some),
+            Self::Vectors(vectors, _) => vectors.get(graph).is_some_and(Option::is_some),
+        }
+    }
+
+    /// The numbers of a target of regression; empty where it is not known, or a class.
+    pub(crate) fn numbers(&self, graph: u32) -> &[f64] {
+        match self {
+            Self::Classes(..) => &[],
+            Self::Values(values) => values[graph as usize].as_slice(),
+            Self::Vectors(vectors, _) => vectors[graph as usize].as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// The outputs that a model has for a target.
+    pub fn n_outputs(&self) -> usize {
+        match self {
+            Self::Classes(_, classes) => *classes,
+            Self::Values(_) => 1,
+            Self::Vectors(_, width) => *width,
+        }
+    }
+
+    /// Refuses a target that cannot be learnt; `kind` is the word for what has it.
+    pub(crate) fn check(&self, kind: &str) -> Result<(), DataError> {
+        match self {
+            Self::Classes(labels, classes) => {
+                let wrong = labels
+                    .iter()
+                    .enumerate()
+                    .find_map(|(g, label)| label.filter(|&class| class as usize >= *classes).map(|class| (g, class)));
+                if let Some((graph, class)) = wrong {
+                    return Err(DataError::GraphTarget(format!(
+                        "{kind} {graph} has class {class}, but there are {classes} classes"
+                    )));
+                }
+            }
+            Self::Values(_) | Self::Vectors(..) => {
+                let width = self.n_outputs();
+                for graph in (0..self.len() as u32).filter(|&graph| self.is_known(graph as usize)) {
+                    let numbers = self.numbers(graph);
+                    if numbers.len() != width {
+                        let found = numbers.len();
+                        return Err(DataError::GraphTarget(format!(
+                            "the target of {kind} {graph} has {found} numbers, where others have {width}"
+                        )));
+                    }
+                    if let Some(value) = numbers.iter().find(|value| !value.is_finite()) {
+                        return Err(DataError::GraphTarget(format!(
+                            "the target of {kind} {graph} is {value}; targets must be finite"
+                        )));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A stored split of the items whose target is known.
+    pub(crate) fn given_split(
+        &self,
+        kind: &'static str,
+        train: &[u32],
+        val: &[u32],
+        test: &[u32],
+    ) -> Result<Split, SplitError> {
+        Split::of_items(self.len(), kind, |item| self.is_known(item), train, val, test)
+    }
+
+    /// Draws a split of the items whose target is known.
+    pub(crate) fn split(&self, scheme: SplitScheme, seed: u64) -> Result<Split, SplitError> {
+        let known = || (0..self.len()).map(|at| self.is_known(at).then_some(0)).collect::<Vec<Option<u32>>>();
+        match self {
+            Self::Classes(labels, classes) => scheme.draw(labels, *classes, None, seed),
+            Self::Values(_) if scheme.needs_classes() => Err(SplitError::NoClasses(scheme.to_string())),
+            Self::Vectors(vectors, _) if scheme.needs_classes() => {
+                // Equal vectors are a class.
+                let order = |a: &&[f64], b: &&[f64]| a.iter().map(|x| x.to_bits()).cmp(b.iter().map(|x| x.to_bits()));
+                let mut distinct: Vec<&[f64]> = vectors.iter().flatten().map(|vector| &**vector).collect();
+                distinct.sort_unstable_by(order);
+                distinct.dedup();
+                let class = |vector: &[f64]| distinct.partition_point(|other| order(other, &vector).is_lt()) as u32;
+                let labels: Vec<Option<u32>> = vectors.iter().map(|vector| vector.as_deref().map(class)).collect();
+                scheme.draw(&labels, distinct.len(), None, seed)
+            }
+            Self::Values(_) | Self::Vectors(..) => scheme.draw(&known(), 1, None, seed),
         }
     }
 }
@@ -81,27 +169,7 @@ impl GraphSet {
                 }
             }
         }
-        match &targets {
-            Targets::Classes(labels, classes) => {
-                let wrong = labels
-                    .iter()
-                    .enumerate()
-                    .find_map(|(g, label)| label.filter(|&class| class as usize >= *classes).map(|class| (g, class)));
-                if let Some((graph, class)) = wrong {
-                    return Err(DataError::GraphTarget(format!(
-                        "graph {graph} has class {class}, but there are {classes} classes"
-                    )));
-                }
-            }
-            Targets::Values(values) => {
-                let wrong = values.iter().enumerate().find(|(_, value)| value.is_some_and(|value| !value.is_finite()));
-                if let Some((graph, Some(value))) = wrong {
-                    return Err(DataError::GraphTarget(format!(
-                        "the target of graph {graph} is {value}; targets must be finite"
-                    )));
-                }
-            }
-        }
+        targets.check("graph")?;
         Ok(Self { graph, features, starts, targets })
     }
 
@@ -120,14 +188,7 @@ impl GraphSet {
     /// # Errors
     /// For a scheme that needs classes or times which the graphs have not, and for `public`.
     pub fn split(&self, scheme: SplitScheme, seed: u64) -> Result<Split, SplitError> {
-        match &self.targets {
-            Targets::Classes(labels, classes) => scheme.draw(labels, *classes, None, seed),
-            Targets::Values(_) if scheme.needs_classes() => Err(SplitError::NoClasses(scheme.to_string())),
-            Targets::Values(values) => {
-                let known: Vec<Option<u32>> = values.iter().map(|value| value.map(|_| 0)).collect();
-                scheme.draw(&known, 1, None, seed)
-            }
-        }
+        self.targets.split(scheme, seed)
     }
 
     /// A stored split. Graphs without a target are left out.
@@ -135,7 +196,7 @@ impl GraphSet {
     /// # Errors
     /// If a graph does not exist, or stands in a part twice or in two parts.
     pub fn given_split(&self, train: &[u32], val: &[u32], test: &[u32]) -> Result<Split, SplitError> {
-        Split::of_items(self.n_graphs(), "graph", |graph| self.targets.is_known(graph), train, val, test)
+        self.targets.given_split("graph", train, val, test)
     }
 }
 

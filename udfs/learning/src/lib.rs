@@ -32,7 +32,9 @@
 //! Parallelism is that of the rayon pool in which the caller runs: jobs may be tasks of one pool and their kernels
 //! tasks of the same pool.
 
+mod batched;
 mod choices;
+pub mod complexes;
 mod data;
 pub mod device;
 mod edge_weights;

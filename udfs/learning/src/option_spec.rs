@@ -306,6 +306,10 @@ pub(crate) struct Defaults {
 pub(crate) const COMMON: Defaults =
     Defaults { epochs: 200, lr: 0.01, weight_decay: 5e-4, optimizer: "adam", hidden: 64, layers: 2, dropout: 0.5 };
 
+/// The setting of the MANTRA benchmark (Ballester et al. 2025, Sec. 3.1 and App. D).
+pub(crate) const OF_COMPLEXES: Defaults =
+    Defaults { epochs: 6, lr: 0.01, weight_decay: 0.0, optimizer: "adam", hidden: 64, layers: 2, dropout: 0.0 };
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,9 @@
 
 use crate::error::OptionError;
 use crate::models::{
-    acm_gcn, appnp, bernnet, cusp, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage, h2gcn, hat, hgcn,
-    hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, sgc, tag, unimp,
+    acm_gcn, appnp, bernnet, cellmp, ct, cusp, dect, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage,
+    h2gcn, hat, hgcn, hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, san, sccn, sccnn,
+    scn, sgc, tag, unimp,
 };
 use crate::spec::ModelSpec;
 
@@ -39,7 +40,20 @@ pub fn models() -> &'static [ModelSpec] {
         hybonet::SPEC,
         qgcn::SPEC,
         cusp::SPEC,
+        scn::SPEC,
+        sccn::SPEC,
+        cellmp::SPEC,
+        san::SPEC,
+        sccnn::SPEC,
+        dect::SPEC,
+        ct::SPEC,
     ]
+}
+
+/// The models on graphs.
+#[cfg(test)]
+pub(crate) fn graph_models() -> impl Iterator<Item = &'static ModelSpec> {
+    models().iter().filter(|spec| !spec.reads_complexes())
 }
 
 /// The model of a name.

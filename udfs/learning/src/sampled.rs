@@ -122,6 +122,7 @@ impl<'a> Sampled<'a> {
             n_outputs: self.n_outputs,
             known_labels,
             options: self.options,
+            complexes: None,
             device: false,
         };
         let model = (self.spec.build)(&problem, &mut reservation)?;
@@ -275,8 +276,6 @@ fn places(nodes: &[u32]) -> impl FnMut(u32) -> Option<u32> {
 fn stopped(error: BuildError) -> Stopped {
     match error {
         BuildError::Stopped(stopped) => stopped,
-        error @ (BuildError::Option(_) | BuildError::Weight { .. }) => {
-            unreachable!("the same options were accepted when the layout was learnt: {error}")
-        }
+        error => unreachable!("the same options were accepted when the layout was learnt: {error}"),
     }
 }

@@ -32,12 +32,25 @@ pub struct ModelSpec {
     pub(crate) build: Build,
 }
 
+/// The family of the models on simplicial complexes.
+pub(crate) const COMPLEXES: &str = "simplicial complexes";
+
+/// The options of graphs that a model on complexes has no use for.
+const OF_GRAPHS: [&str; 5] = ["embedding", "decoder", "pooling", "batch_nodes", "fanout"];
+
 impl ModelSpec {
+    /// Whether the model reads simplicial complexes; graphs otherwise.
+    pub fn reads_complexes(&self) -> bool {
+        self.family == COMPLEXES
+    }
+
     /// What `bonnet.models` lists: the options that every model has, with this model's defaults, then its own. An own one
     /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
-        let own = self.own;
-        let is_own = |shared: &OptionSpec| own.iter().any(|own| own.name == shared.name);
+        let (own, of_complexes) = (self.own, self.reads_complexes());
+        let is_own = move |shared: &OptionSpec| {
+            own.iter().any(|own| own.name == shared.name) || of_complexes && OF_GRAPHS.contains(&shared.name)
+        };
         let shared = table::SHARED_OPTIONS.into_iter().filter(move |shared| !is_own(shared));
         table::training(&self.defaults).into_iter().chain(shared).chain(own.iter().copied())
     }

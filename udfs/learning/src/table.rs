@@ -19,13 +19,20 @@ const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, T
 const MOST: i64 = u32::MAX as i64;
 
 /// What a job of SQL names beside the options of its run: the data, and the files of parameters.
-pub const DATA_OPTIONS: [OptionSpec; 5] = [
+pub const DATA_OPTIONS: [OptionSpec; 6] = [
     OptionSpec::new(
         "graph",
         Domain::Text { forms: "the name of a graph" },
-        "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all",
+        "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all. \
+         Where the call has complexes: the rows of theirs with this text in the column graph; all where there is none",
     ),
     OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
+    OptionSpec::new(
+        "target",
+        Domain::Text { forms: "the name of a column, or NULL" },
+        "in a collection of complexes, the column of the labels: text, integers or booleans to classify; numbers, or lists of \
+         as many each, to regress. NULL is label",
+    ),
     OptionSpec::new(
         "split",
         Domain::OptionalInteger { min: i64::MIN, max: i64::MAX },
@@ -87,10 +94,16 @@ pub const RUN_OPTIONS: [OptionSpec; 7] = [
     ),
     OptionSpec::new(
         "features",
-        Domain::Text { forms: "given, identity, degree, random:k (k columns), or NULL" },
+        Domain::Text {
+            forms: "given, identity, degree, random:k (k columns), degree_number, one_hot_degree:m (m + 1 columns), \
+                    connectivity, or NULL",
+        },
         "what the first layer reads. given: the column features of the nodes; identity: one column a node, so that the first \
          layer learns a vector for each; degree: one column for each distinct degree; random:k: k standard normal columns, \
-         drawn from the seed. NULL is given",
+         drawn from the seed; degree_number: the degree; one_hot_degree:m: a column for each degree up to m, larger ones \
+         count as m; connectivity: the degree, and of a simplex the number of its neighbours by common cofaces and by common \
+         faces (a vertex has the first alone, a simplex of the highest dimension the second, which are their degrees). NULL \
+         is given",
     ),
     OptionSpec::choice(
         "normalize",
@@ -262,3 +275,24 @@ pub(crate) const GEODESIC: OptionSpec = OptionSpec::choice(
 
 /// Yes or no.
 pub(crate) const NO_YES: &[&str] = &["false", "true"];
+
+/// How many complexes share a step.
+pub(crate) const BATCH_OF_COMPLEXES: OptionSpec = OptionSpec::integer("batch", 128, [1, MOST], "complexes of a step");
+
+/// Up to which dimension complexes are read.
+pub(crate) const DIMENSION: OptionSpec = OptionSpec::new(
+    "dimension",
+    Domain::OptionalInteger { min: 0, max: 15 },
+    "the highest dimension of simplices that are read: a model of complexes of one dimension then takes those of a higher \
+     one, as their skeleta. NULL is that of the collection",
+)
+.integer_column();
+
+/// Whether simplices are oriented.
+pub(crate) const SIGNED: OptionSpec = OptionSpec::choice(
+    "signed",
+    "true",
+    &["true", "false"],
+    "true: boundary matrices have the signs of the lexicographic orientation, so that outputs depend on the order of the \
+     vertices; false: their absolute values, without that",
+);

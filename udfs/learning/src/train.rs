@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
+use crate::batched::Batched;
 use crate::choices::{SelectBy, Task};
+use crate::complexes::ComplexSet;
 use crate::data::GraphData;
 use crate::device::{Lease, Place, TensorEngine};
 use crate::edge_weights::EdgeWeights;
@@ -24,7 +26,7 @@ use crate::sampled::Sampled;
 use crate::saved::Saved;
 use crate::schedule::Schedule;
 use crate::split::{Part, Split};
-use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
+use crate::task::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
 
 /// What an epoch gave: a row of a training curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +90,8 @@ pub enum Items<'a> {
     Links(&'a GraphData, &'a LinkSplit),
     /// The graphs of a collection.
     Graphs(&'a GraphSet, &'a Split),
+    /// The complexes of a collection.
+    Complexes(&'a ComplexSet, &'a Split),
 }
 
 /// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
@@ -119,11 +123,11 @@ pub fn train(
     monitor: &dyn Monitor,
     observe: &mut dyn FnMut(&EpochRecord),
 ) -> Result<Outcome, TrainError> {
-    let graph = match items {
-        Items::Nodes(data, _) | Items::Links(data, _) => &data.graph,
-        Items::Graphs(set, _) => &set.graph,
+    let device = match items {
+        Items::Nodes(data, _) | Items::Links(data, _) => place.device(data.graph.n_nodes() + data.graph.n_edges())?,
+        Items::Graphs(set, _) => place.device(set.graph.n_nodes() + set.graph.n_edges())?,
+        Items::Complexes(..) => None,
     };
-    let device = place.device(graph.n_nodes() + graph.n_edges())?;
     Training { device, items, start, options, pruned: true, monitor, observe }.run()
 }
 
@@ -139,11 +143,15 @@ pub(crate) struct Training<'a> {
     pub observe: &'a mut dyn FnMut(&EpochRecord),
 }
 
-impl Training<'_> {
+impl<'a> Training<'a> {
     pub fn run(self) -> Result<Outcome, TrainError> {
         let clock = Instant::now();
         let (items, options) = (self.items, self.options);
         check(items, options)?;
+        let spec = registry::model(&options.model)?;
+        if spec.reads_complexes() != matches!(items, Items::Complexes(..)) {
+            return Err(TrainError::Input { model: spec.name, complexes: spec.reads_complexes() });
+        }
         let mut reservation = Reservation::new(self.monitor, 0)?;
         match items {
             Items::Nodes(data, split) => {
@@ -168,12 +176,19 @@ impl Training<'_> {
                 let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
                 self.epochs(&set.graph, (None, None), input, &mut objective, reservation, clock)
             }
+            Items::Complexes(set, split) => {
+                let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
+                let model = Box::new(Batched::new(set, options, self.monitor, &mut reservation)?);
+                let setup = self.setup(model.layout(), &objective)?;
+                let mut engine = CpuEngine::new(model, set.len(), &objective, setup, &mut reservation)?;
+                self.rounds(&mut engine, set.len(), &mut objective, reservation, clock)
+            }
         }
     }
 
     /// The loop, on the graph whose edges carry messages.
     fn epochs(
-        self,
+        mut self,
         graph: &Arc<Graph>,
         (arcs, weights): (Option<&Arc<Digraph>>, Option<&EdgeWeights>),
         input: Arc<Features>,
@@ -181,7 +196,7 @@ impl Training<'_> {
         mut reservation: Reservation<'_>,
         clock: Instant,
     ) -> Result<Outcome, TrainError> {
-        let Self { device, options, start, pruned, monitor, observe, .. } = self;
+        let (options, monitor) = (self.options, self.monitor);
         let n = graph.n_nodes();
         let known_labels: Arc<[(u32, u32)]> = objective.known_labels().into();
         reservation.grow(8 * known_labels.len())?;
@@ -194,26 +209,12 @@ impl Training<'_> {
             n_outputs,
             known_labels: Arc::clone(&known_labels),
             options,
+            complexes: None,
             device,
         };
         let build = registry::model(&options.model)?.build;
-        let setup = |layout: &Layout, objective: &dyn Objective| -> Result<Setup<'_>, TrainError> {
-            // The parameters of the model, then those of the task.
-            let parameters = match start {
-                Some(saved) => {
-                    saved.expect_geometry(options)?;
-                    saved.parameters(&options.model, &[layout, objective.head()])?
-                }
-                None => {
-                    let mut parameters = layout.initialise(options.seed);
-                    parameters.extend(objective.head().initialise(key(&[options.seed, HEAD])));
-                    parameters
-                }
-            };
-            Ok(Setup { options, pruned, monitor, parameters })
-        };
         // The batches of the first epoch are those of all.
-        let lease = match device.filter(|_| options.batch_nodes.is_none() && graph.n_edges() > 0) {
+        let lease = match self.device.take().filter(|_| options.batch_nodes.is_none() && graph.n_edges() > 0) {
             Some(lease) => {
                 objective.begin(1);
                 (objective.batches().len() == 1).then_some(lease)
@@ -225,7 +226,7 @@ impl Training<'_> {
             Some(lease) => {
                 let program = build(&problem, &mut reservation)?;
                 objective.set_space(program.space());
-                let setup = setup(program.layout(), objective)?;
+                let setup = self.setup(program.layout(), objective)?;
                 Box::new(TensorEngine::new(lease, program, n, objective, setup, &mut reservation)?)
             }
             None => {
@@ -234,10 +235,41 @@ impl Training<'_> {
                     Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
                 };
                 objective.set_space(model.space());
-                let setup = setup(model.layout(), objective)?;
+                let setup = self.setup(model.layout(), objective)?;
                 Box::new(CpuEngine::new(model, n, objective, setup, &mut reservation)?)
             }
         };
+        self.rounds(&mut *engine, n, objective, reservation, clock)
+    }
+
+    /// The parameters that a run begins with: those of the model, then those of the task.
+    fn setup(&self, layout: &Layout, objective: &dyn Objective) -> Result<Setup<'a>, TrainError> {
+        let options = self.options;
+        let parameters = match self.start {
+            Some(saved) => {
+                saved.expect_geometry(options)?;
+                saved.parameters(&options.model, &[layout, objective.head()])?
+            }
+            None => {
+                let mut parameters = layout.initialise(options.seed);
+                parameters.extend(objective.head().initialise(key(&[options.seed, HEAD])));
+                parameters
+            }
+        };
+        Ok(Setup { options, pruned: self.pruned, monitor: self.monitor, parameters })
+    }
+
+    /// The loop over the epochs; `n` is the number of rows of the outputs.
+    fn rounds(
+        self,
+        engine: &mut dyn Engine,
+        n: usize,
+        objective: &mut dyn Objective,
+        mut reservation: Reservation<'_>,
+        clock: Instant,
+    ) -> Result<Outcome, TrainError> {
+        let Self { options, monitor, observe, .. } = self;
+        let n_outputs = objective.n_outputs();
         let schedule = Schedule { warmup: options.warmup, epochs: options.epochs, decay: options.schedule };
 
         let (mut best_epoch, mut improved, mut best) = (0, 0, None::<(f64, f64)>);
@@ -412,9 +444,9 @@ fn check(items: Items<'_>, options: &TrainOptions) -> Result<(), TrainError> {
     let given = match items {
         Items::Nodes(..) => Task::NodeClassification,
         Items::Links(..) => Task::LinkPrediction,
-        Items::Graphs(set, _) => match set.targets {
+        Items::Graphs(GraphSet { targets, .. }, _) | Items::Complexes(ComplexSet { targets, .. }, _) => match targets {
             Targets::Classes(..) => Task::GraphClassification,
-            Targets::Values(_) => Task::GraphRegression,
+            Targets::Values(_) | Targets::Vectors(..) => Task::GraphRegression,
         },
     };
     if given != options.task {
@@ -447,16 +479,16 @@ fn check(items: Items<'_>, options: &TrainOptions) -> Result<(), TrainError> {
             }
             2
         }
-        Items::Graphs(set, split) => {
-            if let Some(graph) = outside(split, |graph| set.targets.is_known(graph as usize)) {
+        Items::Graphs(GraphSet { targets, .. }, split) | Items::Complexes(ComplexSet { targets, .. }, split) => {
+            if let Some(graph) = outside(split, |graph| targets.is_known(graph as usize)) {
                 return Err(TrainError::NoTarget(graph));
             }
             if split.train.is_empty() {
                 return Err(TrainError::NothingToTrain("graph with a target"));
             }
-            match set.targets {
-                Targets::Classes(_, classes) => classes,
-                Targets::Values(_) => 0,
+            match targets {
+                Targets::Classes(_, classes) => *classes,
+                Targets::Values(_) | Targets::Vectors(..) => 0,
             }
         }
     };

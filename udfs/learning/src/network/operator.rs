@@ -1,4 +1,4 @@
-//! Sparse matrices over the nodes: the adjacency under the normalisations that models propagate with.
+//! Sparse matrices: the adjacency of nodes under the normalisations that models propagate with, and what complexes have.
 
 use bonnet_graph::{Reservation, Stopped};
 
@@ -7,7 +7,7 @@ use super::problem::Problem;
 use crate::error::{BuildError, OptionError};
 use crate::kernels::{Csr, RowSet, attention};
 
-/// A sparse matrix over the nodes. Where neighbours were sampled, sums over them are scaled to estimate those over all,
+/// A sparse matrix over the nodes, or between simplices. Where neighbours were sampled, sums over them are scaled to estimate those over all,
 /// without bias; degrees are the graph's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
@@ -19,6 +19,8 @@ pub struct Operator {
     edges: Vec<u32>,
     /// Whether the matrix is known to equal its transpose.
     symmetric: bool,
+    /// The number of columns.
+    n_columns: usize,
 }
 
 impl Operator {
@@ -84,7 +86,13 @@ impl Operator {
 
     /// A square matrix from its compressed rows; `symmetric` if it equals its transpose.
     pub(crate) fn from_rows(offsets: Vec<usize>, columns: Vec<u32>, values: Vec<f32>, symmetric: bool) -> Self {
-        Self { offsets, columns, values, edges: Vec::new(), symmetric }
+        let n_columns = offsets.len() - 1;
+        Self { offsets, columns, values, edges: Vec::new(), symmetric, n_columns }
+    }
+
+    /// A matrix with columns of another kind than its rows.
+    pub(crate) fn rectangular(offsets: Vec<usize>, columns: Vec<u32>, values: Vec<f32>, n_columns: usize) -> Self {
+        Self { offsets, columns, values, edges: Vec::new(), symmetric: false, n_columns }
     }
 
     fn neighbors(
@@ -168,7 +176,7 @@ impl Operator {
             columns.extend_from_slice(&neighbors[below..]);
             offsets.push(columns.len());
         }
-        Ok(Self { offsets, columns, values: Vec::new(), edges: Vec::new(), symmetric: false })
+        Ok(Self::from_rows(offsets, columns, Vec::new(), false))
     }
 
     fn bytes(n: usize, entries: usize, entry: usize) -> usize {
@@ -193,7 +201,7 @@ impl Operator {
     /// The transpose of the rows of a set, other rows taken as empty. Its entries keep their numbers in this matrix if it
     /// has no values. O(n + entries).
     pub(crate) fn transposed_rows(&self, rows: &RowSet, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        let n = self.n_rows();
+        let n = self.n_columns;
         let count: usize = rows.rows().iter().map(|&row| self.row(row).len()).sum();
         reservation.grow(Self::bytes(2 * n, count, 8))?;
         let mut offsets = vec![0usize; n + 1];
@@ -220,7 +228,8 @@ impl Operator {
                 *at += 1;
             }
         }
-        Ok(Self { offsets, columns, values, edges, symmetric: self.symmetric && rows.is_all() })
+        let symmetric = self.symmetric && rows.is_all();
+        Ok(Self { offsets, columns, values, edges, symmetric, n_columns: self.n_rows() })
     }
 
     /// The columns of a row.
@@ -236,6 +245,11 @@ impl Operator {
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.offsets.len() - 1
+    }
+
+    /// The number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
     }
 
     /// The matrix with its values.

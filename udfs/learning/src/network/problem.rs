@@ -6,6 +6,7 @@ use bonnet_graph::Digraph;
 
 use super::layout::Axis;
 use super::messages::Messages;
+use crate::complexes::ComplexBatch;
 use crate::error::OptionError;
 use crate::features::Features;
 use crate::options::TrainOptions;
@@ -26,11 +27,22 @@ pub struct Problem<'a> {
     pub known_labels: Arc<[(u32, u32)]>,
     /// The options of the run.
     pub options: &'a TrainOptions,
+    /// The complexes of a pass, for models on simplicial complexes.
+    pub complexes: Option<&'a ComplexBatch>,
     /// Whether the passes are a device's: then a model is a [`crate::program::Program`], without buffers on the host.
     pub device: bool,
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a> {
+    /// The complexes that a model on complexes is built for.
+    ///
+    /// # Errors
+    /// If there is a graph alone.
+    pub(crate) fn complexes(&self) -> Result<&'a ComplexBatch, OptionError> {
+        let why = "a model on graphs; this one reads complexes";
+        self.complexes.ok_or_else(|| OptionError::invalid("model", &self.options.model, why))
+    }
+
     /// The stored widths of a stack of layers with one hidden width: input, hidden ones, output.
     pub(crate) fn widths(&self) -> Vec<Axis> {
         let options = self.options;

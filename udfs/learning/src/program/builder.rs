@@ -346,6 +346,18 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.like(Propagation { operator: Arc::clone(operator), scale, factor }, &[x, y], &[])
     }
 
+    /// `P x` where the rows of P are not its columns.
+    pub fn carry(&mut self, operator: &Arc<Operator>, x: Slot) -> Slot {
+        let layer = Propagation { operator: Arc::clone(operator), scale: 1.0, factor: 0.0 };
+        self.push(layer, &[x], &[], Space::Rows(operator.n_rows()), self.axis(x))
+    }
+
+    /// `P x + y` where the rows of P are not its columns.
+    pub fn carry_plus(&mut self, operator: &Arc<Operator>, x: Slot, y: Slot) -> Slot {
+        let layer = Propagation { operator: Arc::clone(operator), scale: 1.0, factor: 1.0 };
+        self.push(layer, &[x, y], &[], self.space(y), self.axis(y))
+    }
+
     /// The sum of slots of one shape, each times a constant.
     pub fn sum(&mut self, terms: &[(Slot, f64)]) -> Slot {
         let (slots, coefficients): (Vec<Slot>, Vec<f64>) = terms.iter().copied().unzip();

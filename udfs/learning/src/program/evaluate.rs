@@ -49,7 +49,7 @@ impl Sparse {
     /// # Errors
     /// If the device fails, or has no room.
     pub fn new(operator: &Operator, dtype: DType, device: &Device) -> Result<Self> {
-        let (matrix, n) = (operator.csr(), operator.n_rows());
+        let (matrix, n) = (operator.csr(), operator.n_columns());
         Self::of(matrix.offsets, matrix.columns, matrix.values, n, dtype, device)
     }
 

@@ -54,6 +54,7 @@ fn program(host: &Host, write: Write) -> Program {
         n_outputs: WIDTH,
         known_labels: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
         options: &host.options,
+        complexes: None,
         device: false,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
@@ -130,6 +131,13 @@ fn programs() -> Vec<(&'static str, Write)> {
             let z = b.mean_heads(z, 2, WIDTH);
             let u = b.dot_attention(&edges, [x, x, z], 1, 0.0)?;
             Ok(b.sum(&[(z, 1.0), (u, 0.7), (y, 0.2)]))
+        }),
+        ("biased attention", |b, x, y, _| {
+            let edges = edges(b)?;
+            let bias = (0..edges.n_entries()).map(|entry| (entry % 3) as f32 * 0.5).collect();
+            let z = b.biased_attention(&edges, bias, [x, y, x], 1, 0.3)?;
+            let z = b.random_signs(z, &[0, 11, 11, NODES as u32]);
+            Ok(b.sum(&[(z, 1.0), (y, 0.2)]))
         }),
         ("gated sum", |b, x, y, _| {
             let edges = edges(b)?;

@@ -173,18 +173,31 @@ impl LoadedCollection {
 
     /// The split of a run: the stored one that it names, else drawn over the graphs.
     pub fn split(&self, set: &GraphSet, choice: &SplitChoice, seed: u64) -> std::result::Result<Split, String> {
-        let scheme = match &choice.scheme {
-            Some(text) => text.parse::<SplitScheme>().map_err(|error| error.to_string())?,
-            None if !self.splits.is_empty() => SplitScheme::Public,
-            None => DRAWN.parse::<SplitScheme>().map_err(|error| error.to_string())?,
-        };
-        if scheme != SplitScheme::Public {
-            let seed = choice.split.map_or(seed, |split| split as u64);
-            return set.split(scheme, seed).map_err(|error| split_text(&error, &self.ids));
-        }
-        let stored = stored(&self.splits, choice.split.unwrap_or(0))?;
-        set.given_split(&stored.train, &stored.val, &stored.test).map_err(|error| split_text(&error, &self.ids))
+        split_of(set.targets(), "graph", &self.splits, choice, seed, &self.ids)
     }
+}
+
+/// The split of the items of a collection: the stored one that the job names, else drawn.
+pub(super) fn split_of(
+    targets: &Targets,
+    kind: &'static str,
+    splits: &BTreeMap<i64, StoredSplit>,
+    choice: &SplitChoice,
+    seed: u64,
+    ids: &KeyIndex,
+) -> std::result::Result<Split, String> {
+    let scheme = match &choice.scheme {
+        Some(text) => text.parse::<SplitScheme>().map_err(|error| error.to_string())?,
+        None if !splits.is_empty() => SplitScheme::Public,
+        None => DRAWN.parse::<SplitScheme>().map_err(|error| error.to_string())?,
+    };
+    let split = if scheme == SplitScheme::Public {
+        let stored = stored(splits, choice.split.unwrap_or(0))?;
+        targets.given_split(kind, &stored.train, &stored.val, &stored.test)
+    } else {
+        targets.split(scheme, choice.split.map_or(seed, |split| split as u64))
+    };
+    split.map_err(|error| split_text(&error, ids))
 }
 
 /// Numbers the nodes by graph, then by key.
@@ -204,7 +217,7 @@ fn number(graph_of: &[u32], key_of: &[Option<u32>], keys: &KeyIndex) -> Result<N
 }
 
 /// The number of each graph.
-fn values(label: &ArrayRef, row_of: &[u32]) -> std::result::Result<Vec<Option<f64>>, String> {
+pub(super) fn values(label: &ArrayRef, row_of: &[u32]) -> std::result::Result<Vec<Option<f64>>, String> {
     if !label.data_type().is_numeric() {
         let hint = if label.data_type().is_nested() { ": choose one of them in a view" } else { "" };
         return Err(format!("labels are {}, but graph_regression needs one number each{hint}", label.data_type()));

@@ -1,4 +1,4 @@
-//! `embed(jobs [, option => value ...])`.
+//! `embed(jobs [, complexes => relation] [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -17,7 +17,10 @@ const READS: Reads = Reads { function: "embed", save: false, as_loaded: true };
 /// The registration.
 pub fn embed() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Embed, call))))
-        .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
+        .parameters([
+            Parameter::relation("jobs", "One row a run, as train takes them."),
+            super::complexes::parameter(),
+        ])
         .open_options()
         .returns("the job's columns, node, embedding (FLOAT[]), geometry, status, error")
         .description(

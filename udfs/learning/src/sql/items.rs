@@ -4,9 +4,11 @@ use bonnet_graph::Monitor;
 
 use super::collection::LoadedCollection;
 use super::columns::Names;
+use super::complexes::LoadedComplexes;
 use super::graph::LoadedGraph;
 use super::provenance::Content;
 use super::splits::{ItemsError, SplitChoice};
+use crate::complexes::ComplexSet;
 use crate::{GraphData, GraphSet, Items, LinkSplit, Split, Task, TrainError, TrainOptions};
 
 /// A graph or a collection, read for its jobs.
@@ -14,6 +16,7 @@ use crate::{GraphData, GraphSet, Items, LinkSplit, Split, Task, TrainError, Trai
 pub(super) enum Loaded {
     Graph(LoadedGraph),
     Collection(LoadedCollection),
+    Complexes(LoadedComplexes),
 }
 
 /// What a run trains on.
@@ -28,6 +31,7 @@ pub(super) enum Data {
     Nodes(GraphData, Split),
     Links(GraphData, LinkSplit),
     Graphs(GraphSet, Split),
+    Complexes(ComplexSet, Split),
 }
 
 impl Loaded {
@@ -36,6 +40,7 @@ impl Loaded {
         match self {
             Self::Graph(graph) => graph.content(),
             Self::Collection(collection) => collection.content(),
+            Self::Complexes(complexes) => complexes.content(),
         }
     }
 
@@ -43,7 +48,7 @@ impl Loaded {
     pub fn describe(&self, error: &TrainError) -> String {
         match self {
             Self::Graph(graph) => graph.describe(error),
-            Self::Collection(_) => error.to_string(),
+            Self::Collection(_) | Self::Complexes(_) => error.to_string(),
         }
     }
 
@@ -52,6 +57,7 @@ impl Loaded {
         match self {
             Self::Graph(graph) => graph.bytes(),
             Self::Collection(collection) => collection.bytes(),
+            Self::Complexes(complexes) => complexes.bytes(),
         }
     }
 
@@ -59,10 +65,16 @@ impl Loaded {
     pub fn items(
         &self,
         options: &TrainOptions,
+        target: Option<&str>,
         choice: &SplitChoice,
         monitor: &dyn Monitor,
     ) -> Result<OwnedItems, ItemsError> {
         let seed = options.seed;
+        if let (Some(target), false) = (target, matches!(self, Self::Complexes(_))) {
+            return Err(
+                format!("target is `{target}`, which only a collection of complexes reads: leave it out").into()
+            );
+        }
         match self {
             Self::Graph(graph) => {
                 let data = graph.data(options)?;
@@ -81,6 +93,7 @@ impl Loaded {
                 let names = Names { items: collection.graphs(), classes };
                 Ok(OwnedItems { names, data: Data::Graphs(set, split) })
             }
+            Self::Complexes(complexes) => Ok(complexes.items(options, target, choice)?),
         }
     }
 }
@@ -92,13 +105,16 @@ impl OwnedItems {
             Data::Nodes(data, split) => Items::Nodes(data, split),
             Data::Links(data, split) => Items::Links(data, split),
             Data::Graphs(set, split) => Items::Graphs(set, split),
+            Data::Complexes(set, split) => Items::Complexes(set, split),
         }
     }
 
     /// Whether there is something to select or to test by.
     pub fn is_held_out(&self) -> bool {
         match &self.data {
-            Data::Nodes(_, split) | Data::Graphs(_, split) => !split.val.is_empty() || !split.test.is_empty(),
+            Data::Nodes(_, split) | Data::Graphs(_, split) | Data::Complexes(_, split) => {
+                !split.val.is_empty() || !split.test.is_empty()
+            }
             Data::Links(_, split) => !split.val.is_empty() || !split.test.is_empty(),
         }
     }

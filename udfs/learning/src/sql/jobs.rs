@@ -9,6 +9,7 @@ use bonnet_sql::{Call, OptionValue, usage_error};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, ScalarValue};
 
+use super::complexes::COMPLEXES;
 use super::splits::SplitChoice;
 use crate::table::{DATA_OPTIONS, RUN_OPTIONS};
 use crate::{ColumnType, Job, OptionSpec, TrainOptions, Value};
@@ -89,7 +90,8 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             return usage_error(format!("{function}: {name} => {value}: expected {}", words(kind)));
         }
     }
-    for name in ["graph", "model"] {
+    let complexes = call.input(COMPLEXES).is_some();
+    for name in ["graph", "model"].into_iter().filter(|name| !complexes || *name == "model") {
         if schema.field_with_name(name).is_err() && call.options.get(name).is_none() {
             return usage_error(format!(
                 "{function}: the jobs have no column {name}; they need graph and model, \
@@ -143,6 +145,8 @@ pub(super) struct JobRow {
     pub row: usize,
     pub graph: Option<String>,
     pub choice: SplitChoice,
+    /// The column of the labels in a collection of complexes.
+    pub target: Option<String>,
     /// The file of parameters to start from.
     pub load: Option<String>,
     /// The folder for the file of the run's parameters.
@@ -220,6 +224,7 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
         batch: number,
         row,
         graph: text("graph")?,
+        target: text("target")?,
         choice: SplitChoice { scheme: text("split_scheme")?, split: integer("split")? },
         save: if reads.save { text(SAVE)? } else { None },
         options: job.resolve().map_err(|error| error.to_string()),

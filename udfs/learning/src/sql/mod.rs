@@ -2,6 +2,7 @@
 
 mod collection;
 mod columns;
+mod complexes;
 mod embed;
 mod graph;
 mod items;

@@ -1,8 +1,9 @@
-//! `predict(jobs [, option => value ...])`.
+//! `predict(jobs [, complexes => relation] [, option => value ...])`.
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Builder, StringBuilder};
+use arrow::array::{ArrayRef, Float32Array, Float64Builder, ListArray, StringBuilder};
+use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Body, Call, Function, KeyIndex, Parameter};
 
@@ -10,6 +11,7 @@ use super::items::Data;
 use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use super::splits::parts;
+use crate::complexes::ComplexSet;
 use crate::kernels::loss::arg_max;
 use crate::kernels::pairs::sigmoid;
 use crate::metrics::softmax;
@@ -20,18 +22,23 @@ const READS: Reads = Reads { function: "predict", save: false, as_loaded: true }
 /// The registration.
 pub fn predict() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Predict, call))))
-        .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
+        .parameters([
+            Parameter::relation("jobs", "One row a run, as train takes them."),
+            super::complexes::parameter(),
+        ])
         .open_options()
         .returns(
             "the job's columns, node, part (train, val, test or NULL), label, prediction, probability (of the \
-             prediction), dst, status, error",
+             prediction), dst, status, error, outputs",
         )
         .description(
             "The predictions of a run's selected epoch, a row for every node of the graph; keys and labels are text. Jobs \
              are those of train; with load and without epochs the saved parameters are used as they are. In graph tasks \
              node is the graph_id; a regression predicts a number and has no probability. In link prediction a row is a \
              pair, node and dst: every edge, and the pairs without an edge that validation and test are scored against; \
-             label and prediction are 1 or 0. A job that fails is one row with its status and error.",
+             label and prediction are 1 or 0. outputs (FLOAT[]) holds what the model gives for the row: a logit for each class in ascending order of their \
+             labels, the logit of a pair, the number or numbers of a regression; lists of numbers are text such as \
+             [1, 2, 1] in label and prediction. A job that fails is one row with its status and error.",
         )
         .example(
             "SELECT node, part, label, prediction, probability FROM predict((SELECT 'karate' AS graph, 'gcn' AS model), \
@@ -41,6 +48,10 @@ pub fn predict() -> Function {
 }
 
 struct Predict;
+
+fn item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::Float32, true))
+}
 
 impl Answer for Predict {
     fn reads(&self) -> Reads {
@@ -58,6 +69,7 @@ impl Answer for Predict {
             text("dst"),
             text("status"),
             text("error"),
+            field("outputs", DataType::List(item())),
         ]
     }
 
@@ -76,10 +88,12 @@ impl Answer for Predict {
         };
         match &run.items.data {
             Data::Nodes(data, split) => of_classes(data.labels(), split),
-            Data::Graphs(set, split) => match set.targets() {
-                Targets::Classes(labels, _) => of_classes(labels, split),
-                Targets::Values(values) => of_values(&mut rows, set, values, split, run),
-            },
+            Data::Graphs(GraphSet { targets, .. }, split) | Data::Complexes(ComplexSet { targets, .. }, split) => {
+                match targets {
+                    Targets::Classes(labels, _) => of_classes(labels, split),
+                    targets => of_numbers(&mut rows, targets, split, run),
+                }
+            }
             Data::Links(_, split) => {
                 for (((u, v), part, is_edge), &logit) in split.pairs().zip(&logits.values) {
                     let p = sigmoid(f64::from(logit));
@@ -90,15 +104,29 @@ impl Answer for Predict {
                 }
             }
         }
-        Ok(rows.finish())
+        // Offsets are 32 bits; a table that large is read in parts.
+        i32::try_from(logits.values.len())
+            .map_err(|_| format!("{} numbers are too many for one answer", logits.values.len()))?;
+        let mut columns = rows.finish();
+        let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(logits.columns, columns[0].len()));
+        let values = Arc::new(Float32Array::from(logits.values.clone()));
+        columns.push(Arc::new(ListArray::new(item(), offsets, values, None)));
+        Ok(columns)
     }
 }
 
-fn of_values(rows: &mut PredictionColumns, set: &GraphSet, values: &[Option<f64>], split: &Split, run: &CompletedRun) {
-    for (graph, part) in parts(split, set.n_graphs()).into_iter().enumerate() {
-        let label = values[graph].map(|value| value.to_string());
-        let prediction = f64::from(run.outcome.logits.values[graph]).to_string();
-        rows.push(key(&run.items.names.items, graph as u32), None, part, label.as_deref(), &prediction, None);
+fn of_numbers(rows: &mut PredictionColumns, targets: &Targets, split: &Split, run: &CompletedRun) {
+    let text = |numbers: &mut dyn Iterator<Item = f64>| match targets {
+        Targets::Vectors(..) => {
+            format!("[{}]", numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(", "))
+        }
+        _ => numbers.next().unwrap_or(f64::NAN).to_string(),
+    };
+    for (item, part) in (0u32..).zip(parts(split, targets.len())) {
+        let label = targets.is_known(item as usize).then(|| text(&mut targets.numbers(item).iter().copied()));
+        let row = run.outcome.logits.row(item as usize);
+        let prediction = text(&mut row.iter().map(|&number| f64::from(number)));
+        rows.push(key(&run.items.names.items, item), None, part, label.as_deref(), &prediction, None);
     }
 }
 

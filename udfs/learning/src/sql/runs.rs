@@ -15,6 +15,7 @@ use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
 
 use super::collection::LoadedCollection;
+use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::graph::{LoadedGraph, Wanted};
 use super::items::{Loaded, OwnedItems};
 use super::jobs::{self, JobRow, Reads};
@@ -101,6 +102,10 @@ pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<
     let reads = answer.reads();
     let columns = jobs::check(&reads, call)?;
     let input = &call.inputs[0].schema;
+    let mut inputs = vec![columns];
+    if let Some(complexes) = call.input(COMPLEXES) {
+        inputs.push(complexes::check(reads.function, &call.inputs[complexes].schema)?);
+    }
     let own = answer.fields(call);
     if let Some(field) = own.iter().find(|field| input.field_with_name(field.name()).is_ok()) {
         return usage_error(format!(
@@ -112,7 +117,7 @@ pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<
     let fields: Vec<_> = input.fields().iter().cloned().chain(own.into_iter().map(Arc::new)).collect();
     let call = call.clone();
     let run = move |host: &mut Run| run(&answer, &call, host);
-    Ok(Binding::new(Arc::new(Schema::new(fields)), vec![columns], run).carrying(0))
+    Ok(Binding::new(Arc::new(Schema::new(fields)), inputs, run).carrying(0))
 }
 
 /// Runs all jobs.
@@ -122,6 +127,10 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
         Err(why) => return usage_error(why),
     };
     let batches = run.collect(0)?;
+    let complexes = match call.input(COMPLEXES) {
+        Some(input) => Some(ComplexTable::new(&run.collect(input)?)?),
+        None => None,
+    };
     let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
     let closed = jobs::doors_closed(run.context().session_config().options());
     if let Some(what) = jobs.iter().find_map(JobRow::door).filter(|_| closed) {
@@ -139,9 +148,9 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     for job in &jobs {
         match (&job.options, &job.graph) {
             (Err(error), _) => execution.fail(job, Failure::error(error))?,
-            (_, None) => execution.fail(job, Failure::error("graph is NULL: name a graph"))?,
-            (Ok(options), Some(graph)) => {
-                let key = (graph.as_str(), options.task.is_of_graphs());
+            (_, None) if complexes.is_none() => execution.fail(job, Failure::error("graph is NULL: name a graph"))?,
+            (Ok(options), graph) => {
+                let key = (graph.as_deref().unwrap_or_default(), options.task.is_of_graphs());
                 let jobs = by_graph.entry(key).or_default();
                 if jobs.is_empty() {
                     order.push(key);
@@ -155,7 +164,11 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     let mut ready: Vec<(Loaded, &[&JobRow])> = Vec::new();
     for (i, key) in order.iter().enumerate() {
         let jobs = by_graph[key].as_slice();
-        match load(run, key.0, key.1, jobs)? {
+        let loaded = match &complexes {
+            Some(table) => failed(run, table.collection(run, jobs[0].graph.as_deref()).map(Loaded::Complexes))?,
+            None => load(run, key.0, key.1, jobs)?,
+        };
+        match loaded {
             Ok(loaded) => ready.push((loaded, jobs)),
             Err(failure) => jobs.iter().try_for_each(|job| execution.fail(job, failure.clone()))?,
         }
@@ -179,6 +192,11 @@ fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Res
         true => LoadedCollection::read(run, &tables, with_features).map(Loaded::Collection),
         false => LoadedGraph::read(run, &tables, wanted).map(Loaded::Graph),
     });
+    failed(run, loaded)
+}
+
+/// What is wrong with a graph as the failure of its jobs.
+fn failed(run: &Run, loaded: Result<Loaded>) -> Result<Result<Loaded, Failure>> {
     run.host().check().map_err(stopped)?;
     Ok(loaded.map_err(|error| match error {
         DataFusionError::ResourcesExhausted(text) => Failure::new(Status::OutOfMemory, text),
@@ -345,7 +363,7 @@ fn train_one(
         Ok(memory) => memory,
         Err(reason) => return stopped(reason),
     };
-    let items = match loaded.items(options, &job.choice, monitor) {
+    let items = match loaded.items(options, job.target.as_deref(), &job.choice, monitor) {
         Ok(items) => items,
         Err(ItemsError::Error(text)) => return Err(Failure::error(text)),
         Err(ItemsError::Stopped(reason)) => return stopped(reason),
@@ -395,12 +413,16 @@ fn file_of(folder: &Path, job: &JobRow, options: &TrainOptions) -> std::result::
 
 /// The run in the header of its file.
 fn description(job: &JobRow, options: &TrainOptions) -> serde_json::Value {
-    json!({
+    let mut text = json!({
         "engine": env!("CARGO_PKG_VERSION"),
         "graph": job.graph,
         "split_scheme": job.choice.scheme,
         "split": job.choice.split,
         "load": job.load,
         "options": options,
-    })
+    });
+    if let Some(target) = &job.target {
+        text["target"] = json!(target);
+    }
+    text
 }

@@ -1,4 +1,4 @@
-//! `train(jobs [, option => value ...])`.
+//! `train(jobs [, complexes => relation] [, option => value ...])`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -37,7 +37,10 @@ static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
 /// The registration.
 pub fn train() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Train, call))))
-        .parameters([Parameter::relation("jobs", "One row a run: graph, model, and any options of it as columns.")])
+        .parameters([
+            Parameter::relation("jobs", "One row a run: graph, model, and any options of it as columns."),
+            super::complexes::parameter(),
+        ])
         .open_options()
         .returns(
             "the job's columns, status, error, val_ and test_ accuracy, macro_f1, f1, auc, ap, mae, mse, best_epoch, \

@@ -1,4 +1,4 @@
-//! `training_curve(jobs [, option => value ...])`.
+//! `training_curve(jobs [, complexes => relation] [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -17,7 +17,10 @@ const READS: Reads = Reads { function: "training_curve", save: false, as_loaded:
 /// The registration.
 pub fn training_curve() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(TrainingCurve, call))))
-        .parameters([Parameter::relation("jobs", "One row a run, as train takes them.")])
+        .parameters([
+            Parameter::relation("jobs", "One row a run, as train takes them."),
+            super::complexes::parameter(),
+        ])
         .open_options()
         .returns(
             "the job's columns, epoch, train_loss, val_loss, val_ and test_ accuracy, macro_f1, f1, auc, ap, mae, mse, \

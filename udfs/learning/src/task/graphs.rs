@@ -3,6 +3,7 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::nodes::class_weights;
+use super::regression::{figures as errors, squared_error};
 use super::{Embedding, Objective, Outputs, Step};
 use crate::graph_set::{GraphSet, Targets};
 use crate::kernels::dense::{self, Left, Then};
@@ -11,7 +12,7 @@ use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::pooling::{pool, unpool};
 use crate::kernels::{RowSet, padded};
 use crate::matrix::Matrix;
-use crate::metrics::{FigureSet, ItemScores, Metrics, mean_absolute_error, mean_squared_error};
+use crate::metrics::{FigureSet, ItemScores, Metrics};
 use crate::network::{Axis, Initial, Layout, zeros};
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
@@ -62,7 +63,7 @@ impl<'a> GraphObjective<'a> {
             .collect();
         let (labels, n_outputs) = match &set.targets {
             Targets::Classes(labels, classes) => (labels.clone(), *classes),
-            Targets::Values(_) => (vec![None; graphs], 1),
+            targets => (vec![None; graphs], targets.n_outputs()),
         };
         let classes: Vec<u32> = labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect();
         let mut head = Layout::default();
@@ -90,7 +91,7 @@ impl<'a> GraphObjective<'a> {
         Ok(Self {
             weights: match &set.targets {
                 Targets::Classes(..) => class_weights(options.class_weights, &classes, &split.train, n_outputs),
-                Targets::Values(_) => Vec::new(),
+                _ => Vec::new(),
             },
             set,
             split,
@@ -134,20 +135,6 @@ fn read(
     dense::product(graphs, Left::new(pooled, k), weights, stride, Then::Finish(finish), logits, monitor)
 }
 
-/// The mean squared error of the first column, and its gradient.
-fn squared_error(graphs: &RowSet, values: &[Option<f64>], outputs: &[f32], stride: usize, gradient: &mut [f32]) -> f64 {
-    let scale = 1.0 / graphs.len().max(1) as f64;
-    let mut sum = 0.0;
-    for &graph in graphs.rows() {
-        let at = graph as usize * stride;
-        let error = f64::from(outputs[at]) - values[graph as usize].unwrap_or(f64::NAN);
-        sum += error * error;
-        gradient[at..at + stride].fill(0.0);
-        gradient[at] = (2.0 * scale * error) as f32;
-    }
-    sum * scale
-}
-
 impl Objective for GraphObjective<'_> {
     fn n_outputs(&self) -> usize {
         self.options.embedding
@@ -181,7 +168,7 @@ impl Objective for GraphObjective<'_> {
                 let (labels, weights) = (&self.classes, &self.weights);
                 weighted_nll_gradient(graphs, logits, stride, *classes, labels, weights, d_logits, monitor)?
             }
-            Targets::Values(values) => squared_error(graphs, values, logits, stride, d_logits),
+            targets => squared_error(graphs, targets, logits, stride, d_logits),
         };
         let (weights, bias) = (head.blocks()[0].range(), head.blocks()[1].range());
         column_sums(graphs, d_logits, stride, partials, &mut step.d_head[bias], monitor)?;
@@ -217,12 +204,9 @@ impl Objective for GraphObjective<'_> {
                 let scores = ItemScores::padded(logits, stride, &self.labels, *classes, items);
                 Ok((Some(loss), scores.figures(figures)))
             }
-            Targets::Values(values) => {
-                let loss = squared_error(&graphs, values, logits, stride, d_logits);
-                let truth: Vec<f64> = items.iter().map(|&g| values[g as usize].unwrap_or(f64::NAN)).collect();
-                let predicted: Vec<f64> = items.iter().map(|&g| f64::from(logits[g as usize * stride])).collect();
-                let (mae, mse) = (mean_absolute_error(&truth, &predicted), mean_squared_error(&truth, &predicted));
-                Ok((Some(loss), Metrics { mae, mse, ..Metrics::default() }))
+            targets => {
+                let loss = squared_error(&graphs, targets, logits, stride, d_logits);
+                Ok((Some(loss), errors(items, targets, logits, stride)))
             }
         }
     }

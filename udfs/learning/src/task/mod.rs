@@ -8,10 +8,13 @@ use crate::network::{Axis, Layout};
 use crate::spaces::Space;
 use crate::split::{Part, Split};
 
+mod complexes;
 mod graphs;
 mod links;
 mod nodes;
+mod regression;
 
+pub(crate) use complexes::ComplexObjective;
 pub(crate) use graphs::GraphObjective;
 pub(crate) use links::LinkObjective;
 pub(crate) use nodes::NodeObjective;

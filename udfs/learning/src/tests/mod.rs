@@ -1,5 +1,6 @@
 //! Tests that take the whole crate: models against references, and runs.
 
+mod complexes;
 mod curved;
 mod definition;
 mod degenerate;
@@ -66,7 +67,8 @@ pub(crate) fn directed_jobs() -> Vec<Job> {
 /// The models of [`crate::program`].
 fn program_jobs() -> Vec<Job> {
     let fused: Vec<String> = fused_jobs().into_iter().map(|job| job.model).collect();
-    let names = crate::models().iter().map(|spec| spec.name).filter(|name| !fused.iter().any(|fused| fused == name));
+    let names =
+        crate::registry::graph_models().map(|spec| spec.name).filter(|name| !fused.iter().any(|fused| fused == name));
     // Sums over neighbours drive relu hard: few units might all be dead.
     let hidden = |name: &str| if ["gin", "linkx"].contains(&name) { 13 } else { 5 };
     // The filter bank of cusp grows as the square of its hops.
@@ -81,7 +83,16 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
     let features = Arc::clone(&data.features);
     let known_labels = Arc::new([]);
     let graph = Messages::from(&data.graph);
-    let problem = Problem { graph, arcs: None, features, n_outputs: 3, known_labels, options: &options, device: false };
+    let problem = Problem {
+        graph,
+        arcs: None,
+        features,
+        n_outputs: 3,
+        known_labels,
+        options: &options,
+        complexes: None,
+        device: false,
+    };
     let built = (model(&job.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap());
     built.is_ok().then_some(job)
 }
@@ -193,7 +204,8 @@ impl Bench {
         let features = Arc::clone(&data.features);
         let known_labels = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
         let (arcs, n_outputs) = (data.arcs.clone(), data.n_classes);
-        let problem = Problem { graph, arcs, features, n_outputs, known_labels, options, device: false };
+        let problem =
+            Problem { graph, arcs, features, n_outputs, known_labels, options, complexes: None, device: false };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();

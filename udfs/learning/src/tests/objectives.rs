@@ -15,6 +15,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         n_outputs: task.n_outputs(),
         known_labels: task.known_labels().into(),
         options,
+        complexes: None,
         device: false,
     };
     let mut net = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
@@ -152,7 +153,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
     let values = many(|n| Targets::Values((0..n).map(|g| Some(g as f64 / 10.0)).collect()));
     let nodes = split(&data);
     let graphs = classes.split("random:60/20/20".parse().unwrap(), 1).unwrap();
-    for spec in crate::models() {
+    for spec in crate::registry::graph_models() {
         for &task in spec.tasks {
             let job = Job::new(spec.name).with("task", task).with("epochs", 3).with("hidden", 6);
             let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };

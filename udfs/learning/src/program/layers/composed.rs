@@ -88,7 +88,12 @@ pub struct Composed<C> {
 impl<C: Neighborwise> Composed<C> {
     /// Messages along the entries of an operator, computed in `f64`.
     pub fn new(rows: C, operator: &Arc<Operator>) -> Self {
-        Self { rows, operator: Arc::clone(operator), precision: Precision::Double }
+        Self::with(rows, operator, Precision::Double)
+    }
+
+    /// The same, computed with other numbers.
+    pub fn with(rows: C, operator: &Arc<Operator>, precision: Precision) -> Self {
+        Self { rows, operator: Arc::clone(operator), precision }
     }
 }
 

@@ -17,12 +17,14 @@ const QUERY: usize = 0;
 const KEY: usize = 1;
 const VALUE: usize = 2;
 
-/// `out_i = sum_j dropout(alpha_ij) v_j` with `alpha_i = softmax_j <q_i, k_j> / sqrt(d)` head by head, over the entries of
-/// an operator; zeros for a node without any.
+/// `out_i = sum_j dropout(alpha_ij) v_j` with `alpha_i = softmax_j (<q_i, k_j> / sqrt(d) + m_ij)` head by head, over the entries
+/// of an operator, m constant; zeros for a node without any.
 #[derive(Debug)]
 struct DotAttention {
     coefficients: Coefficients,
     scale: f32,
+    /// What is added to the scores of an entry; nothing if empty.
+    bias: Arc<[f32]>,
 }
 
 impl Builder<'_, '_, '_> {
@@ -39,14 +41,31 @@ impl Builder<'_, '_, '_> {
         heads: usize,
         p: f64,
     ) -> Result<Slot, Stopped> {
+        self.biased_attention(operator, Arc::new([]), [query, key, value], heads, p)
+    }
+
+    /// The same with a number for each entry, added to its scores. Rows of the operator are those of the queries, columns those
+    /// of keys and values, which may stand for other things.
+    ///
+    /// # Errors
+    /// As [`Builder::dot_attention`].
+    pub fn biased_attention(
+        &mut self,
+        operator: &Arc<Operator>,
+        bias: Arc<[f32]>,
+        [query, key, value]: [Slot; 3],
+        heads: usize,
+        p: f64,
+    ) -> Result<Slot, Stopped> {
         let axis = self.axis(value);
         debug_assert!((1..=MAX_HEADS).contains(&heads) && self.axis(query) == axis && self.axis(key) == axis);
         let dropout = self.mask(p);
         let layer = DotAttention {
             coefficients: Coefficients::new(self, operator, heads, axis, dropout)?,
+            bias,
             scale: (1.0 / (axis.len() as f64 / heads as f64).sqrt()) as f32,
         };
-        let space = self.space(value);
+        let space = self.space(query);
         Ok(self.push(layer, &[query, key, value], &[], space, axis))
     }
 }
@@ -56,7 +75,11 @@ impl Layer for DotAttention {
         let own = &self.coefficients;
         let pattern = tensors.operator(&own.operator)?.pattern;
         let dots = pattern.dots(&tensors.inputs[QUERY], &tensors.inputs[KEY], own.shape.heads)?;
-        let alpha = pattern.softmax(&(dots * f64::from(self.scale))?)?;
+        let mut scores = (dots * f64::from(self.scale))?;
+        if !self.bias.is_empty() {
+            scores = scores.broadcast_add(&tensors.constant(&self.bias, self.bias.len(), 1)?)?;
+        }
+        let alpha = pattern.softmax(&scores)?;
         pattern.sum(&pattern.dropout(&alpha, tensors.mask(own.dropout))?, &tensors.inputs[VALUE])
     }
 
@@ -75,6 +98,9 @@ impl Layer for DotAttention {
         let own = &mut self.coefficients;
         let (edges, query, key) = (own.operator.incoming(), pass.input(QUERY), pass.input(KEY));
         edge::dots(pass.rows(), edges, own.shape, query, key, self.scale, &mut own.alpha, pass.monitor)?;
+        for (scores, bias) in own.alpha.chunks_exact_mut(own.shape.heads).zip(self.bias.iter()) {
+            scores.iter_mut().for_each(|score| *score += bias);
+        }
         own.attend(pass, VALUE, out)
     }
 

@@ -21,6 +21,7 @@ pub mod polynomial;
 pub mod pool;
 pub mod propagate;
 pub mod propagate_beside;
+pub mod signs;
 pub mod smooth;
 pub mod softmax;
 

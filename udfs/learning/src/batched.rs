@@ -1,0 +1,203 @@
+//! A model on complexes: every pass runs on some complexes of the collection.
+
+use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use std::sync::Arc;
+
+use crate::complexes::{ComplexBatch, ComplexSet, widths};
+use crate::error::{BuildError, TrainError};
+use crate::features::Features;
+use crate::kernels::{RowSet, padded};
+use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope, zeros};
+use crate::options::TrainOptions;
+use crate::program::Program;
+use crate::registry;
+use crate::spec::ModelSpec;
+
+/// The complexes of a pass without training.
+const EVALUATED: usize = 256;
+
+/// A step builds the model anew on the complexes of its batch: as their operators are block-diagonal, the outputs are those
+/// on the whole collection. Without training, some hundred complexes at a time are computed. Beside the complexes and the
+/// outputs, memory holds one such model at a time.
+pub(crate) struct Batched<'a> {
+    spec: &'static ModelSpec,
+    set: &'a ComplexSet,
+    widths: Vec<usize>,
+    n_outputs: usize,
+    options: &'a TrainOptions,
+    monitor: &'a dyn Monitor,
+    layout: Layout,
+    nothing: (Arc<Graph>, Arc<Features>),
+    /// Rows of all complexes.
+    outputs: Vec<f32>,
+    gradient: Vec<f32>,
+    embedding: Option<(Vec<f32>, Axis)>,
+    /// Between the two passes of a step.
+    step: Option<Part<'a>>,
+    peak: usize,
+}
+
+/// A model on some complexes: its rows are theirs, in order.
+struct Part<'a> {
+    model: Program,
+    scope: Scope,
+    items: Vec<u32>,
+    reservation: Reservation<'a>,
+}
+
+impl<'a> Batched<'a> {
+    /// The model of the options on a collection that is not empty.
+    pub fn new(
+        set: &'a ComplexSet,
+        options: &'a TrainOptions,
+        monitor: &'a dyn Monitor,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Self, TrainError> {
+        let n_outputs = set.targets.n_outputs();
+        let dimension = options.integer("dimension").map_or(set.dimension(), |given| given as usize);
+        let mut batched = Self {
+            spec: registry::model(&options.model)?,
+            set,
+            widths: widths(set, options.features, dimension)?,
+            n_outputs,
+            options,
+            monitor,
+            layout: Layout::default(),
+            nothing: (
+                Arc::new(Graph::from_edges(0, &[])),
+                Arc::new(Features::Dense { columns: 1, values: Vec::new() }),
+            ),
+            outputs: zeros(reservation, set.len() * padded(n_outputs))?,
+            gradient: zeros(reservation, set.len() * padded(n_outputs))?,
+            embedding: None,
+            step: None,
+            peak: 0,
+        };
+        // Parameters do not depend on the complexes: one is enough to learn their shapes.
+        let part = batched.part(&[0], false)?;
+        batched.layout = part.model.layout().clone();
+        if let (true, Some((_, axis))) = (options.keep_embeddings, part.model.embedding()) {
+            batched.embedding = Some((zeros(reservation, set.len() * axis.stride())?, axis));
+        }
+        Ok(batched)
+    }
+
+    fn part(&self, items: &[u32], train: bool) -> Result<Part<'a>, BuildError> {
+        let mut reservation = Reservation::new(self.monitor, 0)?;
+        let batch = ComplexBatch::new(self.set, items, &self.widths, self.options, &mut reservation)?;
+        let problem = Problem {
+            graph: Messages::Whole(Arc::clone(&self.nothing.0)),
+            arcs: None,
+            features: Arc::clone(&self.nothing.1),
+            n_outputs: self.n_outputs,
+            known_labels: Arc::new([]),
+            options: self.options,
+            complexes: Some(&batch),
+            device: false,
+        };
+        let model = (self.spec.build)(&problem, &mut reservation)?;
+        let rows: Vec<u32> = (0..items.len() as u32).collect();
+        let scope = model.scope(&rows, train, true, &mut reservation)?;
+        Ok(Part { model, scope, items: items.to_vec(), reservation })
+    }
+
+    /// Copies what a part gave to the rows of all complexes.
+    fn keep(&mut self, part: &Part<'_>) {
+        let copy = |from: &[f32], to: &mut [f32], stride: usize| {
+            for (&item, row) in part.items.iter().zip(from.chunks_exact(stride)) {
+                to[item as usize * stride..][..stride].copy_from_slice(row);
+            }
+        };
+        copy(part.model.outputs(), &mut self.outputs, padded(self.n_outputs));
+        if let (Some((to, axis)), Some((from, _))) = (&mut self.embedding, part.model.embedding()) {
+            copy(from, to, axis.stride());
+        }
+        self.peak = self.peak.max(part.reservation.bytes());
+    }
+}
+
+impl Model for Batched<'_> {
+    fn space(&self) -> Option<&crate::spaces::Space> {
+        None
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Rows: the targets.
+    fn scope(
+        &self,
+        targets: &[u32],
+        _train: bool,
+        _pruned: bool,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Scope, Stopped> {
+        reservation.grow(RowSet::bytes(targets.len()))?;
+        Ok(Scope { rows: vec![Arc::new(RowSet::new(self.set.len(), targets.to_vec()))], prepared: Vec::new() })
+    }
+
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        // The last step's memory is released before more is reserved.
+        self.step = None;
+        let train = matches!(pass, Pass::Train { .. });
+        let targets = scope.targets().rows();
+        let size = if train { targets.len() } else { EVALUATED };
+        for items in targets.chunks(size.max(1)) {
+            monitor.check()?;
+            let mut part = self.part(items, train).map_err(stopped)?;
+            part.model.forward(&part.scope, parameters, pass, monitor)?;
+            self.keep(&part);
+            if train {
+                self.step = Some(part);
+            }
+        }
+        Ok(())
+    }
+
+    fn outputs(&self) -> &[f32] {
+        &self.outputs
+    }
+
+    fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]) {
+        (&self.outputs, &mut self.gradient)
+    }
+
+    fn backward(
+        &mut self,
+        _scope: &Scope,
+        parameters: &[f32],
+        pass: Pass,
+        gradient: &mut [f32],
+        monitor: &dyn Monitor,
+    ) -> Result<(), Stopped> {
+        let Some(mut part) = self.step.take() else { return Ok(()) };
+        let (stride, d_outputs) = (padded(self.n_outputs), part.model.outputs_and_gradient().1);
+        for (&item, row) in part.items.iter().zip(d_outputs.chunks_exact_mut(stride)) {
+            row.copy_from_slice(&self.gradient[item as usize * stride..][..stride]);
+        }
+        part.model.backward(&part.scope, parameters, pass, gradient, monitor)
+    }
+
+    fn penalty(&self) -> f64 {
+        self.step.as_ref().map_or(0.0, |part| part.model.penalty())
+    }
+
+    fn embedding(&self) -> Option<(&[f32], Axis)> {
+        self.embedding.as_ref().map(|(values, axis)| (&values[..], *axis))
+    }
+
+    fn peak(&self) -> usize {
+        self.peak
+    }
+}
+
+fn stopped(error: BuildError) -> Stopped {
+    use bonnet_topology::{FacesError, SpectrumError};
+    match error {
+        BuildError::Stopped(stopped) | BuildError::Spectrum(SpectrumError::Faces(FacesError::Stopped(stopped))) => {
+            stopped
+        }
+        error => unreachable!("the same was accepted when the layout was learnt: {error}"),
+    }
+}

@@ -1,0 +1,80 @@
+//! What the models on simplicial complexes share.
+
+use bonnet_graph::Stopped;
+
+use crate::choices::Task;
+use crate::complexes::ComplexBatch;
+use crate::error::{BuildError, OptionError};
+use crate::kernels::elementwise::Activation;
+use crate::network::{Axis, Operator};
+use crate::option_spec::OptionSpec;
+use crate::options::TrainOptions;
+use crate::program::layers::pool::Pool;
+use crate::program::{Builder, Program, Slot, Space};
+
+/// What can be learnt of complexes.
+pub(crate) const COMPLEX_TASKS: &[&str] = &[Task::GraphClassification.name(), Task::GraphRegression.name()];
+
+/// What follows the sums of a layer.
+pub(crate) const ACTIVATION: OptionSpec = OptionSpec::choice(
+    "activation",
+    "sigmoid",
+    &["sigmoid", "relu", "tanh", "identity"],
+    "what follows the sums of a layer. With an odd one (tanh, identity) and features that change their sign with the \
+     orientation of a simplex, so do the hidden rows",
+);
+
+/// The activation of the options.
+pub(crate) fn activation(options: &TrainOptions) -> Result<Activation, OptionError> {
+    Ok(match options.text("activation")? {
+        "relu" => Activation::Relu,
+        "tanh" => Activation::Tanh,
+        "identity" => Activation::Identity,
+        _ => Activation::Sigmoid,
+    })
+}
+
+/// Whether boundary matrices have signs.
+pub(crate) fn signed(options: &TrainOptions) -> Result<bool, OptionError> {
+    Ok(options.text("signed")? == "true")
+}
+
+/// The features of the simplices of a dimension.
+pub(crate) fn input(b: &mut Builder<'_, '_, '_>, batch: &ComplexBatch, k: usize) -> Result<Slot, Stopped> {
+    let features = batch.features(k);
+    let axis = Axis::padded(1, features.width);
+    b.constant(Space::Rows(batch.count(k)), axis, |out| {
+        for (to, from) in out.chunks_exact_mut(axis.stride()).zip(features.values.chunks_exact(features.width)) {
+            to[..features.width].copy_from_slice(from);
+        }
+    })
+}
+
+/// The sum of the rows of each complex in a dimension.
+pub(crate) fn sum(b: &mut Builder<'_, '_, '_>, batch: &ComplexBatch, k: usize, x: Slot) -> Result<Slot, Stopped> {
+    b.pool(x, batch.starts(k), Pool::Sum)
+}
+
+/// The read-out of the benchmark: an affine layer for the sums of each dimension, added.
+pub(crate) fn read_out(mut b: Builder<'_, '_, '_>, pooled: &[Slot], n_outputs: usize) -> Result<Program, BuildError> {
+    let mut terms = Vec::new();
+    for (k, &x) in pooled.iter().enumerate() {
+        terms.push((b.affine(x, &format!("read_out.{k}"), n_outputs), 1.0));
+    }
+    let out = b.sum(&terms);
+    Ok(b.finish(out)?)
+}
+
+/// `D^-1/2 M D^-1/2`, D the sums of the absolute values of the rows; empty rows stay empty.
+pub(crate) fn normalized(matrix: Operator) -> Operator {
+    let csr = matrix.csr();
+    let rows = || csr.offsets.windows(2).map(|w| w[0]..w[1]);
+    let sums = rows().map(|row| csr.values[row].iter().map(|v| f64::from(v.abs())).sum::<f64>());
+    let roots: Vec<f64> = sums.map(|sum| if sum > 0.0 { 1.0 / sum.sqrt() } else { 0.0 }).collect();
+    let values = rows()
+        .enumerate()
+        .flat_map(|(i, row)| row.map(move |e| (i, e)))
+        .map(|(i, e)| (f64::from(csr.values[e]) * roots[i] * roots[csr.columns[e] as usize]) as f32)
+        .collect();
+    Operator::from_rows(csr.offsets.to_vec(), csr.columns.to_vec(), values, true)
+}

@@ -1,0 +1,111 @@
+//! Simplicial attention network (Giusti, Battiloro, Di Lorenzo, Sardellitti and Barbarossa 2022).
+
+use std::sync::Arc;
+
+use bonnet_graph::Reservation;
+use candle_core::{Result as Tensors, Tensor};
+
+use super::complexes::{self, COMPLEX_TASKS};
+use crate::complexes::Part;
+use crate::error::{BuildError, OptionError};
+use crate::network::{Operator, Problem};
+use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
+use crate::program::layers::composed::{Composed, Hop, Neighborwise};
+use crate::program::layers::expression::Precision;
+use crate::program::{Builder, Program, Slot};
+use crate::spec::{COMPLEXES, ModelSpec};
+use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
+
+/// The registration.
+pub const SPEC: ModelSpec = ModelSpec {
+    name: "san",
+    family: COMPLEXES,
+    geometry: "euclidean",
+    tasks: COMPLEX_TASKS,
+    source: "Giusti, Battiloro, Di Lorenzo, Sardellitti and Barbarossa 2022, Simplicial attention networks",
+    defaults: Defaults { layers: 1, ..OF_COMPLEXES },
+    own: &[
+        BATCH_OF_COMPLEXES,
+        DIMENSION,
+        SIGNED,
+        complexes::ACTIVATION,
+        OptionSpec::integer("filters", 2, [1, 64], "J, the largest power of the attention matrices"),
+        OptionSpec::integer(
+            "harmonic_order",
+            5,
+            [0, 1000],
+            "the power of I - epsilon L, which nears the harmonic projector",
+        ),
+        OptionSpec::real("harmonic_epsilon", 0.1, [0.0, f64::INFINITY], "epsilon in I - epsilon L"),
+    ],
+    reach: None,
+    build,
+};
+
+/// The slope of scores below 0.
+const SLOPE: f64 = 0.2;
+
+/// `sum_j softmax_j(leaky(t_i + s_j)) y_j` over the entries of an operator, with t and s the columns of the first input.
+#[derive(Debug)]
+struct Attend;
+
+impl Neighborwise for Attend {
+    fn compute(&self, x: &[Tensor], _w: &[Tensor], hop: &Hop) -> Tensors<Tensor> {
+        let (scores, y) = (&x[0], &x[1]);
+        let sums = (hop.target(&scores.narrow(1, 0, 1)?.contiguous()?)?
+            + hop.source(&scores.narrow(1, 1, 1)?.contiguous()?)?)?;
+        let weights = hop.softmax(&(sums.relu()? - (sums.neg()?.relu()? * SLOPE)?)?)?;
+        hop.sum(&hop.source(y)?.broadcast_mul(&weights)?)
+    }
+}
+
+/// `Z <- sigmoid(sum_p A_down^p X W_p + A_up^p X V_p + (I - epsilon L_1)^5 X W_h)` on edges, p = 1..J: A_down is the softmax of
+/// the scores of two edges, a learnt product with what all `X W_p` give for both, over the edges with a common vertex, A_up
+/// the same over those with a common triangle. Edges alone are read out.
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
+    let (options, batch) = (problem.options, problem.complexes()?);
+    let (signed, activation) = (complexes::signed(options)?, complexes::activation(options)?);
+    let (filters, order) = (options.integer("filters")? as usize, options.integer("harmonic_order")?);
+    let epsilon = options.real("harmonic_epsilon")?;
+    if batch.dimension() == 0 {
+        let why = "1 or more: the model reads the edges of complexes";
+        return Err(OptionError::invalid("dimension", 0, why).into());
+    }
+    let mut b = Builder::new(problem, reservation);
+    let pattern = |b: &mut Builder<'_, '_, '_>, part: Part| -> Result<Arc<Operator>, BuildError> {
+        // Without signs, that no entry cancels.
+        Ok(Arc::new(batch.laplacian(1, part, false, b.reservation())?))
+    };
+    let parts = [("lower", pattern(&mut b, Part::Lower)?), ("upper", pattern(&mut b, Part::Upper)?)];
+    let laplacian = Arc::new(batch.laplacian(1, Part::Both, signed, b.reservation())?);
+    let mut x = complexes::input(&mut b, batch, 1)?;
+    for l in 0..options.layers {
+        let h = b.dropout(x, options.dropout);
+        let mut terms = Vec::new();
+        for (name, operator) in parts.iter().take(if batch.dimension() > 1 { 2 } else { 1 }) {
+            let powers: Vec<Slot> =
+                (1..=filters).map(|p| b.linear(h, format!("{l}.{name}.{p}"), options.hidden)).collect();
+            let all = b.concat(&powers);
+            let scores = b.linear(all, format!("{l}.{name}.attention"), 2);
+            let mut z = powers[filters - 1];
+            for p in (0..filters).rev() {
+                let (space, axis) = (b.space(z), b.axis(z));
+                let layer = Composed::with(Attend, operator, Precision::Single);
+                z = b.push(layer, &[scores, z], &[], space, axis);
+                if p > 0 {
+                    z = b.sum(&[(z, 1.0), (powers[p - 1], 1.0)]);
+                }
+            }
+            terms.push((z, 1.0));
+        }
+        let mut harmonic = b.linear(h, format!("{l}.harmonic"), options.hidden);
+        for _ in 0..order {
+            harmonic = b.propagate_plus(&laplacian, -epsilon, harmonic, 1.0, harmonic);
+        }
+        terms.push((harmonic, 1.0));
+        let z = b.sum(&terms);
+        x = b.activation(z, activation);
+    }
+    let pooled = complexes::sum(&mut b, batch, 1, x)?;
+    complexes::read_out(b, &[pooled], problem.n_outputs)
+}

@@ -1,0 +1,54 @@
+//! Simplicial complex network, each dimension apart (Yang, Sala and Bogdan 2022).
+
+use std::sync::Arc;
+
+use bonnet_graph::Reservation;
+
+use super::complexes::{self, COMPLEX_TASKS};
+use crate::complexes::Part;
+use crate::error::{BuildError, OptionError};
+use crate::kernels::elementwise::Activation;
+use crate::network::Problem;
+use crate::option_spec::OF_COMPLEXES;
+use crate::program::{Builder, Program};
+use crate::spec::{COMPLEXES, ModelSpec};
+use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
+
+/// The registration.
+pub const SPEC: ModelSpec = ModelSpec {
+    name: "scn",
+    family: COMPLEXES,
+    geometry: "euclidean",
+    tasks: COMPLEX_TASKS,
+    source: "Yang, Sala and Bogdan 2022, Efficient representation learning for higher-order data with simplicial complexes",
+    defaults: OF_COMPLEXES,
+    own: &[BATCH_OF_COMPLEXES, DIMENSION, SIGNED],
+    reach: None,
+    build,
+};
+
+/// `X_k <- sigmoid(N_k X_k W_k)` in every layer with `N = D^-1/2 L_k D^-1/2`, L_k the Hodge Laplacian and D the sums of the
+/// absolute values of its rows; every layer is as wide as the features of its dimension, so `hidden` is not read.
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
+    let (options, batch) = (problem.options, problem.complexes()?);
+    if options.hidden != OF_COMPLEXES.hidden as usize {
+        let why = "left out: every layer is as wide as the features";
+        return Err(OptionError::invalid("hidden", options.hidden, why).into());
+    }
+    let signed = complexes::signed(options)?;
+    let mut b = Builder::new(problem, reservation);
+    let mut pooled = Vec::new();
+    for k in 0..=batch.dimension() {
+        let laplacian = batch.laplacian(k, Part::Both, signed, b.reservation())?;
+        let operator = Arc::new(complexes::normalized(laplacian));
+        let mut h = complexes::input(&mut b, batch, k)?;
+        for l in 0..options.layers {
+            let h_in = b.dropout(h, options.dropout);
+            let z = b.linear(h_in, format!("{l}.weight.{k}"), batch.features(k).width);
+            let z = b.propagate(&operator, z);
+            h = b.activation(z, Activation::Sigmoid);
+        }
+        pooled.push(complexes::sum(&mut b, batch, k, h)?);
+    }
+    complexes::read_out(b, &pooled, problem.n_outputs)
+}
