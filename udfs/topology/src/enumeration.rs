@@ -78,12 +78,21 @@ impl Complexes {
     }
 }
 
-/// A search that stands between two steps: the nodes yet to be visited, the next one last.
+/// A search that stands between two steps: what is yet to come, the next last.
 #[derive(Debug, Clone)]
 pub(crate) struct Search<N> {
     max_vertices: usize,
     facet_size: usize,
-    pending: Vec<N>,
+    pending: Vec<Pending<N>>,
+}
+
+/// What is yet to come of a search.
+#[derive(Debug, Clone)]
+enum Pending<N> {
+    /// A subtree that nobody has visited.
+    Node(N),
+    /// Results that wait for those of the subtrees before them.
+    Found(Complexes),
 }
 
 /// The nodes that one task visits before it gives back the rest of its subtree: a few milliseconds of work.
@@ -93,13 +102,12 @@ const STEP_TASKS: usize = 64;
 
 impl<N: Node> Search<N> {
     /// A search from these nodes, in this order.
-    pub(crate) fn new(max_vertices: usize, facet_size: usize, mut roots: Vec<N>) -> Self {
-        roots.reverse();
-        Self { max_vertices, facet_size, pending: roots }
+    pub(crate) fn new(max_vertices: usize, facet_size: usize, roots: Vec<N>) -> Self {
+        Self { max_vertices, facet_size, pending: roots.into_iter().rev().map(Pending::Node).collect() }
     }
 
-    /// The results of the next piece of work, `None` once there is none left. Pieces have a fixed size in nodes, so that
-    /// the order of the results is that of one depth-first search, whatever the number of threads.
+    /// The results of the next piece of work, `None` once there is none left. Results come in the order of one depth-first
+    /// search, whatever the number of threads: those of a subtree wait while there is more to visit before it.
     ///
     /// # Errors
     /// When the host wants no answer or has no room.
@@ -107,27 +115,63 @@ impl<N: Node> Search<N> {
         if self.pending.is_empty() {
             return Ok(None);
         }
-        let tasks: Vec<N> = (0..STEP_TASKS).map_while(|_| self.pending.pop()).collect();
-        let _room = Reservation::new(monitor, (self.pending.len() + STEP_TASKS * 256) * size_of::<N>())?;
-        let visit = |root: &N| -> Result<(Complexes, Vec<N>), Stopped> {
-            monitor.check()?;
-            let mut found = Complexes::new(self.facet_size);
-            let mut stack = vec![*root];
-            for _ in 0..TASK_NODES {
-                let Some(node) = stack.pop() else { break };
-                if node.complete() {
-                    node.write(&mut found);
-                } else {
-                    node.expand(self.max_vertices, &mut stack);
-                }
-            }
-            Ok((found, stack))
-        };
-        let visited: Vec<_> = tasks.par_iter().with_max_len(1).map(visit).collect::<Result<_, _>>()?;
+        let mut next = Vec::new();
+        let mut n_tasks = 0;
+        while n_tasks < STEP_TASKS
+            && let Some(pending) = self.pending.pop()
+        {
+            n_tasks += usize::from(matches!(pending, Pending::Node(_)));
+            next.push(pending);
+        }
+        let waiting: usize = self.pending.iter().chain(&next).map(Pending::bytes).sum();
+        let _room = Reservation::new(monitor, waiting + STEP_TASKS * 256 * size_of::<N>())?;
+        let visited: Vec<_> = next
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|pending| self.visit(pending, monitor))
+            .collect::<Result<_, _>>()?;
         let mut found = Complexes::new(self.facet_size);
-        visited.iter().for_each(|(part, _)| found.append(part));
-        visited.iter().rev().for_each(|(_, rest)| self.pending.extend_from_slice(rest));
+        let mut rest: Vec<Pending<N>> = Vec::new();
+        for (part, subtrees) in visited {
+            match rest.last_mut() {
+                None => found.append(&part),
+                Some(Pending::Found(before)) => before.append(&part),
+                Some(Pending::Node(_)) if !part.is_empty() => rest.push(Pending::Found(part)),
+                Some(Pending::Node(_)) => {}
+            }
+            rest.extend(subtrees.into_iter().rev().map(Pending::Node));
+        }
+        self.pending.extend(rest.into_iter().rev());
         Ok(Some(found))
+    }
+
+    /// The first results of what is pending, and the nodes yet to be visited, the next one last.
+    fn visit(&self, pending: Pending<N>, monitor: &dyn Monitor) -> Result<(Complexes, Vec<N>), Stopped> {
+        let root = match pending {
+            Pending::Found(found) => return Ok((found, Vec::new())),
+            Pending::Node(root) => root,
+        };
+        monitor.check()?;
+        let mut found = Complexes::new(self.facet_size);
+        let mut stack = vec![root];
+        for _ in 0..TASK_NODES {
+            let Some(node) = stack.pop() else { break };
+            if node.complete() {
+                node.write(&mut found);
+            } else {
+                node.expand(self.max_vertices, &mut stack);
+            }
+        }
+        Ok((found, stack))
+    }
+}
+
+impl<N> Pending<N> {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Node(_) => size_of::<Self>(),
+            Self::Found(found) => size_of::<Self>() + found.bytes(),
+        }
     }
 }
 
@@ -177,16 +221,16 @@ mod tests {
                 .map(|i| complexes.facets(i).to_vec())
                 .collect()
         };
-        let [small, large] = [7, 9].map(|n| {
+        let [small, large] = [9, 10].map(|n| {
             let mut surfaces = SurfaceEnumeration::new(n);
             all(|| surfaces.step(&Unmonitored).unwrap())
         });
-        (4..=7).for_each(|n| assert_eq!(with(&small, n), with(&large, n)));
-        let [small, large] = [7, 8].map(|n| {
+        (4..=9).for_each(|n| assert_eq!(with(&small, n), with(&large, n)));
+        let [small, large] = [8, 9].map(|n| {
             let mut manifolds = ThreeManifoldEnumeration::new(n);
             all(|| manifolds.step(&Unmonitored).unwrap())
         });
-        (5..=7).for_each(|n| assert_eq!(with(&small, n), with(&large, n)));
+        (5..=8).for_each(|n| assert_eq!(with(&small, n), with(&large, n)));
     }
 
     /// Lets a number of checks pass, and counts the bytes that are held.
