@@ -275,7 +275,7 @@ fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunctio
     for (parameter, arg) in function.parameters.iter().zip(&params.args) {
         let column = format!("__{}", parameter.name);
         match (&parameter.kind, arg) {
-            (ParameterKind::Column(_), Expr::Literal(ScalarValue::Null, _)) if parameter.optional => {}
+            (ParameterKind::Column(_), arg) if parameter.optional && is_null(arg) => {}
             (ParameterKind::Column(_), arg) => {
                 let option = match parameter.name {
                     SRC => "@src",
@@ -286,8 +286,8 @@ fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunctio
                 columns.insert(column, arg.clone());
             }
             // Left out before an argument that is given.
-            (ParameterKind::Option(_), Expr::Literal(ScalarValue::Null, _))
-                if parameter.optional && parameter.default == OptionValue::Null =>
+            (ParameterKind::Option(_), arg)
+                if parameter.optional && parameter.default == OptionValue::Null && is_null(arg) =>
             {
                 options.insert(parameter.name, OptionValue::Null);
             }
@@ -315,4 +315,13 @@ fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunctio
     let plan = LogicalPlan::Extension(Extension { node: Arc::new(node) });
     let value = Expr::Column(Column::new_unqualified(name));
     LogicalPlanBuilder::from(plan).project(own.into_iter().chain([value]))?.build()
+}
+
+/// Whether an argument is NULL, also within the casts that type coercion puts around it.
+fn is_null(arg: &Expr) -> bool {
+    match arg {
+        Expr::Literal(value, _) => value.is_null(),
+        Expr::Cast(cast) => is_null(&cast.expr),
+        _ => false,
+    }
 }

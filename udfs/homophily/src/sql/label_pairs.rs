@@ -43,8 +43,8 @@ pub fn label_homophily() -> Function {
     of_labels("label_homophily", Answer::All)
         .returns("STRUCT(edge_homophily DOUBLE, adjusted_homophily DOUBLE, label_informativeness DOUBLE)")
         .description(
-            "The three metrics of how labels meet, from one count of the rows; each field as the function of its name \
-             says. (Where a query asks for several of those functions with the same arguments, this one runs for them.)",
+            "The three metrics of how labels meet, from one count of the rows: each field as the function of its name \
+             says. Where a query asks for several of those functions with the same arguments, this one runs for them.",
         )
         .example("SELECT label_homophily(a, b) FROM (VALUES (1, 1), (1, 2), (2, 2)) t(a, b)")
 }
