@@ -13,6 +13,8 @@ use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
 use crate::attachments;
+#[cfg(feature = "pg")]
+use crate::memory::Share;
 use crate::memory::SpillingPool;
 use crate::{Error, Result, Session, front, functions, panics};
 
@@ -138,7 +140,16 @@ impl Engine {
 
     /// A new session on this engine, with its own settings and current schema.
     pub fn session(&self) -> Session {
-        Session::new(self.clone())
+        Session::new(self.clone(), Arc::clone(&self.shared.environment))
+    }
+
+    /// A new session whose statements may hold so many bytes of the engine's; `None` for all.
+    #[cfg(feature = "pg")]
+    pub(crate) fn session_within(&self, limit: Option<usize>) -> Session {
+        let environment = &self.shared.environment;
+        let Some(limit) = limit else { return self.session() };
+        let memory_pool = Arc::new(Share::new(Arc::clone(&environment.memory_pool), limit));
+        Session::new(self.clone(), Arc::new(RuntimeEnv { memory_pool, ..environment.as_ref().clone() }))
     }
 
     /// Runs a text of one or more statements in a session of its own, and answers the rows of the last; none where it

@@ -20,6 +20,8 @@ mod pictures;
 mod query;
 pub mod reference;
 mod rules;
+#[cfg(feature = "pg")]
+pub mod serve;
 mod session;
 mod settings;
 mod size;

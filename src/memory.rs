@@ -1,6 +1,10 @@
 //! The memory that queries share under a limit.
 
 use std::fmt;
+#[cfg(feature = "pg")]
+use std::sync::Arc;
+#[cfg(feature = "pg")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use datafusion::common::{DataFusionError, Result};
@@ -120,6 +124,83 @@ impl MemoryPool for SpillingPool {
 
     fn memory_limit(&self) -> MemoryLimit {
         MemoryLimit::Finite(self.limit)
+    }
+}
+
+/// What one of many users may have of a pool.
+#[cfg(feature = "pg")]
+#[derive(Debug)]
+pub(crate) struct Share {
+    pool: Arc<dyn MemoryPool>,
+    limit: usize,
+    reserved: AtomicUsize,
+}
+
+#[cfg(feature = "pg")]
+impl Share {
+    /// At most so many bytes of the pool.
+    pub(crate) fn new(pool: Arc<dyn MemoryPool>, limit: usize) -> Self {
+        Self { pool, limit, reserved: AtomicUsize::new(0) }
+    }
+}
+
+#[cfg(feature = "pg")]
+impl MemoryPool for Share {
+    fn name(&self) -> &str {
+        "share"
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        self.pool.register(consumer);
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.pool.unregister(consumer);
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        self.reserved.fetch_add(additional, Ordering::Relaxed);
+        self.pool.grow(reservation, additional);
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        self.pool.shrink(reservation, shrink);
+        self.reserved.fetch_sub(shrink, Ordering::Relaxed);
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        let within = |held: usize| held.checked_add(additional).filter(|&held| held <= self.limit);
+        self.reserved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within).map_err(|held| {
+            DataFusionError::ResourcesExhausted(format!(
+                "{} asks for {additional} bytes more, where the statements of this connection hold {held} of the memory limit \
+                 of {} for each connection",
+                reservation.consumer().name(),
+                self.limit
+            ))
+        })?;
+        let granted = self.pool.try_grow(reservation, additional);
+        if granted.is_err() {
+            self.reserved.fetch_sub(additional, Ordering::Relaxed);
+        }
+        granted
+    }
+
+    fn reserved(&self) -> usize {
+        self.reserved.load(Ordering::Relaxed)
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Finite(match self.pool.memory_limit() {
+            MemoryLimit::Finite(limit) => limit.min(self.limit),
+            _ => self.limit,
+        })
+    }
+}
+
+#[cfg(feature = "pg")]
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bytes of {}", self.name(), self.limit, self.pool)
     }
 }
 

@@ -1,8 +1,12 @@
 //! A session: one user's settings and current schema, and the way of a statement through the engine.
 
+#[cfg(feature = "pg")]
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
+#[cfg(feature = "pg")]
+use arrow::datatypes::DataType;
 use arrow::datatypes::SchemaRef;
 use bonnet_catalogs::{CommittedRows, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, lend};
 use bonnet_sql::{
@@ -13,6 +17,7 @@ use bonnet_sql::{
 use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::planner::ExprPlanner;
@@ -74,7 +79,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(engine: Engine) -> Self {
+    /// A session on an engine whose statements run in this environment.
+    pub(crate) fn new(engine: Engine, environment: Arc<RuntimeEnv>) -> Self {
         let shared = &engine.shared;
         let progress = Arc::new(Progress::default());
         let kernels = KernelContext {
@@ -96,7 +102,7 @@ impl Session {
             .with_extension(Arc::new(names::table_versions()))
             .with_extension(Arc::new(names::graph_schemas()));
         let options = config.options_mut();
-        if let MemoryLimit::Finite(limit) = shared.environment.memory_pool.memory_limit() {
+        if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
             // Each of the sorts that run at once reserves this before it reads a row.
             let reserved = &mut options.execution.sort_spill_reservation_bytes;
             *reserved = (*reserved).min(limit / (8 * shared.threads));
@@ -110,7 +116,7 @@ impl Session {
         let registry = &shared.registry;
         let mut builder = SessionStateBuilder::new()
             .with_config(config)
-            .with_runtime_env(Arc::clone(&shared.environment))
+            .with_runtime_env(environment)
             .with_default_features()
             .with_query_planner(Arc::new(CheckedPlanner(BonnetQueryPlanner)))
             .with_relation_planners(vec![
@@ -216,6 +222,14 @@ impl Session {
         self.run(work).await?.0
     }
 
+    /// The types of a statement's parameters `$1`, `$2`, ... by their numbers, where their places say them. Nothing is run.
+    #[cfg(feature = "pg")]
+    pub(crate) async fn parameter_types(&self, statement: &str) -> Result<BTreeMap<usize, DataType>> {
+        let (session, text) = (self.clone(), statement.to_owned());
+        let work = async move { statements::parameter_types(&session, parse::parse(&text)?).await };
+        self.run(work).await?.0
+    }
+
     /// Appends rows to a table, in memory or lasting, as one statement: all of them or none. Needs no SQL, so it is the
     /// quickest way for a program to write many batches. Columns are found by their names, in any order, and cast to the
     /// types of the table; those that the rows lack hold their default or NULL. `table` is written as in SQL. Answers the
@@ -230,7 +244,7 @@ impl Session {
     }
 
     /// Does the work of a statement on the engine's threads, until its deadline.
-    async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<(Result<T>, Option<Deadline>, CancelOnDrop)> {
@@ -271,7 +285,7 @@ impl Session {
         let state = self.context.state_ref();
         let kernels = state.read().config().get_extension::<KernelContext>();
         let kernels = kernels.ok_or_else(|| Error::statement("the session lends no kernel threads"))?;
-        let memory = Arc::clone(&self.engine.shared.environment.memory_pool);
+        let memory = Arc::clone(&state.read().runtime_env().memory_pool);
         Ok(CancelOnDrop(RunningStatement::new(kernels.as_ref().clone(), memory, deadline.map(Deadline::end))))
     }
 

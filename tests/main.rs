@@ -25,6 +25,8 @@ mod published;
 mod published_heterophily;
 mod registry;
 mod relational;
+#[cfg(feature = "pg")]
+mod serve;
 mod slt;
 mod triangulations;
 

@@ -7,11 +7,13 @@ mod complete;
 mod highlight;
 mod interrupt;
 mod meta;
-mod output;
+pub(crate) mod output;
 mod progress;
 mod repl;
 mod report;
 mod script;
+#[cfg(feature = "pg")]
+mod serve;
 mod shell;
 mod variables;
 
@@ -84,6 +86,8 @@ struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Task {
     Report(report::ReportArguments),
+    #[cfg(feature = "pg")]
+    Serve(serve::ServeArguments),
 }
 
 /// Something to run from the command line.
@@ -100,11 +104,20 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
-    if let Some(Task::Report(report)) = &arguments.task {
-        return match open(&report.shell(), false) {
-            Ok(shell) => report::run(report, shell),
-            Err(text) => failed(&text),
-        };
+    match &arguments.task {
+        Some(Task::Report(report)) => {
+            return match open(&report.shell(), false) {
+                Ok(shell) => report::run(report, shell),
+                Err(text) => failed(&text),
+            };
+        }
+        #[cfg(feature = "pg")]
+        Some(Task::Serve(arguments)) => return serve::run(arguments.clone()),
+        None => {}
+    }
+    #[cfg(not(feature = "pg"))]
+    if arguments.database.as_deref().is_some_and(|name| name == "serve" && !name.exists()) {
+        return failed("this build of bonnet has no server: build it with --features pg (./serve names a database)");
     }
     let mut sources = sources(&matches);
     let prompt = sources.is_empty() && io::stdin().is_terminal();

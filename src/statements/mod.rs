@@ -20,6 +20,8 @@ mod views;
 
 pub(crate) use copy::abandon;
 pub(crate) use graph::create_of_rows as create_graph;
+#[cfg(feature = "pg")]
+pub(crate) use sql::parameter_types;
 pub(crate) use transaction::Transaction;
 pub(crate) use views::Views;
 

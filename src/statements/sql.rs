@@ -1,8 +1,12 @@
 //! Statements that DataFusion plans, once they are rewritten.
 
+#[cfg(feature = "pg")]
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
+#[cfg(feature = "pg")]
+use arrow::datatypes::DataType;
 use arrow::datatypes::SchemaRef;
 use bonnet_catalogs::counted;
 use datafusion::common::DataFusionError;
@@ -17,6 +21,8 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::{alter, changes, copy, external, nulls, partners, prepared, table, train_rows};
 use crate::front::columns::ColumnNames;
+#[cfg(feature = "pg")]
+use crate::front::statement::Statement;
 use crate::front::{self, Prepared, ast as front_ast, summarize};
 use crate::query::task_context;
 use crate::{Answer, Error, Result, Session};
@@ -55,6 +61,16 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
     let plan = front::plan_prepared(&state, statement).await?;
     let schema = Arc::clone(plan.schema().inner());
     Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
+}
+
+/// The types that a statement's parameters `$1`, `$2`, ... have by their places in it; those that are not listed may have
+/// any.
+#[cfg(feature = "pg")]
+pub(crate) async fn parameter_types(session: &Session, statement: Statement) -> Result<BTreeMap<usize, DataType>> {
+    let Statement::Sql(statement) = statement else { return Ok(BTreeMap::new()) };
+    let types = plan(session, *statement).await?.get_parameter_types()?;
+    let number = |name: &str| name.strip_prefix('$').and_then(|number| number.parse().ok());
+    Ok(types.into_iter().filter_map(|(name, data_type)| Some((number(&name)?, data_type?))).collect())
 }
 
 /// Runs a prepared statement as if it were typed now: on the tables as they are, and in our way where it changes rows.

@@ -74,7 +74,7 @@ impl JsonFormat for RowsInArray {
 }
 
 /// Each value of a column as a JSON text; NULL stays NULL.
-pub(super) fn texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let array = with_text_keys_in(array)?;
     let field = Arc::new(Field::new(field.name(), array.data_type().clone(), true));
     let options = EncoderOptions::default().with_explicit_nulls(true).with_encoder_factory(Arc::new(Floats));

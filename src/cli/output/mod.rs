@@ -17,6 +17,8 @@ use arrow::datatypes::SchemaRef;
 use bonnet_pictures::Request;
 use clap::ValueEnum;
 
+#[cfg(feature = "pg")]
+pub(crate) use self::json::texts as json_texts;
 pub(super) use self::layout::width;
 use self::pager::Pager;
 use crate::pictures::Document;

@@ -1,0 +1,226 @@
+//! PostgreSQL's catalog as clients ask for it: the tables of `pg_catalog` over the tables of the session.
+//!
+//! A query that reads nothing else is answered here, by a context of its own that has but these tables.
+
+mod empty;
+mod functions;
+mod objects;
+mod rewrite;
+mod tables;
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arrow::compute::concat_batches;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, Query, SelectItem, SetExpr, Statement, Visit, Visitor, visit_relations,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+
+use self::objects::Objects;
+use super::client_settings::ClientSettings;
+use super::statement::rows_of;
+use crate::front::ast::name_parts;
+use crate::{Error, Result, Session};
+
+/// The schema of the catalog.
+const PG_CATALOG: &str = "pg_catalog";
+
+/// What a connection sees of the catalog.
+pub(super) struct Catalog {
+    user: String,
+    process: i32,
+    /// The numbers of schemas and tables by their names, so that a number means the same from statement to statement.
+    numbers: HashMap<String, i64>,
+}
+
+impl Catalog {
+    /// The catalog for this user on the connection of this number.
+    pub(super) fn new(user: &str, process: i32) -> Self {
+        Self { user: user.to_owned(), process, numbers: HashMap::new() }
+    }
+
+    /// The rows of a query that [`asks`] for the catalog.
+    ///
+    /// # Errors
+    /// If the query asks for what this catalog lacks.
+    pub(super) async fn answer(
+        &mut self,
+        session: &Session,
+        settings: &ClientSettings,
+        statement: &str,
+    ) -> Result<SendableRecordBatchStream> {
+        let Some(mut query) = parsed(statement) else { return Err(Error::statement("the statement is no query")) };
+        let settings: Vec<(String, String)> =
+            settings.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let (of, user, process) = (session.clone(), self.user.clone(), self.process);
+        let work = async move {
+            let objects = Objects::of(&of, &mut numbers, user).await;
+            let known = rewrite::Known { objects: &objects, settings: &settings, process };
+            rewrite::rewrite(&mut query, &known);
+            let rows = match empty::rows(&query) {
+                Some(rows) => rows,
+                None => rows(query, objects, &settings).await?,
+            };
+            Ok((rows_of(rows)?, numbers))
+        };
+        let (rows, numbers) = session.run(work).await?.0?;
+        self.numbers = numbers;
+        Ok(rows)
+    }
+}
+
+/// The rows of a query over the tables of the catalog.
+async fn rows(query: Query, objects: Objects, settings: &[(String, String)]) -> Result<arrow::array::RecordBatch> {
+    let config = SessionConfig::new().with_target_partitions(1).with_default_catalog_and_schema("bonnet", PG_CATALOG);
+    let context = SessionContext::new_with_config(config);
+    let mut names = Vec::new();
+    let _ = visit_relations(&query, |name| {
+        names.extend(name_parts(name).and_then(|parts| parts.last().cloned()));
+        ControlFlow::<()>::Continue(())
+    });
+    names.sort();
+    names.dedup();
+    for name in names {
+        if let Some(table) = tables::table(&name, &objects, settings)? {
+            context.register_table(name.as_str(), Arc::new(table))?;
+        }
+    }
+    functions::register(&context, objects);
+    let statement = SqlStatement::Statement(Box::new(Statement::Query(Box::new(query))));
+    let plan = context.state().statement_to_plan(statement).await?;
+    let frame = DataFrame::new(context.state(), plan);
+    let schema = Arc::clone(frame.schema().inner());
+    let batches = frame.collect().await?;
+    let schema = batches.first().map_or(schema, |batch| batch.schema());
+    Ok(concat_batches(&schema, &batches).map_err(datafusion::common::DataFusionError::from)?)
+}
+
+/// The one query of a text, in the dialect of PostgreSQL.
+fn parsed(text: &str) -> Option<Query> {
+    let statements = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
+    match <[Statement; 1]>::try_from(statements).ok()? {
+        [Statement::Query(query)] => Some(*query),
+        _ => None,
+    }
+}
+
+/// Whether a statement is a query of PostgreSQL's catalog alone: all tables that it reads are of `pg_catalog`, or it reads
+/// none and calls a function of PostgreSQL's.
+pub(super) fn asks(statement: &str) -> bool {
+    let lower = statement.to_ascii_lowercase();
+    if !["pg_", "version", "current_", "session_user", "has_", "::reg", "as reg"]
+        .iter()
+        .any(|sign| lower.contains(sign))
+    {
+        return false;
+    }
+    let Some(query) = parsed(statement) else { return false };
+    let mut seen = Seen::default();
+    let _ = query.visit(&mut seen);
+    seen.tables.retain(|name| !matches!(name.as_slice(), [one] if seen.defined.contains(one)));
+    match seen.tables.is_empty() {
+        true => seen.calls && !seen.others,
+        false => seen.tables.iter().all(|name| match name.as_slice() {
+            [schema, _] => schema == PG_CATALOG,
+            [_, schema, _] => schema == PG_CATALOG,
+            [table] => tables::is_known(table),
+            _ => false,
+        }),
+    }
+}
+
+/// What a query reads and calls.
+#[derive(Default)]
+struct Seen {
+    tables: Vec<Vec<String>>,
+    /// Names that WITH gives.
+    defined: Vec<String>,
+    /// Whether a function of PostgreSQL's is called, and whether any other is.
+    calls: bool,
+    others: bool,
+}
+
+impl Visitor for Seen {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.defined.extend(ctes.map(|cte| crate::front::ast::normalized(&cte.alias.name)));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        self.tables.push(name_parts(name).unwrap_or_default());
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Expr::Cast { data_type, .. } = expr
+            && rewrite::is_reference(data_type)
+        {
+            self.calls = true;
+        }
+        if let Expr::Function(call) = expr {
+            let parts = name_parts(&call.name).unwrap_or_default();
+            let of_catalog = parts.first().is_some_and(|schema| parts.len() == 2 && schema == PG_CATALOG);
+            match parts.last().is_some_and(|name| rewrite::is_function(name)) || of_catalog {
+                true => self.calls = true,
+                false => self.others = true,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The items of a query's select list, if it has one; of a UNION that of its first query.
+fn items(query: &Query) -> Option<&[SelectItem]> {
+    let mut body = query.body.as_ref();
+    loop {
+        body = match body {
+            SetExpr::Select(select) => return Some(&select.projection),
+            SetExpr::Query(query) => query.body.as_ref(),
+            SetExpr::SetOperation { left, .. } => left.as_ref(),
+            _ => return None,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_of_the_catalog_are_told_from_those_of_tables() {
+        for yes in [
+            "SELECT version()",
+            "select pg_catalog.version()",
+            "SELECT current_schema(), current_user",
+            "SELECT 'cora.edges'::regclass::oid",
+            "SELECT * FROM pg_class",
+            "SELECT n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname !~ '^pg_' ORDER BY 1",
+            "WITH x AS (SELECT oid FROM pg_type) SELECT * FROM x",
+            "SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relname OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default",
+        ] {
+            assert!(asks(yes), "{yes}");
+        }
+        for no in [
+            "SELECT 1",
+            "SELECT * FROM t",
+            "SELECT * FROM pg_class, t",
+            "SELECT * FROM my.pg_class",
+            "SELECT * FROM pg_mine",
+            "SELECT count(*) FROM t WHERE version = 'pg_'",
+            "SELECT abs(1), 'pg_'",
+            "INSERT INTO t SELECT oid FROM pg_class",
+        ] {
+            assert!(!asks(no), "{no}");
+        }
+    }
+}
