@@ -335,12 +335,13 @@ mod tests {
     fn the_documented_values_of_a_job_are_values() {
         let values = |name: &str| {
             let option = RUN_OPTIONS.into_iter().find(|option| option.name == name).unwrap();
-            let words = option.range().replace(';', ",").replace(":k", ":8");
+            let words = option.range().replace(';', ",").replace(":k", ":8").replace(":m", ":9");
             let words = words.split(',').filter_map(|part| part.split_whitespace().next().map(str::to_owned));
             words.filter(|word| word != "or").collect::<Vec<_>>()
         };
         assert!(SCHEMES.iter().all(|(scheme, _)| scheme.parse::<bonnet_learning::SplitScheme>().is_ok()));
-        assert_eq!(values("features"), ["given", "identity", "degree", "random:8"]);
+        let features = ["given", "identity", "degree", "random:8", "degree_number", "one_hot_degree:9", "connectivity"];
+        assert_eq!(values("features"), features);
         assert!(values("features").iter().all(|it| it.parse::<bonnet_learning::FeatureSource>().is_ok()));
         assert!(values("select_by").len() > 6);
         assert!(values("select_by").iter().all(|it| it.parse::<bonnet_learning::SelectBy>().is_ok()));

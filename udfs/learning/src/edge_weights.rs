@@ -43,7 +43,7 @@ impl EdgeWeights {
         let order = |from: u32, to: u32| if directed || from < to { (from, to) } else { (to, from) };
         let mut rows: Vec<((u32, u32), f64)> =
             rows.filter(|(from, to, _)| from != to).map(|(from, to, weight)| (order(from, to), weight)).collect();
-        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        rows.sort_by_key(|row| row.0);
         if let Some(&((from, to), weight)) = rows.iter().find(|row| !row.1.is_finite()) {
             return Err(WeightError::NotFinite { from, to, weight });
         }

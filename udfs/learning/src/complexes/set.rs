@@ -10,12 +10,15 @@ use crate::error::DataError;
 use crate::graph_set::Targets;
 use crate::split::{Split, SplitError, SplitScheme};
 
+/// Codes of all complexes, by dimension and width.
+type Codes = BTreeMap<(usize, usize), Arc<[f32]>>;
+
 /// The complexes of a collection, with what is computed of them once.
 #[derive(Debug)]
 pub struct Complexes {
     pub(crate) chain: ChainComplex,
     /// By dimension and number of vectors.
-    codes: Mutex<BTreeMap<(usize, usize), Arc<[f32]>>>,
+    codes: Mutex<Codes>,
 }
 
 impl From<ChainComplex> for Complexes {

@@ -60,7 +60,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         let valid = format!("a divisor of hidden, {}", options.hidden);
         return Err(OptionError::invalid("heads", heads, &valid).into());
     }
-    let top = batch.dimension();
+    // A layer carries what is known of a dimension to the next one: no more of them reach the vertices, which are read out.
+    let top = batch.dimension().min(options.layers);
     let mut b = Builder::new(problem, reservation);
     let mut h = Vec::new();
     for k in 0..=top {
@@ -89,7 +90,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let columns = Axis::padded(heads, options.hidden / heads);
     for l in 0..options.layers {
         let mut sums: Vec<Vec<(Slot, f64)>> = h.iter().map(|&h| vec![(h, 1.0)]).collect();
-        for Arrow { from, to, pairs, bias } in &arrows {
+        let reach = options.layers - 1 - l;
+        for Arrow { from, to, pairs, bias } in arrows.iter().filter(|arrow| arrow.to <= reach) {
             let mut project = |name: &str, x: Slot| {
                 let (rows, width) = (b.axis(x), options.hidden);
                 let initial = crate::network::Initial::glorot(width, width);
@@ -102,7 +104,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
             let z = b.linear(z, format!("{l}.{from}.{to}.out"), options.hidden);
             sums[*to].push((z, 1.0));
         }
-        for (k, terms) in sums.iter().enumerate() {
+        for (k, terms) in sums.iter().enumerate().take(reach + 1) {
             let z = b.sum(terms);
             let z = b.layer_norm(z, &format!("{l}.{k}.norm.0"));
             let wide = b.affine(z, &format!("{l}.{k}.feed.0"), 2 * options.hidden);
@@ -111,10 +113,6 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
             let back = b.affine(wide, &format!("{l}.{k}.feed.1"), options.hidden);
             let z = b.sum(&[(z, 1.0), (back, 1.0)]);
             h[k] = b.layer_norm(z, &format!("{l}.{k}.norm.1"));
-            if l + 1 == options.layers {
-                // No other dimension is read out.
-                break;
-            }
         }
     }
     let pooled = b.pool(h[0], batch.starts(0), Pool::Mean)?;

@@ -60,14 +60,12 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     for l in 0..options.layers {
         let inputs: Vec<Slot> = x.iter().map(|&x| b.dropout(x, options.dropout)).collect();
         for k in 0..=top {
-            // `first` is the power of the first term: that of power 0 stands once, beside the lower filter if there is one.
+            // `first` is the power of the first term.
             let weigh = |b: &mut Builder<'_, '_, '_>, from: usize, name: &str, first: usize| -> Vec<Slot> {
                 let name = |p: usize| format!("{l}.{name}.{from}.{k}.{p}");
                 (first..=order).map(|p| b.linear(inputs[from], name(p), options.hidden)).collect()
             };
-            let mut terms = Vec::new();
-            let own = weigh(&mut b, k, "own", 0)[0];
-            terms.push(own);
+            let mut terms = vec![b.linear(inputs[k], format!("{l}.own.{k}.{k}.0"), options.hidden)];
             for (part, operator, there) in [("lower", &lower[k], k > 0), ("upper", &upper[k], k < top)] {
                 if there && order > 0 {
                     let weighed = weigh(&mut b, k, part, 1);

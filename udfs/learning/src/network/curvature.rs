@@ -75,9 +75,10 @@ mod tests {
         let of_edges: Vec<f64> = graph.edges().map(|(u, v)| f64::from(10 * u + v)).collect();
         let of_entries = entries(&graph, &of_edges);
         for v in 0..5 {
-            for at in graph.offsets()[v]..graph.offsets()[v + 1] {
-                let (u, v) = (graph.targets()[at], v as u32);
-                assert_eq!(of_entries[at], f64::from(10 * u.min(v) + u.max(v)));
+            let entries = graph.offsets()[v]..graph.offsets()[v + 1];
+            for (&u, &value) in graph.targets()[entries.clone()].iter().zip(&of_entries[entries]) {
+                let v = v as u32;
+                assert_eq!(value, f64::from(10 * u.min(v) + u.max(v)));
             }
         }
     }
