@@ -107,7 +107,7 @@ pub fn main() -> ExitCode {
     match &arguments.task {
         Some(Task::Report(report)) => {
             return match open(&report.shell(), false) {
-                Ok(shell) => report::run(report, shell),
+                Ok(mut shell) => ended(report::run(report, &mut shell), shell),
                 Err(text) => failed(&text),
             };
         }
@@ -138,6 +138,11 @@ pub fn main() -> ExitCode {
         Source::Command(text) => shell.run_script("-c", text.as_bytes()),
         Source::File(path) => shell.run_file(path),
     });
+    ended(result, shell)
+}
+
+/// The status of the process after its scripts.
+fn ended(result: Result<(), Failure>, shell: Shell) -> ExitCode {
     let status = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Closed) => ExitCode::SUCCESS,

@@ -4,7 +4,6 @@
 mod comments;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
@@ -13,11 +12,9 @@ use bonnet_pictures::{Request, escaped};
 use clap::Args;
 
 use self::comments::Block;
-use super::interrupt::INTERRUPTED;
 use super::shell::{Failure, Shell};
-use super::{Arguments, MOST_THREADS, failed, variable};
+use super::{Arguments, MOST_THREADS, variable};
 use crate::pictures::{figure, page};
-use crate::statements;
 
 /// How long a listing at the end of a page may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -68,21 +65,11 @@ impl ReportArguments {
 }
 
 /// Runs the script in this shell and writes the page; a script that fails leaves the page that was there.
-pub(super) fn run(arguments: &ReportArguments, mut shell: Shell) -> ExitCode {
+pub(super) fn run(arguments: &ReportArguments, shell: &mut Shell) -> Result<(), Failure> {
     shell.report = Some(Report::default());
-    let result = shell.run_file(&arguments.script).and_then(|()| {
-        let page = finished(&mut shell, &arguments.script)?;
-        write(&arguments.output, &page)
-    });
-    let status = match result {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Closed) => ExitCode::SUCCESS,
-        Err(Failure::Interrupted) => ExitCode::from(INTERRUPTED),
-        Err(Failure::Error(text, _) | Failure::Located(text)) => return failed(&text),
-    };
-    statements::abandon();
-    std::mem::forget(shell);
-    status
+    shell.run_file(&arguments.script)?;
+    let page = finished(shell, &arguments.script)?;
+    write(&arguments.output, &page)
 }
 
 fn write(path: &Path, page: &str) -> Result<(), Failure> {

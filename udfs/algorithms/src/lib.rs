@@ -61,6 +61,7 @@ mod transitivity;
 mod treewidth;
 mod triangles;
 mod truss_number;
+mod waiting;
 mod weighted_search;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Searches along weighted arcs that count shortest paths.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use bonnet_graph::{Monitor, Stopped};
 
+use crate::waiting::Waiting;
 use crate::{AlgorithmError, Network};
 
 /// Nodes between two questions to the monitor.
@@ -26,27 +26,6 @@ pub(crate) struct WeightedSearch<'a> {
     /// The place of each node in `order`.
     place: Vec<u32>,
     heap: BinaryHeap<Waiting>,
-}
-
-/// A node that a path leads to; the nearest is the greatest, of two at one distance the smaller number.
-#[derive(PartialEq)]
-struct Waiting {
-    distance: f64,
-    node: u32,
-}
-
-impl Eq for Waiting {}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.distance.total_cmp(&self.distance).then(other.node.cmp(&self.node))
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl<'a> WeightedSearch<'a> {

@@ -319,6 +319,13 @@ impl Split {
         }
     }
 
+    /// The items of several parts, ascending.
+    pub(crate) fn of_parts(&self, parts: &[Part]) -> Vec<u32> {
+        let mut items = parts.iter().map(|&part| self.part(part)).collect::<Vec<_>>().concat();
+        items.sort_unstable();
+        items
+    }
+
     /// The first `train` nodes train, the next `val` validate, the rest test.
     fn extend(&mut self, nodes: &[u32], train: usize, val: usize) {
         self.train.extend_from_slice(&nodes[..train]);

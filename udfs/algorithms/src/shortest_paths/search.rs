@@ -1,11 +1,11 @@
 //! Searches from one node.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use bonnet_graph::{Monitor, Stopped};
 
 use super::{PathAlgorithm, ShortestPath, bellman_ford};
+use crate::waiting::Waiting;
 use crate::{AlgorithmError, Network};
 
 /// Nodes between two questions to the monitor.
@@ -20,29 +20,8 @@ pub(super) struct Tree {
     pub(super) distance: Vec<f64>,
     pub(super) parent: Vec<u32>,
     pub(super) reached: Vec<u32>,
-    heap: BinaryHeap<Entry>,
+    heap: BinaryHeap<Waiting>,
     settled: Vec<bool>,
-}
-
-/// A node to look at, the nearest first, of two at one distance the smaller.
-#[derive(PartialEq)]
-struct Entry {
-    distance: f64,
-    node: u32,
-}
-
-impl Eq for Entry {}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.distance.total_cmp(&self.distance).then(other.node.cmp(&self.node))
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl Tree {
@@ -132,9 +111,9 @@ impl Tree {
         open: impl Fn(u32, u32) -> bool,
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
-        self.heap.push(Entry { distance: 0.0, node: self.source });
+        self.heap.push(Waiting { distance: 0.0, node: self.source });
         let mut taken = 0usize;
-        while let Some(Entry { distance, node: v }) = self.heap.pop() {
+        while let Some(Waiting { distance, node: v }) = self.heap.pop() {
             if std::mem::replace(&mut self.settled[v as usize], true) {
                 continue;
             }
@@ -150,7 +129,7 @@ impl Tree {
                 // A node of no finite distance would look like one never reached.
                 if through < self.distance[w as usize] && !self.settled[w as usize] && open(v, w) {
                     self.reach(w, v, through);
-                    self.heap.push(Entry { distance: through, node: w });
+                    self.heap.push(Waiting { distance: through, node: w });
                 }
             }
         }

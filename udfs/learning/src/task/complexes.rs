@@ -92,9 +92,7 @@ impl Objective for ComplexObjective<'_> {
     }
 
     fn nodes(&self, parts: &[Part]) -> Vec<u32> {
-        let mut items = parts.iter().map(|&part| self.split.part(part)).collect::<Vec<_>>().concat();
-        items.sort_unstable();
-        items
+        self.split.of_parts(parts)
     }
 
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {

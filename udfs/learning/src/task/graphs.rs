@@ -153,8 +153,7 @@ impl Objective for GraphObjective<'_> {
     }
 
     fn nodes(&self, parts: &[Part]) -> Vec<u32> {
-        let mut graphs = parts.iter().map(|&part| self.split.part(part)).collect::<Vec<_>>().concat();
-        graphs.sort_unstable();
+        let graphs = self.split.of_parts(parts);
         graphs.iter().flat_map(|&g| self.set.starts[g as usize]..self.set.starts[g as usize + 1]).collect()
     }
 

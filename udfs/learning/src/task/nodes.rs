@@ -117,9 +117,7 @@ impl Objective for NodeObjective<'_> {
     }
 
     fn nodes(&self, parts: &[Part]) -> Vec<u32> {
-        let mut nodes = parts.iter().map(|&part| self.split.part(part)).collect::<Vec<_>>().concat();
-        nodes.sort_unstable();
-        nodes
+        self.split.of_parts(parts)
     }
 
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {

@@ -65,6 +65,8 @@ fn every_model_learns_what_is_planted() {
             "gat" | "unimp" => Some(16 * job.resolve().unwrap().integer("heads").unwrap() as usize),
             "mlp1" | "sgc" | "label_propagation" => None,
             "mixhop" => Some(3 * 16),
+            // Its option embedding.
+            "cusp" => Some(48),
             "h2gcn" | "fsgnn" => Some(7 * 16),
             "lsgnn" => Some(6 * 16),
             // Points, with the coordinates of their spaces.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use num_bigint::BigUint;
 
-use super::Homology;
+use super::{Homology, small};
 
 /// What the chains of a complex have as coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,11 +138,9 @@ fn into_invariant_factors(orders: &mut [u32]) {
     }
 }
 
-fn gcd(mut a: u32, mut b: u32) -> u32 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
+/// The greatest common divisor, which fits as its arguments do.
+fn gcd(a: u32, b: u32) -> u32 {
+    small::gcd(a.into(), b.into()) as u32
 }
 
 #[cfg(test)]
