@@ -11,10 +11,12 @@ use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Initial, NodeCurvature, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec, up_to};
 use crate::program::layers::expression::Rowwise;
+use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Parameter, Program, Slot};
+use crate::spaces::filter_bank::Bank;
 use crate::spaces::product::{Product, Sign};
-use crate::spaces::space::{softmax, with_curvatures};
-use crate::spaces::{hyperbolic, softplus_inverse, stereographic};
+use crate::spaces::space::with_curvatures;
+use crate::spaces::{hyperbolic, softplus_inverse};
 use crate::spec::ModelSpec;
 use crate::table::{GEODESIC, NO_YES};
 
@@ -72,102 +74,6 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// Curvatures within it count as flat where the factors are chosen.
 const FLAT: f64 = 0.1;
 
-/// The filter bank and its pooling, between tangent vectors at the origin. Inputs: `P^k x` for every k. Parameters: the
-/// coefficients of each filter one after the other, the curvatures, then for each factor its map and its score where there
-/// are several, then the weights of the filters where there are several.
-#[derive(Debug)]
-struct Bank {
-    product: Product,
-    /// The degrees of the filters.
-    degrees: std::ops::RangeInclusive<usize>,
-}
-
-impl Bank {
-    /// `log_0` of the Moebius sum over k of `exp_0(gamma_k v_k)`.
-    fn filter(powers: &[Tensor], gamma: &Tensor, kappa: Option<&Tensor>) -> Result<Tensor> {
-        let term = |k: usize| powers[k].broadcast_mul(&gamma.narrow(1, k, 1)?);
-        let mut sum = term(0)?;
-        let Some(kappa) = kappa else {
-            for k in 1..powers.len() {
-                sum = (sum + term(k)?)?;
-            }
-            return Ok(sum);
-        };
-        sum = stereographic::exp0(&sum, kappa)?;
-        for k in 1..powers.len() {
-            sum = stereographic::add(&sum, &stereographic::exp0(&term(k)?, kappa)?, kappa)?;
-        }
-        stereographic::log0(&sum, kappa)
-    }
-
-    /// Each factor's vectors times its share of a softmax: the more its map of them differs from the mean over the factors
-    /// along a direction, the more.
-    fn pool(factors: &[Tensor], maps: &[Tensor]) -> Result<Tensor> {
-        if factors.len() == 1 {
-            return Ok(factors[0].clone());
-        }
-        let mapped: Vec<Tensor> = factors.iter().zip(maps).map(|(v, map)| v.matmul(map)).collect::<Result<_>>()?;
-        let mut mean = mapped[0].clone();
-        for other in &mapped[1..] {
-            mean = (mean + other)?;
-        }
-        let mean = (mean * (1.0 / factors.len() as f64))?;
-        let score = |(mapped, direction): (&Tensor, &Tensor)| {
-            let along = (mapped - &mean)?.matmul(&direction.t()?.contiguous()?)?;
-            // The logistic function, without overflow.
-            ((along * 0.5)?.tanh()? + 1.0)? * 0.5
-        };
-        let scores = mapped.iter().zip(&maps[factors.len()..]).map(score).collect::<Result<Vec<_>>>()?;
-        let shares = softmax(&Tensor::cat(&scores, D::Minus1)?)?;
-        let shared = |(q, v): (usize, &Tensor)| v.broadcast_mul(&shares.narrow(1, q, 1)?);
-        Tensor::cat(&factors.iter().enumerate().map(shared).collect::<Result<Vec<_>>>()?, D::Minus1)
-    }
-}
-
-impl Rowwise for Bank {
-    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let count = self.product.0.len();
-        let (gamma, raw) = (&w[0], &w[1..1 + self.product.curved()]);
-        let maps = &w[1 + raw.len()..];
-        let mut raw = raw.iter();
-        let mut factors = Vec::with_capacity(count);
-        for (sign, from, dimension) in self.product.factors() {
-            let kappa = match sign {
-                Sign::Zero => None,
-                sign => Some(sign.curvature(&mut raw, gamma)?),
-            };
-            let powers: Vec<Tensor> =
-                x.iter().map(|x| x.narrow(1, from, dimension)?.contiguous()).collect::<Result<_>>()?;
-            factors.push((kappa, powers));
-        }
-        let shares = match self.degrees.clone().count() {
-            1 => None,
-            _ => Some(softmax(&w[w.len() - 1])?),
-        };
-        let (mut sum, mut at): (Option<Tensor>, usize) = (None, 0);
-        for (number, degree) in self.degrees.clone().enumerate() {
-            let gamma = gamma.narrow(1, at, degree + 1)?;
-            at += degree + 1;
-            let filtered: Vec<Tensor> = factors
-                .iter()
-                .map(|(kappa, powers)| Self::filter(&powers[..=degree], &gamma, kappa.as_ref()))
-                .collect::<Result<_>>()?;
-            let mut pooled = Self::pool(&filtered, maps)?;
-            if let Some(shares) = &shares {
-                pooled = pooled.broadcast_mul(&shares.narrow(1, number, 1)?)?;
-            }
-            sum = Some(match sum {
-                None => pooled,
-                Some(sum) => (sum + pooled)?,
-            });
-        }
-        match sum {
-            Some(sum) => Ok(sum),
-            None => candle_core::bail!("a bank without filters"),
-        }
-    }
-}
-
 /// `sqrt(1 / d) [sin w_i k, cos w_i k]` of a node's curvature k: d columns.
 #[derive(Debug)]
 struct Code;
@@ -177,6 +83,36 @@ impl Rowwise for Code {
         let angles = x[0].broadcast_mul(&w[0])?;
         let size = (1.0 / (2 * w[0].dim(1)?) as f64).sqrt();
         Tensor::cat(&[angles.sin()?, angles.cos()?], D::Minus1)? * size
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(self)
+    }
+}
+
+impl RowKernel for Code {
+    fn values(&self, _: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
+        let count = read[0].len();
+        let size = (1.0 / (2 * count) as f64).sqrt();
+        for (k, y) in x.iter().zip(y.chunks_exact_mut(2 * count)) {
+            for (at, omega) in read[0].iter().enumerate() {
+                let (sin, cos) = (k * omega).sin_cos();
+                (y[at], y[count + at]) = (size * sin, size * cos);
+            }
+        }
+    }
+
+    fn gradients(&self, _: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
+        let count = read[0].len();
+        let size = (1.0 / (2 * count) as f64).sqrt();
+        for ((k, d_k), d_y) in x.iter().zip(d_x).zip(d_y.chunks_exact(2 * count)) {
+            for (at, omega) in read[0].iter().enumerate() {
+                let (sin, cos) = (k * omega).sin_cos();
+                let d = size * (d_y[at] * cos - d_y[count + at] * sin);
+                *d_k += d * omega;
+                d_read[0][at] += d * k;
+            }
+        }
     }
 }
 

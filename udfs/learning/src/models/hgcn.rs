@@ -11,9 +11,10 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::composed::{Hop, Neighborwise};
 use crate::program::layers::expression::Rowwise;
+use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
-use crate::spaces::{Curvature, Manifold};
+use crate::spaces::{Curvature, Manifold, Translation};
 use crate::spec::{ModelSpec, reach};
 use crate::table::{CURVATURE, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
@@ -52,13 +53,17 @@ const SLOPE: f64 = 0.2;
 
 /// `log_0(exp_0(z) + exp_0(b))`: the bias of a hyperbolic linear layer (Eq. 7), between tangent vectors at the origin.
 #[derive(Debug)]
-struct Bias(Manifold, Curvature);
+struct Bias(Translation);
 
 impl Rowwise for Bias {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let (Self(manifold, c), z) = (self, &x[0]);
-        let c = c.size(w, z)?;
+        let (Self(Translation { manifold, curvature, .. }), z) = (self, &x[0]);
+        let c = curvature.size(w, z)?;
         manifold.log0(&manifold.translate(&manifold.exp0(z, &c)?, &w[0], &c)?, &c)
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(&self.0)
     }
 }
 
@@ -111,7 +116,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         let z = b.linear(x, format!("{l}.weight"), width);
         let bias = b.parameter(format!("{l}.bias"), Axis::exact(1), b.axis(z), Initial::Zeros);
         curvature.begin(&mut b, l);
-        let moved = b.rows(Bias(manifold, curvature.after(1)), &[z], &curvature.with(&[bias]), width);
+        let translation = Translation::hyperbolic(manifold, curvature.after(1), width);
+        let moved = b.rows(Bias(translation), &[z], &curvature.with(&[bias]), width);
         let mean = match (local, attention) {
             (false, false) => b.propagate(&operator, moved),
             (false, true) => b.pair_attention(&operator, moved, &l.to_string(), 1, SLOPE as f32, None)?,

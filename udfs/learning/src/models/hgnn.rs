@@ -10,9 +10,10 @@ use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::expression::Rowwise;
+use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
-use crate::spaces::{Manifold, PointSpace, lorentz, stereographic};
+use crate::spaces::{Dual, Manifold, PointSpace, Radial, inner, lorentz, stereographic};
 use crate::spec::{ModelSpec, reach};
 use crate::table::{GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
@@ -59,11 +60,55 @@ impl Rowwise for Activate {
         let ball = stereographic::exp0(&(&x[0] * self.0)?, &kappa)?.relu()?;
         stereographic::log0(&ball, &kappa)? * (1.0 / self.0)
     }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(self)
+    }
+}
+
+impl Activate {
+    /// The output is a multiple of relu(m): by the squared lengths of m and relu(m).
+    fn coefficient<const N: usize>(&self, m: &[f64]) -> Dual<N> {
+        let positive = m.iter().filter(|m| **m > 0.0).map(|m| m * m).sum();
+        let (square, positive) = (Dual::variable(inner(m, m), 0), Dual::variable(positive, 1));
+        let scale = CURVATURE * self.0 * self.0;
+        let exp = (square * scale).radial(Radial::Tan);
+        exp * (exp.square() * positive * scale).radial(Radial::ArcTan)
+    }
+}
+
+impl RowKernel for Activate {
+    fn values(&self, n: usize, x: &[f64], _: &[Vec<f64>], y: &mut [f64]) {
+        let width = x.len() / n.max(1);
+        for (m, y) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)) {
+            let factor = self.coefficient::<0>(m).value;
+            y.iter_mut().zip(m).for_each(|(y, m)| *y = factor * m.max(0.0));
+        }
+    }
+
+    fn gradients(&self, n: usize, x: &[f64], _: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], _: &mut [Vec<f64>]) {
+        let width = x.len() / n.max(1);
+        let rows = x.chunks_exact(width).zip(d_y.chunks_exact(width)).zip(d_x.chunks_exact_mut(width));
+        for ((m, d_y), d_x) in rows {
+            let Dual { value, slopes } = self.coefficient::<2>(m);
+            let d: f64 = m.iter().zip(d_y).map(|(m, d_y)| m.max(0.0) * d_y).sum();
+            let [of_all, of_positive] = slopes.map(|slope| 2.0 * d * slope);
+            for ((d_x, m), d_y) in d_x.iter_mut().zip(m).zip(d_y) {
+                // As candle has it, the slope at 0 is 1.
+                let through = if *m >= 0.0 { value * d_y + of_positive * m } else { 0.0 };
+                *d_x += of_all * m + through;
+            }
+        }
+    }
 }
 
 /// The distance of each row to each centroid, which a parameter holds by space coordinates.
 #[derive(Debug)]
-struct Distances(f64);
+struct Distances {
+    /// The length in the ball of a tangent vector of length 1.
+    scale: f64,
+    dimension: usize,
+}
 
 impl Rowwise for Distances {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
@@ -72,9 +117,106 @@ impl Rowwise for Distances {
         let kappa = (&one * -CURVATURE)?;
         // x / (1 + x_0) of the hyperboloid is the point of the ball.
         let ball = p.broadcast_div(&(lorentz::time(p, &one)? + 1.0)?)?;
-        let squares = stereographic::square_distances(&stereographic::exp0(&(v * self.0)?, &kappa)?, &ball, &kappa)?;
+        let squares =
+            stereographic::square_distances(&stereographic::exp0(&(v * self.scale)?, &kappa)?, &ball, &kappa)?;
         // No root of 0, which has no slope.
-        (squares + 1e-15)?.sqrt()
+        (squares + LEAST)?.sqrt()
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(self)
+    }
+}
+
+/// Beneath the root of a squared distance, and beneath the conformal factors of the ball.
+const LEAST: f64 = 1e-15;
+
+/// Rows read the centroids in the ball, and of each the squared length and the conformal factor.
+impl RowKernel for Distances {
+    fn read(&self, w: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let ball = |p: &[f64]| -> Vec<f64> {
+            let time = (inner(p, p) + 1.0).sqrt();
+            p.iter().map(|p| p / (1.0 + time)).collect()
+        };
+        let points: Vec<Vec<f64>> = w[0].chunks_exact(self.dimension).map(ball).collect();
+        let squares: Vec<f64> = points.iter().map(|p| inner(p, p)).collect();
+        let conformal = squares.iter().map(|square| (1.0 - CURVATURE * square).max(LEAST)).collect();
+        vec![points.concat(), squares, conformal]
+    }
+
+    fn pull(&self, w: &[Vec<f64>], read: &[Vec<f64>], d_read: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let n = self.dimension;
+        let centroid = |(c, (p, of_ball)): (usize, (&[f64], &[f64]))| -> Vec<f64> {
+            let of_conformal = if read[2][c] > LEAST { CURVATURE * d_read[2][c] } else { 0.0 };
+            let along = 2.0 * (d_read[1][c] - of_conformal);
+            let d: Vec<f64> = d_read[0][c * n..][..n].iter().zip(of_ball).map(|(d, x)| d + along * x).collect();
+            let time = (inner(p, p) + 1.0).sqrt();
+            let share = inner(&d, p) / ((1.0 + time) * time);
+            d.iter().zip(p).map(|(d, p)| (d - share * p) / (1.0 + time)).collect()
+        };
+        vec![w[0].chunks_exact(n).zip(read[0].chunks_exact(n)).enumerate().flat_map(centroid).collect()]
+    }
+
+    fn values(&self, n: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
+        let count = y.len() / n.max(1);
+        for (v, y) in x.chunks_exact(self.dimension).zip(y.chunks_exact_mut(count)) {
+            let (point, xx) = self.point(v);
+            let conformal = (1.0 - CURVATURE * xx).max(LEAST);
+            for (c, y) in y.iter_mut().enumerate() {
+                let p = &read[0][c * self.dimension..][..self.dimension];
+                let q = (xx + read[1][c] - 2.0 * inner(&point, p)).max(0.0) / (conformal * read[2][c]);
+                let f = Radial::ArcSin.value(CURVATURE * q);
+                *y = (4.0 * q * f * f + LEAST).sqrt();
+            }
+        }
+    }
+
+    fn gradients(&self, n: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
+        let (dimension, count) = (self.dimension, d_y.len() / n.max(1));
+        let rows = x.chunks_exact(dimension).zip(d_y.chunks_exact(count)).zip(d_x.chunks_exact_mut(dimension));
+        for ((v, d_y), d_x) in rows {
+            let (point, xx) = self.point(v);
+            let conformal = (1.0 - CURVATURE * xx).max(LEAST);
+            let (mut d_point, mut d_xx, mut d_conformal) = (vec![0.0; dimension], 0.0, 0.0);
+            for (c, d_y) in d_y.iter().enumerate() {
+                let p = &read[0][c * dimension..][..dimension];
+                let apart = xx + read[1][c] - 2.0 * inner(&point, p);
+                let below = conformal * read[2][c];
+                let q = apart.max(0.0) / below;
+                let (f, slope) = (Radial::ArcSin.value(CURVATURE * q), Radial::ArcSin.slope(CURVATURE * q) * CURVATURE);
+                let y = (4.0 * q * f * f + LEAST).sqrt();
+                let d_q = d_y / (2.0 * y) * 4.0 * f * (f + 2.0 * q * slope);
+                d_conformal -= d_q * q / conformal;
+                d_read[2][c] -= d_q * q / read[2][c];
+                if apart >= 0.0 {
+                    let d = d_q / below;
+                    d_xx += d;
+                    d_read[1][c] += d;
+                    d_point.iter_mut().zip(p).for_each(|(d_point, p)| *d_point -= 2.0 * d * p);
+                    let d_p = &mut d_read[0][c * dimension..][..dimension];
+                    d_p.iter_mut().zip(&point).for_each(|(d_p, x)| *d_p -= 2.0 * d * x);
+                }
+            }
+            if conformal > LEAST {
+                d_xx -= CURVATURE * d_conformal;
+            }
+            d_point.iter_mut().zip(&point).for_each(|(d, x)| *d += 2.0 * d_xx * x);
+            // point = exp v.
+            let scale = self.scale;
+            let s = CURVATURE * scale * scale * inner(v, v);
+            let factor = scale * Radial::Tan.value(s);
+            let along = 2.0 * CURVATURE * scale.powi(3) * Radial::Tan.slope(s) * inner(&d_point, v);
+            d_x.iter_mut().zip(d_point.iter().zip(v)).for_each(|(d_x, (d, v))| *d_x += factor * d + along * v);
+        }
+    }
+}
+
+impl Distances {
+    /// The point of the ball and its squared length.
+    fn point(&self, v: &[f64]) -> (Vec<f64>, f64) {
+        let square = inner(v, v);
+        let factor = self.scale * Radial::Tan.value(CURVATURE * self.scale * self.scale * square);
+        (v.iter().map(|v| v * factor).collect(), square * factor * factor)
     }
 }
 
@@ -109,7 +251,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
                 let (rows, columns) = (Axis::exact(centroids), b.axis(h));
                 let (initial, space) = (Initial::glorot(centroids, width), PointSpace::Hyperboloid { c: CURVATURE });
                 let centres = b.point_parameter("centroids", rows, columns, initial, space);
-                let distances = b.rows(Distances(of_ball), &[h], &[centres], centroids);
+                let distances = b.rows(Distances { scale: of_ball, dimension: width }, &[h], &[centres], centroids);
                 Ok(b.affine(distances, "decode", problem.n_outputs))
             });
         }

@@ -12,8 +12,9 @@ use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::composed::{Hop, Neighborwise};
 use crate::program::layers::expression::Rowwise;
+use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spaces::{Geometry, PointSpace, Space, hyperbolic, lorentz, space, square};
+use crate::spaces::{Geometry, PointSpace, Space, hyperbolic, inner, lorentz, sigmoid, space, square};
 use crate::spec::{ModelSpec, reach};
 use crate::table::{GEODESIC, NO_YES, WEIGHTS};
 
@@ -68,12 +69,45 @@ impl Rowwise for Lift {
         let length = ((time.sqr()? - 1.0)? / (square(&rest)? + 1e-15)?)?.sqrt()?;
         Tensor::cat(&[time, rest.broadcast_mul(&length)?], D::Minus1)
     }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(self)
+    }
+}
+
+impl RowKernel for Lift {
+    fn values(&self, n: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
+        let (width, scale) = (x.len() / n.max(1), read[0][0].exp());
+        for (x, y) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)) {
+            let time = sigmoid(x[0]) * scale + LEAST_TIME;
+            let length = ((time * time - 1.0) / (inner(&x[1..], &x[1..]) + 1e-15)).sqrt();
+            y[0] = time;
+            y[1..].iter_mut().zip(&x[1..]).for_each(|(y, x)| *y = x * length);
+        }
+    }
+
+    fn gradients(&self, n: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
+        let (width, scale) = (x.len() / n.max(1), read[0][0].exp());
+        let rows = x.chunks_exact(width).zip(d_y.chunks_exact(width)).zip(d_x.chunks_exact_mut(width));
+        for ((x, d_y), d_x) in rows {
+            let (share, below) = (sigmoid(x[0]), inner(&x[1..], &x[1..]) + 1e-15);
+            let time = share * scale + LEAST_TIME;
+            let length = ((time * time - 1.0) / below).sqrt();
+            let d_length = inner(&d_y[1..], &x[1..]);
+            let d_time = d_y[0] + d_length * time / (length * below);
+            d_x[0] += d_time * scale * share * (1.0 - share);
+            d_read[0][0] += d_time * scale * share;
+            let along = d_length * length / below;
+            let rest = d_x[1..].iter_mut().zip(&d_y[1..]).zip(&x[1..]);
+            rest.for_each(|((d_x, d_y), x)| *d_x += length * d_y - along * x);
+        }
+    }
 }
 
 /// Sums of points put back on the hyperboloid: a centroid (Eq. 6).
 fn centroid(sum: &Tensor) -> Result<Tensor> {
     let (time, rest) = parts(sum)?;
-    let rest = rest.broadcast_div(&(time.sqr()? - square(&rest)?)?.maximum(1e-8)?.sqrt()?)?;
+    let rest = rest.broadcast_div(&(time.sqr()? - square(&rest)?)?.maximum(LEAST_SQUARE)?.sqrt()?)?;
     let one = Tensor::ones((1, 1), sum.dtype(), sum.device())?;
     Tensor::cat(&[lorentz::time(&rest, &one)?, rest], D::Minus1)
 }
@@ -84,6 +118,46 @@ struct Centroid;
 impl Rowwise for Centroid {
     fn compute(&self, x: &[Tensor], _: &[Tensor]) -> Result<Tensor> {
         centroid(&x[0])
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(self)
+    }
+}
+
+/// The least `-<s, s>` of a sum s that is divided by its root.
+const LEAST_SQUARE: f64 = 1e-8;
+
+impl RowKernel for Centroid {
+    fn values(&self, n: usize, x: &[f64], _: &[Vec<f64>], y: &mut [f64]) {
+        let width = x.len() / n.max(1);
+        for (x, y) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)) {
+            let square = inner(&x[1..], &x[1..]);
+            let below = (x[0] * x[0] - square).max(LEAST_SQUARE);
+            y[0] = (square / below + 1.0).sqrt();
+            let root = below.sqrt();
+            y[1..].iter_mut().zip(&x[1..]).for_each(|(y, x)| *y = x / root);
+        }
+    }
+
+    fn gradients(&self, n: usize, x: &[f64], _: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], _: &mut [Vec<f64>]) {
+        let width = x.len() / n.max(1);
+        let rows = x.chunks_exact(width).zip(d_y.chunks_exact(width)).zip(d_x.chunks_exact_mut(width));
+        for ((x, d_y), d_x) in rows {
+            let square = inner(&x[1..], &x[1..]);
+            let minkowski = x[0] * x[0] - square;
+            let below = minkowski.max(LEAST_SQUARE);
+            let (root, time) = (below.sqrt(), (square / below + 1.0).sqrt());
+            // By u = x / root: the gradient of u, and from it that of `below`.
+            let d_time = d_y[0] / (time * root);
+            let d_below = match minkowski > LEAST_SQUARE {
+                true => -(inner(&d_y[1..], &x[1..]) / root + d_time * square / root) / (2.0 * below),
+                false => 0.0,
+            };
+            d_x[0] += 2.0 * d_below * x[0];
+            let rest = d_x[1..].iter_mut().zip(&d_y[1..]).zip(&x[1..]);
+            rest.for_each(|((d_x, d_y), x)| *d_x += (d_y + d_time * x) / root - 2.0 * d_below * x);
+        }
     }
 }
 
@@ -103,9 +177,9 @@ impl Neighborwise for Attend {
     }
 }
 
-/// `2 + 2 <x, p_c>`: the negative squared Lorentz distance to the point of each class.
+/// `2 + 2 <x, p_c>`: the negative squared Lorentz distance to the point of each class, of so many dimensions.
 #[derive(Debug)]
-struct Distances;
+struct Distances(usize);
 
 impl Rowwise for Distances {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
@@ -113,6 +187,49 @@ impl Rowwise for Distances {
         let one = Tensor::ones((1, 1), p.dtype(), p.device())?;
         let times = time.matmul(&lorentz::time(p, &one)?.t()?.contiguous()?)?;
         (rest.matmul(&p.t()?.contiguous()?)? - times)?.affine(2.0, 2.0)
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(self)
+    }
+}
+
+/// Rows read the points of the classes, time first.
+impl RowKernel for Distances {
+    fn read(&self, w: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let dimension = self.0;
+        let point = |p: &[f64]| -> Vec<f64> { [&[(inner(p, p) + 1.0).sqrt()], p].concat() };
+        vec![w[0].chunks_exact(dimension).flat_map(point).collect()]
+    }
+
+    fn pull(&self, w: &[Vec<f64>], read: &[Vec<f64>], d_read: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let (dimension, width) = (self.0, self.0 + 1);
+        let points = w[0].chunks_exact(dimension).zip(read[0].chunks_exact(width)).zip(d_read[0].chunks_exact(width));
+        vec![points.flat_map(|((p, q), d)| p.iter().zip(&d[1..]).map(move |(p, g)| g + d[0] * p / q[0])).collect()]
+    }
+
+    fn values(&self, n: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
+        let (width, classes) = (self.0 + 1, y.len() / n.max(1));
+        for (x, y) in x.chunks_exact(width).zip(y.chunks_exact_mut(classes)) {
+            for (y, p) in y.iter_mut().zip(read[0].chunks_exact(width)) {
+                *y = 2.0 + 2.0 * (inner(&x[1..], &p[1..]) - x[0] * p[0]);
+            }
+        }
+    }
+
+    fn gradients(&self, n: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
+        let (width, classes) = (self.0 + 1, d_y.len() / n.max(1));
+        let rows = x.chunks_exact(width).zip(d_y.chunks_exact(classes)).zip(d_x.chunks_exact_mut(width));
+        for ((x, d_y), d_x) in rows {
+            let points = read[0].chunks_exact(width).zip(d_read[0].chunks_exact_mut(width));
+            for (d, (p, d_p)) in d_y.iter().zip(points) {
+                let sign = |at: usize| if at == 0 { -2.0 * d } else { 2.0 * d };
+                for at in 0..width {
+                    d_x[at] += sign(at) * p[at];
+                    d_p[at] += sign(at) * x[at];
+                }
+            }
+        }
     }
 }
 
@@ -198,7 +315,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
             let (rows, columns) = (Axis::exact(problem.n_outputs), Axis::padded(1, width));
             let (initial, space) = (Initial::glorot(problem.n_outputs, width), PointSpace::Hyperboloid { c: 1.0 });
             let classes = b.point_parameter("classes", rows, columns, initial, space);
-            let z = b.rows(Distances, &[h], &[classes], problem.n_outputs);
+            let z = b.rows(Distances(width), &[h], &[classes], problem.n_outputs);
             b.bias(z, "decode.bias")
         }
         Task::LinkPrediction => points(&mut b),

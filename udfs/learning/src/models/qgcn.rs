@@ -10,9 +10,10 @@ use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
 use crate::program::layers::expression::Rowwise;
+use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
-use crate::spaces::{Curvature, Geometry, Space, pseudo_hyperboloid};
+use crate::spaces::{Geometry, Space, Translation, pseudo_hyperboloid};
 use crate::spec::{ModelSpec, reach};
 use crate::table::{CURVATURE, GEODESIC, WEIGHTS};
 
@@ -41,15 +42,16 @@ pub const SPEC: ModelSpec = ModelSpec {
 
 /// `log_o` of the points of tangent vectors at the origin, moved by a bias.
 #[derive(Debug)]
-struct Bias {
-    time: usize,
-    curvature: Curvature,
-}
+struct Bias(Translation);
 
 impl Rowwise for Bias {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let radius = self.curvature.size(w, &x[0])?.recip()?;
-        pseudo_hyperboloid::translate(&x[0], &w[0], self.time, &radius)
+        let radius = self.0.curvature.size(w, &x[0])?.recip()?;
+        pseudo_hyperboloid::translate(&x[0], &w[0], self.0.columns, &radius)
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(&self.0)
     }
 }
 
@@ -91,7 +93,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
             curvature.without();
         }
         let z = if time > 0 {
-            b.rows(Bias { time, curvature: curvature.after(1) }, &[z], &curvature.with(&[bias]), width)
+            b.rows(Bias(Translation::spherical(curvature.after(1), time)), &[z], &curvature.with(&[bias]), width)
         } else {
             b.shift(z, bias)
         };

@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor};
 
 use super::space::with_curvatures;
-use super::{Geometry, Space, lorentz, softplus, softplus_inverse, stereographic};
+use super::{Geometry, Space, lorentz, sigmoid, softplus, softplus_inverse, softplus_of, stereographic};
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Initial};
@@ -111,6 +111,22 @@ impl Curvature {
         match self {
             Self::Fixed(c) => Tensor::full(c, (1, 1), like.device())?.to_dtype(like.dtype()),
             Self::Learned(at) => softplus(&w[at]),
+        }
+    }
+
+    /// The size as a number.
+    pub fn value(self, w: &[Vec<f64>]) -> f64 {
+        match self {
+            Self::Fixed(c) => c,
+            Self::Learned(at) => softplus_of(w[at][0]),
+        }
+    }
+
+    /// Its slope by the parameter; 0 for a constant.
+    pub fn slope(self, w: &[Vec<f64>]) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Learned(at) => sigmoid(w[at][0]),
         }
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! Curvatures are tensors of 1 x 1 or of a column, so that they can be learnt.
 
+mod dual;
+pub mod filter_bank;
 pub mod hyperbolic;
 pub mod lorentz;
 pub mod pairs;
@@ -15,13 +17,17 @@ pub mod pseudo_hyperboloid;
 pub mod radial;
 pub mod space;
 pub mod stereographic;
+pub mod translation;
 
 use candle_core::{D, Result, Tensor};
 
+pub use crate::kernels::pairs::sigmoid;
+pub use dual::Dual;
 pub use hyperbolic::{Curvature, Manifold};
 pub use points::PointSpace;
 pub use radial::Radial;
 pub use space::{Factor, Geometry, Space};
+pub use translation::Translation;
 
 /// The inner product of the rows, a column.
 pub fn dot(x: &Tensor, y: &Tensor) -> Result<Tensor> {
@@ -38,6 +44,23 @@ pub fn softplus(raw: &Tensor) -> Result<Tensor> {
     // ln(1 + e^-|x|) + max(x, 0), without overflow.
     let size = raw.abs()?;
     (size.neg()?.exp()? + 1.0)?.log()?.add(&((raw + size)? * 0.5)?)
+}
+
+/// The same of a number.
+pub fn softplus_of(raw: f64) -> f64 {
+    (-raw.abs()).exp().ln_1p() + raw.max(0.0)
+}
+
+/// The inner product of two rows.
+pub fn inner(x: &[f64], y: &[f64]) -> f64 {
+    // Sums of their own, so that products need not wait for one another.
+    let (left, right) = (x.chunks_exact(4), y.chunks_exact(4));
+    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
+    let mut sums = [0.0; 4];
+    for (x, y) in left.zip(right) {
+        (0..4).for_each(|at| sums[at] += x[at] * y[at]);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// Where `softplus` is `value`.

@@ -17,6 +17,15 @@ pub enum Sign {
 }
 
 impl Sign {
+    /// -1, 0 or 1.
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::Negative => -1.0,
+            Self::Zero => 0.0,
+            Self::Positive => 1.0,
+        }
+    }
+
     /// The curvature, 1 x 1, of the raw parameters that are left; it takes one unless it is 0.
     pub fn curvature<'t>(self, raw: &mut impl Iterator<Item = &'t Tensor>, like: &Tensor) -> Result<Tensor> {
         match (self, raw) {

@@ -7,7 +7,8 @@ use candle_core::{Result, Tensor};
 
 use super::{Radial, dot, square};
 
-const LEAST: f64 = 1e-15;
+/// Denominators are no less.
+pub(super) const LEAST: f64 = 1e-15;
 
 fn radial(x: &Tensor, kappa: &Tensor, f: Radial) -> Result<Tensor> {
     x.broadcast_mul(&f.apply(&square(x)?.broadcast_mul(&kappa.neg()?)?)?)

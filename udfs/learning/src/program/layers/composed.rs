@@ -11,6 +11,7 @@ use candle_core::{DType, Device, Result, Tensor, bail};
 
 use super::super::{Backward, Forward, Layer, Prepare, Prepared, Tensors};
 use super::expression::{PIECE, Piece, Precision, backward, forward, spans, whole};
+use super::hop_kernel::{self, Entries, HopKernel};
 use super::{needs_itself, needs_sources};
 use crate::kernels::RowSet;
 use crate::network::Operator;
@@ -24,6 +25,11 @@ pub trait Neighborwise: Send + Sync + Debug {
     /// # Errors
     /// Those of candle, which are errors of the expression.
     fn compute(&self, x: &[Tensor], w: &[Tensor], hop: &Hop) -> Result<Tensor>;
+
+    /// The same function with its gradient written out, for the passes on the CPU: where a profile asks for it.
+    fn kernel(&self) -> Option<&dyn HopKernel> {
+        None
+    }
 }
 
 /// The entries of an operator in the rows of a piece.
@@ -107,6 +113,8 @@ pub struct Neighborhoods {
 struct Neighborhood {
     /// The rows of the piece, then the others that its entries lead to.
     reads: Vec<u32>,
+    offsets: Vec<usize>,
+    sources: Vec<u32>,
     hop: Hop,
 }
 
@@ -119,7 +127,7 @@ impl Neighborhoods {
     ) -> std::result::Result<Self, Stopped> {
         let entries: usize = set.rows().iter().map(|&row| operator.row(row).len()).sum();
         // For each entry its ends by row and by column, its value and at most one row that is read.
-        reservation.grow(24 * entries + 16 * set.len())?;
+        reservation.grow(28 * entries + 24 * set.len())?;
         let (csr, device) = (operator.csr(), Device::Cpu);
         let mut place = vec![u32::MAX; operator.n_rows()];
         let mut pieces = Vec::new();
@@ -149,9 +157,20 @@ impl Neighborhoods {
                 Ok(Hop { pattern, values })
             };
             let hop = hop().map_err(|error| Stopped::OutOfMemory(error.to_string()))?;
-            pieces.push(Neighborhood { reads, hop });
+            pieces.push(Neighborhood { reads, offsets, sources, hop });
         }
         Ok(Self { pieces })
+    }
+
+    /// The number of pieces.
+    pub(super) fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// The rows of a piece, the rows that it reads, and its entries.
+    pub(super) fn piece(&self, number: usize) -> (&[u32], &[u32], Entries<'_>) {
+        let Neighborhood { reads, offsets, sources, .. } = &self.pieces[number];
+        (&reads[..offsets.len() - 1], reads, Entries { offsets, sources })
     }
 
     fn pieces(&self) -> Vec<Piece<'_>> {
@@ -181,6 +200,9 @@ impl<C: Neighborwise> Layer for Composed<C> {
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> std::result::Result<(), Stopped> {
         let Prepared::Neighborhoods(near) = pass.prepared() else { return Ok(()) };
         debug_assert_eq!(near.pieces.len(), pass.rows().n_rows().div_ceil(PIECE));
+        if let Some(kernel) = self.rows.kernel() {
+            return hop_kernel::forward(kernel, near, pass, out);
+        }
         let compute = |number: usize, x: &[Tensor], w: &[Tensor]| self.rows.compute(x, w, &near.pieces[number].hop);
         forward(pass, &near.pieces(), self.precision, out, &compute)
     }
@@ -194,6 +216,10 @@ impl<C: Neighborwise> Layer for Composed<C> {
             {
                 rows.rows().iter().for_each(|&row| d_x.values[row as usize * stride..][..stride].fill(0.0));
             }
+        }
+        let near = Arc::clone(near);
+        if let Some(kernel) = self.rows.kernel() {
+            return hop_kernel::backward(kernel, &near, pass, d_out);
         }
         let compute = |number: usize, x: &[Tensor], w: &[Tensor]| self.rows.compute(x, w, &near.pieces[number].hop);
         backward(pass, &near.pieces(), self.precision, d_out, &compute)

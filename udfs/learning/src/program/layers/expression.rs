@@ -11,6 +11,7 @@ use candle_core::{CpuStorage, DType, Device, Result, Storage, Tensor, Var, bail}
 use rayon::prelude::*;
 
 use super::super::{Backward, Forward, Layer, Tensors};
+use super::row_kernel::{self, RowKernel};
 use crate::network::Axis;
 
 /// A function of rows: of the inputs' rows with the same number, and of parameters.
@@ -21,6 +22,11 @@ pub trait Rowwise: Send + Sync + Debug {
     /// # Errors
     /// Those of candle, which are errors of the expression.
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor>;
+
+    /// The same function with its gradient written out, for the passes on the CPU: where a profile asks for it.
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        None
+    }
 }
 
 /// The numbers that an expression computes with; slots and parameters are `f32` in any case.
@@ -88,6 +94,9 @@ impl<R: Rowwise> Layer for Expression<R> {
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> std::result::Result<(), Stopped> {
+        if let Some(kernel) = self.rows.kernel() {
+            return row_kernel::forward(kernel, pass, out);
+        }
         let set = pass.rows();
         let pieces: Vec<Piece<'_>> =
             spans(set.rows(), set.n_rows()).into_iter().map(|rows| Piece { rows, reads: rows }).collect();
@@ -96,8 +105,6 @@ impl<R: Rowwise> Layer for Expression<R> {
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> std::result::Result<(), Stopped> {
         let set = pass.forward.rows();
-        let pieces: Vec<Piece<'_>> =
-            spans(set.rows(), set.n_rows()).into_iter().map(|rows| Piece { rows, reads: rows }).collect();
         for input in 0..pass.forward.n_inputs() {
             let stride = pass.forward.input_axis(input).stride();
             if let Some(mut d_x) = pass.gradient(input)
@@ -106,6 +113,11 @@ impl<R: Rowwise> Layer for Expression<R> {
                 set.rows().iter().for_each(|&row| d_x.values[row as usize * stride..][..stride].fill(0.0));
             }
         }
+        if let Some(kernel) = self.rows.kernel() {
+            return row_kernel::backward(kernel, pass, d_out);
+        }
+        let pieces: Vec<Piece<'_>> =
+            spans(set.rows(), set.n_rows()).into_iter().map(|rows| Piece { rows, reads: rows }).collect();
         backward(pass, &pieces, self.precision, d_out, &|_, x, w| self.rows.compute(x, w))
     }
 }

@@ -1,0 +1,130 @@
+//! Passes of functions of neighbours' rows whose gradient is written out: the quick form of a
+//! [`super::composed::Composed`].
+
+use bonnet_graph::Stopped;
+use rayon::prelude::*;
+
+use super::super::{Backward, Forward};
+use super::composed::Neighborhoods;
+use super::expression::{PIECE, WAVE};
+use super::row_kernel::{columns, gather, parameter_gradients, parameters};
+
+/// The entries of some rows. Rows that are read are renumbered: the first are the rows of the entries themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'a> {
+    /// Where the entries of each row begin, and one more.
+    pub offsets: &'a [usize],
+    /// The row that each entry leads to.
+    pub sources: &'a [u32],
+}
+
+impl<'a> Entries<'a> {
+    /// The number of rows.
+    pub fn rows(self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The rows that the entries of a row lead to.
+    pub fn of(self, row: usize) -> &'a [u32] {
+        &self.sources[self.offsets[row]..self.offsets[row + 1]]
+    }
+}
+
+/// A function of rows and of those that their entries lead to, with its gradient. Rows of the inputs stand side by side,
+/// without padding; parameters are flat, in their exact shape.
+pub trait HopKernel: Sync {
+    /// The outputs of the rows of the entries, written over zeros, from the rows that are read.
+    fn values(&self, entries: Entries<'_>, x: &[f64], w: &[Vec<f64>], y: &mut [f64]);
+
+    /// Adds the gradients of the rows that are read, and of the parameters.
+    fn gradients(
+        &self,
+        entries: Entries<'_>,
+        x: &[f64],
+        w: &[Vec<f64>],
+        d_y: &[f64],
+        d_x: &mut [f64],
+        d_w: &mut [Vec<f64>],
+    );
+}
+
+/// The output.
+pub(super) fn forward(
+    kernel: &dyn HopKernel,
+    near: &Neighborhoods,
+    pass: &Forward<'_>,
+    out: &mut [f32],
+) -> Result<(), Stopped> {
+    let inputs: Vec<&[f32]> = (0..pass.n_inputs()).map(|input| pass.input(input)).collect();
+    let columns = columns((0..pass.n_inputs()).map(|input| pass.input_axis(input)));
+    let (stride, positions) = (pass.axis().stride(), pass.axis().positions().collect::<Vec<_>>());
+    let w = parameters(pass);
+    let one = |(number, (piece, chunk)): (usize, (_, &mut [f32]))| {
+        let (rows, reads, entries) = near.piece(piece);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        pass.monitor.check()?;
+        let (mut x, mut y) = (Vec::new(), vec![0.0; rows.len() * positions.len()]);
+        gather(&inputs, &columns, reads, &mut x);
+        kernel.values(entries, &x, &w, &mut y);
+        for (&row, y) in rows.iter().zip(y.chunks_exact(positions.len().max(1))) {
+            let out = &mut chunk[(row as usize - number * PIECE) * stride..][..stride];
+            positions.iter().zip(y).for_each(|(&at, y)| out[at] = *y as f32);
+        }
+        Ok(())
+    };
+    (0..near.len()).into_par_iter().zip(out.par_chunks_mut(PIECE * stride)).enumerate().try_for_each(one)
+}
+
+/// Adds the gradients of the inputs to what is there, and gives those of the parameters.
+pub(super) fn backward(
+    kernel: &dyn HopKernel,
+    near: &Neighborhoods,
+    pass: &mut Backward<'_>,
+    d_out: &[f32],
+) -> Result<(), Stopped> {
+    let f = pass.forward;
+    let inputs: Vec<&[f32]> = (0..f.n_inputs()).map(|input| f.input(input)).collect();
+    let columns = columns((0..f.n_inputs()).map(|input| f.input_axis(input)));
+    let of_out = super::row_kernel::columns(std::iter::once(f.axis()));
+    let w = parameters(&f);
+    let mut sums: Vec<Vec<f64>> = w.iter().map(|block| vec![0.0; block.len()]).collect();
+    let width: usize = columns.iter().map(|(_, positions)| positions.len()).sum();
+    let one = |number: usize| -> Result<Option<(Vec<f64>, Vec<Vec<f64>>)>, Stopped> {
+        let (rows, reads, entries) = near.piece(number);
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        f.monitor.check()?;
+        let (mut x, mut d_y) = (Vec::new(), Vec::new());
+        gather(&inputs, &columns, reads, &mut x);
+        gather(&[d_out], &of_out, rows, &mut d_y);
+        let (mut d_x, mut d_w) = (vec![0.0; x.len()], w.iter().map(|block| vec![0.0; block.len()]).collect::<Vec<_>>());
+        kernel.gradients(entries, &x, &w, &d_y, &mut d_x, &mut d_w);
+        Ok(Some((d_x, d_w)))
+    };
+    let pieces: Vec<usize> = (0..near.len()).collect();
+    for wave in pieces.chunks(WAVE) {
+        let gradients: Vec<_> = wave.par_iter().map(|&number| one(number)).collect::<Result<_, _>>()?;
+        let mut from = 0;
+        for (input, (stride, positions)) in columns.iter().enumerate() {
+            let here = from..from + positions.len();
+            from = here.end;
+            let Some(mut d_x) = pass.gradient_everywhere(input) else { continue };
+            for (&number, gradients) in wave.iter().zip(&gradients) {
+                let Some((gradients, _)) = gradients else { continue };
+                for (&row, gradient) in near.piece(number).1.iter().zip(gradients.chunks_exact(width.max(1))) {
+                    let to = &mut d_x.values[row as usize * stride..][..*stride];
+                    positions.iter().zip(&gradient[here.clone()]).for_each(|(&at, g)| to[at] += *g as f32);
+                }
+            }
+        }
+        for (_, d_w) in gradients.iter().flatten() {
+            for (sum, part) in sums.iter_mut().zip(d_w) {
+                sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+        }
+    }
+    parameter_gradients(pass, &sums)
+}

@@ -1,0 +1,156 @@
+//! Passes of functions of rows whose gradient is written out: the quick form of an [`super::expression::Expression`].
+//!
+//! Rows are read in blocks, in `f64`, and nothing but the slots is kept between the passes. Gradients of parameters are
+//! summed block by block, in order: the same bits for any number of threads.
+
+use bonnet_graph::Stopped;
+use rayon::prelude::*;
+
+use super::super::{Backward, Forward};
+use crate::kernels::parallel::for_each_block;
+use crate::network::Axis;
+
+/// A function of rows with its gradient. Rows of the inputs stand side by side, without padding; parameters are flat, in
+/// their exact shape.
+pub trait RowKernel: Sync {
+    /// What rows read of the parameters: themselves, or what has to be computed of them once.
+    fn read(&self, w: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        w.to_vec()
+    }
+
+    /// The gradient of the parameters from that of what rows read.
+    fn pull(&self, _w: &[Vec<f64>], _read: &[Vec<f64>], d_read: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        d_read
+    }
+
+    /// The outputs of `n` rows, written over zeros.
+    fn values(&self, n: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]);
+
+    /// Adds the gradients of `n` rows.
+    fn gradients(&self, n: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]);
+}
+
+/// Rows that a kernel gets at a time: their numbers stay in the cache.
+const ROWS: usize = 64;
+
+/// Where the columns of the inputs stand in their slots.
+pub(super) fn columns(axes: impl Iterator<Item = Axis>) -> Vec<(usize, Vec<usize>)> {
+    axes.map(|axis| (axis.stride(), axis.positions().collect())).collect()
+}
+
+/// The rows of some matrices side by side.
+pub(super) fn gather(matrices: &[&[f32]], columns: &[(usize, Vec<usize>)], rows: &[u32], out: &mut Vec<f64>) {
+    out.clear();
+    for &row in rows {
+        for (matrix, (stride, positions)) in matrices.iter().zip(columns) {
+            let row = &matrix[row as usize * stride..][..*stride];
+            out.extend(positions.iter().map(|&at| f64::from(row[at])));
+        }
+    }
+}
+
+/// The parameters, flat in their exact shape.
+pub(super) fn parameters(pass: &Forward<'_>) -> Vec<Vec<f64>> {
+    let one = |number: usize| {
+        let ((rows, columns), values) = (pass.parameter_axes(number), pass.parameter(number));
+        let stride = columns.stride();
+        let at = rows.positions().flat_map(|row| columns.positions().map(move |column| row * stride + column));
+        at.map(|at| f64::from(values[at])).collect()
+    };
+    (0..pass.n_parameters()).map(one).collect()
+}
+
+/// The output.
+pub(super) fn forward(kernel: &dyn RowKernel, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
+    let inputs: Vec<&[f32]> = (0..pass.n_inputs()).map(|input| pass.input(input)).collect();
+    let columns = columns((0..pass.n_inputs()).map(|input| pass.input_axis(input)));
+    let (stride, positions) = (pass.axis().stride(), pass.axis().positions().collect::<Vec<_>>());
+    let read = kernel.read(&parameters(pass));
+    for_each_block(pass.rows(), out, stride, pass.monitor, |rows, first, chunk| {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for rows in rows.chunks(ROWS) {
+            gather(&inputs, &columns, rows, &mut x);
+            y.clear();
+            y.resize(rows.len() * positions.len(), 0.0);
+            kernel.values(rows.len(), &x, &read, &mut y);
+            for (&row, y) in rows.iter().zip(y.chunks_exact(positions.len().max(1))) {
+                let out = &mut chunk[(row as usize - first) * stride..][..stride];
+                positions.iter().zip(y).for_each(|(&at, y)| out[at] = *y as f32);
+            }
+        }
+    })
+}
+
+/// Adds the gradients of the inputs to what is there, and gives those of the parameters.
+pub(super) fn backward(kernel: &dyn RowKernel, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
+    let f = pass.forward;
+    let set = f.rows();
+    let inputs: Vec<&[f32]> = (0..f.n_inputs()).map(|input| f.input(input)).collect();
+    let columns = columns((0..f.n_inputs()).map(|input| f.input_axis(input)));
+    let of_out = self::columns(std::iter::once(f.axis()));
+    let width: usize = columns.iter().map(|(_, positions)| positions.len()).sum();
+    let w = parameters(&f);
+    let read = kernel.read(&w);
+    let zeros = || read.iter().map(|block| vec![0.0; block.len()]).collect::<Vec<Vec<f64>>>();
+    let block = |number: usize| -> Result<Option<(Vec<f32>, Vec<Vec<f64>>)>, Stopped> {
+        let rows = set.block(number);
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        f.monitor.check()?;
+        let (mut x, mut d_y, mut d_x, mut d_read) = (Vec::new(), Vec::new(), Vec::new(), zeros());
+        let mut gradients = Vec::with_capacity(rows.len() * width);
+        for rows in rows.chunks(ROWS) {
+            gather(&inputs, &columns, rows, &mut x);
+            gather(&[d_out], &of_out, rows, &mut d_y);
+            d_x.clear();
+            d_x.resize(x.len(), 0.0);
+            kernel.gradients(rows.len(), &x, &read, &d_y, &mut d_x, &mut d_read);
+            gradients.extend(d_x.iter().map(|g| *g as f32));
+        }
+        Ok(Some((gradients, d_read)))
+    };
+    let mut sums = zeros();
+    let blocks: Vec<usize> = (0..set.n_blocks()).collect();
+    for wave in blocks.chunks(2 * rayon::current_num_threads()) {
+        // Too small a set for tasks to pay.
+        let gradients: Vec<_> = match set.len() < 256 {
+            true => wave.iter().map(|&number| block(number)).collect::<Result<_, _>>()?,
+            false => wave.par_iter().map(|&number| block(number)).collect::<Result<_, _>>()?,
+        };
+        let mut from = 0;
+        for (input, (stride, positions)) in columns.iter().enumerate() {
+            let here = from..from + positions.len();
+            from = here.end;
+            let Some(mut d_x) = pass.gradient_everywhere(input) else { continue };
+            for (&number, gradients) in wave.iter().zip(&gradients) {
+                let Some((gradients, _)) = gradients else { continue };
+                for (&row, gradient) in set.block(number).iter().zip(gradients.chunks_exact(width.max(1))) {
+                    let to = &mut d_x.values[row as usize * stride..][..*stride];
+                    positions.iter().zip(&gradient[here.clone()]).for_each(|(&at, g)| to[at] += g);
+                }
+            }
+        }
+        for (_, d_read) in gradients.iter().flatten() {
+            for (sum, part) in sums.iter_mut().zip(d_read) {
+                sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+        }
+    }
+    parameter_gradients(pass, &kernel.pull(&w, &read, sums))
+}
+
+/// Gives the gradients of the parameters, flat in their exact shape.
+pub(super) fn parameter_gradients(pass: &mut Backward<'_>, gradients: &[Vec<f64>]) -> Result<(), Stopped> {
+    for (number, gradient) in gradients.iter().enumerate() {
+        let (rows, columns) = pass.forward.parameter_axes(number);
+        pass.parameter_gradient(number, |out, _, _| {
+            out.fill(0.0);
+            let stride = columns.stride();
+            let at = rows.positions().flat_map(|row| columns.positions().map(move |column| row * stride + column));
+            at.zip(gradient).for_each(|(at, g)| out[at] = *g as f32);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
