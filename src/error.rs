@@ -1,5 +1,6 @@
 //! The engine's error: what happened, where, and what to do, in one text.
 
+use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
 
 /// The result of whatever can fail in the engine.
@@ -72,13 +73,33 @@ fn message(error: &DataFusionError) -> String {
             SchemaError::AmbiguousReference { field } if field.relation.is_none() => format!(
                 "{}: write the table's name before it; the key of joins by NATURAL, or in parentheses, is coalesce(a.{}, \
                  b.{1}), or plain where USING ({1}) joins",
-                error.strip_backtrace(),
+                without_class(error),
                 field.name
             ),
-            _ => error.strip_backtrace(),
+            _ => without_class(error),
+        },
+        DataFusionError::ArrowError(inner, _) => match inner.as_ref() {
+            ArrowError::DivideByZero => "division by zero".to_owned(),
+            ArrowError::CastError(text)
+            | ArrowError::ComputeError(text)
+            | ArrowError::InvalidArgumentError(text)
+            | ArrowError::ArithmeticOverflow(text)
+            | ArrowError::ParseError(text)
+            | ArrowError::SchemaError(text) => text.clone(),
+            ArrowError::ExternalError(inner) => match inner.downcast_ref::<DataFusionError>() {
+                Some(inner) => message(inner),
+                None => inner.to_string(),
+            },
+            other => other.to_string(),
         },
         other => other.strip_backtrace(),
     }
+}
+
+/// The text of an error of a schema without the name of its class.
+fn without_class(error: &DataFusionError) -> String {
+    let text = error.strip_backtrace();
+    text.strip_prefix("Schema error: ").map_or(text.clone(), str::to_owned)
 }
 
 const UNSLIDING: &str =

@@ -14,7 +14,7 @@ use crate::size;
 const GRAPH_CACHE: usize = 1_000_000_000;
 
 /// The most threads that a session may ask for.
-const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = 1024;
 
 /// Where models are trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

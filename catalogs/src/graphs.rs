@@ -65,22 +65,30 @@ pub struct Measured {
 /// Every schema, in every catalog, that has the tables `nodes` and `edges`, by name of catalog and schema. Reads nothing.
 pub async fn list_graphs(catalogs: &dyn CatalogProviderList, default_catalog: &str) -> Result<Vec<GraphEntry>> {
     let mut graphs = Vec::new();
-    let mut names = catalogs.catalog_names();
-    names.sort_unstable();
-    for catalog in names {
-        let Some(provider) = catalogs.catalog(&catalog) else { continue };
-        let mut schemas = provider.schema_names();
-        schemas.sort_unstable();
-        for schema in schemas {
-            let Some(provider) = provider.schema(&schema) else { continue };
-            if !provider.table_exist("nodes") || !provider.table_exist("edges") {
-                continue;
-            }
+    for (catalog, schema, provider) in schemas(catalogs) {
+        if provider.table_exist("nodes") && provider.table_exist("edges") {
             let name = if catalog == default_catalog { schema.clone() } else { format!("{catalog}.{schema}") };
-            graphs.push(entry(name, catalog.clone(), schema, provider).await?);
+            graphs.push(entry(name, catalog, schema, provider).await?);
         }
     }
     Ok(graphs)
+}
+
+/// Every schema with its name and its catalog's, in the order of these.
+pub(crate) fn schemas(
+    catalogs: &dyn CatalogProviderList,
+) -> impl Iterator<Item = (String, String, Arc<dyn SchemaProvider>)> {
+    let mut names = catalogs.catalog_names();
+    names.sort_unstable();
+    let catalogs = names.into_iter().filter_map(|name| Some((catalogs.catalog(&name)?, name)));
+    catalogs.flat_map(|(provider, catalog)| {
+        let mut names = provider.schema_names();
+        names.sort_unstable();
+        names.into_iter().filter_map(move |name| {
+            let schema = provider.schema(&name)?;
+            Some((catalog.clone(), name, schema))
+        })
+    })
 }
 
 async fn entry(name: String, catalog: String, schema: String, provider: Arc<dyn SchemaProvider>) -> Result<GraphEntry> {

@@ -52,6 +52,7 @@ mod table_methods;
 mod table_version;
 mod time_travel;
 mod unique_keys;
+mod write_only;
 
 pub use committed_rows::CommittedRows;
 pub use dataset_table::DatasetTable;
@@ -73,3 +74,4 @@ pub use stored_view::{PlanQuery, StoredView};
 pub use system::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
 pub use table_version::{TableVersion, VersionedTable, table_version};
 pub use time_travel::{TimeTravel, Version, parse_time_travel_name, time_travel_name};
+pub use write_only::{WriteOnly, WriteOnlyFormat};

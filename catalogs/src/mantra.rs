@@ -9,17 +9,16 @@ use async_trait::async_trait;
 use bonnet_datasets::MantraWriter;
 use datafusion::catalog::Session;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, GetExt, Result, Statistics, plan_err};
-use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::common::{DataFusionError, GetExt, Result, plan_err};
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
-use datafusion::datasource::physical_plan::{FileScanConfig, FileSinkConfig, FileSource};
-use datafusion::datasource::sink::{DataSink, DataSinkExec};
-use datafusion::datasource::table_schema::TableSchema;
+use datafusion::datasource::physical_plan::FileSinkConfig;
+use datafusion::datasource::sink::DataSink;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
-use datafusion::physical_expr::LexRequirement;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use datafusion::object_store::{ObjectStoreExt, WriteMultipart};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
 use futures::StreamExt;
+
+use crate::write_only::{WriteOnly, WriteOnlyFormat};
 
 /// Parts of a file that are on their way at a time.
 const PARTS: usize = 4;
@@ -35,12 +34,12 @@ impl FileFormatFactory for MantraFormatFactory {
                 "STORED AS MANTRA has no option {}; a name that ends in .gz is compressed",
                 option.strip_prefix("format.").unwrap_or(option)
             ),
-            None => Ok(Arc::new(MantraFormat)),
+            None => Ok(Arc::new(WriteOnlyFormat(MantraFormat))),
         }
     }
 
     fn default(&self) -> Arc<dyn FileFormat> {
-        Arc::new(MantraFormat)
+        Arc::new(WriteOnlyFormat(MantraFormat))
     }
 }
 
@@ -53,58 +52,16 @@ impl GetExt for MantraFormatFactory {
 #[derive(Debug)]
 struct MantraFormat;
 
-fn only_written<T>() -> Result<T> {
-    plan_err!("MANTRA is a format to write; read such a file with ATTACH 'file.json.gz' AS name (TYPE mantra)")
-}
-
-#[async_trait]
-impl FileFormat for MantraFormat {
-    fn get_ext(&self) -> String {
-        "json".to_owned()
+impl WriteOnly for MantraFormat {
+    fn extension(&self) -> &'static str {
+        "json"
     }
 
-    fn get_ext_with_compression(&self, compression: &FileCompressionType) -> Result<String> {
-        Ok(format!("json{}", compression.get_ext()))
+    fn refusal(&self) -> String {
+        "MANTRA is a format to write; read such a file with ATTACH 'file.json.gz' AS name (TYPE mantra)".to_owned()
     }
 
-    fn compression_type(&self) -> Option<FileCompressionType> {
-        None
-    }
-
-    async fn infer_schema(
-        &self,
-        _state: &dyn Session,
-        _store: &Arc<dyn ObjectStore>,
-        _objects: &[ObjectMeta],
-    ) -> Result<SchemaRef> {
-        only_written()
-    }
-
-    async fn infer_stats(
-        &self,
-        _state: &dyn Session,
-        _store: &Arc<dyn ObjectStore>,
-        _schema: SchemaRef,
-        _object: &ObjectMeta,
-    ) -> Result<Statistics> {
-        only_written()
-    }
-
-    async fn create_physical_plan(
-        &self,
-        _state: &dyn Session,
-        _config: FileScanConfig,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        only_written()
-    }
-
-    async fn create_writer_physical_plan(
-        &self,
-        input: Arc<dyn ExecutionPlan>,
-        _state: &dyn Session,
-        config: FileSinkConfig,
-        order: Option<LexRequirement>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn sink(&self, config: FileSinkConfig) -> Result<Arc<dyn DataSink>> {
         let target = &config.original_url;
         if !config.table_partition_cols.is_empty() {
             return plan_err!("STORED AS MANTRA writes one file; PARTITIONED BY is not for it");
@@ -115,12 +72,7 @@ impl FileFormat for MantraFormat {
         }
         let sink = MantraSink { zipped: lower.ends_with(".gz"), config };
         sink.writer()?;
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
-    }
-
-    fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
-        // Nothing plans a scan of this format: `infer_schema` refuses before.
-        Arc::new(datafusion::datasource::physical_plan::JsonSource::new(table_schema))
+        Ok(Arc::new(sink))
     }
 }
 

@@ -13,6 +13,7 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
 use datafusion::physical_plan::execute_stream;
 use futures::TryStreamExt;
 
+use crate::graphs::schemas;
 use crate::session_catalog::SessionSchema;
 
 /// The columns that a table of runs has: what `train` says of a run beside its figures.
@@ -45,35 +46,26 @@ pub(crate) async fn runs(
     state: &SessionState,
     context: &Arc<TaskContext>,
 ) -> Result<Vec<RecordBatch>> {
-    let catalogs = state.catalog_list();
     let default_catalog = &state.config_options().catalog.default_catalog;
     let mut found = Vec::new();
-    let mut names = catalogs.catalog_names();
-    names.sort_unstable();
-    for catalog in names {
-        let Some(provider) = catalogs.catalog(&catalog) else { continue };
-        let mut schemas = provider.schema_names();
-        schemas.sort_unstable();
-        for schema in schemas {
-            let Some(provider) = provider.schema(&schema) else { continue };
-            let mut tables = provider.table_names();
-            tables.sort_unstable();
-            for table in tables {
-                // Data sets keep no runs, and views show those of tables.
-                if SessionSchema::of(provider.as_ref()).is_some_and(|it| it.engine().why_not_drop(&table).is_some())
-                    || !matches!(provider.table_type(&table).await, Ok(Some(TableType::Base)))
-                {
-                    continue;
-                }
-                // A table that cannot be read does not hide the others; reading it says why.
-                let Ok(Some(rows)) = provider.table(&table).await else { continue };
-                let has = rows.schema();
-                if NEEDED.iter().all(|name| has.column_with_name(name).is_some()) {
-                    let catalog = (catalog != *default_catalog).then_some(&catalog);
-                    let parts = catalog.into_iter().chain([&schema, &table]).map(String::as_str);
-                    let name = parts.collect::<Vec<_>>().join(".");
-                    found.extend(of_table(&name, rows, columns, state, context).await?);
-                }
+    for (catalog, schema, provider) in schemas(state.catalog_list().as_ref()) {
+        let mut tables = provider.table_names();
+        tables.sort_unstable();
+        for table in tables {
+            // Data sets keep no runs, and views show those of tables.
+            if SessionSchema::of(provider.as_ref()).is_some_and(|it| it.engine().why_not_drop(&table).is_some())
+                || !matches!(provider.table_type(&table).await, Ok(Some(TableType::Base)))
+            {
+                continue;
+            }
+            // A table that cannot be read does not hide the others; reading it says why.
+            let Ok(Some(rows)) = provider.table(&table).await else { continue };
+            let has = rows.schema();
+            if NEEDED.iter().all(|name| has.column_with_name(name).is_some()) {
+                let catalog = (catalog != *default_catalog).then_some(&catalog);
+                let parts = catalog.into_iter().chain([&schema, &table]).map(String::as_str);
+                let name = parts.collect::<Vec<_>>().join(".");
+                found.extend(of_table(&name, rows, columns, state, context).await?);
             }
         }
     }

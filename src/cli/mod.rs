@@ -11,6 +11,7 @@ pub(crate) mod output;
 mod progress;
 mod repl;
 mod report;
+mod resources;
 mod script;
 #[cfg(feature = "pg")]
 mod serve;
@@ -26,11 +27,9 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use self::interrupt::{INTERRUPTED, Interrupts};
 use self::output::{Format, Output};
+use self::resources::Resources;
 use self::shell::{Failure, Shell, complain};
-use crate::{Engine, EngineOptions, statements};
-
-/// More threads than this are taken for a slip of the finger.
-const MOST_THREADS: i64 = 4096;
+use crate::{Engine, statements};
 
 /// An embedded analytics engine for the shape of relational data: graphs, curvature, topology and graph learning in SQL.
 ///
@@ -69,13 +68,8 @@ struct Arguments {
     #[arg(long, value_name = "PICTURE", value_parser = plot)]
     plot: Option<Request>,
 
-    /// Threads for queries; default: the machine's cores
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
-    threads: Option<u32>,
-
-    /// Memory that queries may hold together, such as 512MB (by 1000) or 4GiB (by 1024)
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    memory_limit: Option<usize>,
+    #[command(flatten)]
+    resources: Resources,
 
     /// Write no messages, only rows and errors
     #[arg(long)]
@@ -162,13 +156,7 @@ fn failed(text: &str) -> ExitCode {
 
 fn open(arguments: &Arguments, prompt: bool) -> Result<Shell, String> {
     let interrupts = Interrupts::listen(!prompt).map_err(|error| format!("Ctrl-C cannot be heard: {error}"))?;
-    let threads = arguments.threads.map(|threads| threads as usize);
-    let options = EngineOptions {
-        threads,
-        memory_limit: arguments.memory_limit,
-        database: arguments.database.clone(),
-        read_only: arguments.read_only,
-    };
+    let options = arguments.resources.engine(arguments.database.clone(), arguments.read_only);
     let engine = Engine::open(options).map_err(|error| error.to_string())?;
     let mut output = Output::new(arguments.format);
     output.plot = arguments.plot.clone().unwrap_or_default();

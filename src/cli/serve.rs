@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{MOST_THREADS, failed};
+use super::failed;
+use super::resources::Resources;
 use crate::serve::{ServeOptions, Server};
-use crate::{Engine, EngineOptions, Error, Result, statements};
+use crate::{Engine, Error, Result, statements};
 
 /// The variable of the environment that holds the password.
 const PASSWORD: &str = "BONNET_PASSWORD";
@@ -67,13 +68,8 @@ pub(super) struct ServeArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     idle_timeout: u64,
 
-    /// Threads for queries; default: the machine's cores
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
-    threads: Option<u32>,
-
-    /// Memory that the statements of all connections may hold together, such as 512MB (by 1000) or 4GiB (by 1024)
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    memory_limit: Option<usize>,
+    #[command(flatten)]
+    resources: Resources,
 
     /// Write no messages, only errors
     #[arg(long)]
@@ -104,12 +100,7 @@ fn serve(arguments: ServeArguments) -> Result<()> {
         connection_memory: arguments.connection_memory,
         idle_time: (arguments.idle_timeout > 0).then(|| Duration::from_secs(arguments.idle_timeout)),
     };
-    let engine = Engine::open(EngineOptions {
-        threads: arguments.threads.map(|threads| threads as usize),
-        memory_limit: arguments.memory_limit,
-        database: arguments.database,
-        read_only: arguments.read_only,
-    })?;
+    let engine = Engine::open(arguments.resources.engine(arguments.database, arguments.read_only))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(CONNECTION_THREADS)
         .thread_name("connections")

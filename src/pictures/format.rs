@@ -7,20 +7,18 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
+use bonnet_catalogs::{WriteOnly, WriteOnlyFormat};
 use bonnet_pictures::Request;
 use datafusion::catalog::Session;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, GetExt, Result, Statistics, plan_err};
-use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::common::{DataFusionError, GetExt, Result, plan_err};
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
-use datafusion::datasource::physical_plan::{FileScanConfig, FileSinkConfig, FileSource, JsonSource};
-use datafusion::datasource::sink::{DataSink, DataSinkExec};
-use datafusion::datasource::table_schema::TableSchema;
+use datafusion::datasource::physical_plan::FileSinkConfig;
+use datafusion::datasource::sink::DataSink;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-use datafusion::physical_expr::LexRequirement;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use datafusion::object_store::ObjectStoreExt;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType};
 use futures::StreamExt;
 
 use super::Document;
@@ -51,11 +49,11 @@ impl FileFormatFactory for PictureFormatFactory {
                 return plan_err!("COPY with FORMAT {}: {error}", self.0.name());
             }
         }
-        Ok(Arc::new(PictureFormat { document: self.0, request }))
+        Ok(Arc::new(WriteOnlyFormat(PictureFormat { document: self.0, request })))
     }
 
     fn default(&self) -> Arc<dyn FileFormat> {
-        Arc::new(PictureFormat { document: self.0, request: Request::default() })
+        Arc::new(WriteOnlyFormat(PictureFormat { document: self.0, request: Request::default() }))
     }
 }
 
@@ -71,70 +69,20 @@ struct PictureFormat {
     request: Request,
 }
 
-impl PictureFormat {
-    fn only_written<T>(&self) -> Result<T> {
-        plan_err!("{} is a format to write: COPY (query) TO 'file'", self.document.name())
-    }
-}
-
-#[async_trait]
-impl FileFormat for PictureFormat {
-    fn get_ext(&self) -> String {
-        self.document.name().to_owned()
+impl WriteOnly for PictureFormat {
+    fn extension(&self) -> &'static str {
+        self.document.name()
     }
 
-    fn get_ext_with_compression(&self, _compression: &FileCompressionType) -> Result<String> {
-        Ok(self.get_ext())
+    fn refusal(&self) -> String {
+        format!("{} is a format to write: COPY (query) TO 'file'", self.document.name())
     }
 
-    fn compression_type(&self) -> Option<FileCompressionType> {
-        None
-    }
-
-    async fn infer_schema(
-        &self,
-        _state: &dyn Session,
-        _store: &Arc<dyn ObjectStore>,
-        _objects: &[ObjectMeta],
-    ) -> Result<SchemaRef> {
-        self.only_written()
-    }
-
-    async fn infer_stats(
-        &self,
-        _state: &dyn Session,
-        _store: &Arc<dyn ObjectStore>,
-        _schema: SchemaRef,
-        _object: &ObjectMeta,
-    ) -> Result<Statistics> {
-        self.only_written()
-    }
-
-    async fn create_physical_plan(
-        &self,
-        _state: &dyn Session,
-        _config: FileScanConfig,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.only_written()
-    }
-
-    async fn create_writer_physical_plan(
-        &self,
-        input: Arc<dyn ExecutionPlan>,
-        _state: &dyn Session,
-        config: FileSinkConfig,
-        order: Option<LexRequirement>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn sink(&self, config: FileSinkConfig) -> Result<Arc<dyn DataSink>> {
         if !config.table_partition_cols.is_empty() {
             return plan_err!("FORMAT {} writes one file; PARTITION_BY is not for it", self.document.name());
         }
-        let sink = PictureSink { document: self.document, request: self.request.clone(), config };
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), order)))
-    }
-
-    fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
-        // Nothing plans a scan of this format: `infer_schema` refuses before.
-        Arc::new(JsonSource::new(table_schema))
+        Ok(Arc::new(PictureSink { document: self.document, request: self.request.clone(), config }))
     }
 }
 

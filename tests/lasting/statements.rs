@@ -144,10 +144,10 @@ fn a_statement_that_fails_leaves_everything_as_it_was() {
     // The failure comes with the last rows.
     let bad =
         "SELECT CASE WHEN value = 19999 THEN 1 / (value - value) ELSE value END AS a FROM generate_series(1, 20000)";
-    db.refuses(&format!("INSERT INTO t {bad}"), &["ivide by zero"]);
-    db.refuses(&format!("CREATE TABLE u AS {bad}"), &["ivide by zero"]);
-    db.refuses(&format!("CREATE OR REPLACE TABLE t AS {bad}"), &["ivide by zero"]);
-    db.refuses("UPDATE t SET a = 1 / (a - 777)", &["ivide by zero"]);
+    db.refuses(&format!("INSERT INTO t {bad}"), &["division by zero"]);
+    db.refuses(&format!("CREATE TABLE u AS {bad}"), &["division by zero"]);
+    db.refuses(&format!("CREATE OR REPLACE TABLE t AS {bad}"), &["division by zero"]);
+    db.refuses("UPDATE t SET a = 1 / (a - 777)", &["division by zero"]);
     db.refuses("DELETE FROM t WHERE 1 / (a - 777) = 5", &["Divide"]);
     assert_eq!(db.rows("SELECT count(*), sum(a) FROM t"), [["20000", "200010000"]]);
     db.refuses("SELECT * FROM u", &["u"]);

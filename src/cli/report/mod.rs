@@ -12,8 +12,9 @@ use bonnet_pictures::{Request, escaped};
 use clap::Args;
 
 use self::comments::Block;
+use super::resources::Resources;
 use super::shell::{Failure, Shell};
-use super::{Arguments, MOST_THREADS, variable};
+use super::{Arguments, variable};
 use crate::pictures::{figure, page};
 
 /// How long a listing at the end of a page may take.
@@ -41,13 +42,8 @@ pub(super) struct ReportArguments {
     #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
     variable: Vec<(String, String)>,
 
-    /// Threads for queries; default: the machine's cores
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
-    threads: Option<u32>,
-
-    /// Memory that queries may hold together, such as 512MB (by 1000) or 4GiB (by 1024)
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
-    memory_limit: Option<usize>,
+    #[command(flatten)]
+    resources: Resources,
 }
 
 impl ReportArguments {
@@ -56,8 +52,7 @@ impl ReportArguments {
         Arguments {
             database: self.database.clone(),
             variable: self.variable.clone(),
-            threads: self.threads,
-            memory_limit: self.memory_limit,
+            resources: self.resources.clone(),
             quiet: true,
             ..Arguments::default()
         }

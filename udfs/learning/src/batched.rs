@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::complexes::{ComplexBatch, ComplexSet, widths};
 use crate::error::{BuildError, TrainError};
 use crate::features::Features;
-use crate::kernels::{RowSet, padded};
-use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope, zeros};
+use crate::kernels::RowSet;
+use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope};
 use crate::options::TrainOptions;
-use crate::program::Program;
+use crate::parts::{Part, PartRows};
 use crate::registry;
 use crate::spec::ModelSpec;
 
@@ -26,23 +26,8 @@ pub(crate) struct Batched<'a> {
     n_outputs: usize,
     options: &'a TrainOptions,
     monitor: &'a dyn Monitor,
-    layout: Layout,
     nothing: (Arc<Graph>, Arc<Features>),
-    /// Rows of all complexes.
-    outputs: Vec<f32>,
-    gradient: Vec<f32>,
-    embedding: Option<(Vec<f32>, Axis)>,
-    /// Between the two passes of a step.
-    step: Option<Part<'a>>,
-    peak: usize,
-}
-
-/// A model on some complexes: its rows are theirs, in order.
-struct Part<'a> {
-    model: Program,
-    scope: Scope,
-    items: Vec<u32>,
-    reservation: Reservation<'a>,
+    rows: PartRows<'a>,
 }
 
 impl<'a> Batched<'a> {
@@ -62,23 +47,15 @@ impl<'a> Batched<'a> {
             n_outputs,
             options,
             monitor,
-            layout: Layout::default(),
             nothing: (
                 Arc::new(Graph::from_edges(0, &[])),
                 Arc::new(Features::Dense { columns: 1, values: Vec::new() }),
             ),
-            outputs: zeros(reservation, set.len() * padded(n_outputs))?,
-            gradient: zeros(reservation, set.len() * padded(n_outputs))?,
-            embedding: None,
-            step: None,
-            peak: 0,
+            rows: PartRows::new(set.len(), n_outputs, reservation)?,
         };
-        // Parameters do not depend on the complexes: one is enough to learn their shapes.
+        // One complex is enough to learn the shapes.
         let part = batched.part(&[0], false)?;
-        batched.layout = part.model.layout().clone();
-        if let (true, Some((_, axis))) = (options.keep_embeddings, part.model.embedding()) {
-            batched.embedding = Some((zeros(reservation, set.len() * axis.stride())?, axis));
-        }
+        batched.rows.adopt(&part, options.keep_embeddings, reservation)?;
         Ok(batched)
     }
 
@@ -98,21 +75,7 @@ impl<'a> Batched<'a> {
         let model = (self.spec.build)(&problem, &mut reservation)?;
         let rows: Vec<u32> = (0..items.len() as u32).collect();
         let scope = model.scope(&rows, train, true, &mut reservation)?;
-        Ok(Part { model, scope, items: items.to_vec(), reservation })
-    }
-
-    /// Copies what a part gave to the rows of all complexes.
-    fn keep(&mut self, part: &Part<'_>) {
-        let copy = |from: &[f32], to: &mut [f32], stride: usize| {
-            for (&item, row) in part.items.iter().zip(from.chunks_exact(stride)) {
-                to[item as usize * stride..][..stride].copy_from_slice(row);
-            }
-        };
-        copy(part.model.outputs(), &mut self.outputs, padded(self.n_outputs));
-        if let (Some((to, axis)), Some((from, _))) = (&mut self.embedding, part.model.embedding()) {
-            copy(from, to, axis.stride());
-        }
-        self.peak = self.peak.max(part.reservation.bytes());
+        Ok(Part { model, scope, targets: items.iter().copied().zip(rows).collect(), reservation })
     }
 }
 
@@ -122,7 +85,7 @@ impl Model for Batched<'_> {
     }
 
     fn layout(&self) -> &Layout {
-        &self.layout
+        &self.rows.layout
     }
 
     /// Rows: the targets.
@@ -139,28 +102,27 @@ impl Model for Batched<'_> {
 
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
         // The last step's memory is released before more is reserved.
-        self.step = None;
+        self.rows.step = None;
         let train = matches!(pass, Pass::Train { .. });
         let targets = scope.targets().rows();
         let size = if train { targets.len() } else { EVALUATED };
         for items in targets.chunks(size.max(1)) {
             monitor.check()?;
             let mut part = self.part(items, train).map_err(stopped)?;
-            part.model.forward(&part.scope, parameters, pass, monitor)?;
-            self.keep(&part);
+            self.rows.forward(&mut part, parameters, pass, monitor)?;
             if train {
-                self.step = Some(part);
+                self.rows.step = Some(part);
             }
         }
         Ok(())
     }
 
     fn outputs(&self) -> &[f32] {
-        &self.outputs
+        &self.rows.outputs
     }
 
     fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]) {
-        (&self.outputs, &mut self.gradient)
+        (&self.rows.outputs, &mut self.rows.gradient)
     }
 
     fn backward(
@@ -171,24 +133,19 @@ impl Model for Batched<'_> {
         gradient: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
-        let Some(mut part) = self.step.take() else { return Ok(()) };
-        let (stride, d_outputs) = (padded(self.n_outputs), part.model.outputs_and_gradient().1);
-        for (&item, row) in part.items.iter().zip(d_outputs.chunks_exact_mut(stride)) {
-            row.copy_from_slice(&self.gradient[item as usize * stride..][..stride]);
-        }
-        part.model.backward(&part.scope, parameters, pass, gradient, monitor)
+        self.rows.backward(parameters, pass, gradient, monitor)
     }
 
     fn penalty(&self) -> f64 {
-        self.step.as_ref().map_or(0.0, |part| part.model.penalty())
+        self.rows.penalty()
     }
 
     fn embedding(&self) -> Option<(&[f32], Axis)> {
-        self.embedding.as_ref().map(|(values, axis)| (&values[..], *axis))
+        self.rows.embedding()
     }
 
     fn peak(&self) -> usize {
-        self.peak
+        self.rows.peak
     }
 }
 

@@ -53,6 +53,7 @@ pub mod ops;
 mod optimizer;
 mod option_spec;
 mod options;
+mod parts;
 pub mod program;
 pub mod random;
 mod registry;

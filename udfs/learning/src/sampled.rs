@@ -7,10 +7,10 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
 use crate::error::BuildError;
 use crate::features::{self, Features};
-use crate::kernels::{RowSet, padded};
-use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope, zeros};
+use crate::kernels::RowSet;
+use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope};
 use crate::options::TrainOptions;
-use crate::program::Program;
+use crate::parts::{Part, PartRows};
 use crate::random::key;
 use crate::registry;
 use crate::sample::Sampler;
@@ -33,28 +33,11 @@ pub(crate) struct Sampled<'a> {
     known_labels: Arc<[(u32, u32)]>,
     options: &'a TrainOptions,
     monitor: &'a dyn Monitor,
-    layout: Layout,
     fanout: Vec<u32>,
     /// The largest number of nodes of a step.
     largest: usize,
     sampler: RefCell<Sampler<'a>>,
-    /// Rows of all nodes.
-    outputs: Vec<f32>,
-    gradient: Vec<f32>,
-    embedding: Option<(Vec<f32>, Axis)>,
-    space: Option<Space>,
-    /// Between the two passes of a step.
-    step: Option<Part<'a>>,
-    peak: usize,
-}
-
-/// A model on the neighbourhoods of some targets.
-struct Part<'a> {
-    model: Program,
-    scope: Scope,
-    /// The nodes whose rows the targets are, and those rows.
-    targets: Vec<(u32, u32)>,
-    reservation: Reservation<'a>,
+    rows: PartRows<'a>,
 }
 
 impl<'a> Sampled<'a> {
@@ -82,24 +65,14 @@ impl<'a> Sampled<'a> {
             known_labels: Arc::clone(&problem.known_labels),
             options,
             monitor,
-            layout: Layout::default(),
             fanout,
             largest: largest.min(n),
             sampler: RefCell::new(Sampler::new(graph, reservation)?),
-            outputs: zeros(reservation, n * padded(problem.n_outputs))?,
-            gradient: zeros(reservation, n * padded(problem.n_outputs))?,
-            embedding: None,
-            space: None,
-            step: None,
-            peak: 0,
+            rows: PartRows::new(n, problem.n_outputs, reservation)?,
         };
-        // Parameters do not depend on the nodes: one is enough to learn their shapes.
+        // One node is enough to learn the shapes.
         let part = sampled.part(&[0], &[], 0, false)?;
-        sampled.layout = part.model.layout().clone();
-        sampled.space = part.model.space().cloned();
-        if let (true, Some((_, axis))) = (options.keep_embeddings, part.model.embedding()) {
-            sampled.embedding = Some((zeros(reservation, n * axis.stride())?, axis));
-        }
+        sampled.rows.adopt(&part, options.keep_embeddings, reservation)?;
         Ok(sampled)
     }
 
@@ -148,30 +121,15 @@ impl<'a> Sampled<'a> {
     fn everything(&self) -> Vec<u32> {
         vec![u32::MAX; self.fanout.len()]
     }
-
-    /// Copies what a part gave to the rows of all nodes.
-    fn keep(&mut self, part: &Part<'_>) {
-        let copy = |from: &[f32], to: &mut [f32], stride: usize| {
-            for &(v, row) in &part.targets {
-                let (v, row) = (v as usize * stride, row as usize * stride);
-                to[v..v + stride].copy_from_slice(&from[row..row + stride]);
-            }
-        };
-        copy(part.model.outputs(), &mut self.outputs, padded(self.n_outputs));
-        if let (Some((to, axis)), Some((from, _))) = (&mut self.embedding, part.model.embedding()) {
-            copy(from, to, axis.stride());
-        }
-        self.peak = self.peak.max(part.reservation.bytes());
-    }
 }
 
 impl Model for Sampled<'_> {
     fn space(&self) -> Option<&Space> {
-        self.space.as_ref()
+        self.rows.space.as_ref()
     }
 
     fn layout(&self) -> &Layout {
-        &self.layout
+        &self.rows.layout
     }
 
     /// Rows: the pieces in which targets are computed, then the targets.
@@ -198,21 +156,19 @@ impl Model for Sampled<'_> {
 
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
         // The last step's memory is released before more is reserved.
-        self.step = None;
+        self.rows.step = None;
         match pass {
             Pass::Train { epoch } => {
                 let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]));
                 let mut part = self.part(scope.targets().rows(), &fanout, draw, true).map_err(stopped)?;
-                part.model.forward(&part.scope, parameters, pass, monitor)?;
-                self.keep(&part);
-                self.step = Some(part);
+                self.rows.forward(&mut part, parameters, pass, monitor)?;
+                self.rows.step = Some(part);
             }
             Pass::Evaluate => {
                 let (everything, pieces) = (self.everything(), &scope.rows[..scope.rows.len() - 1]);
                 for piece in pieces {
                     let mut part = self.part(piece.rows(), &everything, 0, false).map_err(stopped)?;
-                    part.model.forward(&part.scope, parameters, pass, monitor)?;
-                    self.keep(&part);
+                    self.rows.forward(&mut part, parameters, pass, monitor)?;
                 }
             }
         }
@@ -220,11 +176,11 @@ impl Model for Sampled<'_> {
     }
 
     fn outputs(&self) -> &[f32] {
-        &self.outputs
+        &self.rows.outputs
     }
 
     fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]) {
-        (&self.outputs, &mut self.gradient)
+        (&self.rows.outputs, &mut self.rows.gradient)
     }
 
     fn backward(
@@ -235,32 +191,26 @@ impl Model for Sampled<'_> {
         gradient: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
-        let Some(mut part) = self.step.take() else { return Ok(()) };
-        let (stride, d_outputs) = (padded(self.n_outputs), part.model.outputs_and_gradient().1);
-        for &(v, row) in &part.targets {
-            let (v, row) = (v as usize * stride, row as usize * stride);
-            d_outputs[row..row + stride].copy_from_slice(&self.gradient[v..v + stride]);
-        }
-        part.model.backward(&part.scope, parameters, pass, gradient, monitor)
+        self.rows.backward(parameters, pass, gradient, monitor)
     }
 
     fn label_inputs(&self, pass: Pass) -> Vec<u32> {
-        let Some(part) = &self.step else { return Vec::new() };
+        let Some(part) = &self.rows.step else { return Vec::new() };
         let given = part.model.label_inputs(pass);
         let targets = part.targets.iter().filter(|(_, row)| given.binary_search(row).is_ok());
         targets.map(|target| target.0).collect()
     }
 
     fn penalty(&self) -> f64 {
-        self.step.as_ref().map_or(0.0, |part| part.model.penalty())
+        self.rows.penalty()
     }
 
     fn embedding(&self) -> Option<(&[f32], Axis)> {
-        self.embedding.as_ref().map(|(values, axis)| (&values[..], *axis))
+        self.rows.embedding()
     }
 
     fn peak(&self) -> usize {
-        self.peak
+        self.rows.peak
     }
 }
 

@@ -8,11 +8,12 @@ use std::ops::Range;
 
 use bonnet_graph::{Monitor, Stopped};
 
+use super::combine::dot;
 use super::elementwise::Finish;
 use super::exp::exp;
 use super::parallel::{for_each_block, for_each_block_with, sum_blocks};
 use super::rows::RowSet;
-use super::simd::{self, Body, Lanes, Vectors, axpy};
+use super::simd::{self, Body, Vectors, axpy};
 use crate::random::Dropout;
 
 /// The largest number of heads.
@@ -134,19 +135,6 @@ pub fn scores(
     for_each_block(set, out, 2 * shape.heads, monitor, |rows, first, chunk| {
         simd::run_wide(Scores(rows, first, shape, x, source, target, chunk));
     })
-}
-
-/// The scalar product of two slices of a multiple of 8 values: eight sums, added pairwise.
-#[inline(always)]
-pub(crate) fn dot<V: Vectors>(a: &[f32], b: &[f32]) -> f32 {
-    let mut acc: Lanes = [0.0; 8];
-    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        for c in 0..8 {
-            acc[c] = V::fma(a[c], b[c], acc[c]);
-        }
-    }
-    let four = [acc[0] + acc[4], acc[1] + acc[5], acc[2] + acc[6], acc[3] + acc[7]];
-    (four[0] + four[2]) + (four[1] + four[3])
 }
 
 /// Forward: `out[i] = finish(sum over the edges (j, i) of dropout(alpha) x[j])` for the rows of a set. `alpha` receives

@@ -3,7 +3,8 @@
 use bonnet_graph::{Monitor, Stopped};
 
 use super::{Incoming, Shape, for_each_edge_block};
-use crate::kernels::attention::{dot, specialise};
+use crate::kernels::attention::specialise;
+use crate::kernels::combine::dot;
 use crate::kernels::rows::RowSet;
 use crate::kernels::simd::{self, Body, Vectors};
 
