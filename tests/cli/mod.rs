@@ -2,6 +2,7 @@
 
 mod copy;
 mod errors;
+mod examples;
 mod formats;
 mod interrupts;
 mod pictures;

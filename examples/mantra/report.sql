@@ -1,0 +1,135 @@
+-- The tables of what train.sql and remesh.sql have trained and predicted: Tables 2 and 7 to 11 of the paper. Where its text states
+-- a mean it stands beside ours; of the tables themselves the text copy has the deviations alone.
+
+-- 1. Figures of each run ---------------------------------------------------------------------------------------------------
+
+-- The predicted Betti number is a class: its area under the curve is that of the one-hot vector, of each class against the rest
+-- (1 + true positive rate - false positive rate) / 2, and then the mean over the classes that occur.
+CREATE OR REPLACE VIEW mantra_betti_figures AS
+WITH classes AS (SELECT DISTINCT graph, model, features, seed, dimension, truth AS class FROM mantra_betti),
+rates AS (
+    SELECT graph, model, features, seed, dimension, class,
+           sum(complexes) FILTER (WHERE truth = class AND predicted = class)::DOUBLE AS hits,
+           sum(complexes) FILTER (WHERE truth <> class AND predicted = class)::DOUBLE AS alarms,
+           sum(complexes) FILTER (WHERE truth = class)::DOUBLE AS positives,
+           sum(complexes) FILTER (WHERE truth <> class)::DOUBLE AS negatives
+    FROM mantra_betti JOIN classes USING (graph, model, features, seed, dimension)
+    GROUP BY ALL)
+SELECT graph, model, features, seed, 'beta_' || dimension AS label,
+       avg(CASE WHEN negatives > 0 THEN (1 + coalesce(hits, 0) / positives - coalesce(alarms, 0) / negatives) / 2 END) AS auroc,
+       sum(coalesce(hits, 0)) / sum(positives) AS accuracy
+FROM rates GROUP BY ALL;
+
+CREATE OR REPLACE VIEW mantra_figures AS
+SELECT * FROM mantra_betti_figures
+UNION ALL
+SELECT graph, model, features, seed, target, test_auc, test_accuracy FROM mantra_runs WHERE target <> 'betti' AND status = 'ok';
+
+-- Best, mean and deviation over the runs of a model with some features, in percent.
+CREATE OR REPLACE VIEW mantra_cells AS
+SELECT graph, model, features, label, count(*) AS runs, 100 * max(auroc) AS best, 100 * avg(auroc) AS mean,
+       100 * stddev_samp(auroc) AS deviation, 100 * max(accuracy) AS best_accuracy, 100 * avg(accuracy) AS accuracy,
+       100 * stddev_samp(accuracy) AS accuracy_deviation
+FROM mantra_figures GROUP BY ALL;
+
+CREATE OR REPLACE VIEW mantra_printed AS
+SELECT * FROM (VALUES ('surfaces', 'ct', 'type', 91.0), ('surfaces', 'sccn', 'type', 83.0), ('named surfaces', 'ct', 'type', 85.0),
+    ('named surfaces', 'sccn', 'type', 80.0), ('surfaces', 'ct', 'beta_1', 93.0), ('surfaces', 'sccn', 'beta_1', 93.0))
+    AS p(graph, model, label, paper);
+
+-- 2. Tables ----------------------------------------------------------------------------------------------------------------
+
+\echo
+\echo Runs, and those that failed.
+\echo
+SELECT graph, status, count(*) AS runs, min(error) AS an_error FROM mantra_runs GROUP BY graph, status ORDER BY graph, status;
+
+\echo
+\echo Table 2: the best run of each model and features, its mean and deviation over a family. Accuracy of beta_0, else AUROC.
+\echo
+SELECT graph, family, count(DISTINCT model || features) AS configurations,
+       avg(best_accuracy) FILTER (WHERE label = 'beta_0')::DECIMAL(4, 1) || ' ± ' || stddev_samp(best_accuracy) FILTER (WHERE label = 'beta_0')::DECIMAL(4, 1) AS beta_0,
+       avg(best) FILTER (WHERE label = 'beta_1')::DECIMAL(4, 1) || ' ± ' || stddev_samp(best) FILTER (WHERE label = 'beta_1')::DECIMAL(4, 1) AS beta_1,
+       avg(best) FILTER (WHERE label = 'beta_2')::DECIMAL(4, 1) || ' ± ' || stddev_samp(best) FILTER (WHERE label = 'beta_2')::DECIMAL(4, 1) AS beta_2,
+       avg(best) FILTER (WHERE label = 'type')::DECIMAL(4, 1) || ' ± ' || stddev_samp(best) FILTER (WHERE label = 'type')::DECIMAL(4, 1) AS type,
+       avg(best) FILTER (WHERE label = 'orientable')::DECIMAL(4, 1) || ' ± ' || stddev_samp(best) FILTER (WHERE label = 'orientable')::DECIMAL(4, 1) AS orientable
+FROM (SELECT c.*, CASE WHEN model IN ('mlp', 'gcn', 'gat', 'tag', 'unimp') THEN 'graphs' ELSE 'complexes' END AS family
+      FROM mantra_cells c)
+GROUP BY graph, family ORDER BY graph, family DESC;
+
+\echo
+\echo Table 7: steps of training a second, with the validation of each epoch; runs of a model stand side by side on the threads.
+\echo
+SELECT model, avg(steps / seconds) FILTER (WHERE graph = 'surfaces')::DECIMAL(8, 2) AS surfaces,
+       stddev_samp(steps / seconds) FILTER (WHERE graph = 'surfaces')::DECIMAL(8, 2) AS deviation,
+       avg(steps / seconds) FILTER (WHERE graph = 'named surfaces')::DECIMAL(8, 2) AS named_surfaces,
+       stddev_samp(steps / seconds) FILTER (WHERE graph = 'named surfaces')::DECIMAL(8, 2) AS named_deviation,
+       avg(steps / seconds) FILTER (WHERE graph = '3-manifolds')::DECIMAL(8, 2) AS manifolds,
+       stddev_samp(steps / seconds) FILTER (WHERE graph = '3-manifolds')::DECIMAL(8, 2) AS manifold_deviation
+FROM mantra_runs WHERE status = 'ok' AND seconds > 0 AND steps > 0 GROUP BY model ORDER BY surfaces DESC NULLS LAST;
+
+\echo
+\echo Table 8: Betti numbers, AUROC of the rounded prediction: best, and mean with deviation over the runs.
+\echo
+SELECT graph, label, model, features, best::DECIMAL(4, 1) AS best, mean::DECIMAL(4, 1) AS mean, deviation::DECIMAL(4, 1) AS deviation,
+       runs, coalesce(paper::DECIMAL(4, 1)::TEXT, 'not in the text') AS paper_mean
+FROM mantra_cells LEFT JOIN mantra_printed USING (graph, model, label)
+WHERE label LIKE 'beta%' AND label <> 'beta_0' ORDER BY graph, label, mean DESC NULLS LAST, model, features;
+
+\echo
+\echo Table 9: Betti numbers, accuracy of the rounded prediction: mean over the runs. The means of the paper are not in the text.
+\echo
+SELECT graph, model, features, avg(accuracy) FILTER (WHERE label = 'beta_0')::DECIMAL(4, 1) AS beta_0,
+       avg(accuracy) FILTER (WHERE label = 'beta_1')::DECIMAL(4, 1) AS beta_1, avg(accuracy) FILTER (WHERE label = 'beta_2')::DECIMAL(4, 1) AS beta_2,
+       avg(accuracy) FILTER (WHERE label = 'beta_3')::DECIMAL(4, 1) AS beta_3, max(runs) AS runs
+FROM mantra_cells WHERE label LIKE 'beta%' GROUP BY graph, model, features ORDER BY graph, beta_1 DESC NULLS LAST, model, features;
+
+\echo
+\echo Table 10: orientability. The means of the paper are not in the text.
+\echo
+SELECT graph, model, features, best::DECIMAL(4, 1) AS best, mean::DECIMAL(4, 1) AS mean, deviation::DECIMAL(4, 1) AS deviation,
+       accuracy::DECIMAL(4, 1) AS accuracy, runs
+FROM mantra_cells WHERE label = 'orientable' ORDER BY graph, mean DESC NULLS LAST, model, features;
+
+\echo
+\echo Table 11: homeomorphism type.
+\echo
+SELECT graph, model, features, best::DECIMAL(4, 1) AS best, mean::DECIMAL(4, 1) AS mean, deviation::DECIMAL(4, 1) AS deviation,
+       accuracy::DECIMAL(4, 1) AS accuracy, runs, coalesce(paper::DECIMAL(4, 1)::TEXT, 'not in the text') AS paper_mean
+FROM mantra_cells LEFT JOIN mantra_printed USING (graph, model, label)
+WHERE label = 'type' ORDER BY graph, mean DESC NULLS LAST, model, features;
+
+-- 3. The statements of Sec. 3.3 ----------------------------------------------------------------------------------------------
+
+\echo
+\echo Statements of the paper, and whether ours agree.
+\echo
+WITH family AS (
+    SELECT c.*, model IN ('mlp', 'gcn', 'gat', 'tag', 'unimp') AS on_graphs FROM mantra_cells c
+), pairs AS (
+    SELECT a.label, a.mean AS before, b.mean AS after FROM family a JOIN family b USING (model, features, label)
+    WHERE a.graph = 'named surfaces' AND b.graph = 'subdivided surfaces' AND label <> 'beta_0' AND a.mean > 55
+)
+SELECT 1 AS number, 'graph models find beta_0 (surfaces, accuracy)' AS statement, min(accuracy)::DECIMAL(4, 1) AS ours,
+       100.0::DECIMAL(4, 1) AS beside, 'their worst, and all' AS figures, coalesce(min(accuracy) >= 99.95, false) AS agrees
+FROM family WHERE on_graphs AND label = 'beta_0' AND graph = 'surfaces'
+UNION ALL
+SELECT 2, 'graph models miss orientability (surfaces, AUROC)', max(mean)::DECIMAL(4, 1), 50.0::DECIMAL(4, 1), 'their best, and a guess',
+       max(mean) < 60 FROM family WHERE on_graphs AND label = 'orientable' AND graph = 'surfaces'
+UNION ALL
+SELECT 3, 'CT beats graph models on the type (surfaces, AUROC)', max(mean) FILTER (WHERE model = 'ct')::DECIMAL(4, 1),
+       max(mean) FILTER (WHERE on_graphs)::DECIMAL(4, 1), 'its best features, and the best graph model',
+       max(mean) FILTER (WHERE model = 'ct') > max(mean) FILTER (WHERE on_graphs)
+FROM family WHERE label = 'type' AND graph = 'surfaces'
+UNION ALL
+SELECT 4, 'SCCN beats graph models on the type (surfaces, AUROC)', max(mean) FILTER (WHERE model = 'sccn')::DECIMAL(4, 1),
+       max(mean) FILTER (WHERE on_graphs)::DECIMAL(4, 1), 'its best features, and the best graph model',
+       max(mean) FILTER (WHERE model = 'sccn') > max(mean) FILTER (WHERE on_graphs)
+FROM family WHERE label = 'type' AND graph = 'surfaces'
+UNION ALL
+SELECT 5, 'scores above a guess fall under subdivision (AUROC)', avg(after)::DECIMAL(4, 1), avg(before)::DECIMAL(4, 1),
+       'mean after, and before, of ' || count(*) || ' above 55', avg(after) < avg(before) FROM pairs
+UNION ALL
+SELECT 6, 'of these, how many fall (percent)', (100.0 * avg(CASE WHEN after < before THEN 1 ELSE 0 END))::DECIMAL(4, 1), 100.0::DECIMAL(4, 1),
+       'ours, and all', bool_and(after < before) FROM pairs
+ORDER BY number;

@@ -1,0 +1,107 @@
+//! Examples that are several scripts over one lasting database, in a small size.
+
+use std::fs;
+use std::path::Path;
+
+use super::{bonnet, rows};
+
+/// Copies the scripts of MANTRA's example; the copy trains one run alone, as planning four more that have no jobs takes longer.
+fn mantra(to: &Path) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mantra");
+    fs::create_dir_all(to.join("train")).unwrap();
+    for folder in ["", "train"] {
+        for entry in fs::read_dir(from.join(folder)).unwrap().map(Result::unwrap) {
+            let Ok(text) = fs::read_to_string(entry.path()) else { continue };
+            let mut text = text;
+            for seed in 1..5 {
+                text = text.replace(&format!("\\set seed {seed}\n\\ir train/run.sql\n"), "");
+            }
+            fs::write(to.join(folder).join(entry.file_name()), text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn mantra_is_trained_once_predicted_on_subdivisions_and_tabulated() {
+    let folder = tempfile::tempdir().unwrap();
+    mantra(folder.path());
+    let database = folder.path().join("database").display().to_string();
+    let script = |name: &str| {
+        let ran = bonnet()
+            .arg(&database)
+            .args(["-v", "surfaces=8", "-v", "manifolds=7", "-v", "seeds=1", "-v", "epochs=2", "-v", "batch=16"])
+            .args(["-v", "models=^(mlp|sccn)$", "-v", &format!("out={}", folder.path().join("saved").display())])
+            .args(["--format", "csv", "-f", &folder.path().join(name).display().to_string()])
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let answer = |sql: &str| -> Vec<String> {
+        rows(&[&database, "--quiet", "--format", "csv", "-c", sql]).lines().map(str::to_owned).collect()
+    };
+
+    let tables = script("train.sql");
+    for line in ["Table 2:", "Table 7:", "Table 8:", "Table 9:", "Table 10:", "Table 11:", "graph models find beta_0"] {
+        assert!(tables.contains(line), "{line} is not in\n{tables}");
+    }
+    // Three collections, three tasks, three kinds of features of a model on graphs and two of one on complexes.
+    let runs = "SELECT graph, count(*) AS runs, min(status) AS status, count(*) FILTER (WHERE saved IS NULL) AS lost
+                FROM mantra_runs GROUP BY graph ORDER BY graph";
+    let trained = ["graph,runs,status,lost", "3-manifolds,15,ok,0", "named surfaces,15,ok,0", "surfaces,15,ok,0"];
+    assert_eq!(answer(runs), trained);
+    // Again: nothing is left to train.
+    script("train.sql");
+    assert_eq!(answer(runs), trained);
+    // A run whose Betti numbers are all right has each of them right; predictions count every test complex once.
+    let consistent = "SELECT count(*) AS runs, bool_and(r.test_accuracy <= f.accuracy + 1e-9) AS bounded
+        FROM mantra_runs r JOIN mantra_betti_figures f USING (graph, model, features, seed) WHERE target = 'betti'";
+    assert_eq!(answer(consistent), ["runs,bounded", "50,true"]);
+    let counted = "SELECT count(DISTINCT n) AS sizes, min(n) AS size FROM (SELECT sum(complexes) AS n FROM mantra_betti
+        WHERE graph = 'surfaces' GROUP BY model, features, dimension)";
+    let split =
+        "SELECT 1 AS sizes, count(*) AS size FROM predict((SELECT 'surfaces' AS graph, 'mlp1' AS model, 'betti' AS target, 0 AS split),
+        complexes => (SELECT * FROM mantra_complexes WHERE graph = 'surfaces'), task => 'graph_regression',
+        split_scheme => 'stratified:60/20/20', features => 'degree_number', epochs => 1) WHERE part = 'test'";
+    assert_eq!(answer(counted), answer(split));
+
+    let after = script("remesh.sql");
+    assert!(after.contains("AUROC on the test set and on its subdivision"), "{after}");
+    let subdivided =
+        "SELECT count(*) AS runs, min(status) AS status FROM mantra_runs WHERE graph = 'subdivided surfaces'";
+    assert_eq!(answer(subdivided), ["runs,status", "15,ok"]);
+    // What is asked is the subdivision of the test set, with its labels: six triangles of one.
+    let sizes = "SELECT count(*) FILTER (WHERE array_length(s.facets) <> 6 * array_length(m.facets)
+            OR euler_characteristic(s.facets) <> euler_characteristic(m.facets)) AS others
+        FROM mantra_subdivided s JOIN mantra_complexes m USING (id) WHERE s.part = 'test'";
+    assert_eq!(answer(sizes), ["others", "0"]);
+}
+
+#[test]
+fn models_that_saw_few_vertices_are_asked_for_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mantra/more_vertices.sql");
+    let out = rows(&[
+        "--quiet",
+        "--format",
+        "csv",
+        "-v",
+        "every=400",
+        "-v",
+        "seeds=1",
+        "-v",
+        "epochs=2",
+        "-v",
+        "models=^(mlp|sccn)$",
+        "-v",
+        &format!("out={}", folder.path().display()),
+        "-f",
+        script.to_str().unwrap(),
+        "-c",
+        "SELECT count(*) AS runs, min(a.status || b.status) AS status FROM few_vertex_runs a JOIN ten_vertex_runs b USING (model, target, seed)",
+        "-c",
+        "SELECT count(*) AS untouched FROM ten_vertices JOIN few_vertices USING (id) WHERE ten_vertices.part = 'test'",
+    ]);
+    assert!(out.contains("target,model,auroc_9"), "{out}");
+    assert!(out.ends_with("runs,status\n4,okok\nuntouched\n0\n"), "{out}");
+}
