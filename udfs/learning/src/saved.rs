@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use candle_core::{DType, Device, Tensor};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;
 
@@ -40,6 +41,33 @@ impl Saved {
         let mut matrices: Vec<_> = weights.iter().map(shaped).collect();
         matrices.sort_by(|a, b| a.0.cmp(&b.0));
         Self { matrices, run }
+    }
+
+    /// The same from matrices by their names, on any device and of any type of numbers; they are saved as `f32`.
+    ///
+    /// # Errors
+    /// If a tensor is no matrix, or its device fails.
+    pub fn from_tensors(tensors: &HashMap<String, Tensor>, run: Json) -> candle_core::Result<Self> {
+        let matrix = |(name, tensor): (&String, &Tensor)| -> candle_core::Result<(String, usize, Matrix)> {
+            let (rows, columns) = tensor.dims2()?;
+            let values = tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+            Ok((name.clone(), rows, Matrix { columns, values }))
+        };
+        let mut matrices = tensors.iter().map(matrix).collect::<candle_core::Result<Vec<_>>>()?;
+        matrices.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(Self { matrices, run })
+    }
+
+    /// The parameters as tensors by their names, matrices of `f32`: what `candle_core::safetensors::load` reads of the file.
+    ///
+    /// # Errors
+    /// If the device fails or has no room.
+    pub fn tensors(&self, device: &Device) -> candle_core::Result<HashMap<String, Tensor>> {
+        let tensor = |(name, rows, matrix): &(String, usize, Matrix)| {
+            let tensor = Tensor::from_slice(&matrix.values, (*rows, matrix.columns), device)?;
+            Ok((name.clone(), tensor))
+        };
+        self.matrices.iter().map(tensor).collect()
     }
 
     /// What the header says of the run.
@@ -245,6 +273,25 @@ mod tests {
         let tensors = candle_core::safetensors::load(&paths[0], &candle_core::Device::Cpu).unwrap();
         assert_eq!(tensors["0.weight"].dims(), [3, 5]);
         assert_eq!(tensors["0.weight"].to_vec2::<f32>().unwrap()[2], read.matrices[1].2.row(2));
+        let ours = read.tensors(&Device::Cpu).unwrap();
+        assert_eq!(ours.len(), tensors.len());
+        for (name, tensor) in &ours {
+            assert_eq!(tensor.to_vec2::<f32>().unwrap(), tensors[name].to_vec2::<f32>().unwrap(), "{name}");
+        }
+    }
+
+    #[test]
+    fn parameters_go_through_tensors_of_any_type() {
+        let (values, saved) = saved();
+        let tensors = saved.tensors(&Device::Cpu).unwrap();
+        let double = |(name, tensor): (&String, &Tensor)| (name.clone(), tensor.to_dtype(DType::F64).unwrap());
+        let again = Saved::from_tensors(&tensors.iter().map(double).collect(), saved.description().clone()).unwrap();
+        assert_eq!(again, saved);
+        let [model, head] = layouts(5);
+        assert_eq!(again.parameters("gcn", &[&model, &head]).unwrap(), values);
+        let vector = Tensor::zeros(3, DType::F32, &Device::Cpu).unwrap();
+        let wrong = HashMap::from([("x".to_owned(), vector)]);
+        assert!(Saved::from_tensors(&wrong, json!({})).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::network::{Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::ModelSpec;
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration: the defaults of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -37,6 +37,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             "1: the rows of the adjacency matrix are a fourth channel of every layer",
         ),
         DIRECTION,
+        WEIGHTS,
     ],
     // The rows of the adjacency matrix are those of all nodes.
     reach: Some(|options| match options.integer("structure_info")? {
@@ -53,6 +54,10 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, p) = (problem.options, problem.options.dropout);
     let variant = options.text("variant")?;
+    if options.reads_weights() && options.integer("structure_info")? > 0 {
+        let valid = "false with structure_info => 1, whose channel has the edges alone";
+        return Err(OptionError::invalid("weights", "true", valid).into());
+    }
     let form = Form {
         filters_last: variant.starts_with("acmii"),
         normalises: variant.ends_with('+'),

@@ -11,6 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
+use crate::table::WEIGHTS;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -20,7 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "He, Wei, Huang and Xu 2021, BernNet: learning arbitrary graph spectral filters via Bernstein approximation",
     defaults: COMMON,
-    own: &[OptionSpec::integer("hops", 10, [1, 20], "degree of the filter")],
+    own: &[OptionSpec::integer("hops", 10, [1, 20], "degree of the filter"), WEIGHTS],
     reach: reach::HOPS,
     build,
 };

@@ -12,7 +12,7 @@ use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration: the 3-hop configuration with all features; rates and decay of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -31,6 +31,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             &["all", "homophily", "heterophily"],
             "powers with and without loops, with loops alone (homophily), without loops alone (heterophily)",
         ),
+        WEIGHTS,
     ],
     reach: reach::HOPS,
     build,

@@ -143,3 +143,22 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         l += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::layers::row_kernel::tests::{check, normal};
+
+    #[test]
+    fn biases_move_points_near_and_far_as_their_definition_does() {
+        for manifold in [Manifold::Ball, Manifold::Hyperboloid] {
+            for length in [0.0, 1e-9, 0.1, 1.0, 2.5] {
+                let learned = Bias(Translation::hyperbolic(manifold, Curvature::Learned(1), 4));
+                let (z, b) = (normal(20, length, 1), normal(4, 0.5, 2));
+                check(&learned, 5, std::slice::from_ref(&z), &[(1, b.clone()), (1, vec![0.3])]);
+                let fixed = Bias(Translation::hyperbolic(manifold, Curvature::Fixed(1e-6), 4));
+                check(&fixed, 5, &[z], &[(1, b)]);
+            }
+        }
+    }
+}

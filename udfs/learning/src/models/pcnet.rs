@@ -11,6 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec, up_to};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
+use crate::table::WEIGHTS;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -33,6 +34,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         OptionSpec::real("shift", 1.3, [0.0, 16.0], "factor of the identity in the generalised Laplacian"),
         OptionSpec::real("eta", 0.45, [0.0, up_to(1.0)], "power of the degrees in the generalised Laplacian"),
         OptionSpec::real("start", 2.0, [0.0, 16.0], "what the learnt weights start with"),
+        WEIGHTS,
     ],
     reach: reach::HOPS,
     build,

@@ -52,6 +52,14 @@ impl Messages {
         }
     }
 
+    /// The weight of the entry of `j` in the row of `i`, which has one: 1 where edges have none. O(log degree).
+    pub fn weight(&self, i: u32, j: u32) -> f64 {
+        match (self.weights(i), self.neighbors(i).binary_search(&j)) {
+            (Some(weights), Ok(at)) => weights[at],
+            _ => 1.0,
+        }
+    }
+
     /// The sum of the weights of the edges of `v` in the whole graph: its degree where each is 1.
     pub fn strength(&self, v: u32) -> f64 {
         match self {

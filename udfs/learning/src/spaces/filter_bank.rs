@@ -511,3 +511,33 @@ impl RowKernel for Bank {
 fn add(to: &mut [f64], factor: f64, of: &[f64]) {
     to.iter_mut().zip(of).for_each(|(to, of)| *to += factor * of);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::layers::row_kernel::tests::{check, normal};
+
+    #[test]
+    fn banks_near_and_far_from_the_origin_are_their_definition() {
+        let signs = [(Sign::Negative, 3), (Sign::Zero, 2), (Sign::Positive, 3)];
+        for (factors, degrees) in [(&signs[..], 0..=3), (&signs[..], 3..=3), (&signs[..1], 0..=2), (&signs[2..], 2..=2)]
+        {
+            for length in [0.0, 1e-9, 0.2, 1.5] {
+                let bank = Bank { product: Product(factors.to_vec()), degrees: degrees.clone() };
+                let (width, count) = (bank.width(), factors.len());
+                let powers: Vec<Vec<f64>> = (0..bank.powers() as u64).map(|k| normal(6 * width, length, k)).collect();
+                let gammas = bank.starts()[bank.filters() - 1] + degrees.end() + 1;
+                let mut parameters = vec![(1, normal(gammas, 0.4, 10))];
+                (0..bank.product.curved()).for_each(|q| parameters.push((1, vec![0.4 - 0.3 * q as f64])));
+                if count > 1 {
+                    factors.iter().for_each(|(_, rows)| parameters.push((*rows, normal(rows * 3, 0.5, 20))));
+                    (0..count).for_each(|q| parameters.push((1, normal(3, 0.5, 30 + q as u64))));
+                }
+                if bank.filters() > 1 {
+                    parameters.push((1, normal(bank.filters(), 0.5, 40)));
+                }
+                check(&bank, 6, &powers, &parameters);
+            }
+        }
+    }
+}

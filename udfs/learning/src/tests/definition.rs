@@ -22,7 +22,7 @@ fn every_model_computes_what_its_definition_says_with_its_gradient() {
         let data = planted(60, sparse);
         let train = split(&data).train;
         let deeper = fused_jobs().into_iter().flat_map(|job| [1, 3].map(|layers| job.clone().with("layers", layers)));
-        let jobs = jobs().into_iter().chain(deeper).chain(directed_jobs());
+        let jobs = jobs().into_iter().chain(factored_jobs()).chain(deeper).chain(directed_jobs());
         for job in jobs {
             let options = job.resolve().unwrap();
             let name = format!("{} of {} layers, sparse {sparse}", job.model, options.layers);

@@ -16,6 +16,7 @@ mod published;
 mod reference;
 mod sampled;
 mod steps;
+mod torch;
 mod training;
 mod weights;
 
@@ -56,6 +57,14 @@ pub(crate) fn jobs() -> Vec<Job> {
         jobs.push(job);
     }
     jobs
+}
+
+/// Variants of models whose options name the width.
+fn factored_jobs() -> Vec<Job> {
+    let job = |model: &str| Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
+    let cusp = |factors: &str| job("cusp").with("hops", 3).with("factors", factors);
+    // One factor of each sign, and one filter alone.
+    vec![cusp("H2,E1,S2"), cusp("S3,H2").with("bank", "false"), job("hgnn").with("manifold", "poincare")]
 }
 
 /// Models along arcs: their operators have rows that are not their columns. For data with arcs.

@@ -30,7 +30,7 @@ fn edges_of_weight_1_are_edges() {
     let parts = split(&data);
     let shares = crate::Shares::new(80.0, 10.0, 10.0).unwrap();
     let links = LinkSplit::draw(&data.graph, shares, 1, &Unmonitored).unwrap();
-    assert!(models().len() >= 13, "{:?}", models());
+    assert!(models().len() >= 18, "{:?}", models());
     for model in models() {
         let with = job(model).with("weights", "true");
         let (a, b) = (run(Items::Nodes(&data, &parts), &job(model)), run(Items::Nodes(&data, &parts), &with));
@@ -73,6 +73,31 @@ fn messages_count_as_their_weights_say() {
 }
 
 #[test]
+fn filters_and_gates_count_weights_as_well() {
+    let weight = |u: u32, v: u32| f64::from((u * v + u + v) % 7) / 4.0;
+    let all: Vec<u32> = (0..50).collect();
+    let of = |data: &GraphData| -> Matrix {
+        let a = adjacency(data.graph(), false);
+        matrix(a.len(), a.len(), |r, c| a[r][c] * weight(r as u32, c as u32))
+    };
+    let job = |model: &str| Job::new(model).with("hidden", 5).with("seed", 3).with("weights", "true");
+    // Two filters of degree 1: theta_0 (I + S) / 2 + theta_1 (I - S) / 2.
+    check_on(&job("bernnet").with("hops", 1), weighted(planted(50, true), weight), &all, |case| {
+        let h = case.affine(&relu(&case.affine(&case.x, "0")), "1");
+        let theta: Vec<f64> = case.parameter("theta")[0].iter().map(|theta| theta.max(0.0)).collect();
+        let s = times(&symmetric(&of(&case.data)), &h);
+        plus((theta[0] + theta[1]) / 2.0, &h, (theta[0] - theta[1]) / 2.0, &s)
+    });
+    check_on(&job("fagcn").with("layers", 1), weighted(planted(50, true), weight), &all, |case| {
+        let h = relu(&case.affine(&case.x, "input"));
+        let (target, source) = (times(&h, case.parameter("0.target")), times(&h, case.parameter("0.source")));
+        let s = symmetric(&of(&case.data));
+        let gates = matrix(s.len(), s.len(), |i, j| s[i][j] * (target[i][0] + source[j][0]).tanh());
+        case.affine(&plus(0.3, &h, 1.0, &times(&gates, &h)), "output")
+    });
+}
+
+#[test]
 fn weights_that_a_model_cannot_read_are_refused() {
     let data = weighted(planted(40, true), |u, v| if (u, v) == first_edge() { -0.5 } else { 1.0 });
     let parts = split(&data);
@@ -98,6 +123,7 @@ fn weights_that_a_model_cannot_read_are_refused() {
     refused(job("hgcn").with("attention", "true"), "attention => true");
     refused(job("hybonet").with("attention", "true"), "attention => true");
     refused(job("hgnn").with("aggregate", "false"), "aggregate => false");
+    refused(job("acm_gcn").with("structure_info", 1), "structure_info => 1");
     refused(job("gat"), "no hyperparameter `weights`");
     let without = GraphData { weights: None, ..data.clone() };
     let error = run(Items::Nodes(&without, &parts), &job("gcn").with("weights", "true")).unwrap_err();
