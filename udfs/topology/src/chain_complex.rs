@@ -4,6 +4,7 @@ use bonnet_graph::{Monitor, Reservation};
 use rayon::prelude::*;
 
 use crate::faces::{Faces, FacesError, check_binomials, rows_with_repeats};
+use crate::small_complex::{MAX_VERTICES, SmallFaces};
 use crate::{Facets, SparseMatrix};
 
 /// Complexes that one task reads.
@@ -46,7 +47,7 @@ impl ChainComplex {
     /// As [`crate::faces_from`].
     pub fn new(facets: &Facets, monitor: &dyn Monitor) -> Result<Self, FacesError> {
         let mut sum = Self::default();
-        sum.push(facets, monitor)?;
+        sum.push(facets, &mut SmallFaces::default(), monitor)?;
         Ok(sum)
     }
 
@@ -64,10 +65,10 @@ impl ChainComplex {
         let stopped = |reason| E::from(FacesError::Stopped(reason));
         let block = |block: usize| {
             let mut sum = Self::default();
-            let mut facets = Facets::default();
+            let (mut facets, mut small) = (Facets::default(), SmallFaces::default());
             for i in block * BLOCK..n.min((block + 1) * BLOCK) {
                 read(i, &mut facets)?;
-                sum.push(&facets, monitor)?;
+                sum.push(&facets, &mut small, monitor)?;
             }
             // Held twice while the blocks are joined.
             let room = Reservation::new(monitor, 2 * sum.bytes()).map_err(stopped)?;
@@ -82,13 +83,16 @@ impl ChainComplex {
     }
 
     /// Adds a complex behind the others.
-    fn push(&mut self, facets: &Facets, monitor: &dyn Monitor) -> Result<(), FacesError> {
+    fn push(&mut self, facets: &Facets, small: &mut SmallFaces, monitor: &dyn Monitor) -> Result<(), FacesError> {
         if facets.is_empty() {
             return self.append(&Self { n_complexes: 1, levels: Vec::new() });
         }
         check_binomials(facets, 0)?;
         let top = facets.dimension();
         self.make_levels(top + 1);
+        if facets.n_vertices() <= MAX_VERTICES {
+            return self.push_small(facets, small);
+        }
         let mut above: Option<Faces> = None;
         for dimension in (0..=top).rev() {
             let (rows, _room) = rows_with_repeats(facets, dimension, above.as_ref(), monitor)?;
@@ -106,6 +110,32 @@ impl ChainComplex {
             let level = &mut self.levels[dimension];
             level.vertices.extend(faces.vertices().iter().map(|&v| v + first_vertex as u32));
             above = Some(faces);
+        }
+        self.n_complexes += 1;
+        self.close();
+        Ok(())
+    }
+
+    /// [`ChainComplex::push`] of a complex on few vertices.
+    fn push_small(&mut self, facets: &Facets, small: &mut SmallFaces) -> Result<(), FacesError> {
+        let n_before = |level: &Level| level.ends.last().copied().unwrap_or(0);
+        let first_vertex = n_before(&self.levels[0]);
+        check_count(first_vertex + facets.n_vertices(), 0)?;
+        small.begin(facets.n_vertices());
+        for dimension in (0..=facets.dimension()).rev() {
+            let (below, above) = self.levels.split_at_mut(dimension + 1);
+            let level = &mut below[dimension];
+            let shift = n_before(level);
+            // There are at most as many faces as sets of so few vertices.
+            check_count(shift + (1 << MAX_VERTICES), dimension)?;
+            let vertices = &mut level.vertices;
+            let mut boundary = above.first_mut().map(|level| &mut level.boundary);
+            small.descend(
+                facets,
+                dimension + 1,
+                |v| vertices.push(v + first_vertex as u32),
+                |place| boundary.iter_mut().for_each(|boundary| boundary.push(place + shift as u32)),
+            );
         }
         self.n_complexes += 1;
         self.close();

@@ -44,6 +44,8 @@ mod one_skeleton;
 mod operators;
 mod orientability;
 mod ridges;
+mod small_complex;
+mod small_operators;
 mod sparse_matrix;
 
 pub use barycentric_subdivision::barycentric_subdivision;
