@@ -1,51 +1,10 @@
 //! Graphs of the same shape, and shapes within graphs.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use bonnet_graph::petgraph::EdgeType;
 use bonnet_graph::petgraph::algo::{is_isomorphic as find_isomorphism, subgraph_isomorphisms_iter};
-use bonnet_graph::{Monitor, Reservation, Stopped, View, watched};
+use bonnet_graph::{Monitor, Reservation, View, watched_within};
 
 use crate::AlgorithmError;
-
-/// Accesses to a graph between two questions to its monitor, as `watched` counts them.
-const ACCESSES: u64 = 1024;
-
-/// Counts the questions of [`watched`], and refuses to go on after a number of them.
-struct Budget<'a> {
-    monitor: &'a dyn Monitor,
-    left: AtomicU64,
-    spent: AtomicBool,
-}
-
-impl<'a> Budget<'a> {
-    fn new(monitor: &'a dyn Monitor, steps: u64) -> Self {
-        // The first question comes before the first step.
-        let left = AtomicU64::new(steps.div_ceil(ACCESSES).saturating_add(1));
-        Self { monitor, left, spent: AtomicBool::new(false) }
-    }
-}
-
-impl Monitor for Budget<'_> {
-    fn check(&self) -> Result<(), Stopped> {
-        self.monitor.check()?;
-        let left = self.left.load(Ordering::Relaxed);
-        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-        if left == 0 {
-            self.spent.store(true, Ordering::Relaxed);
-            return Err(Stopped::Cancelled);
-        }
-        Ok(())
-    }
-
-    fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
-        self.monitor.reserve(bytes)
-    }
-
-    fn release(&self, bytes: usize) {
-        self.monitor.release(bytes);
-    }
-}
 
 /// Whether two graphs, both directed or both not, are the same but for the names of their nodes. By petgraph's
 /// `is_isomorphic` (Cordella, Foggia, Sansone and Vento, VF2, 2004) after comparing the degrees: exponential at worst,
@@ -63,13 +22,12 @@ pub fn is_isomorphic<Ty: EdgeType>(
     if degrees(a) != degrees(b) {
         return Ok(false);
     }
-    let budget = Budget::new(monitor, steps);
-    match watched(a, &budget, |a| find_isomorphism(a, b)) {
-        Err(_) if budget.spent.load(Ordering::Relaxed) => AlgorithmError::input(format!(
+    match watched_within(a, steps, monitor, |a| find_isomorphism(a, b))? {
+        Some(same) => Ok(same),
+        None => AlgorithmError::input(format!(
             "no answer after {steps} steps: give more (steps => ...), or compare what tells the graphs apart sooner, \
              such as orbit_counts or laplacian_spectrum"
         )),
-        result => Ok(result?),
     }
 }
 
@@ -89,11 +47,10 @@ pub fn subgraph_isomorphisms<Ty: EdgeType>(
 ) -> Result<Vec<Vec<u32>>, AlgorithmError> {
     let size = nodes(pattern);
     let mut room = Reservation::new(monitor, 40 * (size + nodes(graph)))?;
-    let budget = Budget::new(monitor, steps);
     let mut found: Vec<Vec<u32>> = Vec::new();
     let mut refused = Ok(());
     let mut beyond = false;
-    let outcome = watched(graph, &budget, |graph| {
+    let outcome = watched_within(graph, steps, monitor, |graph| {
         let (mut any_node, mut any_edge) = (|_: &(), _: &()| true, |_: &(), _: &()| true);
         let (pattern, graph) = (&pattern, &graph);
         let Some(places) = subgraph_isomorphisms_iter(pattern, graph, &mut any_node, &mut any_edge) else { return };
@@ -117,17 +74,14 @@ pub fn subgraph_isomorphisms<Ty: EdgeType>(
             "more than {limit} places of the pattern: allow more (max_results => ...) or a larger pattern"
         ));
     }
-    match outcome {
-        Err(_) if budget.spent.load(Ordering::Relaxed) => AlgorithmError::input(format!(
+    if outcome?.is_none() {
+        return AlgorithmError::input(format!(
             "not done after {steps} steps, with {} places found so far: give more (steps => ...), or a smaller graph",
             found.len()
-        )),
-        outcome => {
-            outcome?;
-            found.sort_unstable();
-            Ok(found)
-        }
+        ));
     }
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn nodes<Ty: EdgeType>(graph: View<'_, Ty>) -> usize {
@@ -255,5 +209,30 @@ mod tests {
         assert_eq!((a.n_edges(), b.n_edges()), (48, 48));
         assert!(!is_isomorphic(a.view(), b.view(), 1 << 40, &Unmonitored).unwrap());
         assert!(is_isomorphic(a.view(), b.view(), 0, &Unmonitored).is_err());
+    }
+
+    #[test]
+    fn every_step_counts() {
+        // The rook's graph of six by six fields beside itself with the nodes in another order.
+        let rook = |place: fn(u32) -> u32| {
+            let attacks = |u: u32, v: u32| (u / 6 == v / 6) != (u % 6 == v % 6);
+            let edges: Vec<_> =
+                (0..36u32).flat_map(|u| (0..u).map(move |v| (u, v))).filter(|&(u, v)| attacks(u, v)).collect();
+            let renamed: Vec<_> = edges.iter().map(|&(u, v)| (place(u), place(v))).collect();
+            Graph::from_edges(36, &renamed)
+        };
+        let (a, b) = (rook(|v| v), rook(|v| (v * 7 + 5) % 36));
+        let within = |steps| is_isomorphic(a.view(), b.view(), steps, &Unmonitored).is_ok_and(|same| same);
+        assert_eq!(
+            is_isomorphic(a.view(), b.view(), 10, &Unmonitored)
+                .unwrap_err()
+                .to_string()
+                .find("no answer after 10 steps"),
+            Some(0)
+        );
+        // One number of steps does, each below it does not: at least one look at the neighbours of every node.
+        let needed = (0..1 << 20).find(|&steps| within(steps)).unwrap();
+        assert!((36..10_000).contains(&needed), "{needed}");
+        assert!(within(needed + 1) && within(1 << 40));
     }
 }

@@ -59,4 +59,4 @@ pub use graph::{Digraph, Graph};
 pub use monitor::{Monitor, Reservation, Stopped, Unmonitored};
 pub use petgraph;
 pub use petgraph_view::{ArcId, Edge, EdgeReferences, Edges, Lists, Neighbors, NodeReferences, Nodes, View};
-pub use petgraph_watch::watched;
+pub use petgraph_watch::{watched, watched_within};
