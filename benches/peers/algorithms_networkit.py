@@ -1,7 +1,7 @@
 """Graph algorithms by NetworKit: algorithms_networkit.py ALGORITHM EDGES THREADS
 
 EDGES is a file of rows `src,dst` under a line of names, which is read before the time starts. Prints seconds, and a value that says
-what was found: the largest rank, the modularity, or the sum over the nodes.
+what was found: the largest rank, the modularity, the number of components, or the sum over the nodes.
 """
 
 import json
@@ -16,6 +16,12 @@ def pagerank(graph):
     ranks = nk.centrality.PageRank(graph, 0.85, 1e-9)
     ranks.run()
     return max(ranks.scores())
+
+
+def connected_components(graph):
+    components = nk.components.ConnectedComponents(graph)
+    components.run()
+    return components.numberOfComponents()
 
 
 def core_number(graph):
