@@ -1,6 +1,12 @@
 //! The weighted graph whose nodes are groups of another's.
 
+use rayon::prelude::*;
+
+use super::neighbor_weights::NeighborWeights;
 use crate::Network;
+
+/// Groups whose rows a thread makes together.
+const GROUPS: usize = 1 << 10;
 
 /// An undirected graph with weights and loops, as compressed sparse rows.
 pub(super) struct Grouped {
@@ -36,6 +42,11 @@ impl Grouped {
         self.strength.len()
     }
 
+    /// The number of neighbours of `v`.
+    pub(super) fn degree(&self, v: u32) -> usize {
+        self.offsets[v as usize + 1] - self.offsets[v as usize]
+    }
+
     /// The neighbours of `v` with the weights of their edges; loops are not among them.
     pub(super) fn of(&self, v: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
         let range = self.offsets[v as usize]..self.offsets[v as usize + 1];
@@ -55,41 +66,69 @@ impl Grouped {
             members[next[c as usize] as usize] = v as u32;
             next[c as usize] += 1;
         }
-        let mut weight_to = vec![0.0; count];
-        let mut found: Vec<u32> = Vec::new();
+        let of_groups = |groups: std::ops::Range<usize>| {
+            let mut all = Part::default();
+            let mut table = NeighborWeights::default();
+            let mut found: Vec<(u32, f64)> = Vec::new();
+            for c in groups {
+                let members = &members[starts[c] as usize..starts[c + 1] as usize];
+                table.begin(count, members.iter().map(|&v| self.degree(v)).sum());
+                let mut strength = 0.0;
+                for &v in members {
+                    strength += self.strength[v as usize];
+                    for (u, weight) in self.of(v) {
+                        let d = group[u as usize];
+                        if d as usize != c && weight > 0.0 {
+                            table.add(d, weight);
+                        }
+                    }
+                }
+                table.drain(|d, weight| found.push((d, weight)));
+                found.sort_unstable_by_key(|to| to.0);
+                all.degrees.push(found.len());
+                all.strength.push(strength);
+                for (d, weight) in found.drain(..) {
+                    all.targets.push(d);
+                    all.weights.push(weight);
+                }
+            }
+            all
+        };
+        let blocks = count.div_ceil(GROUPS);
+        let parts: Vec<Part> = (0..blocks)
+            .into_par_iter()
+            .map(|block| of_groups(block * GROUPS..count.min((block + 1) * GROUPS)))
+            .collect();
+        let arcs = parts.iter().map(|part| part.targets.len()).sum();
         let mut all = Self {
             offsets: Vec::with_capacity(count + 1),
-            targets: Vec::new(),
-            weights: Vec::new(),
+            targets: Vec::with_capacity(arcs),
+            weights: Vec::with_capacity(arcs),
             strength: Vec::with_capacity(count),
             total: self.total,
         };
+        let mut end = 0;
         all.offsets.push(0);
-        for c in 0..count {
-            let mut strength = 0.0;
-            for &v in &members[starts[c] as usize..starts[c + 1] as usize] {
-                strength += self.strength[v as usize];
-                for (u, weight) in self.of(v) {
-                    let d = group[u as usize];
-                    if d as usize == c || weight == 0.0 {
-                        continue;
-                    }
-                    if weight_to[d as usize] == 0.0 {
-                        found.push(d);
-                    }
-                    weight_to[d as usize] += weight;
-                }
-            }
-            found.sort_unstable();
-            for d in found.drain(..) {
-                all.targets.push(d);
-                all.weights.push(std::mem::take(&mut weight_to[d as usize]));
-            }
-            all.offsets.push(all.targets.len());
-            all.strength.push(strength);
+        for part in parts {
+            all.offsets.extend(part.degrees.iter().map(|degree| {
+                end += degree;
+                end
+            }));
+            all.targets.extend(part.targets);
+            all.weights.extend(part.weights);
+            all.strength.extend(part.strength);
         }
         all
     }
+}
+
+/// The rows of some groups.
+#[derive(Default)]
+struct Part {
+    degrees: Vec<usize>,
+    targets: Vec<u32>,
+    weights: Vec<f64>,
+    strength: Vec<f64>,
 }
 
 /// Numbers the groups that there are `0..count` in the order of their first nodes; gives `count`.

@@ -6,13 +6,17 @@ use bonnet_graph::{Monitor, Stopped};
 use rand_chacha::ChaCha8Rng;
 
 use super::aggregate::Grouped;
+use super::batched_moves::move_in_batches;
 use super::random_order;
+
+/// From so many nodes on they move in batches: what threads save is then more than what they wait for one another.
+pub(super) const MANY: usize = 1 << 14;
 
 /// Nodes between two looks at the monitor.
 const TOGETHER: usize = 1 << 12;
 
 /// A gain that is less than this share of a node's strength is a rounding error.
-const NEGLIGIBLE: f64 = 1e-11;
+pub(super) const NEGLIGIBLE: f64 = 1e-11;
 
 /// A community while its nodes move.
 #[derive(Clone, Copy, Default)]
@@ -24,8 +28,8 @@ struct Community {
 }
 
 /// Moves nodes to the community of a neighbour where that raises modularity most, until no move does: a node is looked at again
-/// when a neighbour has moved (Traag, Waltman and van Eck 2019, algorithm MoveNodesFast). Ends earlier after so many looks for
-/// each node. Gives whether any moved.
+/// when a neighbour has moved (Traag, Waltman and van Eck 2019, algorithm MoveNodesFast). One by one, it ends earlier after so many
+/// looks for each node; in a large graph nodes move in batches. Gives whether any moved.
 pub(super) fn move_nodes(
     graph: &Grouped,
     community: &mut [u32],
@@ -35,6 +39,9 @@ pub(super) fn move_nodes(
     monitor: &dyn Monitor,
 ) -> Result<bool, Stopped> {
     let n = graph.n_nodes();
+    if n >= MANY {
+        return move_in_batches(graph, community, resolution, random, monitor);
+    }
     if graph.total == 0.0 {
         return Ok(false);
     }

@@ -1,11 +1,13 @@
 //! Communities: groups of nodes with more edges inside than between them.
 
 mod aggregate;
+mod batched_moves;
 mod label_propagation;
 mod leiden;
 mod local_moves;
 mod louvain;
 mod modularity;
+mod neighbor_weights;
 
 pub use label_propagation::{LabelPropagation, label_propagation_communities};
 pub use leiden::leiden;

@@ -41,8 +41,8 @@ pub fn louvain() -> Function {
     .returns("node, louvain; graph_id in front where edges have it")
     .description(
         "The community of every node by the method of Louvain: no move of a node, nor of a community, to a neighbour's raises \
-         modularity. Communities count from 0 by falling size, ties by smallest key. O(m) a sweep over the nodes, usually some tens, \
-         in one thread.",
+         modularity. Communities count from 0 by falling size, ties by smallest key. O(m) a sweep over the nodes, usually some tens; \
+         the same communities for a seed at any number of threads.",
     )
     .example("SELECT louvain, count(*) AS nodes FROM louvain(karate.edges) GROUP BY 1 ORDER BY 1")
     .source("Blondel, Guillaume, Lambiotte and Lefebvre, Fast unfolding of communities in large networks (2008)")
