@@ -1,7 +1,9 @@
 //! The engine's error: what happened, where, and what to do, in one text.
 
 use arrow::error::ArrowError;
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError};
+
+use crate::nearest::nearest;
 
 /// The result of whatever can fail in the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -76,6 +78,11 @@ fn message(error: &DataFusionError) -> String {
                 without_class(error),
                 field.name
             ),
+            SchemaError::FieldNotFound { field, valid_fields } => {
+                let fields = valid_fields.iter().flat_map(|it| [(it.name.clone(), it), (it.flat_name(), it)]);
+                let meant = nearest(&field.name, fields.clone()).or_else(|| nearest(&field.flat_name(), fields));
+                with_meant(&without_class(error), meant.map(Column::quoted_flat_name))
+            }
             _ => without_class(error),
         },
         DataFusionError::ArrowError(inner, _) => match inner.as_ref() {
@@ -100,6 +107,15 @@ fn message(error: &DataFusionError) -> String {
 fn without_class(error: &DataFusionError) -> String {
     let text = error.strip_backtrace();
     text.strip_prefix("Schema error: ").map_or(text.clone(), str::to_owned)
+}
+
+/// The text about an unknown column with the name that was meant. DataFusion counts two letters swapped as two edits.
+fn with_meant(text: &str, meant: Option<String>) -> String {
+    let (first, rest) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let unknown = first.split_once(". Did you mean ").map_or(first, |(unknown, _)| unknown).trim_end_matches('.');
+    let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(". Did you mean '{meant}'?"));
+    let rest = rest.map_or_else(String::new, |rest| format!("\n{rest}"));
+    format!("{unknown}{meant}{rest}")
 }
 
 const UNSLIDING: &str =

@@ -14,6 +14,7 @@ mod front;
 mod functions;
 mod memory;
 mod names;
+mod nearest;
 mod panics;
 mod parameters;
 mod pictures;

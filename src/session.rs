@@ -30,7 +30,10 @@ use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline, pump};
-use crate::rules::{GroupingSets, SetOperations, Subqueries, YieldingJoins, logical_rules, physical_rules};
+use crate::rules::{
+    DistinctSubqueries, GroupingSets, SetOperations, Subqueries, Windows, YieldingJoins, Zeros, logical_rules,
+    physical_rules,
+};
 use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, append, names, panics, statements};
 
@@ -127,9 +130,11 @@ impl Session {
             .with_type_planner(Arc::new(names::MapTypes))
             .with_analyzer_rule(Arc::new(GroupingSets))
             .with_analyzer_rule(Arc::new(SetOperations))
+            .with_analyzer_rule(Arc::new(DistinctSubqueries))
             .with_analyzer_rule(Arc::new(Subqueries))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
+            .with_analyzer_rule(Arc::new(Zeros))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
             .with_optimizer_rules(logical_rules())
@@ -137,6 +142,7 @@ impl Session {
             .with_optimizer_rule(Arc::new(PruneOutputs))
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
+            .with_physical_optimizer_rule(Arc::new(Windows))
             .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));

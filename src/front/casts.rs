@@ -71,7 +71,7 @@ fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
 }
 
 fn is_cast(expr: &Expr) -> bool {
-    matches!(expr, Expr::Cast { .. })
+    matches!(expr, Expr::Cast { .. } | Expr::AtTimeZone { .. })
 }
 
 /// The calls and keys of a query: of all those that have one text without casts, each gets a name of its own.

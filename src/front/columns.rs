@@ -171,7 +171,9 @@ fn column(expr: &Expr) -> Option<&[Ident]> {
 /// The path of a column that is cast.
 fn cast_column(expr: &Expr) -> Option<&[Ident]> {
     match expr {
-        Expr::Cast { expr, .. } | Expr::Nested(expr) => column(expr).or_else(|| cast_column(expr)),
+        Expr::Cast { expr, .. } | Expr::Nested(expr) | Expr::AtTimeZone { timestamp: expr, .. } => {
+            column(expr).or_else(|| cast_column(expr))
+        }
         _ => None,
     }
 }
@@ -186,7 +188,9 @@ pub(super) fn key(expr: &Expr) -> String {
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
             let word = |word: &str| Expr::Identifier(Ident::new(word));
             let bare = match expr {
-                Expr::Cast { expr, .. } | Expr::Nested(expr) => std::mem::replace(expr.as_mut(), word("")),
+                Expr::Cast { expr, .. } | Expr::Nested(expr) | Expr::AtTimeZone { timestamp: expr, .. } => {
+                    std::mem::replace(expr.as_mut(), word(""))
+                }
                 Expr::TypedString(text) => Expr::Value(text.value.clone()),
                 Expr::CompoundIdentifier(names) => Expr::Identifier(names.pop().unwrap_or_else(|| Ident::new(""))),
                 Expr::InSubquery { negated, .. } => word(if *negated { "NOT IN" } else { "IN" }),

@@ -1,17 +1,61 @@
 //! What to say where a table is not found.
 
 use bonnet_catalogs::parse_time_travel_name;
+use bonnet_sql::Registry;
 use datafusion::common::DataFusionError;
 use datafusion::execution::SessionState;
 
 use crate::Error;
+use crate::nearest::nearest;
 
-/// The error in the words of the statement: a graph is no table, and a version is no part of a table's name.
-pub(super) fn explain(state: &SessionState, error: DataFusionError) -> Error {
+/// The error in the words of the statement: a graph is no table, a version is no part of a table's name, and a function
+/// that is not there is one that was meant.
+pub(super) fn explain(state: &SessionState, registry: &Registry, error: DataFusionError) -> Error {
     match table_not_found(&error).and_then(|(schema, table)| explained(state, schema, table)) {
         Some(text) => Error::statement(text),
-        None => error.into(),
+        None => with_function_meant(state, registry, error).into(),
     }
+}
+
+/// The error about an unknown function with the nearest name of all functions; any other as it is.
+fn with_function_meant(state: &SessionState, registry: &Registry, error: DataFusionError) -> DataFusionError {
+    match error {
+        DataFusionError::Diagnostic(diagnostic, inner) => {
+            DataFusionError::Diagnostic(diagnostic, Box::new(with_function_meant(state, registry, *inner)))
+        }
+        DataFusionError::Context(text, inner) => {
+            DataFusionError::Context(text, Box::new(with_function_meant(state, registry, *inner)))
+        }
+        DataFusionError::Plan(text) => DataFusionError::Plan(function_meant(state, registry, &text).unwrap_or(text)),
+        other => other,
+    }
+}
+
+fn function_meant(state: &SessionState, registry: &Registry, text: &str) -> Option<String> {
+    let in_from = text.strip_prefix("table function '").and_then(|rest| rest.strip_suffix("' not found"));
+    let name = match in_from {
+        Some(name) => name,
+        None => text.strip_prefix("Invalid function '")?.split('\'').next()?,
+    };
+    let ours = registry.iter().filter(|function| in_from.is_none() || function.kind().in_from());
+    let mut names: Vec<String> = ours.map(|function| function.name.to_owned()).collect();
+    if in_from.is_some() {
+        names.extend(state.table_functions().keys().cloned());
+    } else {
+        names.extend(state.scalar_functions().keys().cloned());
+        names.extend(state.aggregate_functions().keys().cloned());
+        names.extend(state.window_functions().keys().cloned());
+    }
+    // Names come out of a map in no order.
+    names.sort_unstable();
+    let unknown = match in_from {
+        Some(_) => text,
+        None => text.split_once('\n').map_or(text, |(unknown, _)| unknown).trim_end_matches('.'),
+    };
+    Some(match nearest(name, names.into_iter().map(|name| (name.clone(), name))) {
+        Some(meant) => format!("{unknown}.\nDid you mean '{meant}'?"),
+        None => unknown.to_owned(),
+    })
 }
 
 /// The schema with its catalog, and the table that is not in it.

@@ -97,13 +97,17 @@ pub(crate) async fn prepare(
 /// # Errors
 /// As [`prepare`], and what DataFusion refuses.
 pub(crate) async fn plan(state: &SessionState, registry: &Registry, statement: SqlStatement) -> Result<LogicalPlan> {
-    plan_prepared(state, prepare(state, registry, statement).await?.statement).await
+    plan_prepared(state, registry, prepare(state, registry, statement).await?.statement).await
 }
 
 /// The plan of a statement that is prepared.
 ///
 /// # Errors
 /// What DataFusion refuses.
-pub(crate) async fn plan_prepared(state: &SessionState, statement: SqlStatement) -> Result<LogicalPlan> {
-    state.statement_to_plan(statement).await.map_err(|error| missing::explain(state, error))
+pub(crate) async fn plan_prepared(
+    state: &SessionState,
+    registry: &Registry,
+    statement: SqlStatement,
+) -> Result<LogicalPlan> {
+    state.statement_to_plan(statement).await.map_err(|error| missing::explain(state, registry, error))
 }

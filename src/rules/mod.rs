@@ -1,15 +1,21 @@
 //! Rules of plans, beside DataFusion's own: statements that it answers wrongly, and joins that let others run.
 
+mod distinct_on;
 mod filters;
 mod grouping_sets;
 mod pushdown;
 mod set_operations;
 mod subqueries;
+mod windows;
 mod yielding;
+mod zeros;
 
+pub(crate) use distinct_on::DistinctSubqueries;
 pub(crate) use filters::logical_rules;
 pub(crate) use grouping_sets::GroupingSets;
 pub(crate) use pushdown::physical_rules;
 pub(crate) use set_operations::SetOperations;
 pub(crate) use subqueries::Subqueries;
+pub(crate) use windows::Windows;
 pub(crate) use yielding::YieldingJoins;
+pub(crate) use zeros::Zeros;

@@ -40,7 +40,7 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
     let state = session.state();
     let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
     let view = view_query(&statement);
-    let plan = front::plan_prepared(&state, statement).await?;
+    let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
     if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
         return execute(session, plan).await;
     }
@@ -58,7 +58,7 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
     }
     let state = session.state();
     let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
-    let plan = front::plan_prepared(&state, statement).await?;
+    let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
     let schema = Arc::clone(plan.schema().inner());
     Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
 }

@@ -1,20 +1,21 @@
 //! DuckDB, in a Python process at the other end of two pipes.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use super::rows::{Row, Value};
 
-/// A line of SQL as JSON comes in; a line with the rows, or with what DuckDB says against them, goes out. Values are text
-/// with a letter before it: (n)umber, (f)loat, (t)ext.
+/// A line with statements as a JSON array comes in; a line with the answer of each, its rows or what DuckDB says against
+/// it, goes out. Values are text with a letter before it: (n)umber, (f)loat, (t)ext. What DuckDB's own rewrites would add
+/// is time, and defects: the witness is to be plain.
 const PEER: &str = r#"
 import datetime, decimal, duckdb, json, sys
-def connect():
-    connection = duckdb.connect()
-    # The bar of a query of some seconds would stand between the lines.
-    connection.execute('SET enable_progress_bar = false')
-    return connection
-connection = connect()
+connection = duckdb.connect()
+# The bar of a query of some seconds would stand between the lines.
+connection.execute('SET enable_progress_bar = false')
+connection.execute('SET threads = 1')
+connection.execute('PRAGMA disable_optimizer')
 def text(value):
     if value is None: return None
     if isinstance(value, bool): return 't' + str(value).lower()
@@ -22,25 +23,24 @@ def text(value):
     if isinstance(value, (int, decimal.Decimal)): return 'n' + format(value, 'f')
     if isinstance(value, datetime.datetime): return 't' + value.isoformat(sep=' ')
     return 't' + str(value)
-for line in sys.stdin:
-    sql = json.loads(line)
+def answer(sql):
     try:
-        if sql == 'reset':
-            connection = connect()
-            answer = []
-        else:
-            rows = connection.execute(sql).fetchall()
-            answer = [[text(value) for value in row] for row in rows]
+        return [[text(value) for value in row] for row in connection.execute(sql).fetchall()]
     except Exception as error:
-        answer = str(error)
-    print(json.dumps(answer), flush=True)
+        return str(error)
+for line in sys.stdin:
+    print(json.dumps([answer(sql) for sql in json.loads(line)]), flush=True)
 "#;
+
+/// What DuckDB makes of a statement: its rows, or what it says against it.
+pub(super) type Answer = Result<Vec<Row>, String>;
 
 /// A running DuckDB.
 pub(super) struct DuckDb {
     child: Child,
     to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    /// Lines are taken as they come: a peer that waits for a reader would not read what is asked next.
+    from: Receiver<String>,
 }
 
 impl DuckDb {
@@ -55,25 +55,32 @@ impl DuckDb {
         }
         let mut child =
             Command::new(python).args(["-c", PEER]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (to, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (lines, from) = channel();
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| lines.send(line)));
         Some(Self { child, to, from })
     }
 
-    /// The rows of a statement, or what DuckDB says against it.
-    pub(super) fn run(&mut self, sql: &str) -> Result<Vec<Row>, String> {
-        writeln!(self.to, "{}", serde_json::to_string(sql).unwrap()).unwrap();
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        let answer: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{sql}: {line:?}"));
-        match answer {
-            serde_json::Value::String(error) => Err(error),
-            answer => Ok(answer.as_array().unwrap().iter().map(row).collect()),
-        }
+    /// Sends statements; [`DuckDb::answers`] waits for what it makes of them.
+    pub(super) fn ask(&mut self, statements: &[String]) {
+        writeln!(self.to, "{}", serde_json::to_string(statements).unwrap()).unwrap();
     }
 
-    /// Forgets all tables.
-    pub(super) fn reset(&mut self) {
-        self.run("reset").unwrap();
+    /// The answers to what was asked first of all that is not answered yet.
+    pub(super) fn answers(&mut self) -> Vec<Answer> {
+        let line = self.from.recv().expect("DuckDB runs");
+        let answers: Vec<serde_json::Value> = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        let answer = |answer| match answer {
+            serde_json::Value::String(error) => Err(error),
+            answer => Ok(answer.as_array().unwrap().iter().map(row).collect()),
+        };
+        answers.into_iter().map(answer).collect()
+    }
+
+    /// The rows of a statement, or what DuckDB says against it.
+    pub(super) fn run(&mut self, sql: &str) -> Answer {
+        self.ask(&[sql.to_owned()]);
+        self.answers().remove(0)
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn tables(random: &mut Random) -> Vec<String> {
     let mut statements = Vec::new();
     for table in 0..TABLES {
         statements.push(format!(
-            "CREATE TABLE t{table} (k BIGINT, j BIGINT, r{table} BIGINT, i{table} BIGINT, x{table} DOUBLE, \
+            "CREATE OR REPLACE TABLE t{table} (k BIGINT, j BIGINT, r{table} BIGINT, i{table} BIGINT, x{table} DOUBLE, \
              s{table} VARCHAR, b{table} BOOLEAN, d{table} DATE, m{table} DECIMAL(10, 2))"
         ));
         let rows = [0, 1, 5, 12, 12, 30, 30][random.below(7)];

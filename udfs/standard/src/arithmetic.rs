@@ -172,7 +172,10 @@ fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataTyp
     // Decimals hold more than their digits.
     match to {
         DataType::Decimal128(DECIMAL128_MAX_PRECISION, _) => {
-            values.as_primitive::<Decimal128Type>().validate_decimal_precision(DECIMAL128_MAX_PRECISION)?;
+            let values = values.as_primitive::<Decimal128Type>();
+            if !have_digits_left(values.values()) {
+                values.validate_decimal_precision(DECIMAL128_MAX_PRECISION)?;
+            }
         }
         DataType::Decimal256(DECIMAL256_MAX_PRECISION, _) => {
             values.as_primitive::<Decimal256Type>().validate_decimal_precision(DECIMAL256_MAX_PRECISION)?;
@@ -180,6 +183,11 @@ fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataTyp
         _ => {}
     }
     Ok(values)
+}
+
+/// Whether no value has more than 126 bits, and so none more than 38 digits: a loop without branches.
+fn have_digits_left(values: &[i128]) -> bool {
+    values.iter().fold(0, |bits, &value| bits | (value ^ (value >> 127)) >> 64) >> 62 == 0
 }
 
 /// The quotient of decimals with its last digit rounded, half away from zero: one digit more is computed, and cut off with
@@ -393,6 +401,16 @@ mod tests {
         let quotient = rounded_quotient(&left, &right, &to).expect("no divisor is zero");
         let expected = [56667, -56667, 6250, -6250, 3333];
         assert_eq!(quotient.as_primitive::<Decimal128Type>().values().to_vec(), expected);
+    }
+
+    #[test]
+    fn digits_are_left_below_2_to_126() {
+        let most = 10i128.pow(38) - 1;
+        for (value, expected) in
+            [(0, true), ((1 << 126) - 1, true), (-(1 << 126), true), (1 << 126, false), (most, false)]
+        {
+            assert_eq!(have_digits_left(&[1, value, -1]), expected, "{value}");
+        }
     }
 
     #[test]

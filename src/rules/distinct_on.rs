@@ -1,0 +1,75 @@
+//! Subqueries in `SELECT DISTINCT ON`.
+//!
+//! DataFusion 55 makes an aggregate of it, whose arguments and order know no subqueries. What holds one is computed below.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, Result};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{Distinct, DistinctOn, Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::optimizer::AnalyzerRule;
+
+/// Computes such expressions in a projection of their own.
+#[derive(Debug, Default)]
+pub(crate) struct DistinctSubqueries;
+
+impl AnalyzerRule for DistinctSubqueries {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let plan = plan.transform_up_with_subqueries(|plan| match plan {
+            LogicalPlan::Distinct(Distinct::On(distinct)) if expressions(&distinct).any(has_subquery) => {
+                Ok(Transformed::yes(computed_below(distinct)?))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        "distinct_subqueries"
+    }
+}
+
+fn expressions(distinct: &DistinctOn) -> impl Iterator<Item = &Expr> {
+    let keys = distinct.sort_expr.iter().flatten().map(|key| &key.expr);
+    distinct.on_expr.iter().chain(&distinct.select_expr).chain(keys)
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    let is_subquery = |expr: &Expr| matches!(expr, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_));
+    expr.exists(|expr| Ok(is_subquery(expr))).unwrap_or(false)
+}
+
+fn computed_below(distinct: DistinctOn) -> Result<LogicalPlan> {
+    let DistinctOn { on_expr, select_expr, sort_expr, input, .. } = distinct;
+    let mut computed: Vec<Expr> = Vec::new();
+    let mut column = |expr: Expr| {
+        if !has_subquery(&expr) {
+            return expr;
+        }
+        let expr = expr.unalias();
+        let place = computed.iter().position(|other| *other == expr).unwrap_or_else(|| {
+            computed.push(expr);
+            computed.len() - 1
+        });
+        Expr::Column(Column::new_unqualified(format!("__distinct_on_{place}")))
+    };
+    let names = NamePreserver::new_for_projection();
+    let on: Vec<Expr> = on_expr.into_iter().map(&mut column).collect();
+    let select: Vec<Expr> = select_expr
+        .into_iter()
+        .map(|expr| {
+            let name = names.save(&expr);
+            name.restore(column(expr))
+        })
+        .collect();
+    let sort = sort_expr.map(|keys| keys.into_iter().map(|key| key.with_expr(column(key.expr.clone()))).collect());
+    let columns = input.schema().columns().into_iter().map(Expr::Column);
+    let computed = computed.into_iter().enumerate();
+    let columns: Vec<Expr> =
+        columns.chain(computed.map(|(place, expr)| expr.alias(format!("__distinct_on_{place}")))).collect();
+    let input = LogicalPlanBuilder::from(Arc::unwrap_or_clone(input)).project(columns)?.build()?;
+    let distinct = DistinctOn::try_new(on, select, sort, Arc::new(input))?;
+    Ok(LogicalPlan::Distinct(Distinct::On(distinct)))
+}

@@ -1,0 +1,239 @@
+//! The rows that windows read: in the order that they ask for, and strings in arrays.
+//!
+//! DataFusion 55 appends each batch to the rows that a window still looks at, and cuts off those that are done. Of a column of
+//! views neither frees a byte: what is appended shares the buffers of all that came before. So a window reads strings in
+//! arrays of their own, whose rows are copied, and gives views again.
+//!
+//! Of rows with a key, of a GROUP BY, it takes a window's input for sorted by the key and whatever comes behind it, and then
+//! fails to find that order ("Expects PARTITION BY expression to be ordered"). Such rows are sorted.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Schema, SchemaRef};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::window::StandardWindowExpr;
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalSortExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, InputOrderMode,
+    PhysicalExpr, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+
+/// Prepares the rows of windows.
+#[derive(Debug, Default)]
+pub(crate) struct Windows;
+
+impl PhysicalOptimizerRule for Windows {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = plan.transform_up(|plan| {
+            let plan = match keys_without_order(&plan) {
+                Some(keys) => sorted(plan, keys)?,
+                None => plan,
+            };
+            match plan.downcast_ref::<BoundedWindowAggExec>() {
+                Some(window) if reads_no_views(window)? => Ok(Transformed::yes(over_arrays(window)?.unwrap_or(plan))),
+                _ => Ok(Transformed::yes(plan)),
+            }
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        "windows"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The keys of a window that would not find its rows in the order it asks for.
+fn keys_without_order(plan: &Arc<dyn ExecutionPlan>) -> Option<Vec<PhysicalSortExpr>> {
+    let (window, fails) = if let Some(window) = plan.downcast_ref::<BoundedWindowAggExec>() {
+        let sorted = window.input_order_mode == InputOrderMode::Sorted;
+        (window.window_expr(), sorted && window.partition_by_sort_keys().is_err())
+    } else {
+        let window = plan.downcast_ref::<WindowAggExec>()?;
+        (window.window_expr(), window.partition_by_sort_keys().is_err())
+    };
+    let keys = window.first().filter(|_| fails)?;
+    let partitions = keys.partition_by().iter().map(|key| PhysicalSortExpr::new_default(Arc::clone(key)));
+    Some(partitions.chain(keys.order_by().iter().cloned()).collect())
+}
+
+/// The window over its rows sorted by these keys. What was believed of the order of the rows is forgotten before.
+fn sorted(window: Arc<dyn ExecutionPlan>, keys: Vec<PhysicalSortExpr>) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(keys) = LexOrdering::new(keys) else { return Ok(window) };
+    let children = window.children();
+    let [input] = children.as_slice() else { return Ok(window) };
+    let rows = Arc::new(StringForm::unordered(Arc::clone(input)));
+    let rows = Arc::new(SortExec::new(keys, rows).with_preserve_partitioning(true));
+    replace_children_if_necessary(window, vec![rows])
+}
+
+/// The window with arrays below it and views above; `None` where it would not find its order any more.
+fn over_arrays(window: &BoundedWindowAggExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let schema = window.schema();
+    let input = StringForm::new(Arc::clone(window.input()), plain(&window.input().schema()));
+    let window = BoundedWindowAggExec::try_new(
+        window.window_expr().to_vec(),
+        Arc::new(input),
+        window.input_order_mode.clone(),
+        !window.partition_keys().is_empty(),
+    )?;
+    if window.input_order_mode == InputOrderMode::Sorted && window.partition_by_sort_keys().is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(StringForm::new(Arc::new(window), schema))))
+}
+
+/// Whether there are views among the rows, but none among what the functions compute with, whose types are settled. What
+/// aggregates filter by is not to be seen here, so that they are left alone.
+fn reads_no_views(window: &BoundedWindowAggExec) -> Result<bool> {
+    let schema = window.input().schema();
+    if !schema.fields().iter().any(|field| is_view(field.data_type())) {
+        return Ok(false);
+    }
+    for function in window.window_expr() {
+        let keys = function.order_by().iter().map(|key| &key.expr).chain(function.partition_by());
+        let mut computed = keys.filter(|key| !key.is::<Column>()).cloned().chain(function.expressions());
+        if !function.as_any().is::<StandardWindowExpr>()
+            || computed.try_fold(false, |any, expr| Ok::<_, DataFusionError>(any || has_views(&expr, &schema)?))?
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has_views(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
+    if is_view(&expr.data_type(schema)?) {
+        return Ok(true);
+    }
+    for child in expr.children() {
+        if has_views(child, schema)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_view(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8View | DataType::BinaryView)
+}
+
+/// The schema without views.
+fn plain(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        // Of any length together.
+        DataType::Utf8View => Arc::new(field.as_ref().clone().with_data_type(DataType::LargeUtf8)),
+        DataType::BinaryView => Arc::new(field.as_ref().clone().with_data_type(DataType::LargeBinary)),
+        _ => Arc::clone(field),
+    });
+    Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+/// The same rows in the same order, their strings in another form.
+#[derive(Debug)]
+struct StringForm {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl StringForm {
+    fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
+        let orderings: Vec<LexOrdering> = input.equivalence_properties().oeq_class().iter().cloned().collect();
+        Self::with_order(input, EquivalenceProperties::new_with_orderings(schema, orderings))
+    }
+
+    /// The same rows, without a word about their order.
+    fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
+        let order = EquivalenceProperties::new(input.schema());
+        Self::with_order(input, order)
+    }
+
+    fn with_order(input: Arc<dyn ExecutionPlan>, order: EquivalenceProperties) -> Self {
+        let properties = PlanProperties::new(
+            order,
+            input.output_partitioning().clone(),
+            input.pipeline_behavior(),
+            input.boundedness(),
+        )
+        .with_scheduling_type(input.properties().scheduling_type);
+        Self { input, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for StringForm {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let views = self.schema().fields().iter().any(|field| is_view(field.data_type()));
+        write!(f, "StringForm: {}", if views { "views" } else { "arrays" })
+    }
+}
+
+impl ExecutionPlan for StringForm {
+    fn name(&self) -> &str {
+        "StringForm"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.pop()) {
+            (Some(input), None) => Ok(Arc::new(Self { input, properties: Arc::clone(&self.properties) })),
+            _ => internal_err!("StringForm has one child"),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let schema = self.schema();
+        let to = Arc::clone(&schema);
+        let rows = self.input.execute(partition, context)?.map(move |batch| {
+            let batch = batch?;
+            let columns = batch.columns().iter().zip(to.fields());
+            let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
+                true => Ok(Arc::clone(column)),
+                false => cast(column, field.data_type()),
+            });
+            Ok(RecordBatch::try_new(Arc::clone(&to), columns.collect::<Result<_, _>>()?)?)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}

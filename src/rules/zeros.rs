@@ -1,0 +1,99 @@
+//! `0.0` and `-0.0` are equal, whatever compares them.
+//!
+//! DataFusion 55 knows it of `=`, `<`, `IN`, `GROUP BY` and joins. `nullif`, `CASE x WHEN`, and the keys of windows compare
+//! bits: the first two become comparisons by `=`, and the keys get a zero added, which takes the sign from a zero alone.
+
+use arrow::datatypes::DataType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::{Case, ScalarFunction};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, lit, when};
+use datafusion::optimizer::AnalyzerRule;
+
+/// Rewrites such comparisons of floats.
+#[derive(Debug, Default)]
+pub(crate) struct Zeros;
+
+impl AnalyzerRule for Zeros {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let plan = plan.transform_up_with_subqueries(|plan| {
+            if !compares_bits(&plan)? {
+                return Ok(Transformed::no(plan));
+            }
+            let mut schema = DFSchema::empty();
+            plan.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
+            let names = NamePreserver::new(&plan);
+            let plan = plan.map_expressions(|expr| {
+                let name = names.save(&expr);
+                let expr = expr.transform_up(|expr| by_value(expr, &schema))?;
+                Ok(expr.update_data(|expr| name.restore(expr)))
+            })?;
+            plan.map_data(LogicalPlan::recompute_schema)
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        "zeros"
+    }
+}
+
+/// Whether the plan's own expressions hold one of those that are rewritten, of whatever type.
+fn compares_bits(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_expressions(|expr| {
+        found = expr.exists(|expr| {
+            Ok(match expr {
+                Expr::ScalarFunction(function) => function.name() == "nullif",
+                Expr::Case(case) => case.expr.is_some(),
+                Expr::WindowFunction(_) => true,
+                _ => false,
+            })
+        })?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+fn by_value(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let float = |expr: &Expr| Ok::<_, datafusion::error::DataFusionError>(expr.get_type(schema)?.is_floating());
+    match expr {
+        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nullif" => match args.as_slice() {
+            // What answers otherwise each time is not to be computed twice.
+            [value, other] if float(value)? && float(other)? && !value.is_volatile() => {
+                let null = lit(ScalarValue::try_from(value.get_type(schema)?)?);
+                let case = when(value.clone().eq(other.clone()), null).otherwise(value.clone())?;
+                Ok(Transformed::yes(case))
+            }
+            _ => Ok(Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args }))),
+        },
+        Expr::Case(Case { expr: Some(value), when_then_expr, else_expr }) => {
+            if !float(&value)? || value.is_volatile() {
+                let case = Case { expr: Some(value), when_then_expr, else_expr };
+                return Ok(Transformed::no(Expr::Case(case)));
+            }
+            let compared = |(other, then): (Box<Expr>, Box<Expr>)| (Box::new(value.as_ref().clone().eq(*other)), then);
+            let when_then_expr = when_then_expr.into_iter().map(compared).collect();
+            Ok(Transformed::yes(Expr::Case(Case { expr: None, when_then_expr, else_expr })))
+        }
+        Expr::WindowFunction(mut window) => {
+            let params = &mut window.params;
+            let keys = params.partition_by.iter_mut().chain(params.order_by.iter_mut().map(|key| &mut key.expr));
+            let mut changed = false;
+            for key in keys {
+                let zero = match key.get_type(schema)? {
+                    DataType::Float64 => lit(0.0_f64),
+                    DataType::Float32 => lit(0.0_f32),
+                    _ => continue,
+                };
+                *key = key.clone() + zero;
+                changed = true;
+            }
+            let window = Expr::WindowFunction(window);
+            Ok(if changed { Transformed::yes(window) } else { Transformed::no(window) })
+        }
+        other => Ok(Transformed::no(other)),
+    }
+}
