@@ -33,5 +33,6 @@ pub use bonnet_catalogs::Frames;
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Result};
 pub use front::split::{Piece, split};
+pub use front::sql_type::sql_type;
 pub use parameters::{Parameters, bind};
 pub use session::{Answer, Session};

@@ -41,12 +41,16 @@ pub(crate) fn table_versions() -> TableVersions {
     }))
 }
 
-/// `MAP(INT, FLOAT)` as a type.
+/// Names of types that DataFusion does not know: `MAP(INT, FLOAT)`, and those of unsigned integers and bytes that
+/// [`sql_type`](crate::sql_type) gives.
 #[derive(Debug)]
-pub(crate) struct MapTypes;
+pub(crate) struct TypeNames;
 
-impl TypePlanner for MapTypes {
+impl TypePlanner for TypeNames {
     fn plan_type_field(&self, sql_type: &ast::DataType) -> Result<Option<FieldRef>> {
+        if let Some(simple) = further_type(sql_type) {
+            return Ok(Some(Arc::new(Field::new("", simple, true))));
+        }
         let (key, value) = match sql_type {
             ast::DataType::Custom(name, parts) if name.to_string().eq_ignore_ascii_case("map") => {
                 match parts.as_slice() {
@@ -61,6 +65,19 @@ impl TypePlanner for MapTypes {
         let entries = Field::new("entries", DataType::Struct(vec![key, value].into()), false);
         Ok(Some(Arc::new(Field::new("map", DataType::Map(Arc::new(entries), false), true))))
     }
+}
+
+fn further_type(sql_type: &ast::DataType) -> Option<DataType> {
+    Some(match sql_type {
+        ast::DataType::UTinyInt => DataType::UInt8,
+        ast::DataType::USmallInt => DataType::UInt16,
+        ast::DataType::Custom(name, parts) if parts.is_empty() && name.to_string().eq_ignore_ascii_case("uinteger") => {
+            DataType::UInt32
+        }
+        ast::DataType::UBigInt => DataType::UInt64,
+        ast::DataType::Blob(None) => DataType::Binary,
+        _ => return None,
+    })
 }
 
 /// Operators on bits, of integers alone: DataFusion would round other numbers without a word.

@@ -127,7 +127,7 @@ impl Session {
                 Arc::new(JoinPlanner),
                 Arc::new(FunctionPlanner::new(Arc::clone(registry))),
             ])
-            .with_type_planner(Arc::new(names::MapTypes))
+            .with_type_planner(Arc::new(names::TypeNames))
             .with_analyzer_rule(Arc::new(GroupingSets))
             .with_analyzer_rule(Arc::new(SetOperations))
             .with_analyzer_rule(Arc::new(DistinctSubqueries))

@@ -20,6 +20,7 @@ from bonnetdb._bonnetdb import (
     Warning,
     __version__,
 )
+from bonnetdb.complexes import Complex
 from bonnetdb.connection import Connection, connect
 from bonnetdb.cursor import Cursor
 from bonnetdb.dbapi import (
@@ -58,7 +59,7 @@ def load_ipython_extension(shell):
 
 
 __all__ = [
-    "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Connection", "Cursor", "DataError", "DatabaseError", "Date",
+    "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Complex", "Connection", "Cursor", "DataError", "DatabaseError", "Date",
     "DateFromTicks", "Error", "Graph", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
     "OperationalError", "ProgrammingError", "Relation", "Time", "TimeFromTicks", "Timestamp", "TimestampFromTicks", "Warning",
     "adbc_driver_path", "apilevel", "connect", "paramstyle", "threadsafety",

@@ -22,7 +22,7 @@ def connect(path=None, read_only=False, *, threads=None, memory_limit=None, repl
     """
     path = None if path is None or path == ":memory:" else os.fspath(path)
     session = engine.Session(path, read_only, threads, _bytes(memory_limit), reporter(progress))
-    return Connection(session, replacement_scans)
+    return Connection(session, replacement_scans, path)
 
 
 def _bytes(limit):
@@ -50,8 +50,9 @@ class Connection:
     ProgrammingError = engine.ProgrammingError
     NotSupportedError = engine.NotSupportedError
 
-    def __init__(self, session, replacement_scans=True):
+    def __init__(self, session, replacement_scans=True, path=None):
         self._session = session
+        self._path = path
         self.replacement_scans = replacement_scans
 
     def _open(self):
@@ -99,7 +100,7 @@ class Connection:
 
     def duplicate(self):
         """Another session on the same database, with settings of its own."""
-        return Connection(self._open().another(reporter(None)), self.replacement_scans)
+        return Connection(self._open().another(reporter(None)), self.replacement_scans, self._path)
 
     def commit(self):
         """Nothing: every statement is a transaction of its own, and is committed when it ends."""
@@ -176,6 +177,15 @@ class Connection:
         from bonnetdb.interchange.scipy import boundary
 
         return boundary(self, facets, dim)
+
+    def complexes(self, rows):
+        """The simplicial complexes of a query or a relation with the column `facets`, a `Complex` a row; the other columns are its
+        `attributes`."""
+        from bonnetdb.complexes import complexes
+
+        if isinstance(rows, str):
+            rows = self._sql(rows, None, variables(self))
+        return complexes(self, rows)
 
     # Learning.
 

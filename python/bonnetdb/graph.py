@@ -92,10 +92,40 @@ class Graph:
         return load(self)
 
     def to_pyg(self):
-        """The graph as a `torch_geometric.data.Data`: see `arrays`."""
+        """The graph as a `torch_geometric.data.Data`: see `arrays`. A collection of graphs is a list of them: see
+        `collection`."""
         from bonnetdb.interchange.pyg import load
 
         return load(self)
+
+    def to_pyg_stores(self):
+        """A `FeatureStore` and a `GraphStore` of PyTorch Geometric over the tables of the graph: see `bonnetdb.pyg`."""
+        from bonnetdb.interchange.pyg import stores
+
+        return stores(self)
+
+    def to_pyg_loader(self, num_neighbors, input_nodes=None, **options):
+        """A `NeighborLoader` of PyTorch Geometric: batches of sampled neighbourhoods of `input_nodes` (a mask, numbers of nodes,
+        or the name of a mask; default: all nodes), at most `num_neighbors` of them a hop. The features of a batch are read from
+        the database when it is made. `options` are the loader's: `batch_size`, `shuffle`, `replace`, `num_workers`. The same
+        `torch.manual_seed`, the same batches."""
+        from bonnetdb.interchange.pyg import loader
+
+        return loader(self, num_neighbors, input_nodes, options)
+
+    @property
+    def is_collection(self):
+        """Whether the tables hold many graphs, told apart by `graph_id`."""
+        return "graph_id" in self.nodes.columns
+
+    def collection(self):
+        """The graphs of a collection in the order of `graph_id`, each a dict as `arrays` gives one, with its `graph_id`; `y` is
+        the label of the graph, and `node_label` that of its nodes."""
+        from bonnetdb.interchange.collection import collection
+
+        if not self.is_collection:
+            raise ProgrammingError(f"{self.name} is one graph: its nodes have no column graph_id; arrays() gives it")
+        return collection(self)
 
     def keys(self):
         """The keys of the nodes in their order, as a NumPy array."""
@@ -110,6 +140,8 @@ class Graph:
         `train_mask`, `val_mask`, `test_mask` (n), or (n, s) of s splits; `num_nodes`."""
         from bonnetdb.interchange.arrays import arrays
 
+        if self.is_collection:
+            raise ProgrammingError(f"{self.name} is a collection of graphs: collection() gives the arrays of each")
         return arrays(self)
 
     def __repr__(self):

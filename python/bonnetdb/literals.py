@@ -71,7 +71,7 @@ def _integer(value):
     if value == -(2**63):
         return "('-9223372036854775808'::BIGINT)"
     if value >= 2**63:
-        return f"('{value}'::BIGINT UNSIGNED)"
+        return f"('{value}'::UBIGINT)"
     return str(value) if value >= 0 else f"({value})"
 
 

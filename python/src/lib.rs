@@ -7,7 +7,6 @@ pub mod adbc;
 mod class;
 #[cfg(feature = "python")]
 mod py;
-mod types;
 
 /// The functions that a driver manager looks for.
 mod entry {

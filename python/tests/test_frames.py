@@ -62,6 +62,45 @@ def test_a_relation_reads_its_frames_when_it_is_made(con):
     assert con.sql("SELECT sum(x) FROM frame").fetchall() == [(102.0,)]
 
 
+def test_a_frame_that_changes_while_it_is_read_ends_nothing(con):
+    values = numpy.zeros((200_000, 1))
+    frame = pandas.DataFrame(values, columns=["x"], copy=False)
+    assert numpy.shares_memory(values, frame["x"].to_numpy())
+    stop, versions = threading.Event(), []
+
+    def change():
+        version = 0.0
+        while not stop.is_set():
+            version += 1
+            values[:] = version
+        versions.append(version)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        last = 0.0
+        for _ in range(30):
+            relation = con.sql("SELECT count(*), min(x), max(x) FROM frame")
+            count, low, high = relation.fetchone()
+            # Each row is as it was at some time, and the rows of a planned query are read once.
+            assert count == 200_000 and last <= low <= high and low.is_integer() and high.is_integer()
+            assert list(relation) == [(count, low, high)]
+            last = low
+    finally:
+        stop.set()
+        thread.join()
+    assert 0 < last <= versions[0]
+
+
+def test_an_unsupported_dtype_names_its_column(con):
+    for values in (numpy.zeros(2, "complex128"), numpy.array([object(), None])):
+        with pytest.raises(bonnetdb.DataError, match="column weight, row 0: a (complex|object)"):
+            con.from_edges(bonnetdb._bonnetdb.Table({"src": [0, 1], "dst": [1, 0], "weight": values}), "g")
+    odd = pandas.DataFrame({"fine": [1, 2], "odd": numpy.zeros(2, "complex128")})
+    with pytest.raises(bonnetdb.ProgrammingError, match="(?s)variable odd.*(odd|complex)"):
+        con.sql("SELECT * FROM odd")
+
+
 def test_registered_frames_stay_until_they_are_forgotten(con):
     frame = pandas.DataFrame({"x": [1, 2]})
     assert con.register("Kept", frame) is con

@@ -91,16 +91,22 @@ def test_magics_run_cells():
         shell.run_cell_magic("sql", "two words", "SELECT 1")
 
 
-def test_the_notebook_runs():
+@pytest.mark.parametrize("name", ["strata.ipynb", "pyg.ipynb"])
+def test_the_notebook_runs(name, tmp_path):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    path = HERE / "examples" / "strata.ipynb"
+    if name == "pyg.ipynb":
+        pytest.importorskip("torch_geometric")
+    path = HERE / "examples" / name
     if not path.exists():
         pytest.skip("the notebook is not beside the tests")
     notebook = nbformat.read(path, as_version=4)
     assert sum(cell.cell_type == "code" for cell in notebook.cells) == 10
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
     shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("text/html" in output.get("data", {}) for output in shown)
     assert any("test_accuracy" in str(output) or "accuracy" in str(output) for output in shown)
+    if name == "pyg.ipynb":
+        assert any(output.get("data", {}).get("image/svg+xml", "").count('class="mark"') >= 2 for output in shown)

@@ -257,7 +257,11 @@ mod tests {
             assert!(is_whole(whole) && shell_command(whole).is_some(), "{whole}");
         }
         let dotted = [(".tables", "d"), (".schema t ", "d t"), (".mode csv", "format csv"), (".mode line", "x on")];
-        for (line, command) in dotted.into_iter().chain([(" .read 'a b.sql'", "i 'a b.sql'"), (".nosuch", "nosuch")]) {
+        for (line, command) in dotted.into_iter().chain([
+            (" .read 'a b.sql'", "i 'a b.sql'"),
+            (".plot a.svg bars model", "plot a.svg bars model"),
+            (".nosuch", "nosuch"),
+        ]) {
             assert!(is_whole(line), "{line}");
             assert_eq!(shell_command(line).as_deref(), Some(command));
         }

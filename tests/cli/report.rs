@@ -75,6 +75,33 @@ fn a_script_is_a_page_with_its_comments_tables_and_pictures() {
 }
 
 #[test]
+fn a_page_ends_with_the_versions_of_its_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (database, script, page) = (path("lab.bonnet"), path("a.sql"), path("page.html"));
+    let lines = |statements: &str| {
+        fs::write(&script, statements).unwrap();
+        let ran = run(&["report", &script, "--database", &database, "-o", &page]);
+        assert_eq!((ran.err.as_str(), ran.status), ("", Some(0)));
+        let html = fs::read_to_string(&page).unwrap();
+        let data = html.split_once("<p>Data:</p>").unwrap().1.split_once("</ul>").unwrap().0;
+        data.lines().filter(|line| line.starts_with("<li>")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let made =
+        "ATTACH 'builtin:karate' AS karate; CREATE TABLE t AS SELECT 1 AS a; CREATE SCHEMA s; CREATE TABLE s.u(b INT);";
+    let expected = [
+        "<li><code>karate</code>: builtin, builtin:karate</li>",
+        "<li><code>lab.main.t</code>: version 0</li>",
+        "<li><code>lab.s.u</code>: version 0</li>",
+    ];
+    assert_eq!(lines(made), expected);
+    // Other rows are another version.
+    let changed = lines("INSERT INTO t VALUES (2); INSERT INTO t VALUES (3);");
+    assert_eq!(changed[1], "<li><code>lab.main.t</code>: version 2</li>");
+    assert_eq!([&changed[0], &changed[2]], [expected[0], expected[2]]);
+}
+
+#[test]
 fn a_script_that_fails_leaves_the_page_that_was_there() {
     let folder = tempfile::tempdir().unwrap();
     let (script, page) = (folder.path().join("a.sql"), folder.path().join("page.html"));

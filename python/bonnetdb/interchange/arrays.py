@@ -2,15 +2,16 @@
 
 import numpy
 
-from bonnetdb._bonnetdb import DataError
+from bonnetdb._bonnetdb import DataError, both_ways
 from bonnetdb.columns import array
+from bonnetdb.literals import identifier
 
 
 def numbers_of(keys, ends, what):
     """The number of each end among the sorted keys. NULLs are not allowed: a graph's edges have two ends."""
     if isinstance(ends, numpy.ma.MaskedArray) or (ends.dtype == object and any(end is None for end in ends)):
         raise DataError(f"the column {what} of the edges has NULLs: remove these rows, or make a view without them")
-    if keys.dtype.kind in "iu" and len(keys) and keys[0] == 0 and keys[-1] == len(keys) - 1:
+    if is_counted(keys) and len(keys):
         found = ends.astype("int64", copy=False)
         known = len(ends) == 0 or (found.min() >= 0 and found.max() < len(keys))
     elif keys.dtype == object:
@@ -27,37 +28,78 @@ def numbers_of(keys, ends, what):
 
 def arrays(graph):
     """See `Graph.arrays`."""
-    nodes, edges = graph.nodes, graph.edges
-    nodes._rows.count()
-    edges._rows.count()
-    column = {name: at for at, name in enumerate(nodes.columns)}
-    keys = array(nodes._rows, column["node"])
+    nodes = read(graph, "nodes", ("node", "features", "label"), "ORDER BY node")
+    edges = read(graph, "edges", ("src", "dst", "weight", "features"))
+    keys = nodes["node"]
     result = {"num_nodes": len(keys)}
-    of_edges = {name: at for at, name in enumerate(edges.columns)}
-    pair = [numbers_of(keys, array(edges._rows, of_edges[end]), end) for end in ("src", "dst")]
-    extra = {}
-    for source, target in (("weight", "edge_weight"), ("features", "edge_attr")):
-        if source in of_edges:
-            extra[target] = array(edges._rows, of_edges[source])
+    pair, extra = pair_of(edges, keys), attributes_of(edges)
     result["edge_index"], extra = ends(pair, extra, graph.directed)
     result.update(extra)
-    if "features" in column:
-        x = features(array(nodes._rows, column["features"]))
-        if x is not None:
-            result["x"] = x
-    if "label" in column:
-        y = labels(array(nodes._rows, column["label"]))
-        if y is not None:
-            result["y"] = y
+    result.update(attributes_of_nodes(nodes))
     if graph._has("splits"):
         result.update(masks(graph, keys))
     return result
 
 
+class Columns:
+    """Columns of a table by name, as arrays."""
+
+    def __init__(self, relation):
+        self.rows = relation._rows
+        self.place = {name: at for at, name in enumerate(relation.columns)}
+
+    def __contains__(self, name):
+        return name in self.place
+
+    def __getitem__(self, name):
+        return array(self.rows, self.place[name])
+
+
+def read(graph, table, names, order=""):
+    """Those of these columns that a table of a graph has."""
+    known = graph._sql(f"SELECT * FROM {graph._schema}.{table}").columns
+    names = ", ".join(identifier(name) for name in names if name in known)
+    found = graph._sql(f"SELECT {names} FROM {graph._schema}.{table} {order}")
+    found._rows.count()
+    return Columns(found)
+
+
+def is_counted(keys):
+    """Whether sorted keys are 0, 1, 2, ..., so that a key is the number of its node."""
+    return keys.dtype.kind in "iu" and (len(keys) == 0 or (keys[0] == 0 and keys[-1] == len(keys) - 1))
+
+
+def pair_of(edges, keys):
+    """The numbers of the ends of edges, (2, m)."""
+    if is_counted(keys) and len(keys):
+        # One copy, from the columns of the engine.
+        both = edges.rows.pair(edges.place["src"], edges.place["dst"])
+        if both is not None:
+            found = numpy.frombuffer(both, dtype="int64").reshape(2, -1)
+            if found.size == 0 or (found.min() >= 0 and found.max() < len(keys)):
+                return found
+    found = [numbers_of(keys, edges[end], end) for end in ("src", "dst")]
+    return numpy.stack(found) if len(found[0]) else numpy.zeros((2, 0), "int64")
+
+
+def attributes_of(edges):
+    """The columns of edges that mean something to others, by their names there."""
+    return {target: edges[source] for source, target in (("weight", "edge_weight"), ("features", "edge_attr")) if source in edges}
+
+
+def attributes_of_nodes(nodes):
+    """`x` and `y`, where there are any."""
+    found = {"x": features(nodes["features"]) if "features" in nodes else None}
+    found["y"] = labels(nodes["label"]) if "label" in nodes else None
+    return {name: values for name, values in found.items() if values is not None}
+
+
 def ends(pair, extra, directed):
     """`edge_index` and what belongs to its columns: as the rows are, or both ways, sorted and each once."""
-    if directed:
-        return numpy.stack(pair) if len(pair[0]) else numpy.zeros((2, 0), "int64"), extra
+    if directed or pair.shape[1] == 0:
+        return pair, extra
+    if not extra:
+        return numpy.frombuffer(both_ways(numpy.ascontiguousarray(pair)), dtype="int64").reshape(2, -1), extra
     src, dst = pair
     both = numpy.stack([numpy.concatenate([src, dst]), numpy.concatenate([dst, src])])
     order = numpy.lexsort((both[1], both[0]))
@@ -85,12 +127,18 @@ def features(found):
     if any(row is None for row in found):
         raise DataError("some nodes have features and others none: make a view of the nodes that gives all of them some")
     if isinstance(found[0], dict):
-        width = 1 + max((max(row, default=-1) for row in found), default=-1)
-        x = numpy.zeros((len(found), width), "float32")
-        for at, row in enumerate(found):
-            x[at, list(row)] = list(row.values())
-        return x
+        return filled(found, 1 + max((max(row, default=-1) for row in found), default=-1))
     raise DataError("the features of the nodes differ in length, or are no numbers")
+
+
+def filled(maps, width):
+    """Maps from index to value as rows of this width, zero elsewhere."""
+    x = numpy.zeros((len(maps), width), "float32")
+    for at, row in enumerate(maps):
+        if row is None:
+            raise DataError("some nodes have features and others none: make a view of the nodes that gives all of them some")
+        x[at, list(row)] = list(row.values())
+    return x
 
 
 def labels(found):

@@ -11,13 +11,17 @@ def load(graph):
     """See `Graph.to_pyg`."""
     torch = need("torch", ".to_pyg()")
     data = need("torch_geometric.data", ".to_pyg()")
-    from bonnetdb.interchange.arrays import arrays
+    if graph.is_collection:
+        return [data.Data(**tensors(torch, found)) for found in graph.collection()]
+    return data.Data(**tensors(torch, graph.arrays()))
 
-    found = arrays(graph)
-    size = found.pop("num_nodes")
-    result = data.Data(**{name: torch.from_numpy(numpy.require(values, requirements="W")) for name, values in found.items()})
-    result.num_nodes = size
-    return result
+
+def tensors(torch, found):
+    """Arrays as tensors, on the same memory; what is no array as it is."""
+    return {
+        name: torch.from_numpy(numpy.require(values, requirements="W")) if isinstance(values, numpy.ndarray) else values
+        for name, values in found.items()
+    }
 
 
 def store(connection, data, name, directed, replace):
@@ -69,3 +73,29 @@ def splits(data):
     return Table({
         "split": numpy.concatenate(found["split"]), "node": numpy.concatenate(found["node"]), "part": found["part"],
     })  # fmt: skip
+
+
+def stores(graph):
+    """See `Graph.to_pyg_stores`."""
+    need("torch_geometric.data", ".to_pyg_stores()")
+    from bonnetdb.pyg import FeatureStore, GraphStore
+
+    return FeatureStore(graph), GraphStore(graph)
+
+
+def loader(graph, num_neighbors, input_nodes, options):
+    """See `Graph.to_pyg_loader`."""
+    torch = need("torch", ".to_pyg_loader()")
+    loaders = need("torch_geometric.loader", ".to_pyg_loader()")
+    from bonnetdb.pyg import NeighborSampler
+
+    features, edges = stores(graph)
+    if input_nodes is None:
+        input_nodes = torch.arange(features.num_nodes)
+    elif isinstance(input_nodes, str):
+        input_nodes = features[None, input_nodes, None]
+    elif not isinstance(input_nodes, torch.Tensor):
+        input_nodes = torch.as_tensor(input_nodes)
+    sampling = {name: options.pop(name) for name in ("replace", "subgraph_type") if name in options}
+    sampler = NeighborSampler((features, edges), num_neighbors, **sampling)
+    return loaders.NeighborLoader((features, edges), num_neighbors, input_nodes=input_nodes, neighbor_sampler=sampler, **options)

@@ -5,9 +5,9 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Float64Type, TimeUnit};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use bonnetdb::sql_type;
 
 use super::invalid;
-use crate::types::sql_type;
 
 /// The value of a row as a literal that reads back as the same value.
 ///
@@ -50,7 +50,7 @@ pub(super) fn literal(array: &ArrayRef, row: usize) -> Result<String> {
 
 fn integer(kind: &DataType) -> &'static str {
     match kind {
-        DataType::UInt64 => "BIGINT UNSIGNED",
+        DataType::UInt64 => "UBIGINT",
         _ => "BIGINT",
     }
 }

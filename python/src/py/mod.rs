@@ -1,5 +1,6 @@
 //! The module `bonnetdb._bonnetdb`: sessions and rows, without comfort. Its users are the Python files of the package.
 
+mod edges;
 mod errors;
 mod frames;
 mod numbers;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _bonnetdb {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::edges::both_ways;
     #[pymodule_export]
     use super::rows::Rows;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, Int64Type, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
@@ -78,6 +78,36 @@ pub(super) fn column(
             None => Ok(None),
         },
     }
+}
+
+/// Two columns of integers without NULLs as int64, all of the one and then all of the other; `None` of any other type.
+pub(super) fn pair(
+    py: Python<'_>,
+    batches: &[RecordBatch],
+    (first, second): (usize, usize),
+) -> PyResult<Option<Py<PyByteArray>>> {
+    let mut columns = [Vec::new(), Vec::new()];
+    for batch in batches {
+        for (parts, index) in columns.iter_mut().zip([first, second]) {
+            let part = batch.column(index);
+            if !part.data_type().is_integer() || part.data_type() == &DataType::UInt64 || part.null_count() > 0 {
+                return Ok(None);
+            }
+            // None is copied that is of the type already.
+            parts.push(cast(part, &DataType::Int64).map_err(data_error)?);
+        }
+    }
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    let all = PyByteArray::new_with(py, 2 * rows * size_of::<i64>(), |all| {
+        let mut at = 0;
+        for part in columns.iter().flatten() {
+            let values = part.as_primitive::<Int64Type>().values().inner().as_slice();
+            all[at..at + values.len()].copy_from_slice(values);
+            at += values.len();
+        }
+        Ok(())
+    })?;
+    Ok(Some(all.unbind()))
 }
 
 fn parts_of(batches: &[RecordBatch], index: usize) -> Vec<ArrayRef> {

@@ -11,7 +11,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyByteArray, PyCapsule, PyTuple};
 
 use super::errors::{InterfaceError, raise};
 use super::numbers;
@@ -179,12 +179,7 @@ impl Rows {
     #[getter]
     fn types(&self, py: Python<'_>) -> Vec<(String, bool)> {
         let state = self.0.lock(py);
-        state
-            .schema
-            .fields()
-            .iter()
-            .map(|field| (crate::types::sql_type(field.data_type()), field.is_nullable()))
-            .collect()
+        state.schema.fields().iter().map(|field| (bonnetdb::sql_type(field.data_type()), field.is_nullable())).collect()
     }
 
     /// What a statement without rows did, such as `INSERT 3`.
@@ -257,6 +252,15 @@ impl Rows {
         let (schema, batches) = (Arc::clone(&state.schema), state.batches.clone());
         drop(state);
         numbers::column(py, &batches, column, schema.field(column).data_type())
+    }
+
+    /// Two columns of integers without NULLs as int64, one after the other: see `numbers.rs`. Only where rows are kept.
+    fn pair(&self, py: Python<'_>, first: usize, second: usize) -> PyResult<Option<Py<PyByteArray>>> {
+        let mut state = self.0.lock(py);
+        self.0.pull_all(py, &mut state)?;
+        let batches = state.batches.clone();
+        drop(state);
+        numbers::pair(py, &batches, (first, second))
     }
 
     /// A column as a list of objects. Only where rows are kept.

@@ -2,9 +2,9 @@
 //! with, and a picture of each.
 
 mod comments;
+mod versions;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -16,9 +16,6 @@ use super::resources::Resources;
 use super::shell::{Failure, Shell};
 use super::{Arguments, variable};
 use crate::pictures::{figure, page};
-
-/// How long a listing at the end of a page may take.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Run a script and write a page of what it says and answers: comments as text, tables, pictures
 ///
@@ -217,8 +214,7 @@ fn picture(schema: &SchemaRef, batches: &[RecordBatch], request: &Request) -> Re
 
 /// The page, once the script has run.
 fn finished(shell: &mut Shell, script: &str) -> Result<String, Failure> {
-    let graphs = shell
-        .ask("SELECT graph, format, location FROM bonnet.graphs WHERE location IS NOT NULL ORDER BY graph", PATIENCE)?;
+    let versions = shell.runtime.block_on(versions::versions(&shell.session))?;
     let Some(mut report) = shell.report.take() else { return Err(Failure::error("there is no report")) };
     report.flush();
     let name = Path::new(script).file_stem().map_or("Report".into(), |stem| stem.to_string_lossy());
@@ -228,11 +224,10 @@ fn finished(shell: &mut Shell, script: &str) -> Result<String, Failure> {
     html += report.body.trim_start();
     html += "<h2>How this page was made</h2>\n";
     html += &format!("<p>BonnetDB {}, <code>bonnet report</code>.</p>\n", env!("CARGO_PKG_VERSION"));
-    if !graphs.is_empty() {
+    if !versions.is_empty() {
         html += "<p>Data:</p>\n<ul>\n";
-        for row in &graphs {
-            let cell = |i: usize| escaped(row.get(i).map_or("", String::as_str));
-            html += &format!("<li><code>{}</code>: {}, {}</li>\n", cell(0), cell(1), cell(2));
+        for (name, version) in &versions {
+            html += &format!("<li><code>{}</code>: {}</li>\n", escaped(name), escaped(version));
         }
         html += "</ul>\n";
     }
