@@ -2,9 +2,9 @@
 
 use crate::error::OptionError;
 use crate::models::{
-    acm_gcn, appnp, bernnet, cellmp, ct, cusp, dect, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphsage,
-    h2gcn, hat, hgcn, hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, san, sccn, sccnn,
-    scn, sgc, tag, unimp,
+    acm_gcn, appnp, bernnet, cellmp, ct, cusp, dect, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn, graphmore,
+    graphsage, h2gcn, hat, hgcn, hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet, qgcn, san,
+    sccn, sccnn, scn, sgc, tag, unimp,
 };
 use crate::spec::ModelSpec;
 
@@ -40,6 +40,7 @@ pub fn models() -> &'static [ModelSpec] {
         hybonet::SPEC,
         qgcn::SPEC,
         cusp::SPEC,
+        graphmore::SPEC,
         scn::SPEC,
         sccn::SPEC,
         cellmp::SPEC,

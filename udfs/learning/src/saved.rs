@@ -16,7 +16,7 @@ use crate::option_spec::Value;
 use crate::options::TrainOptions;
 
 /// The options that say in which space a model's parameters mean something.
-const GEOMETRY: [&str; 4] = ["manifold", "curvature", "signature", "factors"];
+const GEOMETRY: [&str; 5] = ["manifold", "curvature", "signature", "factors", "experts"];
 
 /// The key of the header's metadata, whose value is a JSON object.
 const KEY: &str = "bonnetdb";

@@ -18,6 +18,7 @@ pub mod gcn;
 pub mod gin;
 pub mod glognn;
 pub mod gprgnn;
+pub mod graphmore;
 pub mod graphsage;
 pub mod h2gcn;
 pub mod hat;

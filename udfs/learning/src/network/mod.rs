@@ -2,6 +2,7 @@
 //! trait that the training loop runs.
 
 mod curvature;
+mod ego;
 mod input;
 mod layout;
 mod messages;
@@ -13,6 +14,7 @@ mod scope;
 mod second_ring;
 
 pub use curvature::NodeCurvature;
+pub use ego::ego_means;
 pub use input::Input;
 pub use layout::{Axis, Block, Initial, Layout};
 pub use messages::{Messages, WeightedEdges};

@@ -16,6 +16,7 @@ use crate::kernels::edge::{Gate, Similarity};
 use crate::kernels::low_rank::Ridge;
 use crate::network::{Initial, Messages, Operator, Problem};
 use crate::random::Stream;
+use crate::spaces::{Factor, Geometry, Space};
 use crate::{Features, Job, SparseRows, TrainOptions};
 
 const NODES: usize = 40;
@@ -221,6 +222,15 @@ fn programs() -> Vec<(&'static str, Write)> {
             let u = b.neighbors(Near { values: false }, &edges, &[z, z], &[], axis);
             Ok(b.sum(&[(z, 1.0), (u, 0.5), (y, 0.2)]))
         }),
+        ("distortion", |b, x, y, _| {
+            let edges = edges(b)?;
+            // Two columns of coordinates of each factor, then two curvatures, of which the first is tanh of a slot.
+            let factor = |dimension| Factor { geometry: Geometry::Stereographic, dimension };
+            let space = Space { factors: vec![factor(2), factor(1)], gates: false };
+            let x = b.activation(x, crate::kernels::Activation::Tanh);
+            let z = b.distortion(&edges, x, &space, 0.7)?;
+            Ok(b.sum(&[(z, 1.0), (x, 0.5), (y, 0.2)]))
+        }),
         ("pool sum", |b, x, y, _| pooled(b, x, y, Pool::Sum)),
         ("pool mean", |b, x, y, _| pooled(b, x, y, Pool::Mean)),
         ("pool max", |b, x, y, _| pooled(b, x, y, Pool::Max)),
@@ -278,7 +288,7 @@ fn initial(program: &Program) -> Vec<f32> {
     parameters
 }
 
-/// The targets' outputs times fixed numbers, added up; and the gradient of that.
+/// The targets' outputs times fixed numbers, added up, with what layers add to the loss; and the gradient of that.
 fn loss(program: &mut Program, scope: &Scope, parameters: &[f32], gradient: Option<&mut [f32]>) -> f64 {
     let pass = Pass::Train { epoch: 2 };
     program.forward(scope, parameters, pass, &Unmonitored).unwrap();
@@ -293,6 +303,7 @@ fn loss(program: &mut Program, scope: &Scope, parameters: &[f32], gradient: Opti
             d_outputs[at] = weight as f32;
         }
     }
+    sum += program.penalty();
     if let Some(gradient) = gradient {
         program.backward(scope, parameters, pass, gradient, &Unmonitored).unwrap();
     }
@@ -492,7 +503,10 @@ fn every_layer_computes_what_its_definition_says_with_its_gradient() {
                 }
             }
             let weights = Tensor::from_vec(weights, (n, width), &Device::Cpu).unwrap();
-            let expected = (values.output * weights).unwrap().sum_all().unwrap();
+            let mut expected = (values.output * weights).unwrap().sum_all().unwrap();
+            if let Some(penalty) = values.penalty {
+                expected = (expected + penalty.sum_all().unwrap()).unwrap();
+            }
             let gradients = expected.backward().unwrap();
             let expected = expected.to_scalar::<f64>().unwrap();
             assert!((loss - expected).abs() <= 1e-5 * (1.0 + expected.abs()), "{name}: {loss} for {expected}");

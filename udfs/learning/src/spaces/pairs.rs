@@ -1,4 +1,4 @@
-//! Pairs of points: the Fermi-Dirac logit of their distance, its loss and its gradient.
+//! Pairs of points: the Fermi-Dirac logit of their distance, losses of distances and their gradients.
 
 use bonnet_graph::{Monitor, Stopped};
 use candle_core::{Device, Result, Tensor, Var};
@@ -54,7 +54,7 @@ pub fn logits(
 }
 
 /// The mean binary cross-entropy of pairs, the first `positives` of them edges, and its gradient by every row of `x`.
-/// Summed in the order of the pairs: the same bits for any number of threads. O(rows + pairs * columns).
+/// O(rows + pairs * columns).
 pub fn loss(
     space: &Space,
     pairs: &[(u32, u32)],
@@ -63,26 +63,47 @@ pub fn loss(
     gradient: &mut [f32],
     monitor: &dyn Monitor,
 ) -> std::result::Result<f64, Stopped> {
+    let scale = 1.0 / pairs.len().max(1) as f64;
+    let of = |at: usize, square: f64| {
+        let (z, positive) = ((RADIUS - square) / TEMPERATURE, at < positives);
+        let slope = (sigmoid(z) - f64::from(u8::from(positive))) * scale;
+        (cross_entropy(z, positive), -slope / TEMPERATURE)
+    };
+    Ok(self::gradient(space, pairs, x, gradient, monitor, &of)? * scale)
+}
+
+/// A loss of a pair, by its number and the squared distance of the two, and its slope by that.
+pub type OfSquare<'a> = &'a (dyn Fn(usize, f64) -> (f64, f64) + Sync);
+
+/// The sum of a loss over pairs, and its gradient by every row of `x`. Summed in the order of the pairs: the same bits for
+/// any number of threads. O(rows + pairs * columns).
+pub fn gradient(
+    space: &Space,
+    pairs: &[(u32, u32)],
+    x: &[f32],
+    gradient: &mut [f32],
+    monitor: &dyn Monitor,
+    of: OfSquare<'_>,
+) -> std::result::Result<f64, Stopped> {
     let axis = Axis::padded(1, space.columns());
     let positions: Vec<usize> = axis.positions().collect();
-    let scale = 1.0 / pairs.len().max(1) as f64;
     let one = |first: usize, pairs: &[(u32, u32)]| -> Result<(f64, [Vec<f64>; 2])> {
         let (u, v) = (rows(x, axis, pairs.iter().map(|p| p.0))?, rows(x, axis, pairs.iter().map(|p| p.1))?);
         let (u, v) = (Var::from_tensor(&u)?, Var::from_tensor(&v)?);
-        let z = logit(space, &u, &v)?;
+        let square = space.square_distance(&u, &v)?;
         let (mut sum, mut slopes) = (0.0, Vec::with_capacity(pairs.len()));
-        for (at, z) in z.flatten_all()?.to_vec1::<f64>()?.into_iter().enumerate() {
-            let positive = first + at < positives;
-            sum += cross_entropy(z, positive);
-            slopes.push((sigmoid(z) - f64::from(u8::from(positive))) * scale);
+        for (at, square) in square.flatten_all()?.to_vec1::<f64>()?.into_iter().enumerate() {
+            let (loss, slope) = of(first + at, square);
+            sum += loss;
+            slopes.push(slope);
         }
         let slopes = Tensor::from_vec(slopes, (pairs.len(), 1), &Device::Cpu)?;
-        let store = (z * slopes)?.backward()?;
-        let of = |x: &Var| match store.get(x) {
+        let store = (square * slopes)?.backward()?;
+        let values = |x: &Var| match store.get(x) {
             Some(gradient) => gradient.contiguous()?.flatten_all()?.to_vec1(),
             None => Ok(vec![0.0; x.elem_count()]),
         };
-        Ok((sum, [of(&u)?, of(&v)?]))
+        Ok((sum, [values(&u)?, values(&v)?]))
     };
     gradient.fill(0.0);
     let mut sum = 0.0;
@@ -103,5 +124,5 @@ pub fn loss(
             }
         }
     }
-    Ok(sum * scale)
+    Ok(sum)
 }

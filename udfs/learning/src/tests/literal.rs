@@ -88,6 +88,17 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// The parameters of a model, and its data.
+    pub(super) fn of(bench: &Bench, data: GraphData, values: &[f32]) -> Self {
+        let blocks = bench.model.layout().blocks().iter().map(|block| {
+            let positions: Vec<usize> = block.positions().collect();
+            let columns = block.columns.len();
+            let value = |r: usize, c: usize| f64::from(values[positions[r * columns + c]]);
+            (block.name.clone(), matrix(block.rows.len(), columns, value))
+        });
+        Self { x: features(&data), blocks: blocks.collect(), data }
+    }
+
     /// A parameter by its name.
     pub(crate) fn parameter(&self, name: &str) -> &Matrix {
         let found = self.blocks.iter().find(|(known, _)| known == name);
@@ -125,12 +136,7 @@ pub(crate) fn check_on(job: &Job, data: GraphData, targets: &[u32], literal: imp
     let mut reservation = bonnet_graph::Reservation::new(&Unmonitored, 0).unwrap();
     let scope = bench.model.scope(targets, false, true, &mut reservation).unwrap();
     bench.model.forward(&scope, &values, Pass::Evaluate, &Unmonitored).unwrap();
-    let blocks = bench.model.layout().blocks().iter().map(|block| {
-        let positions: Vec<usize> = block.positions().collect();
-        let columns = block.columns.len();
-        (block.name.clone(), matrix(block.rows.len(), columns, |r, c| f64::from(values[positions[r * columns + c]])))
-    });
-    let case = Case { x: features(&data), blocks: blocks.collect(), data: data.clone() };
+    let case = Case::of(&bench, data.clone(), &values);
     let expected = literal(&case);
     let stride = crate::kernels::padded(data.n_classes());
     let scale = expected.iter().flatten().fold(1f64, |max, z| max.max(z.abs()));

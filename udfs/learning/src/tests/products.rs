@@ -24,7 +24,8 @@ impl Gyro {
         match self.kappa {
             0.0 => t,
             kappa if kappa < 0.0 => (root * t).tanh() / root,
-            _ => (root * t).tan() / root,
+            // No farther, as the model has it.
+            _ => (root * t).min(crate::spaces::radial::TAN_BOUND).tan() / root,
         }
     }
 
@@ -208,4 +209,111 @@ fn factors_add_up_to_the_width_of_points() {
     }
     let sampled = job("cusp", &[("batch_nodes", 5.into())]).resolve().unwrap_err().to_string();
     assert!(sampled.contains("NULL: cusp reads more than the neighbours"), "{sampled}");
+}
+
+/// Rows of `D^-1/2 (A + I) D^-1/2` of a case.
+fn looped(case: &Case) -> Matrix {
+    symmetric(&adjacency(case.data.graph(), true))
+}
+
+/// The vectors of the experts of a case, and their curvatures.
+fn experts(case: &Case, signs: &[f64]) -> Vec<(Gyro, Matrix)> {
+    let p = looped(case);
+    let one = |(number, sign): (usize, &f64)| {
+        let name = if *sign < 0.0 { "hyperbolic" } else { "spherical" };
+        let raw = || case.parameter(&format!("{number}.{name}.curvature"))[0][0].exp().ln_1p();
+        let space = Gyro { kappa: if *sign == 0.0 { 0.0 } else { sign * raw() } };
+        let mut x = case.x.clone();
+        for l in 0..2 {
+            let bias = space.exp0(&case.parameter(&format!("{number}.{l}.bias"))[0]);
+            let z = times(&x, case.parameter(&format!("{number}.{l}.weight")));
+            let z: Matrix = z.iter().map(|z| space.log0(&space.add(&space.exp0(z), &bias))).collect();
+            x = times(&p, &z);
+            if l == 0 {
+                x = super::literal::relu(&x);
+            }
+        }
+        (space, x)
+    };
+    signs.iter().enumerate().map(one).collect()
+}
+
+#[test]
+fn graphmore_joins_its_experts() {
+    let own = [("experts", text("2,1,1"))];
+    check(&job("graphmore", &own), |case| {
+        let experts = experts(case, &[-1.0, -1.0, 0.0, 1.0]);
+        let vectors: Vec<&Matrix> = experts.iter().map(|(_, vectors)| vectors).collect();
+        case.affine(&super::literal::beside(&vectors), "decode")
+    });
+}
+
+#[test]
+fn graphmore_of_one_flat_expert_is_gcn_and_an_affine_map() {
+    check(&job("graphmore", &[("experts", text("0,1,0"))]), |case| {
+        let p = looped(case);
+        let bias = |l: usize| case.parameter(&format!("0.{l}.bias")).clone();
+        let z = super::literal::shift(&times(&case.x, case.parameter("0.0.weight")), &bias(0));
+        let h = super::literal::relu(&times(&p, &z));
+        let z = super::literal::shift(&times(&h, case.parameter("0.1.weight")), &bias(1));
+        case.affine(&times(&p, &z), "decode")
+    });
+}
+
+#[test]
+fn distortion_is_that_of_distances_with_the_shares_of_both_ends() {
+    let data = planted(50, true);
+    let options = job("graphmore", &[("distortion", 0.7.into()), ("ego_hops", text("1,2"))]).with("dropout", 0.0);
+    let options = options.resolve().unwrap();
+    let mut bench = Bench::new(&data, &options, &split(&data).train);
+    let values = parameters(&bench);
+    bench.loss(&values);
+    let case = Case::of(&bench, data.clone(), &values);
+    let spaces = experts(&case, &[-1.0, 0.0, 1.0]);
+    // The shares, from ego graphs literally.
+    let graph = data.graph();
+    let x = times(&times(&case.x, case.parameter("gate.0.weight")), case.parameter("gate.1.weight"));
+    let ego = |v: usize, hops: usize| -> Row {
+        let mut near = vec![v];
+        for _ in 0..hops {
+            let joins = |u: usize| near.iter().any(|&w| u == w || graph.has_edge(u as u32, w as u32));
+            near = (0..50).filter(|&u| joins(u)).collect();
+        }
+        let a = matrix(near.len(), near.len(), |r, c| {
+            f64::from(u8::from(r == c || graph.has_edge(near[r] as u32, near[c] as u32)))
+        });
+        let (p, x): (Matrix, Matrix) = (symmetric(&a), near.iter().map(|&u| x[u].clone()).collect());
+        let rounds = times(&p, &times(&p, &x));
+        (0..5).map(|c| rounds.iter().map(|row| row[c]).sum::<f64>() / near.len() as f64).collect()
+    };
+    let shares: Matrix =
+        (0..50).map(|v| softmax(&case.affine(&vec![[ego(v, 1), ego(v, 2)].concat()], "gate")[0])).collect();
+    let distance = |e: usize, u: usize, v: usize| -> f64 {
+        let (space, vectors) = &spaces[e];
+        let way = space.add(&scaled(&space.exp0(&vectors[u]), -1.0), &space.exp0(&vectors[v]));
+        4.0 * space.arctan(dot(&way, &way).sqrt()).powi(2)
+    };
+    let edges: Vec<(u32, u32)> = graph.edges().collect();
+    let sum: f64 = edges
+        .iter()
+        .map(|&(u, v)| {
+            let (u, v) = (u as usize, v as usize);
+            let both: Row = shares[u].iter().zip(&shares[v]).map(|(a, b)| a * b).collect();
+            let square: f64 = softmax(&both).iter().enumerate().map(|(e, share)| share * distance(e, u, v)).sum();
+            (square - 1.0).abs()
+        })
+        .sum();
+    let expected = 0.7 * sum / edges.len() as f64;
+    let found = bench.model.penalty();
+    assert!((found - expected).abs() < 1e-5 * expected, "{found} for {expected}");
+}
+
+#[test]
+fn graphmore_has_an_expert() {
+    let data = planted(20, true);
+    for experts in ["0,0,0", "1,1", "3"] {
+        let options = job("graphmore", &[("experts", text(experts))]).resolve().unwrap();
+        let error = train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("experts is `") && error.contains("one at least"), "{error}");
+    }
 }

@@ -67,6 +67,8 @@ fn every_model_learns_what_is_planted() {
             "mixhop" => Some(3 * 16),
             // Its option embedding.
             "cusp" => Some(48),
+            // Points of three spaces, the sphere's with a coordinate more.
+            "graphmore" => Some(3 * 16 + 1),
             "h2gcn" | "fsgnn" => Some(7 * 16),
             "lsgnn" => Some(6 * 16),
             // Points, with the coordinates of their spaces.

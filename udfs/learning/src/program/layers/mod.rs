@@ -4,6 +4,7 @@ mod attention;
 pub mod combine;
 pub mod composed;
 pub mod concat;
+pub mod distortion;
 pub mod dot_attention;
 pub mod elementwise;
 pub mod expression;

@@ -1,0 +1,229 @@
+//! Mixture of Riemannian experts (Guo et al. 2025, Sec. 4).
+
+use std::sync::Arc;
+
+use bonnet_graph::Reservation;
+use candle_core::{D, Result, Tensor};
+
+use crate::choices::Task;
+use crate::error::BuildError;
+use crate::network::{Axis, Initial, Operator, Problem, ego_means};
+use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
+use crate::program::layers::expression::Rowwise;
+use crate::program::layers::row_kernel::RowKernel;
+use crate::program::{Builder, Parameter, Program, Slot, Source};
+use crate::spaces::product::{Product, Sign};
+use crate::spaces::space::with_curvatures;
+use crate::spaces::{Curvature, Manifold, Space, Translation, hyperbolic, softplus_inverse, stereographic};
+use crate::spec::ModelSpec;
+use crate::table::GEODESIC;
+
+/// The registration.
+pub const SPEC: ModelSpec = ModelSpec {
+    name: "graphmore",
+    family: "mixture of experts",
+    geometry: "mixed curvature",
+    tasks: Task::NAMES,
+    source: "Guo, Sun, Yuan, Fu, Zhou, Gao and Li 2025, GraphMoRE: mitigating topological heterogeneity via mixture of \
+             Riemannian experts",
+    defaults: Defaults { hidden: 32, ..COMMON },
+    own: &[
+        OptionSpec::new(
+            "experts",
+            Domain::OptionalCounts { min: 0, max: 64 },
+            "hyperbolic, flat and spherical experts, one at least; the curvatures of several of one sign start at -1, -1/2, -1/3 \
+             or 1, 1/2, 1/3, and are learned. NULL is 1,1,1",
+        ),
+        OptionSpec::new(
+            "ego_hops",
+            Domain::OptionalCounts { min: 1, max: 8 },
+            "radii of the ego graphs from which a node's shares in the experts are computed; NULL is 2,3",
+        ),
+        OptionSpec::new(
+            "ego_fanout",
+            Domain::OptionalInteger { min: 1, max: 1_000_000 },
+            "most neighbours through which an ego graph goes on from a node, drawn once from the seed; NULL is all",
+        ),
+        OptionSpec::real(
+            "distortion",
+            1.0,
+            [0.0, f64::INFINITY],
+            "factor of the loss of distortion: the mean over the edges of |d^2 - 1|, d the distance of the two ends",
+        ),
+        GEODESIC,
+    ],
+    reach: None,
+    build,
+};
+
+/// `log_0` of the points of tangent vectors at the origin, moved by a bias.
+#[derive(Debug)]
+struct Bias {
+    sign: Sign,
+    kernel: Translation,
+}
+
+impl Bias {
+    fn new(sign: Sign, columns: usize) -> Self {
+        let (manifold, curvature) = (Manifold::Ball, Curvature::Learned(1));
+        let kernel = Translation { manifold, curvature, sign: -sign.factor(), scale: 1.0, columns };
+        Self { sign, kernel }
+    }
+}
+
+impl Rowwise for Bias {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
+        let kappa = self.sign.curvature(&mut w[1..].iter(), &x[0])?;
+        let points = stereographic::exp0(&x[0], &kappa)?;
+        let moved = stereographic::add(&points, &stereographic::exp0(&w[0], &kappa)?, &kappa)?;
+        stereographic::log0(&moved, &kappa)
+    }
+
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        Some(&self.kernel)
+    }
+}
+
+/// Points of the product with the shares of the experts: the experts' vectors, their curvatures, the shares.
+#[derive(Debug)]
+struct Points(Product);
+
+impl Rowwise for Points {
+    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
+        let (shares, vectors) = (&x[x.len() - 1], &x[..x.len() - 1]);
+        let mut raw = w.iter();
+        let curvatures: Vec<Tensor> =
+            self.0.0.iter().map(|(sign, _)| sign.curvature(&mut raw, shares)).collect::<Result<_>>()?;
+        let points = with_curvatures(&Tensor::cat(vectors, D::Minus1)?, &curvatures)?;
+        Tensor::cat(&[&points, shares], D::Minus1)
+    }
+}
+
+/// The first columns.
+#[derive(Debug)]
+struct Coordinates(usize);
+
+impl Rowwise for Coordinates {
+    fn compute(&self, x: &[Tensor], _: &[Tensor]) -> Result<Tensor> {
+        x[0].narrow(D::Minus1, 0, self.0)?.contiguous()
+    }
+}
+
+/// The signs of the experts and the sizes at which their curvatures start.
+fn experts(problem: &Problem<'_>) -> std::result::Result<Vec<(Sign, f64)>, BuildError> {
+    let given = problem.options.counts("experts").unwrap_or_else(|_| vec![1, 1, 1]);
+    let counts = match given[..] {
+        [h, e, s] if h + e + s > 0 => [h, e, s],
+        _ => {
+            let text: Vec<String> = given.iter().map(u32::to_string).collect();
+            let valid = "three numbers, of hyperbolic, flat and spherical experts, one at least";
+            return Err(crate::OptionError::invalid("experts", text.join(","), valid).into());
+        }
+    };
+    let signs = [Sign::Negative, Sign::Zero, Sign::Positive];
+    Ok(signs
+        .into_iter()
+        .zip(counts)
+        .flat_map(|(sign, count)| (1..=count).map(move |number| (sign, 1.0 / f64::from(number))))
+        .collect())
+}
+
+/// An expert: kappa-GCN layers, `x <- log_0(exp_0(W x) + exp_0(b))` and then `P x` with `P = D^-1/2 (A + I) D^-1/2`, a
+/// rectifier between two of them.
+fn expert(
+    b: &mut Builder<'_, '_, '_>,
+    operator: &Arc<Operator>,
+    (number, sign): (usize, Sign),
+    raw: Option<Parameter>,
+    width: usize,
+) -> Slot {
+    let options = b.problem().options;
+    let mut x: Source = b.input(options.dropout).into();
+    let mut l = 0;
+    loop {
+        let last = l + 1 == options.layers;
+        let columns = if last { width } else { options.hidden };
+        let z = b.linear(x, format!("{number}.{l}.weight"), columns);
+        let bias = b.parameter(format!("{number}.{l}.bias"), Axis::exact(1), b.axis(z), Initial::Zeros);
+        let z = match raw {
+            None => b.shift(z, bias),
+            Some(raw) => b.rows(Bias::new(sign, columns), &[z], &[bias, raw], columns),
+        };
+        let z = b.propagate(operator, z);
+        if last {
+            return z;
+        }
+        let h = b.relu(z);
+        x = b.dropout(h, options.dropout).into();
+        l += 1;
+    }
+}
+
+/// The experts' vectors side by side (Eq. 8). A node's shares in the experts are a softmax of a linear map of what two
+/// convolutions over its ego graphs give on average (Eq. 5-7); a squared distance is the sum of the experts', weighed by
+/// `softmax(w_i * w_j)` (Eq. 9). Nodes are classified by an affine map of the vectors; the distortion of the edges is a loss
+/// beside the task's (Eq. 10).
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
+    let options = problem.options;
+    let experts = experts(problem)?;
+    let graph = Arc::clone(problem.graph.whole()?);
+    let fanout = options.integer("ego_fanout").ok().map(|most| most as u32);
+    let hops = options.counts("ego_hops").unwrap_or_else(|_| vec![2, 3]);
+    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let edges = Arc::new(Operator::edges(&problem.graph, reservation)?);
+    let mut egos = Vec::new();
+    for &hops in &hops {
+        egos.push(Arc::new(ego_means(&graph, hops as usize, fanout, options.seed, reservation)?));
+    }
+    let width = hyperbolic::last_width(options);
+    let product = Product(experts.iter().map(|&(sign, _)| (sign, width)).collect());
+    let space = Space { gates: true, ..product.space(0) };
+    let mut b = Builder::new(problem, reservation);
+
+    let (one, mut raw, mut parts) = (Axis::exact(1), Vec::new(), Vec::new());
+    for (number, &(sign, size)) in experts.iter().enumerate() {
+        let start = Initial::Constant(softplus_inverse(size));
+        let curvature = match sign {
+            Sign::Zero => None,
+            Sign::Negative => Some(b.parameter(format!("{number}.hyperbolic.curvature"), one, one, start)),
+            Sign::Positive => Some(b.parameter(format!("{number}.spherical.curvature"), one, one, start)),
+        };
+        parts.push(expert(&mut b, &operator, (number, sign), curvature, width));
+        raw.extend(curvature);
+    }
+    // A softmax of one is 1, whatever the ego graphs are.
+    let shares = match experts.len() {
+        1 => {
+            let axis = Axis::padded(1, 1);
+            b.constant(b.nodes(), axis, |values| {
+                values.chunks_exact_mut(axis.stride()).for_each(|row| row[0] = 1.0);
+            })?
+        }
+        count => {
+            let x = b.input(0.0);
+            let h = b.linear(x, "gate.0.weight", options.hidden);
+            let h = b.linear(h, "gate.1.weight", options.hidden);
+            let egos: Vec<Slot> = egos.iter().map(|ego| b.propagate(ego, h)).collect();
+            let h = b.concat(&egos);
+            let scores = b.affine(h, "gate", count);
+            b.row_softmax(scores)
+        }
+    };
+    let mut inputs = parts.clone();
+    inputs.push(shares);
+    let columns = width * experts.len();
+    let points = b.rows(Points(product), &inputs, &raw, space.columns());
+    let points = b.distortion(&edges, points, &space, options.real("distortion")?)?;
+    if options.task == Task::LinkPrediction {
+        b.points(points, space);
+        return Ok(b.finish(points)?);
+    }
+    let h = b.rows(Coordinates(columns), &[points], &[], columns);
+    b.embedding(h);
+    if options.task == Task::NodeClassification && options.keep_embeddings {
+        b.points(points, space);
+    }
+    let h = b.dropout(h, options.dropout);
+    let z = b.affine(h, "decode", problem.n_outputs);
+    Ok(b.finish(z)?)
+}
