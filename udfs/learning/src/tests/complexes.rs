@@ -49,7 +49,7 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-fn batch(set: &ComplexSet, numbers: &[u32], options: &TrainOptions) -> ComplexBatch {
+pub(super) fn batch(set: &ComplexSet, numbers: &[u32], options: &TrainOptions) -> ComplexBatch {
     let widths = widths(set, options.features, set.dimension()).unwrap();
     ComplexBatch::new(set, numbers, &widths, options, &mut Reservation::new(&Unmonitored, 0).unwrap()).unwrap()
 }
@@ -68,7 +68,7 @@ fn program(batch: &ComplexBatch, options: &TrainOptions) -> Program {
     (model(&options.model).unwrap().build)(&problem, &mut Reservation::new(&Unmonitored, 0).unwrap()).unwrap()
 }
 
-fn bench(set: &ComplexSet, options: &TrainOptions) -> Bench {
+pub(super) fn bench(set: &ComplexSet, options: &TrainOptions) -> Bench {
     let numbers: Vec<u32> = (0..set.len() as u32).collect();
     let model = program(&batch(set, &numbers, options), options);
     let scope = model.scope(&numbers, true, true, &mut Reservation::new(&Unmonitored, 0).unwrap()).unwrap();
@@ -77,14 +77,14 @@ fn bench(set: &ComplexSet, options: &TrainOptions) -> Bench {
 }
 
 /// The outputs of every complex without dropout, for given parameters.
-fn outputs(set: &ComplexSet, options: &TrainOptions, parameters: &[f32]) -> Vec<Vec<f64>> {
+pub(super) fn outputs(set: &ComplexSet, options: &TrainOptions, parameters: &[f32]) -> Vec<Vec<f64>> {
     let mut bench = bench(set, options);
     bench.model.forward(&bench.scope, parameters, Pass::Evaluate, &Unmonitored).unwrap();
     let rows = bench.model.outputs().chunks_exact(padded(3));
     rows.map(|row| row[..3].iter().map(|x| f64::from(*x)).collect()).collect()
 }
 
-fn close(got: &[Vec<f64>], expected: &[Vec<f64>], what: &str) {
+pub(super) fn close(got: &[Vec<f64>], expected: &[Vec<f64>], what: &str) {
     for (got, expected) in got.iter().flatten().zip(expected.iter().flatten()) {
         assert!((got - expected).abs() <= 2e-4 * (1.0 + expected.abs()), "{what}: {got} for {expected}");
     }
@@ -141,7 +141,7 @@ fn chain(facets: &[Vec<i64>]) -> ChainComplex {
 }
 
 /// The boundary matrix from k-simplices to (k-1)-simplices of one complex, by its definition.
-fn boundary(complex: &ChainComplex, k: usize, signed: bool) -> Matrix {
+pub(super) fn boundary(complex: &ChainComplex, k: usize, signed: bool) -> Matrix {
     let simplex = |k: usize, at: usize| &complex.vertices(k)[at * (k + 1)..][..k + 1];
     matrix(complex.n_faces(k - 1), complex.n_faces(k), |face, at| {
         let (face, simplex) = (simplex(k - 1, face), simplex(k, at));
@@ -154,12 +154,12 @@ fn boundary(complex: &ChainComplex, k: usize, signed: bool) -> Matrix {
     })
 }
 
-fn transpose(m: &Matrix) -> Matrix {
+pub(super) fn transpose(m: &Matrix) -> Matrix {
     matrix(m.first().map_or(0, Vec::len), m.len(), |r, c| m[c][r])
 }
 
 /// The Hodge Laplacian of one complex, or its parts below and above.
-fn hodge(complex: &ChainComplex, k: usize, part: Part, signed: bool) -> Matrix {
+pub(super) fn hodge(complex: &ChainComplex, k: usize, part: Part, signed: bool) -> Matrix {
     let n = complex.n_faces(k);
     let mut sum = matrix(n, n, |_, _| 0.0);
     if part != Part::Upper && k > 0 {
@@ -210,14 +210,14 @@ fn operators_are_products_of_boundary_matrices_and_boundaries_have_no_boundary()
 }
 
 /// The features of a complex in one dimension.
-fn features(set: &ComplexSet, options: &TrainOptions, k: usize) -> Matrix {
+pub(super) fn features(set: &ComplexSet, options: &TrainOptions, k: usize) -> Matrix {
     let batch = batch(set, &[0], options);
     let rows = batch.features(k);
     matrix(batch.count(k), rows.width, |r, c| f64::from(rows.values[r * rows.width + c]))
 }
 
 /// A block of parameters by its name.
-fn named(bench: &Bench, parameters: &[f32], name: &str) -> Matrix {
+pub(super) fn named(bench: &Bench, parameters: &[f32], name: &str) -> Matrix {
     let block = bench.model.layout().blocks().iter().find(|block| block.name == name).unwrap_or_else(|| {
         let names: Vec<&str> = bench.model.layout().blocks().iter().map(|block| &*block.name).collect();
         panic!("no {name} among {names:?}")

@@ -1,5 +1,6 @@
 //! Tests that take the whole crate: models against references, and runs.
 
+mod cell_models;
 mod complexes;
 mod curved;
 mod definition;
