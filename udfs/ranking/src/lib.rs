@@ -7,6 +7,7 @@
 //! * Agreement: [`spearman`], [`kendall_tau`], [`TopSets`], [`rank_volatility`].
 //! * Scores of positive and negative items: [`auc()`], [`average_precision()`].
 //! * Strata: [`regrouping_test`], [`order_gap`], [`variance_decomposition`].
+//! * Inequality: [`gini()`].
 //! * Embeddings: [`embedding_distortion`], [`frechet_distance`].
 //!
 //! ```
@@ -25,6 +26,7 @@ mod binary_ranking;
 mod embedding_distortion;
 mod frechet_distance;
 mod geometry;
+mod gini;
 mod kendall_tau;
 mod merge;
 mod order_codes;
@@ -45,6 +47,7 @@ pub use average_precision::average_precision;
 pub use embedding_distortion::{Distortion, EmbeddingError, Scale, distortion_constant, embedding_distortion};
 pub use frechet_distance::{FrechetError, frechet_distance};
 pub use geometry::{Factor, Metric, MetricError, PointError, Points, factors};
+pub use gini::{GiniError, gini};
 pub use kendall_tau::kendall_tau;
 pub use order_gap::{OrderGap, PairGap, order_gap};
 pub use ranks::average_ranks;

@@ -4,6 +4,7 @@ mod agreement;
 mod average_rank;
 mod binary;
 mod embedding_distortion;
+mod gini;
 mod input;
 mod order_gap;
 mod regrouping_test;
@@ -23,6 +24,7 @@ pub fn functions() -> Vec<Function> {
         binary::auc(),
         binary::average_precision(),
         embedding_distortion::embedding_distortion(),
+        gini::gini(),
         order_gap::order_gap(),
         regrouping_test::regrouping_test(),
         statistics::frechet_distance(),
