@@ -1,12 +1,15 @@
-"""Clients of PostgreSQL at `bonnet serve`, where the command and they are installed: SQLAlchemy, as Superset uses it."""
+"""Clients of PostgreSQL at `bonnet serve`, where the command and they are installed: SQLAlchemy, as Superset uses it, asyncpg,
+and PostgreSQL's JDBC driver, as DBeaver does."""
 
 import os
+import pathlib
 import shutil
 import subprocess
 
 import pytest
 
 COMMAND = os.environ.get("BONNET_COMMAND") or shutil.which("bonnet")
+JDBC = os.environ.get("BONNET_JDBC", "/usr/share/java/postgresql.jar")
 PASSWORD = "a secret"
 
 
@@ -47,3 +50,42 @@ def test_sqlalchemy_reads_the_catalog_and_pandas_the_rows(address):
     assert inspector.get_table_comment("runs") == {"text": None} and "accuracy" in inspector.get_view_definition("best")
     pandas = pytest.importorskip("pandas")
     assert pandas.read_sql("SELECT model, accuracy FROM runs ORDER BY model", engine)["model"].tolist() == ["gcn", "mlp"]
+
+
+def test_asyncpg_prepares_streams_and_reads_in_binary(address):
+    asyncpg = pytest.importorskip("asyncpg")
+    import asyncio
+
+    async def work():
+        host, port = address.split(":")
+        connection = await asyncpg.connect(host=host, port=int(port), user="me", password=PASSWORD, database="postgres")
+        await connection.execute("CREATE TABLE p AS SELECT value AS a, value / 4.0 AS b FROM generate_series(1, 1000)")
+        assert await connection.fetchval("SELECT sum(a) FROM p WHERE a > $1", 990) == sum(range(991, 1001))
+        row = await connection.fetchrow(
+            "SELECT [1, NULL] AS l, 'x' AS t, NULL AS n, true AS b, 0.25::DOUBLE AS d, DATE '2026-01-31' AS day"
+        )
+        assert row["l"] == [1, None]
+        assert (row["t"], row["n"], row["b"], row["d"], row["day"].isoformat()) == ("x", None, True, 0.25, "2026-01-31")
+        async with connection.transaction():
+            total = 0
+            async for found in connection.cursor("SELECT a FROM p ORDER BY a", prefetch=70):
+                total += found["a"]
+        assert total == 500_500
+        try:
+            await connection.fetch("SELECT nothing FROM p")
+        except asyncpg.UndefinedColumnError:
+            pass
+        else:
+            raise AssertionError("an unknown column is no error")
+        await connection.close()
+
+    asyncio.run(work())
+
+
+def test_the_jdbc_driver_reads_the_catalog_and_writes(address):
+    java = shutil.which("java")
+    if not java or not os.path.exists(JDBC):
+        pytest.skip(f"java or {JDBC} is absent")
+    source = pathlib.Path(__file__).with_name("Metadata.java")
+    run = subprocess.run([java, "-cp", JDBC, str(source), f"{address}/postgres", PASSWORD], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "all is well\n"), run.stderr

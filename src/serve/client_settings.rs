@@ -25,6 +25,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("jit", "off"),
     ("lock_timeout", "0"),
     ("max_identifier_length", "63"),
+    ("max_index_keys", "32"),
     ("row_security", "on"),
     ("search_path", "\"$user\", public"),
     ("server_encoding", "UTF8"),

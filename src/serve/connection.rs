@@ -176,7 +176,11 @@ impl Connection {
                 Err(Trouble::Failure(failure)) => {
                     self.client.failed = self.client.in_transaction();
                     passes_over = !is_query;
-                    self.wire.put(PgWireBackendMessage::ErrorResponse(failure.response()))
+                    match self.wire.put(PgWireBackendMessage::ErrorResponse(failure.response())) {
+                        // A client may wait for it before it sends its Sync, and its Flush is passed over.
+                        Ok(()) if passes_over => self.wire.flush().await,
+                        put => put,
+                    }
                 }
             };
             let answer = match (answer, is_query) {

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pgwire::messages::PgWireFrontendMessage;
-use pgwire::messages::extendedquery::{Close, Sync};
+use pgwire::messages::extendedquery::{Close, Flush, Sync};
 use pgwire::messages::response::TransactionStatus;
 use pgwire::messages::simplequery::Query;
 use pgwire::messages::startup::SecretKey;
+use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 
 use super::Served;
 use super::client::{Cell, bind, cancel, describe, execute, parse};
@@ -204,6 +204,19 @@ fn after_an_error_messages_are_passed_over_up_to_sync() {
     assert!(reply.empty && reply.errors.is_empty(), "{reply:?}");
     let reply = client.execute("SELECT 1; SELECT 2", &[], &[], (0, 0));
     assert_eq!(reply.error().code, "42601");
+}
+
+#[test]
+fn an_error_comes_before_the_sync_of_a_client_that_waits_for_it() {
+    let served = Served::new();
+    let mut client = served.client();
+    // As asyncpg prepares a statement.
+    client.send([parse("", "SELECT nothing", &[]), PgWireFrontendMessage::Flush(Flush::new())]);
+    let message = client.message();
+    assert!(matches!(message, Some(PgWireBackendMessage::ErrorResponse(_))), "{message:?}");
+    client.send([PgWireFrontendMessage::Sync(Sync::new())]);
+    assert_eq!(client.reply().status, Some(TransactionStatus::Idle));
+    assert_eq!(client.rows("SELECT 1"), [["1"]]);
 }
 
 #[test]

@@ -118,7 +118,7 @@ const EMPTY: &[(&str, Columns)] = &[
     ("pg_publication", "oid n, pubname t, puballtables b"),
     ("pg_publication_namespace", "oid n, pnpubid n, pnnspid n"),
     ("pg_publication_rel", "oid n, prpubid n, prrelid n"),
-    ("pg_range", "rngtypid n, rngsubtype n, rngcollation n"),
+    ("pg_range", "rngtypid n, rngsubtype n, rngmultitypid n, rngcollation n"),
     ("pg_rewrite", "oid n, rulename t, ev_class n, ev_type t, ev_enabled t"),
     ("pg_seclabel", "objoid n, classoid n, label t"),
     ("pg_sequence", "seqrelid n, seqtypid n, seqstart n, seqincrement n, seqmax n, seqmin n, seqcache n, seqcycle b"),
