@@ -2,6 +2,7 @@
 
 mod distinct_on;
 mod filters;
+mod grouping_order;
 mod grouping_sets;
 mod pushdown;
 mod set_operations;

@@ -17,16 +17,19 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
+use super::grouping_order::GroupingOrder;
+
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
-/// DataFusion's physical rules, its pushdown of filters confined.
+/// DataFusion's physical rules, its pushdown of filters confined, behind one that hides from them what they take wrongly.
 pub(crate) fn physical_rules() -> Vec<Rule> {
     let names = [FilterPushdown::new().name().to_owned(), FilterPushdown::new_post_optimization().name().to_owned()];
     let confined = |rule: Rule| match names.iter().any(|name| name == rule.name()) {
         true => Arc::new(ConfinedPushdown(rule)) as Rule,
         false => rule,
     };
-    PhysicalOptimizer::new().rules.into_iter().map(confined).collect()
+    let first: Rule = Arc::new(GroupingOrder);
+    std::iter::once(first).chain(PhysicalOptimizer::new().rules.into_iter().map(confined)).collect()
 }
 
 /// The rule, applied to the largest parts of a plan below whose top no two columns have one name.

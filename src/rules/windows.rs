@@ -147,24 +147,26 @@ fn plain(schema: &Schema) -> SchemaRef {
 
 /// The same rows in the same order, their strings in another form.
 #[derive(Debug)]
-struct StringForm {
+pub(super) struct StringForm {
     input: Arc<dyn ExecutionPlan>,
+    /// Whether nothing is said about the order of the rows.
+    unordered: bool,
     properties: Arc<PlanProperties>,
 }
 
 impl StringForm {
     fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         let orderings: Vec<LexOrdering> = input.equivalence_properties().oeq_class().iter().cloned().collect();
-        Self::with_order(input, EquivalenceProperties::new_with_orderings(schema, orderings))
+        Self::with_order(input, false, EquivalenceProperties::new_with_orderings(schema, orderings))
     }
 
-    /// The same rows, without a word about their order.
-    fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
+    /// The same rows, without a word about their order, or what is the same in all of them.
+    pub(super) fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
         let order = EquivalenceProperties::new(input.schema());
-        Self::with_order(input, order)
+        Self::with_order(input, true, order)
     }
 
-    fn with_order(input: Arc<dyn ExecutionPlan>, order: EquivalenceProperties) -> Self {
+    fn with_order(input: Arc<dyn ExecutionPlan>, unordered: bool, order: EquivalenceProperties) -> Self {
         let properties = PlanProperties::new(
             order,
             input.output_partitioning().clone(),
@@ -172,7 +174,7 @@ impl StringForm {
             input.boundedness(),
         )
         .with_scheduling_type(input.properties().scheduling_type);
-        Self { input, properties: Arc::new(properties) }
+        Self { input, unordered, properties: Arc::new(properties) }
     }
 }
 
@@ -213,7 +215,8 @@ impl ExecutionPlan for StringForm {
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match (children.pop(), children.pop()) {
-            (Some(input), None) => Ok(Arc::new(Self { input, properties: Arc::clone(&self.properties) })),
+            (Some(input), None) if self.unordered => Ok(Arc::new(Self::unordered(input))),
+            (Some(input), None) => Ok(Arc::new(Self::new(input, self.schema()))),
             _ => internal_err!("StringForm has one child"),
         }
     }
