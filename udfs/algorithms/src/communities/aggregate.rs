@@ -42,6 +42,11 @@ impl Grouped {
         self.strength.len()
     }
 
+    /// The neighbours of `v`.
+    pub(super) fn neighbors(&self, v: u32) -> &[u32] {
+        &self.targets[self.offsets[v as usize]..self.offsets[v as usize + 1]]
+    }
+
     /// The number of neighbours of `v`.
     pub(super) fn degree(&self, v: u32) -> usize {
         self.offsets[v as usize + 1] - self.offsets[v as usize]

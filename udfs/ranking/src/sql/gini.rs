@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow::array::{AsArray, Float64Array};
-use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_sql::{Body, Function, Options, Parameter, RowsFunction, RowsKernel, execution_error, stopped};
 use datafusion::common::Result;
@@ -35,8 +34,7 @@ impl RowsFunction for Gini {
 
     fn bind(&self, _: &Options) -> Result<RowsKernel> {
         Ok(Box::new(|groups, monitor| {
-            let values = cast(&groups.columns()[0], &DataType::Float64)?;
-            let values = values.as_primitive::<Float64Type>().values();
+            let values = groups.columns()[0].as_primitive::<Float64Type>().values();
             let of_groups = groups.map(|group| {
                 crate::gini(&values[group], monitor).map_err(|error| match error {
                     GiniError::Stopped(reason) => stopped(reason),
