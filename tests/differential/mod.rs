@@ -86,7 +86,7 @@ impl Group {
 
     /// Most plans have one partition, which is quicker, and some have several.
     fn make_tables(&self, db: &Db) {
-        let partitions = if self.number % 4 == 0 { 2 } else { 1 };
+        let partitions = if self.number.is_multiple_of(4) { 2 } else { 1 };
         db.run(&format!("SET datafusion.execution.target_partitions = {partitions}"));
         for statement in &self.statements {
             db.run(statement);

@@ -78,6 +78,7 @@ impl<const N: usize> Sub for Dual<N> {
 impl<const N: usize> Mul for Dual<N> {
     type Output = Self;
 
+    #[expect(clippy::suspicious_arithmetic_impl, reason = "the product rule adds")]
     fn mul(mut self, other: Self) -> Self {
         self.slopes.iter_mut().zip(other.slopes).for_each(|(s, o)| *s = *s * other.value + o * self.value);
         Self { value: self.value * other.value, ..self }
@@ -87,6 +88,7 @@ impl<const N: usize> Mul for Dual<N> {
 impl<const N: usize> Div for Dual<N> {
     type Output = Self;
 
+    #[expect(clippy::suspicious_arithmetic_impl, reason = "the quotient rule subtracts")]
     fn div(mut self, other: Self) -> Self {
         let value = self.value / other.value;
         self.slopes.iter_mut().zip(other.slopes).for_each(|(s, o)| *s = (*s - o * value) / other.value);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::super::{Backward, Forward};
 use super::composed::Neighborhoods;
 use super::expression::{PIECE, WAVE};
-use super::row_kernel::{columns, gather, parameter_gradients, parameters};
+use super::row_kernel::{BlockGradients, columns, gather, parameter_gradients, parameters};
 
 /// The entries of some rows. Rows that are read are renumbered: the first are the rows of the entries themselves.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +91,7 @@ pub(super) fn backward(
     let w = parameters(&f);
     let mut sums: Vec<Vec<f64>> = w.iter().map(|block| vec![0.0; block.len()]).collect();
     let width: usize = columns.iter().map(|(_, positions)| positions.len()).sum();
-    let one = |number: usize| -> Result<Option<(Vec<f64>, Vec<Vec<f64>>)>, Stopped> {
+    let one = |number: usize| -> Result<BlockGradients<f64>, Stopped> {
         let (rows, reads, entries) = near.piece(number);
         if rows.is_empty() {
             return Ok(None);

@@ -81,6 +81,9 @@ pub(super) fn forward(kernel: &dyn RowKernel, pass: &Forward<'_>, out: &mut [f32
     })
 }
 
+/// The gradients that a block of rows gives: of its inputs, and of each parameter.
+pub(super) type BlockGradients<T> = Option<(Vec<T>, Vec<Vec<f64>>)>;
+
 /// Adds the gradients of the inputs to what is there, and gives those of the parameters.
 pub(super) fn backward(kernel: &dyn RowKernel, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
     let f = pass.forward;
@@ -92,7 +95,7 @@ pub(super) fn backward(kernel: &dyn RowKernel, pass: &mut Backward<'_>, d_out: &
     let w = parameters(&f);
     let read = kernel.read(&w);
     let zeros = || read.iter().map(|block| vec![0.0; block.len()]).collect::<Vec<Vec<f64>>>();
-    let block = |number: usize| -> Result<Option<(Vec<f32>, Vec<Vec<f64>>)>, Stopped> {
+    let block = |number: usize| -> Result<BlockGradients<f32>, Stopped> {
         let rows = set.block(number);
         if rows.is_empty() {
             return Ok(None);
