@@ -164,8 +164,8 @@ class Connection:
         return store(self, matrix, name, directed, replace)
 
     def from_pyg(self, data, name, directed=True, replace=False):
-        """Makes a graph of a `Data` of PyTorch Geometric, and answers it: `x`, `y`, `edge_index`, `edge_weight` and the masks
-        of the parts."""
+        """Makes a graph of a `Data` of PyTorch Geometric, and answers it: `x`, `y`, `edge_index`, `edge_weight`, `edge_attr` and the
+        masks of the parts. Of a `HeteroData` the same of each type, with the column `type`; its nodes are numbered through."""
         from bonnetdb.interchange.pyg import store
 
         return store(self, data, name, directed, replace)

@@ -92,8 +92,8 @@ class Graph:
         return load(self)
 
     def to_pyg(self):
-        """The graph as a `torch_geometric.data.Data`: see `arrays`. A collection of graphs is a list of them: see
-        `collection`."""
+        """The graph as a `torch_geometric.data.Data`: see `arrays`. A heterogeneous graph is a `HeteroData`: see `arrays_by_type`;
+        a collection of graphs a list of `Data`: see `collection`."""
         from bonnetdb.interchange.pyg import load
 
         return load(self)
@@ -106,7 +106,8 @@ class Graph:
 
     def to_pyg_loader(self, num_neighbors, input_nodes=None, **options):
         """A `NeighborLoader` of PyTorch Geometric: batches of sampled neighbourhoods of `input_nodes` (a mask, numbers of nodes,
-        or the name of a mask; default: all nodes), at most `num_neighbors` of them a hop. The features of a batch are read from
+        or the name of a mask; default: all nodes; of a heterogeneous graph a type, or a pair of one and these), at most
+        `num_neighbors` of them a hop and relation. The features of a batch are read from
         the database when it is made. `options` are the loader's: `batch_size`, `shuffle`, `replace`, `num_workers`. The same
         `torch.manual_seed`, the same batches."""
         from bonnetdb.interchange.pyg import loader
@@ -117,6 +118,11 @@ class Graph:
     def is_collection(self):
         """Whether the tables hold many graphs, told apart by `graph_id`."""
         return "graph_id" in self.nodes.columns
+
+    @property
+    def is_heterogeneous(self):
+        """Whether the nodes have types: a column `type`."""
+        return "type" in self.nodes.columns and not self.is_collection
 
     def collection(self):
         """The graphs of a collection in the order of `graph_id`, each a dict as `arrays` gives one, with its `graph_id`; `y` is
@@ -143,6 +149,20 @@ class Graph:
         if self.is_collection:
             raise ProgrammingError(f"{self.name} is a collection of graphs: collection() gives the arrays of each")
         return arrays(self)
+
+    def arrays_by_type(self):
+        """A heterogeneous graph as a dict with the keys and words of `HeteroData`: by type of nodes a dict of `num_nodes`, `x`, `y`
+        and masks; by triple (type of the source, type of the edges, type of the target) one of `edge_index`, `edge_weight`,
+        `edge_attr`; see `arrays`. Nodes of a type are numbered in the order of their keys. Where the edges are no arcs, those
+        between two types come a second time as the relation `rev_...`, as PyTorch Geometric's `ToUndirected` names it. A type
+        without nodes, or without edges, is none."""
+        from bonnetdb.interchange.hetero import arrays_by_type
+
+        if not self.is_heterogeneous:
+            raise ProgrammingError(
+                f"the nodes of {self.name} have no column type: arrays() gives its arrays, or those of a collection"
+            )
+        return arrays_by_type(self)
 
     def __repr__(self):
         return f"bonnetdb.Graph({self.name!r}, {'directed' if self.directed else 'undirected'})"

@@ -100,21 +100,25 @@ def ends(pair, extra, directed):
         return pair, extra
     if not extra:
         return numpy.frombuffer(both_ways(numpy.ascontiguousarray(pair)), dtype="int64").reshape(2, -1), extra
-    src, dst = pair
-    both = numpy.stack([numpy.concatenate([src, dst]), numpy.concatenate([dst, src])])
-    order = numpy.lexsort((both[1], both[0]))
-    both = both[:, order]
-    first = numpy.ones(both.shape[1], bool)
-    first[1:] = (both[:, 1:] != both[:, :-1]).any(axis=0)
-    once = {}
+    return once(
+        numpy.concatenate([pair, pair[::-1]], axis=1), {name: numpy.concatenate([values, values]) for name, values in extra.items()}
+    )
+
+
+def once(pair, extra):
+    """Edges sorted and each once, with their attributes. Those of an edge that stands in several rows must agree."""
+    order = numpy.lexsort((pair[1], pair[0]))
+    pair = pair[:, order]
+    first = numpy.ones(pair.shape[1], bool)
+    first[1:] = (pair[:, 1:] != pair[:, :-1]).any(axis=0)
+    repeated = numpy.flatnonzero(~first)
+    found = {}
     for name, values in extra.items():
-        values = numpy.concatenate([values, values])[order]
-        # The repeats of an edge, and its two ways, must agree.
-        repeated = numpy.flatnonzero(~first)
+        values = values[order]
         if len(repeated) and not numpy.array_equal(values[repeated], values[repeated - 1]):
             raise DataError(f"an edge stands in several rows that differ in {name}: aggregate them in a view of the edges")
-        once[name] = values[first]
-    return numpy.ascontiguousarray(both[:, first]), once
+        found[name] = values[first]
+    return numpy.ascontiguousarray(pair[:, first]), found
 
 
 def features(found):

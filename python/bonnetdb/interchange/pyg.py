@@ -1,9 +1,10 @@
-"""`Data` of PyTorch Geometric."""
+"""`Data` and `HeteroData` of PyTorch Geometric."""
 
 import numpy
 
-from bonnetdb._bonnetdb import DataError, Table
+from bonnetdb._bonnetdb import DataError, ProgrammingError, Table
 from bonnetdb.graph import create_graph
+from bonnetdb.interchange import hetero
 from bonnetdb.relation import need
 
 
@@ -13,6 +14,11 @@ def load(graph):
     data = need("torch_geometric.data", ".to_pyg()")
     if graph.is_collection:
         return [data.Data(**tensors(torch, found)) for found in graph.collection()]
+    if graph.is_heterogeneous:
+        found = data.HeteroData()
+        for key, values in graph.arrays_by_type().items():
+            found[key].update(tensors(torch, values))
+        return found
     return data.Data(**tensors(torch, graph.arrays()))
 
 
@@ -26,25 +32,63 @@ def tensors(torch, found):
 
 def store(connection, data, name, directed, replace):
     """See `Connection.from_pyg`. Tensors, or anything that NumPy takes."""
-    edge_index = plain(data, "edge_index")
-    if edge_index is None or edge_index.ndim != 2 or edge_index.shape[0] != 2:
-        raise DataError("the data has no edge_index of two rows")
-    x, y = plain(data, "x"), plain(data, "y")
+    if hasattr(data, "node_types") and hasattr(data, "edge_types"):
+        return store_by_type(connection, data, name, directed, replace)
+    edges = edges_of(data, "the data")
+    nodes = nodes_of(data, "", num_nodes(data))
+    return create_graph(connection, name, Table(edges), Table(nodes), directed, replace, splits([(0, data)]))
+
+
+def store_by_type(connection, data, name, directed, replace):
+    """A `HeteroData` as a graph with types: its nodes are numbered through, one type after the other."""
+    nodes, parts, count = {}, [], 0
+    for kind in data.node_types:
+        size = num_nodes(data[kind])
+        if size is None:
+            raise DataError(f"the number of nodes of type {kind!r} is not known: set data[{kind!r}].num_nodes")
+        nodes[kind] = nodes_of(data[kind], f" of {kind!r}", size)
+        parts.append((count, data[kind]))
+        count += size
+    if not nodes or not data.edge_types:
+        raise DataError("the data has no nodes, or no edge_index")
+    edges = {relation: edges_of(data[relation], f"the relation {relation}") for relation in data.edge_types}
+    rows = [connection._open().run(query, [scope]) for query, scope in hetero.tables(nodes, edges)]
+    return create_graph(connection, name, rows[1], rows[0], directed, replace, splits(parts))
+
+
+def num_nodes(data):
+    """The number of nodes; None where nothing says it."""
     size = getattr(data, "num_nodes", None)
-    if size is None:
-        size = len(x) if x is not None else int(edge_index.max(initial=-1)) + 1
+    if size is None and (x := plain(data, "x")) is not None:
+        size = len(x)
+    if size is None and (pair := plain(data, "edge_index")) is not None:
+        size = int(pair.max(initial=-1)) + 1
+    return size
+
+
+def nodes_of(data, where, size):
+    """The columns of the nodes."""
     nodes = {"node": numpy.arange(size, dtype="int64")}
-    for column, values in (("features", x), ("label", y)):
+    for column, key in (("features", "x"), ("label", "y")):
+        values = plain(data, key)
         if values is not None:
             if len(values) != size:
-                raise DataError(f"{'x' if column == 'features' else 'y'} has {len(values)} rows for {size} nodes")
+                raise DataError(f"{key}{where} has {len(values)} rows for {size} nodes")
             nodes[column] = values[:, None] if column == "features" and values.ndim == 1 else values
+    return nodes
+
+
+def edges_of(data, what):
+    """The columns of the edges."""
+    edge_index = plain(data, "edge_index")
+    if edge_index is None or edge_index.ndim != 2 or edge_index.shape[0] != 2:
+        raise DataError(f"{what} has no edge_index of two rows")
     edges = {"src": edge_index[0].astype("int64"), "dst": edge_index[1].astype("int64")}
     if (weight := plain(data, "edge_weight")) is not None:
         edges["weight"] = weight
     if (attributes := plain(data, "edge_attr")) is not None:
         edges["features"] = attributes[:, None] if attributes.ndim == 1 else attributes
-    return create_graph(connection, name, Table(edges), Table(nodes), directed, replace, splits(data))
+    return edges
 
 
 def plain(data, name):
@@ -57,17 +101,18 @@ def plain(data, name):
     return numpy.asarray(values)
 
 
-def splits(data):
-    """The masks of the parts as the table `splits`."""
+def splits(parts):
+    """The masks of the parts as the table `splits`, of data whose nodes are numbered from these numbers on."""
     found = {"split": [], "node": [], "part": []}
-    for part in ("train", "val", "test"):
-        mask = plain(data, f"{part}_mask")
-        if mask is None:
-            continue
-        nodes, split = numpy.nonzero(mask[:, None] if mask.ndim == 1 else mask)
-        found["split"].append(split.astype("int64"))
-        found["node"].append(nodes.astype("int64"))
-        found["part"].extend([part] * len(nodes))
+    for first, data in parts:
+        for part in ("train", "val", "test"):
+            mask = plain(data, f"{part}_mask")
+            if mask is None:
+                continue
+            nodes, split = numpy.nonzero(mask[:, None] if mask.ndim == 1 else mask)
+            found["split"].append(split.astype("int64"))
+            found["node"].append(first + nodes.astype("int64"))
+            found["part"].extend([part] * len(nodes))
     if not found["split"]:
         return None
     return Table({
@@ -90,12 +135,23 @@ def loader(graph, num_neighbors, input_nodes, options):
     from bonnetdb.pyg import NeighborSampler
 
     features, edges = stores(graph)
+    kind = None
+    if graph.is_heterogeneous:
+        pair = (input_nodes, None) if isinstance(input_nodes, str) else input_nodes
+        kind, input_nodes = pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else (None, None)
+        if not isinstance(kind, str) or kind not in features.num_nodes_by_type:
+            known = ", ".join(features.num_nodes_by_type)
+            raise ProgrammingError(
+                f"input_nodes is a type of nodes, or a pair of one and a mask; {graph.name} has the types: {known}"
+            )
     if input_nodes is None:
-        input_nodes = torch.arange(features.num_nodes)
+        input_nodes = torch.arange(features.num_nodes_by_type[kind])
     elif isinstance(input_nodes, str):
-        input_nodes = features[None, input_nodes, None]
+        input_nodes = features[kind, input_nodes, None]
     elif not isinstance(input_nodes, torch.Tensor):
         input_nodes = torch.as_tensor(input_nodes)
+    if kind is not None:
+        input_nodes = (kind, input_nodes)
     sampling = {name: options.pop(name) for name in ("replace", "subgraph_type") if name in options}
     sampler = NeighborSampler((features, edges), num_neighbors, **sampling)
     return loaders.NeighborLoader((features, edges), num_neighbors, input_nodes=input_nodes, neighbor_sampler=sampler, **options)
