@@ -98,6 +98,10 @@ impl Array {
     /// Checks that there are as many bytes as the header says.
     pub(crate) fn new(header: Header, bytes: Vec<u8>) -> Result<Self, String> {
         let expected = header.bytes()?;
+        // Values without bytes could be any number of values.
+        if header.dtype.size == 0 && header.len() != Some(0) {
+            return Err(format!("an array of shape {:?} has values of 0 bytes", header.shape));
+        }
         if bytes.len() != expected {
             let shape = &header.shape;
             return Err(format!(
@@ -188,9 +192,6 @@ impl Array {
     /// The values as text.
     pub(crate) fn texts(&self) -> Result<Vec<String>, String> {
         let (size, big) = (self.header.dtype.size, self.header.dtype.big_endian);
-        if size == 0 && matches!(self.header.dtype.kind, Kind::Bytes | Kind::Text) {
-            return Ok(vec![String::new(); self.header.len().unwrap_or(0).min(self.bytes.len())]);
-        }
         match self.header.dtype.kind {
             Kind::Bytes => self
                 .map(|b| {
@@ -461,6 +462,8 @@ pub(crate) mod tests {
         assert!(reason(&npy("<c8", false, "(2,)", &[0; 16])).contains("'<c8'"));
         assert!(reason(&npy("<i8", false, "(99999999999, 99999999999)", &[])).contains("too large"));
         assert!(reason(&npy("<i8", false, "(x,)", &[])).contains("not understood"));
+        assert!(reason(&npy("|S0", false, "(4000000000,)", &[])).contains("values of 0 bytes"));
+        assert_eq!(Array::from_npy(&npy("|S0", false, "(0,)", &[])).unwrap().texts().unwrap(), [""; 0]);
     }
 
     #[test]

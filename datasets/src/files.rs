@@ -71,6 +71,22 @@ pub(crate) fn size(path: &Path) -> usize {
     fs::metadata(path).map_or(0, |data| data.len() as usize)
 }
 
+/// A number of nodes up to here is accepted whatever the size of the files.
+pub(crate) const FEW_NODES: usize = 1 << 20;
+
+/// Refuses a number of nodes that one damaged number of a file claims, before memory is taken for them: beyond a million,
+/// there cannot be more nodes than the files have bytes.
+pub(crate) fn check_nodes(path: &Path, nodes: usize, bytes: usize) -> Result<()> {
+    match bytes.max(FEW_NODES) {
+        most if nodes <= most => Ok(()),
+        most => {
+            let what =
+                format!("speaks of {nodes} nodes, but {bytes} bytes cannot be about more than {most}: it is damaged");
+            Err(Error::file(path, what))
+        }
+    }
+}
+
 /// Whether there is a file (not a folder).
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array, LargeListArray,
-    ListArray, RecordBatch, StringArray,
+    ListArray, RecordBatch, StringArray, new_null_array,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::concat_batches;
@@ -211,6 +211,30 @@ fn wrong_curvbench_files_say_what_is_wrong() {
     writer.write(&rows).unwrap();
     writer.close().unwrap();
     assert!(error(graph(folder.path()), "edges").contains("has 2 rows; a graph is one row"));
+}
+
+/// One damaged number must not make the reader take memory for so many nodes.
+#[test]
+fn a_number_of_nodes_that_no_file_can_hold_is_refused() {
+    let huge = i64::MAX;
+    let claims = |columns: Vec<(&'static str, ArrayRef)>| {
+        let folder = tempfile::tempdir().unwrap();
+        try_read(graph(&parquet(&folder, columns)).as_ref(), "nodes").unwrap_err()
+    };
+    let edges = || ("edge_index", nested(vec![integer_list(&[0]), integer_list(&[huge])]));
+    let counted =
+        vec![("edge_index", triangle().remove(0).1), ("num_nodes", integer_list(&[huge])), triangle().remove(1)];
+    let masked = vec![edges(), ("train_mask", new_null_array(flags(&[true]).data_type(), 1))];
+    for error in [claims(counted), claims(masked)] {
+        assert!(error.contains("it is damaged"), "{error}");
+    }
+    let market = "%%MatrixMarket matrix coordinate pattern general\n4294967295 4294967295 1\n1 2\n";
+    let made =
+        folder(&[("g.mtx", market), ("geom/out1_graph_edges.txt", "node_id\tnode_id\n0\t9223372036854775807\n")]);
+    let error = try_read(graph(&made.path().join("g.mtx")).as_ref(), "nodes").unwrap_err();
+    assert!(error.contains("speaks of 4294967295 nodes") && error.contains("it is damaged"), "{error}");
+    let error = try_read(graph(&made.path().join("geom")).as_ref(), "nodes").unwrap_err();
+    assert!(error.contains("gives no count"), "{error}");
 }
 
 #[test]

@@ -521,6 +521,8 @@ fn make(root: &Path) -> Result<()> {
         if let Some(entry) = entry {
             entry::write(&schema, &entry)?;
         }
+        // The header must not outlast the folders that it speaks for.
+        entry::sync_folder(root)?;
         let engine = format!("bonnetdb {}", env!("CARGO_PKG_VERSION"));
         entry::write(&root.join(HEADER), &Header { format: FORMAT, engine })
     };

@@ -61,6 +61,9 @@ impl Names {
     }
 }
 
+/// So many nodes times groups are accepted whatever the size of the file; beyond, 64 for each of its bytes.
+const FEW_MEMBERSHIPS: usize = 1 << 24;
+
 #[derive(Debug)]
 struct Network {
     file: PathBuf,
@@ -126,7 +129,14 @@ impl GraphFile for Network {
         scan.batches(n, |name| {
             Ok(match (name, names.features) {
                 ("node", _) => Values::Numbers,
-                ("label", _) if names.label == "group" => Values::rows_of(matrix(names.label)?.into_dense()),
+                ("label", _) if names.label == "group" => {
+                    let most = files::size(&self.file).saturating_mul(64).max(FEW_MEMBERSHIPS);
+                    let groups = width(names.label)?;
+                    if n.saturating_mul(groups) > most {
+                        return Err(mat.fault(names.label, format!("has {groups} groups for {n} nodes: it is damaged")));
+                    }
+                    Values::rows_of(matrix(names.label)?.into_dense())
+                }
                 ("label", _) => {
                     width(names.label)?;
                     let labels = mat.array(names.label)?.dense().map_err(|what| mat.fault(names.label, what))?;

@@ -158,7 +158,7 @@ impl OneRow {
         if let Some(column) = self.column(N[0])? {
             let counts = integers(&column).map_err(|what| self.fault(N[0], what))?;
             if let Some(n) = counts.iter().next().flatten().and_then(|n| usize::try_from(n).ok()) {
-                return Ok(n);
+                return self.check_nodes(n);
             }
         }
         for names in [Y, &[MASKS[0].0], X] {
@@ -174,7 +174,14 @@ impl OneRow {
             }
         }
         let (src, dst) = self.arcs()?;
-        Ok(src.iter().chain(&dst).max().map_or(0, |last| (last + 1).max(0) as usize))
+        self.check_nodes(src.iter().chain(&dst).max().map_or(0, |last| last.saturating_add(1).max(0) as usize))
+    }
+
+    /// A number of nodes that no column has as many values for.
+    fn check_nodes(&self, n: usize) -> Result<usize> {
+        // Columns are packed: a byte may hold several ends of edges.
+        files::check_nodes(&self.file, n, files::size(&self.file).saturating_mul(16))?;
+        Ok(n)
     }
 
     /// `[2][edges]`, or `[edges][2]`.

@@ -182,7 +182,7 @@ impl Geom {
             return Ok(array::Npz::open(file)?.array(MASKS[0].0)?.rows());
         }
         let (src, dst) = self.arcs(keep_going)?;
-        let n = src.iter().chain(&dst).max().map_or(0, |last| last + 1);
+        let n = src.iter().chain(&dst).max().map_or(0, |last| last.saturating_add(1).max(0));
         if n > 1_000_000 && n as usize > 16 * src.len() {
             let what = format!("the nodes' file is missing, and node {} in {} edges gives no count", n - 1, src.len());
             return Err(Error::file(&self.edges_file(), what));

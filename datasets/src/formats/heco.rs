@@ -134,6 +134,8 @@ impl Folder {
             };
             blocks.push((other, first, count));
         }
+        let bytes = GraphFile::files(self).iter().map(|file| files::size(file)).sum();
+        files::check_nodes(&self.folder, blocks.iter().map(|block| block.2).sum(), bytes)?;
         Ok(blocks)
     }
 
@@ -163,11 +165,7 @@ impl Folder {
                 continue;
             };
             check(keep_going)?;
-            let rows = sparse(&mut Npz::open(&file)?)?;
-            if rows.len() != count {
-                return Err(Error::file(&file, format!("{} rows for {count} nodes", rows.len())));
-            }
-            for mut row in rows {
+            for mut row in sparse(&mut Npz::open(&file)?, count)? {
                 at.push(Row::At(offsets.len() - 1));
                 sort_row(&mut row, 0);
                 entries.extend(row);
@@ -178,9 +176,12 @@ impl Folder {
     }
 }
 
-/// The rows of a scipy matrix, stored by rows (CSR) or by entries (COO).
-fn sparse(npz: &mut Npz) -> Result<Vec<Vec<(i32, f32)>>> {
-    let (n, width) = npz.matrix_shape("shape")?;
+/// The `n` rows of a scipy matrix, stored by rows (CSR) or by entries (COO).
+fn sparse(npz: &mut Npz, n: usize) -> Result<Vec<Vec<(i32, f32)>>> {
+    let (rows, width) = npz.matrix_shape("shape")?;
+    if rows != n {
+        return Err(npz.fault("shape", format!("{rows} rows for {n} nodes")));
+    }
     let integers = |npz: &mut Npz, name: &str| npz.array(name)?.integers().map_err(|what| npz.fault(name, what));
     let values = npz.array("data")?.floats().map_err(|what| npz.fault("data", what))?;
     let (rows, columns) = match npz.has("indptr") {
@@ -327,5 +328,9 @@ mod tests {
         write("pa.txt", b"0 5\n");
         let blocks = Folder::find(folder.path()).unwrap().blocks(&|| true);
         assert!(blocks.unwrap_err().to_string().contains("more than can be counted"));
+        write("labels.npy", &npy("<i8", false, "(1,)", &[0; 8]));
+        write("pa.txt", b"0 2147483647\n");
+        let blocks = Folder::find(folder.path()).unwrap().blocks(&|| true);
+        assert!(blocks.unwrap_err().to_string().contains("speaks of 2147483649 nodes"));
     }
 }

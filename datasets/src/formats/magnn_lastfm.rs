@@ -32,9 +32,6 @@ const FILES: [(&str, &str, usize, usize); 5] = [
 const SPLIT: &str = "train_val_test_idx.npz";
 const PARTS: [(&str, &str); 3] = [("train_idx", "train"), ("val_idx", "val"), ("test_idx", "test")];
 
-/// A number of nodes up to here is accepted whatever the size of the files.
-const FEW_NODES: usize = 1 << 20;
-
 pub(super) static FORMAT: Format = Format {
     name: "magnn_lastfm",
     description: "user_artist.dat, artist_tag.dat, user_user(original).dat: users, artists and tags of LastFM (cynricfu/MAGNN)",
@@ -66,7 +63,7 @@ impl LastFm {
             return Ok(Vec::new());
         }
         let bytes = files::read(&file)?;
-        let most = FILES.iter().map(|file| files::size(&self.folder.join(file.0))).sum::<usize>().max(FEW_NODES);
+        let most = FILES.iter().map(|file| files::size(&self.folder.join(file.0))).sum::<usize>().max(files::FEW_NODES);
         let mut lines = Lines::new(&file, &bytes, keep_going);
         let mut links = Vec::new();
         while let Some((number, line)) = lines.next_line()? {

@@ -221,8 +221,10 @@ fn constant(
     let FunctionArgExpr::Expr(expr) = value else { return refuse() };
     let schema = DFSchema::empty();
     let Ok(expr) = context.sql_to_expr(expr.clone(), &schema) else { return refuse() };
-    let simplifier = ExprSimplifier::new(SimplifyContext::builder().with_schema(Arc::new(schema)).build());
-    let Ok(Expr::Literal(value, _)) = simplifier.simplify(expr) else { return refuse() };
+    let schema = Arc::new(schema);
+    let simplifier = ExprSimplifier::new(SimplifyContext::builder().with_schema(Arc::clone(&schema)).build());
+    // A function gets its arguments in its parameters' types.
+    let Expr::Literal(value, _) = simplifier.simplify(simplifier.coerce(expr, &schema)?)? else { return refuse() };
     OptionValue::from_scalar(&value).map_or_else(refuse, Ok)
 }
 

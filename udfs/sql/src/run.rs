@@ -1,6 +1,10 @@
 //! A running operator's view of the world: its inputs, its output and its host.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake};
+use std::thread::Thread;
+use std::time::Duration;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{BatchCoalescer, concat_batches};
@@ -206,14 +210,62 @@ impl Run {
 }
 
 /// Waits for something asynchronous on a thread that may block, and no longer than the query.
+///
+/// Not with the runtime's `block_on` and its clock: they panic where the engine is dropped while a kernel still waits.
 pub(crate) fn wait<T>(runtime: &Handle, host: &Host, future: impl Future<Output = Result<T>>) -> Result<T> {
-    runtime.block_on(async {
-        tokio::pin!(future);
-        loop {
-            tokio::select! {
-                result = &mut future => return result,
-                () = tokio::time::sleep(std::time::Duration::from_millis(50)) => host.check().map_err(stopped)?,
-            }
+    let _entered = runtime.enter();
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+            return result;
         }
-    })
+        host.check().map_err(stopped)?;
+        std::thread::park_timeout(LOOK);
+    }
+}
+
+/// How often a thread that waits looks whether the query still does.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Wakes a thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_run_may_wait_for_a_query_whose_engine_is_dropped() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let kernels = KernelContext { pool: Arc::new(pool), progress: Arc::default(), device: "cpu".to_owned() };
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let host = Host::new("f", &TaskContext::default(), &kernels, Arc::clone(&cancelled));
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let handle = runtime.handle().clone();
+        let waiting = std::thread::spawn(move || {
+            let answer =
+                wait(&handle, &host, async { receiver.await.map_err(|error| execution_error(error.to_string())) });
+            (answer, wait(&handle, &host, std::future::pending::<Result<()>>()))
+        });
+        runtime.shutdown_background();
+        // Longer than between two looks: the thread looks at least once at a runtime that is gone.
+        std::thread::sleep(3 * LOOK);
+        sender.send(7).unwrap();
+        std::thread::sleep(3 * LOOK);
+        cancelled.store(true, Ordering::Relaxed);
+        let (answer, pending) = waiting.join().unwrap();
+        assert_eq!(answer.unwrap(), 7);
+        assert!(pending.is_err());
+    }
 }

@@ -4,7 +4,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, ScalarValue};
@@ -107,6 +108,13 @@ impl ScalarUDFImpl for Adapter<dyn ScalarFunction> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
         let mut columns = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
+        // Whoever folds constants before types are brought together gives them as they were written.
+        let given: Vec<DataType> = columns.iter().map(|column| column.data_type().clone()).collect();
+        for (column, wanted) in columns.iter_mut().zip(self.common.coerce(&given)?) {
+            if *column.data_type() != wanted {
+                *column = cast(column, &wanted)?;
+            }
+        }
         // A caller that is no SQL statement may leave trailing options out.
         for parameter in self.common.function.parameters.iter().skip(columns.len()) {
             columns.push(parameter.default.to_scalar().to_array_of_size(rows)?);

@@ -287,6 +287,11 @@ impl List {
 
     fn keys_and_labels(&self, layout: &Layout, keep_going: &dyn Fn() -> bool) -> Result<(Keys, Vec<String>)> {
         let labels = self.label_file(layout.text_keys, keep_going)?;
+        if let Some(market) = layout.market
+            && market.nodes as usize > files::FEW_NODES
+        {
+            files::check_nodes(&self.file, market.nodes as usize, self.text(true)?.len())?;
+        }
         let (mut keys, labels) = match labels {
             Some(LabelFile { keys: Some(keys), labels }) => (keys, labels),
             Some(LabelFile { keys: None, labels }) => (Keys::Integers((0..labels.len() as i64).collect()), labels),
