@@ -31,8 +31,8 @@ use crate::front::pivot::PivotPlanner;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline, pump};
 use crate::rules::{
-    DistinctSubqueries, GroupingSets, SetOperations, Subqueries, Windows, YieldingJoins, Zeros, logical_rules,
-    physical_rules,
+    DistinctSubqueries, GroupingSets, SetOperations, Subqueries, WindowStrings, Windows, YieldingJoins, Zeros,
+    logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, append, names, panics, statements};
@@ -140,6 +140,7 @@ impl Session {
             .with_optimizer_rules(logical_rules())
             .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))
+            .with_optimizer_rule(Arc::new(WindowStrings))
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(Windows))

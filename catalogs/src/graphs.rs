@@ -150,7 +150,9 @@ async fn measure(
     }
     if wanted.classes
         && let Ok(label) = schema.field_with_name("label")
-        && (label.data_type().is_integer() || is_text(label.data_type()))
+        && (label.data_type().is_integer()
+            || matches!(label.data_type(), DataType::Decimal128(_, 0))
+            || is_text(label.data_type()))
     {
         let label = vec![count_distinct(col("label"))];
         let plan = scan()?.aggregate(Vec::<datafusion::prelude::Expr>::new(), label)?.build()?;

@@ -1,5 +1,6 @@
 //! Rules of plans, beside DataFusion's own: statements that it answers wrongly, and joins that let others run.
 
+mod aggregate_statistics;
 mod distinct_on;
 mod filters;
 mod grouping_order;
@@ -7,6 +8,7 @@ mod grouping_sets;
 mod pushdown;
 mod set_operations;
 mod subqueries;
+mod window_strings;
 mod windows;
 mod yielding;
 mod zeros;
@@ -17,6 +19,7 @@ pub(crate) use grouping_sets::GroupingSets;
 pub(crate) use pushdown::physical_rules;
 pub(crate) use set_operations::SetOperations;
 pub(crate) use subqueries::Subqueries;
+pub(crate) use window_strings::WindowStrings;
 pub(crate) use windows::Windows;
 pub(crate) use yielding::YieldingJoins;
 pub(crate) use zeros::Zeros;

@@ -12,20 +12,25 @@ use std::sync::Arc;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::aggregate_statistics::AggregateStatistics;
 use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
+use super::aggregate_statistics::UnfilteredStatistics;
 use super::grouping_order::GroupingOrder;
 
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
-/// DataFusion's physical rules, its pushdown of filters confined, behind one that hides from them what they take wrongly.
+/// DataFusion's physical rules, its pushdown of filters and its use of statistics confined, behind one that hides from them
+/// what they take wrongly.
 pub(crate) fn physical_rules() -> Vec<Rule> {
     let names = [FilterPushdown::new().name().to_owned(), FilterPushdown::new_post_optimization().name().to_owned()];
+    let statistics = AggregateStatistics::new().name().to_owned();
     let confined = |rule: Rule| match names.iter().any(|name| name == rule.name()) {
         true => Arc::new(ConfinedPushdown(rule)) as Rule,
+        false if rule.name() == statistics => Arc::new(UnfilteredStatistics(rule)) as Rule,
         false => rule,
     };
     let first: Rule = Arc::new(GroupingOrder);

@@ -17,7 +17,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::expressions::{CastExpr, Column};
 use datafusion::physical_expr::window::StandardWindowExpr;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalSortExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -119,6 +119,12 @@ fn reads_no_views(window: &BoundedWindowAggExec) -> Result<bool> {
 }
 
 fn has_views(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
+    // What `WindowStrings` writes: it gives an array of an array too.
+    if let Some(array) = expr.downcast_ref::<CastExpr>()
+        && array.expr().is::<Column>()
+    {
+        return Ok(is_view(array.cast_type()));
+    }
     if is_view(&expr.data_type(schema)?) {
         return Ok(true);
     }

@@ -4,6 +4,7 @@ mod alter;
 mod attach;
 mod changes;
 mod copy;
+mod describe_table;
 mod external;
 mod graph;
 mod nulls;

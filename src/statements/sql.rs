@@ -19,7 +19,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{alter, changes, copy, external, nulls, partners, prepared, table, train_rows};
+use super::{alter, changes, copy, describe_table, external, nulls, partners, prepared, table, train_rows};
 use crate::front::columns::ColumnNames;
 #[cfg(feature = "pg")]
 use crate::front::statement::Statement;
@@ -134,6 +134,7 @@ async fn answer(
             }
             Ok(Answer::Rows(rows))
         }
+        LogicalPlan::DescribeTable(table) => Ok(Answer::Rows(describe_table::rows(&table))),
         LogicalPlan::Copy(copy) => Ok(Answer::Done(format!("COPY {}", copy::run(state, copy).await?))),
         LogicalPlan::Analyze(analyze) if matches!(*analyze.input, LogicalPlan::Copy(_)) => Err(Error::statement(
             "EXPLAIN ANALYZE would write the file: EXPLAIN ANALYZE the query alone, or EXPLAIN COPY",

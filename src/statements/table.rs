@@ -115,7 +115,12 @@ async fn create_table(
     let declared = matches!(&input, LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
     let columns = match declared {
         true => Arc::new(input.schema().as_arrow().clone()),
-        false => nullable(input.schema().as_arrow()),
+        // Before types are brought together, some are others than those of the rows.
+        false => {
+            let state = session.state();
+            let typed = state.analyzer().execute_and_check(input.clone(), state.config_options(), |_, _| {})?;
+            nullable(typed.schema().as_arrow())
+        }
     };
     let engine = schema.engine();
     let new = |rows| NewTable {

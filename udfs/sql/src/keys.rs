@@ -63,6 +63,8 @@ impl KeyColumn {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8),
             // A column of NULLs has no keys: any form will do.
             DataType::Null => Some(DataType::Int64),
+            // What integers of several types give, such as row_number() OVER () - 1.
+            DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0) => Some(DataType::Int64),
             other if other.is_integer() => Some(DataType::Int64),
             _ => None,
         }
@@ -359,7 +361,7 @@ fn integer_number(keys: &[i64], dense: &[u32], key: i64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{DictionaryArray, LargeStringArray, UInt16Array, UInt64Array};
+    use arrow::array::{Decimal128Array, DictionaryArray, LargeStringArray, UInt16Array, UInt64Array};
     use arrow::datatypes::Int32Type;
 
     fn column(array: impl Array + 'static) -> KeyColumn {
@@ -374,6 +376,18 @@ mod tests {
         assert_eq!(index.array().as_primitive::<Int64Type>().values(), &[-2, 3, 7]);
         assert_eq!(index.numbers(&a), [Some(2), None, Some(1)]);
         assert_eq!(index.numbers(&column(Int64Array::from(vec![4, 100, i64::MIN]))), [None; 3]);
+    }
+
+    #[test]
+    fn whole_decimals_are_integers_while_they_fit() {
+        let decimals = |values: Vec<i128>, scale| {
+            Arc::new(Decimal128Array::from(values).with_precision_and_scale(38, scale).unwrap()) as ArrayRef
+        };
+        let keys = KeyColumn::new(&decimals(vec![-2, 7], 0), "node").unwrap();
+        assert_eq!((keys.describe(0), keys.describe(1)), ("-2".to_owned(), "7".to_owned()));
+        let large = KeyColumn::new(&decimals(vec![1 << 63], 0), "node").unwrap_err();
+        assert!(large.to_string().contains("node: a key does not fit BIGINT"), "{large}");
+        assert!(KeyColumn::new(&decimals(vec![5], 1), "node").is_err());
     }
 
     #[test]

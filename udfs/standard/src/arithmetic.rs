@@ -160,7 +160,7 @@ pub(crate) fn operators() -> Vec<Arc<ScalarUDF>> {
 }
 
 fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Result<ArrayRef, ArrowError> {
-    if let Some(values) = fused::compute(operator, left, right) {
+    if let Some(values) = fused::compute(operator, left, right, to) {
         return Ok(values);
     }
     let values = match operator {

@@ -1,4 +1,4 @@
-//! Sums, differences and products of signed integers whose overflow is noticed in the same pass: a vector loop without
+//! Sums, differences and products of signed integers and decimals whose overflow is noticed in the same pass: a loop without
 //! branches that raises an alarm where a result may be wrong. Arrow's checked kernels look at each value, which takes twice
 //! as long.
 
@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, Datum, PrimitiveArray};
 use arrow::buffer::NullBuffer;
-use arrow::datatypes::{DataType, Int8Type, Int16Type, Int32Type, Int64Type};
+use arrow::datatypes::{DataType, Decimal128Type, Int8Type, Int16Type, Int32Type, Int64Type};
 use datafusion::logical_expr::Operator;
 
-/// The results, where none of them is alarming; else the caller has to look at each.
-pub(crate) fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum) -> Option<ArrayRef> {
+/// The results, of the type `to`, where none of them is alarming; else the caller has to look at each.
+pub(crate) fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Option<ArrayRef> {
     match left.get().0.data_type() {
+        DataType::Decimal128(_, scale) => decimals(operator, (left, *scale), right, to),
         DataType::Int8 => of::<Int8Type>(operator, left, right),
         DataType::Int16 => of::<Int16Type>(operator, left, right),
         DataType::Int32 => of::<Int32Type>(operator, left, right),
@@ -78,26 +79,90 @@ fn of<T: ArrowPrimitiveType>(operator: Operator, left: &dyn Datum, right: &dyn D
 where
     T::Native: Signed,
 {
-    match operator {
-        Operator::Plus => pass::<T>(left, right, T::Native::add, T::Native::sums_fit),
-        Operator::Minus => pass::<T>(left, right, T::Native::subtract, T::Native::sums_fit),
-        Operator::Multiply => pass::<T>(left, right, T::Native::multiply, T::Native::products_fit),
+    let results = match operator {
+        Operator::Plus => pass::<T, _>(left, right, T::Native::add, T::Native::sums_fit),
+        Operator::Minus => pass::<T, _>(left, right, T::Native::subtract, T::Native::sums_fit),
+        Operator::Multiply => pass::<T, _>(left, right, T::Native::multiply, T::Native::products_fit),
         _ => None,
-    }
+    }?;
+    Some(Arc::new(results))
 }
 
-fn pass<T: ArrowPrimitiveType>(
+/// Decimals whose digits need no shift.
+fn decimals(operator: Operator, left: (&dyn Datum, i8), right: &dyn Datum, to: &DataType) -> Option<ArrayRef> {
+    let (left, left_scale) = left;
+    let (DataType::Decimal128(_, right_scale), DataType::Decimal128(_, scale)) = (right.get().0.data_type(), to) else {
+        return None;
+    };
+    let equal = left_scale == *right_scale && left_scale == *scale;
+    let results = match operator {
+        Operator::Plus if equal => pass::<Decimal128Type, _>(
+            left,
+            right,
+            |left, right, seen| {
+                let sum = left.wrapping_add(right);
+                *seen |= overflow(left, right, sum) | bits(sum);
+                sum
+            },
+            has_digits_left,
+        ),
+        Operator::Minus if equal => pass::<Decimal128Type, _>(
+            left,
+            right,
+            |left, right, seen| {
+                let difference = left.wrapping_sub(right);
+                *seen |= overflow(left, !right, difference) | bits(difference);
+                difference
+            },
+            has_digits_left,
+        ),
+        // Of two numbers of 64 bits: at most two to the power of 126, which has 38 digits.
+        Operator::Multiply if left_scale.checked_add(*right_scale) == Some(*scale) => pass::<Decimal128Type, _>(
+            left,
+            right,
+            |left, right, seen| {
+                *seen |= beyond_64_bits(left) | beyond_64_bits(right);
+                i128::from(left as i64) * i128::from(right as i64)
+            },
+            |seen: i64| seen == 0,
+        ),
+        _ => return None,
+    }?;
+    Some(Arc::new(results.with_data_type(to.clone())))
+}
+
+/// All bits where a sum has overflowed, else none.
+#[inline(always)]
+fn overflow(left: i128, right: i128, sum: i128) -> i64 {
+    (((left ^ sum) & (right ^ sum)) >> 127) as i64
+}
+
+/// The upper half of the bits of a number, less its sign.
+#[inline(always)]
+fn bits(value: i128) -> i64 {
+    ((value ^ (value >> 127)) >> 64) as i64
+}
+
+/// Not 0 where a number has more than 64 bits.
+#[inline(always)]
+fn beyond_64_bits(value: i128) -> i64 {
+    (value >> 64) as i64 ^ (value as i64 >> 63)
+}
+
+/// Whether no value has more than 126 bits, and so none more than 38 digits.
+fn has_digits_left(seen: i64) -> bool {
+    (seen as u64) >> 62 == 0
+}
+
+fn pass<T: ArrowPrimitiveType, S: Default>(
     left: &dyn Datum,
     right: &dyn Datum,
-    step: impl Fn(T::Native, T::Native, &mut Seen<T::Native>) -> T::Native,
-    fit: impl Fn(Seen<T::Native>) -> bool,
-) -> Option<ArrayRef>
-where
-    T::Native: Signed,
-{
+    step: impl Fn(T::Native, T::Native, &mut S) -> T::Native,
+    fit: impl Fn(S) -> bool,
+) -> Option<PrimitiveArray<T>> {
     let ((left, left_is_scalar), (right, right_is_scalar)) = (left.get(), right.get());
     let (left, right) = (left.as_primitive_opt::<T>()?, right.as_primitive_opt::<T>()?);
-    let mut seen = Seen::default();
+    let mut seen = S::default();
     let one = |array: &PrimitiveArray<T>| array.is_valid(0).then(|| array.value(0));
     let (values, nulls): (Vec<T::Native>, _) = match (left_is_scalar, right_is_scalar) {
         (false, false) if left.len() == right.len() => {
@@ -115,12 +180,12 @@ where
         }
         _ => return None,
     };
-    fit(seen).then(|| Arc::new(PrimitiveArray::<T>::new(values.into(), nulls)) as ArrayRef)
+    fit(seen).then(|| PrimitiveArray::<T>::new(values.into(), nulls))
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{Int8Array, Scalar};
+    use arrow::array::{Decimal128Array, Int8Array, Scalar};
 
     use super::*;
 
@@ -128,6 +193,7 @@ mod tests {
     fn every_pair_of_bytes_is_right_or_alarming() {
         for left in i8::MIN..=i8::MAX {
             for right in i8::MIN..=i8::MAX {
+                let byte = DataType::Int8;
                 let (a, b) = (Int8Array::from(vec![left]), Int8Array::from(vec![right]));
                 for (operator, literal) in [
                     (Operator::Plus, left.checked_add(right)),
@@ -135,7 +201,9 @@ mod tests {
                     (Operator::Multiply, left.checked_mul(right)),
                 ] {
                     let scalar = Scalar::new(b.clone());
-                    for found in [compute(operator, &a, &b), compute(operator, &a, &scalar)].into_iter().flatten() {
+                    for found in
+                        [compute(operator, &a, &b, &byte), compute(operator, &a, &scalar, &byte)].into_iter().flatten()
+                    {
                         assert_eq!(
                             Some(found.as_primitive::<Int8Type>().value(0)),
                             literal,
@@ -144,8 +212,40 @@ mod tests {
                     }
                 }
                 // Sums are alarming only where they overflow.
-                assert_eq!(compute(Operator::Plus, &a, &b).is_some(), left.checked_add(right).is_some());
+                assert_eq!(compute(Operator::Plus, &a, &b, &byte).is_some(), left.checked_add(right).is_some());
             }
         }
+    }
+
+    /// Those near the limits, where Arrow's kernels and a check of every value decide.
+    #[test]
+    fn every_pair_of_decimals_is_right_or_alarming() {
+        let limit = 10i128.pow(38) - 1;
+        let near = [0, 1, 7, i128::from(i64::MAX), 1 << 64, 1 << 126, limit / 2, limit - 1, limit, i128::MAX];
+        let values: Vec<i128> = near.iter().flat_map(|&value| [value, -value, !value, value / 3]).collect();
+        let one = |value: i128, scale| Decimal128Array::from(vec![value]).with_precision_and_scale(38, scale).unwrap();
+        let mut computed = 0;
+        for (&left, &right) in values.iter().flat_map(|left| values.iter().map(move |right| (left, right))) {
+            for (operator, scale, literal) in [
+                (Operator::Plus, 2, left.checked_add(right)),
+                (Operator::Minus, 2, left.checked_sub(right)),
+                (Operator::Multiply, 4, left.checked_mul(right)),
+            ] {
+                let to = DataType::Decimal128(38, scale);
+                let (a, b) = (one(left, 2), one(right, 2));
+                let scalar = Scalar::new(b.clone());
+                for found in [compute(operator, &a, &b, &to), compute(operator, &a, &scalar, &to)].into_iter().flatten()
+                {
+                    assert_eq!(found.data_type(), &to);
+                    let value = found.as_primitive::<Decimal128Type>().value(0);
+                    assert_eq!(Some(value), literal, "{left} {operator} {right}");
+                    assert!(value.unsigned_abs() <= limit as u128, "{left} {operator} {right}");
+                    computed += 1;
+                }
+            }
+        }
+        assert!(computed > 1000, "{computed}");
+        // Digits that would have to be shifted are not computed here.
+        assert!(compute(Operator::Plus, &one(1, 2), &one(1, 3), &DataType::Decimal128(38, 3)).is_none());
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn classes(
 ) -> std::result::Result<Classes, String> {
     let label = match label.data_type() {
         DataType::Boolean => cast(label, &DataType::Utf8).map_err(|error| error.to_string())?,
-        data_type if data_type.is_floating() || data_type.is_nested() => {
+        data_type if KeyColumn::normal_type(data_type).is_none() => {
             return Err(format!("labels are {data_type}, but {task} needs classes: integers or text"));
         }
         _ => Arc::clone(label),

@@ -1,0 +1,41 @@
+//! Aggregates of all rows that statistics answer, but for those with a FILTER.
+//!
+//! DataFusion 55 looks below the last stage of such an aggregate for its first one, passes over it where it has a FILTER,
+//! and takes the first stage of another aggregate further below for it: `SELECT count(*) FILTER (WHERE c > 0) FROM (SELECT
+//! count(*) AS c FROM t)` failed with "Input field name count(Int64(1)) does not match".
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+
+type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+
+/// The rule, which does not see such aggregates, nor what is above them.
+#[derive(Debug)]
+pub(super) struct UnfilteredStatistics(pub(super) Rule);
+
+impl PhysicalOptimizerRule for UnfilteredStatistics {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let filtered = plan.exists(|plan| {
+            let aggregate = plan.downcast_ref::<AggregateExec>();
+            Ok(aggregate.is_some_and(|aggregate| aggregate.filter_expr().iter().any(Option::is_some)))
+        })?;
+        match filtered {
+            true => Ok(plan.map_children(|child| self.optimize(child, config).map(Transformed::yes))?.data),
+            false => self.0.optimize(plan, config),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.0.schema_check()
+    }
+}

@@ -1,0 +1,97 @@
+//! Strings that windows look up, as arrays: `lag(s)`, `first_value(s)` and their like.
+//!
+//! What `Windows` does for the rows of a window is not enough for these functions: DataFusion 55 appends their results to
+//! one another, and results that are views hold the buffers of all that came before. So they look up arrays, and give
+//! views again above the window.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{Column, Result};
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Projection, Window, WindowFunctionDefinition, cast};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// The functions whose value is one of their first argument's.
+const LOOK_UPS: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
+
+/// Has them look up arrays.
+#[derive(Debug, Default)]
+pub(crate) struct WindowStrings;
+
+impl OptimizerRule for WindowStrings {
+    fn name(&self) -> &str {
+        "window_strings"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Window(window) => over_arrays(window),
+            other => Ok(Transformed::no(other)),
+        }
+    }
+}
+
+fn over_arrays(window: Window) -> Result<Transformed<LogicalPlan>> {
+    let input = Arc::clone(&window.input);
+    // What is computed stands below the window: a function of strings takes them as they are there.
+    let mut columns: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
+    let given = columns.len();
+    let names = NamePreserver::new_for_projection();
+    let mut changed = false;
+    let mut functions = Vec::with_capacity(window.window_expr.len());
+    for expr in &window.window_expr {
+        let name = names.save(expr);
+        let mut function = expr.clone().unalias();
+        if let Expr::WindowFunction(called) = &mut function
+            && let Some(array) = array_of(called, &window)?
+        {
+            let of = &mut called.params.args[0];
+            if !matches!(of, Expr::Column(_)) {
+                let own = format!("__looked_up_{}", columns.len());
+                columns.push(std::mem::take(of).alias(&own));
+                *of = Expr::Column(Column::new_unqualified(own));
+            }
+            *of = cast(std::mem::take(of), array);
+            functions.push(name.restore(function));
+            changed = true;
+        } else {
+            functions.push(expr.clone());
+        }
+    }
+    if !changed {
+        return Ok(Transformed::no(LogicalPlan::Window(window)));
+    }
+    let input = match columns.len() > given {
+        true => Arc::new(LogicalPlan::Projection(Projection::try_new(columns, input)?)),
+        false => input,
+    };
+    let arrays = Window::try_new(functions, input)?;
+    let views = window.schema.iter().map(|(qualifier, field)| {
+        let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
+        match column.get_type(&arrays.schema)? == *field.data_type() {
+            true => Ok(column),
+            false => Ok(cast(column, field.data_type().clone()).alias_qualified(qualifier.cloned(), field.name())),
+        }
+    });
+    let views = views.collect::<Result<Vec<_>>>()?;
+    Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(views, Arc::new(LogicalPlan::Window(arrays)))?)))
+}
+
+/// The type of array that a function is to look up where it looks up views.
+fn array_of(called: &WindowFunction, window: &Window) -> Result<Option<DataType>> {
+    let WindowFunctionDefinition::WindowUDF(function) = &called.fun else { return Ok(None) };
+    let Some(of) = called.params.args.first().filter(|_| LOOK_UPS.contains(&function.name())) else { return Ok(None) };
+    Ok(match of.get_type(window.input.schema())? {
+        DataType::Utf8View => Some(DataType::LargeUtf8),
+        DataType::BinaryView => Some(DataType::LargeBinary),
+        _ => None,
+    })
+}
