@@ -239,6 +239,9 @@ GRAPHS = {
     "170,000 nodes, 1.2 M edges, 128 features, 40 classes": (made, 0.2, 1, False, ["8x"] * 5),
 }
 
+# Models of curved spaces, with the options of their peer.
+CURVED = {"hgcn": "", "cusp": ", 'H22,E21,S21' AS factors, 'unit' AS edge_weights, 0 AS frequencies"}
+
 # One part that is watched in every epoch, made of the published validation and test nodes.
 WATCHED = [
     "CREATE SCHEMA watched",
@@ -270,6 +273,7 @@ def export(bonnet, preparation, folder):
 def training(bonnet, table, repeats, epochs):
     def epoch(preparation, model, threads, epochs, runs):
         job = f"SELECT 'watched' AS graph, '{model}' AS model, 0 AS seed, {epochs} AS epochs, 'row' AS normalize"
+        job += CURVED.get(model, "")
         query = f"SELECT status, 1000 * train_seconds / epochs_run AS ms FROM train(({job}))"
         # Several runs, one after the other, each in a statement of its own.
         _, _, idle = bonnet.run(preparation, threads)
@@ -279,7 +283,7 @@ def training(bonnet, table, repeats, epochs):
             sys.exit(f"training failed: {output}")
         return statistics.median(row["ms"] for row in rows), (busy - idle) / (runs * epochs)
 
-    def one_model(make, folder, model, threads, epochs, runs):
+    def one_model(make, folder, model, threads, epochs, runs, script=("train_pyg.py",)):
         def measure():
             require_modules("torch", "torch_geometric")
             preparation = [*make(), *WATCHED]
@@ -287,7 +291,7 @@ def training(bonnet, table, repeats, epochs):
                 export(bonnet, preparation, folder)
             ours, theirs = [], []
             for _ in range(repeats):
-                found = peer("train_pyg.py", folder, model, threads or 0, epochs)
+                found = peer(*script, folder, model, threads or 0, epochs)
                 theirs.append((found["median_ms"], found["processor_ms"]))
                 ours.append(epoch(preparation, model, threads, epochs, runs))
             return ours, theirs
@@ -300,6 +304,13 @@ def training(bonnet, table, repeats, epochs):
                 for threads, words in [(1, "1 thread"), (None, "all threads")][0 if both else 1 :]:
                     measure = one_model(make, pathlib.Path(folder), model, threads, max(1, int(share * epochs)), runs)
                     table.row(f"{name}, an epoch on {graph}, {words}; PyTorch Geometric", target, measure)
+
+    with tempfile.TemporaryDirectory() as folder:
+        for model in CURVED:
+            make, share, runs, _, _ = GRAPHS["Cora"]
+            script = ("curved_torch.py", "times")
+            measure = one_model(make, pathlib.Path(folder), model, 1, max(1, int(share * epochs)), runs, script)
+            table.row(f"{model}, an epoch on Cora, 1 thread; PyTorch with the papers' formulas", "10x", measure)
 
     def core_use():
         attach = f"ATTACH '{require_data('planetoid/cora')}' AS cora (TYPE planetoid)"

@@ -5,7 +5,7 @@ all their coordinates, exponentials and logarithms between the steps.
     python curved_torch.py times FOLDER MODEL THREADS EPOCHS
 
 `fixture` writes outputs of small models in double precision, which the tests of udfs/learning compare with ours. `times` prints
-milliseconds per epoch on a graph that train_pyg.py reads: MODEL is gcn, hgcn (Chami et al. 2019, Eq. 6-11, hyperboloid) or cusp
+milliseconds per epoch, and of the processor, on a graph that train_pyg.py reads: MODEL is gcn, hgcn (Chami et al. 2019, Eq. 6-11, hyperboloid) or cusp
 (Grover et al. 2025, Eq. 5-8, three factors, ten hops, edges of weight 1); an epoch is train_pyg.py's. Needs torch, and
 torch_geometric for `times`.
 """
@@ -222,20 +222,22 @@ def times(folder, model, threads, epochs):
     optimizer = torch.optim.Adam(w.values(), lr=0.01, weight_decay=5e-4)
     forward = {"gcn": gcn, "hgcn": hgcn, "cusp": cusp}[model]
     more = (factors, 10) if model == "cusp" else ()
-    milliseconds = []
+    milliseconds, processor = [], []
     for _ in range(min(WARM_UP, int(epochs)) + int(epochs)):
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         optimizer.zero_grad()
         z = forward(data.x, p, w, 2, lambda x: F.dropout(x, 0.5), *more)
         F.cross_entropy(z[data.train_mask], data.y[data.train_mask]).backward()
         optimizer.step()
         with torch.no_grad():
             right = forward(data.x, p, w, 2, lambda x: x, *more).argmax(dim=1) == data.y
-            accuracies = [float(right[mask].float().mean()) for mask in (data.val_mask, data.test_mask)]
+            accuracy = float(right[data.val_mask].float().mean())
         milliseconds.append(1e3 * (time.perf_counter() - start))
+        processor.append(1e3 * (time.process_time() - busy))
     timed = milliseconds[-int(epochs) :]
     report = {"median_ms": statistics.median(timed), "least_ms": min(timed), "threads": torch.get_num_threads()}
-    print(json.dumps(report | {"test_accuracy": accuracies[-1]}))
+    report["processor_ms"] = statistics.mean(processor[-int(epochs) :])
+    print(json.dumps(report | {"watched_accuracy": accuracy}))
 
 
 if __name__ == "__main__":

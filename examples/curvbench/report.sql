@@ -1,45 +1,66 @@
--- The tables that tables.sql trained, in Markdown: what the paper prints, ours under each split, and how many of the paper's
+-- What tables.sql has trained so far, in Markdown: what the paper prints, ours under each split, and how many of the paper's
 -- deviations ours is above it. Figures in percent, mean and sample deviation over five seeds.
 
 \format markdown
 \set table03 :data /curvbench_paper/table03.csv
 \set table04 :data /curvbench_paper/table04.csv
+\set table08 :data /curvbench_paper/table08.csv
+\set table09 :data /curvbench_paper/table09.csv
+\set efficiency :data /curvbench_paper/efficiency.csv
 
 CREATE OR REPLACE VIEW curvbench_printed AS
-SELECT 'node_classification' AS task, dataset, model_label AS label, mean, std FROM :'table03'
-UNION ALL
-SELECT 'link_prediction', dataset, model_label, mean, std FROM :'table04';
+SELECT 'node_classification' AS task, 'accuracy' AS metric, dataset, model AS label, mean, std FROM :'table03'
+UNION ALL SELECT 'node_classification', 'macro-F1', dataset, model, mean, std FROM :'table08'
+UNION ALL SELECT 'link_prediction', 'AUC', dataset, model, mean, std FROM :'table04'
+UNION ALL SELECT 'link_prediction', 'AP', dataset, model, mean, std FROM :'table09';
 
 CREATE OR REPLACE VIEW curvbench_ours AS
-SELECT r.task, r.dataset, r.scheme, m.label, r.configuration, count(*) AS seeds, 100 * avg(test) AS mean,
-       100 * stddev(test) AS deviation
-FROM curvbench_runs r
-JOIN curvbench_chosen c ON c.task = r.task AND c.dataset = r.dataset AND c.scheme = r.scheme AND c.model = r.model
-    AND c.configuration = r.configuration
-JOIN (VALUES ('mlp', 'MLP'), ('gcn', 'GCN'), ('gat', 'GAT'), ('graphsage', 'GraphSAGE'), ('pcnet', 'PCNet')) AS m(model, label)
-    ON m.model = r.model
-WHERE r.status = 'ok' GROUP BY r.task, r.dataset, r.scheme, m.label, r.configuration;
+WITH chosen AS (
+    SELECT r.*, m.label, m.family
+    FROM curvbench_results r JOIN curvbench_models m ON m.model = r.model
+    JOIN curvbench_chosen c ON c.task = r.task AND c.dataset = r.dataset AND c.scheme = r.scheme AND c.model = r.model
+        AND c.configuration = r.configuration
+    WHERE r.status = 'ok'
+), figures AS (
+    SELECT *, CASE task WHEN 'link_prediction' THEN 'AUC' ELSE 'accuracy' END AS metric, test AS figure FROM chosen
+    UNION ALL SELECT *, CASE task WHEN 'link_prediction' THEN 'AP' ELSE 'macro-F1' END, second FROM chosen
+)
+SELECT task, metric, dataset, scheme, label, family, configuration, count(*) AS seeds, 100 * avg(figure) AS mean,
+       100 * stddev(figure) AS deviation
+FROM figures GROUP BY task, metric, dataset, scheme, label, family, configuration HAVING count(*) = 5;
+
+CREATE OR REPLACE VIEW curvbench_beside AS
+SELECT o.*, coalesce(p.mean || ' ± ' || p.std, '') AS paper, o.mean::DECIMAL(5, 2) || ' ± ' || o.deviation::DECIMAL(5, 2) AS ours,
+       ((o.mean - p.mean) / nullif(p.std, 0))::DECIMAL(8, 1) AS deviations
+FROM curvbench_ours o
+LEFT JOIN curvbench_printed p ON p.task = o.task AND p.metric = o.metric AND p.dataset = o.dataset AND p.label = o.label;
 
 \echo
-\echo Table 3: node classification, accuracy
+\echo Tables 3 and 8: node classification
 \echo
-SELECT o.dataset, o.label AS model, o.scheme AS split, p.mean || ' ± ' || p.std AS paper,
-       o.mean::DECIMAL(5, 2) || ' ± ' || o.deviation::DECIMAL(5, 2) AS ours,
-       ((o.mean - p.mean) / nullif(p.std, 0))::DECIMAL(6, 1) AS deviations, o.configuration AS chosen
-FROM curvbench_ours o JOIN curvbench_printed p ON p.task = o.task AND p.dataset = o.dataset AND p.label = o.label
-WHERE o.task = 'node_classification' AND o.seeds = 5 ORDER BY o.dataset, o.label, o.scheme DESC;
+SELECT a.dataset, a.label AS model, a.scheme AS split, a.paper AS paper_accuracy, a.ours AS our_accuracy, a.deviations,
+       f.paper AS paper_f1, f.ours AS our_f1, f.deviations AS deviations_f1, a.configuration AS chosen
+FROM curvbench_beside a JOIN curvbench_beside f ON f.task = a.task AND f.dataset = a.dataset AND f.scheme = a.scheme AND f.label = a.label
+WHERE a.metric = 'accuracy' AND f.metric = 'macro-F1' ORDER BY a.dataset, a.label, a.scheme DESC;
 
 \echo
-\echo Table 4: link prediction, AUC
+\echo Tables 4 and 9: link prediction
 \echo
-SELECT o.dataset, o.label AS model, o.scheme AS split, p.mean || ' ± ' || p.std AS paper,
-       o.mean::DECIMAL(5, 2) || ' ± ' || o.deviation::DECIMAL(5, 2) AS ours,
-       ((o.mean - p.mean) / nullif(p.std, 0))::DECIMAL(6, 1) AS deviations, o.configuration AS chosen
-FROM curvbench_ours o JOIN curvbench_printed p ON p.task = o.task AND p.dataset = o.dataset AND p.label = o.label
-WHERE o.task = 'link_prediction' AND o.seeds = 5 ORDER BY o.dataset, o.label;
+SELECT a.dataset, a.label AS model, a.paper AS paper_auc, a.ours AS our_auc, a.deviations, f.paper AS paper_ap, f.ours AS our_ap,
+       f.deviations AS deviations_ap, a.configuration AS chosen
+FROM curvbench_beside a JOIN curvbench_beside f ON f.task = a.task AND f.dataset = a.dataset AND f.scheme = a.scheme AND f.label = a.label
+WHERE a.metric = 'AUC' AND f.metric = 'AP' ORDER BY a.dataset, a.label;
 
 \echo
-\echo Runs that failed.
+\echo Efficiency (Figures 2 to 4): medians of the seconds of a run, training and test, node classification
 \echo
-SELECT task, dataset, scheme, model, configuration, seed, status, error FROM curvbench_runs
+SELECT m.label AS model, median(r.train_seconds)::DECIMAL(10, 3) AS train_seconds, median(r.test_seconds)::DECIMAL(10, 4) AS test_seconds,
+       max(p.value) FILTER (WHERE p.quantity = 'train_median') AS paper_train, max(p.value) FILTER (WHERE p.quantity = 'test_median') AS paper_test
+FROM curvbench_results r JOIN curvbench_models m ON m.model = r.model LEFT JOIN :'efficiency' p ON p.model = m.label
+WHERE r.task = 'node_classification' AND r.status = 'ok' GROUP BY m.label ORDER BY train_seconds;
+
+\echo
+\echo Runs that failed
+\echo
+SELECT task, dataset, scheme, model, configuration, seed, status, error FROM curvbench_results
 WHERE status <> 'ok' ORDER BY task, dataset, scheme, model, configuration, seed;
