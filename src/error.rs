@@ -14,9 +14,9 @@ pub enum Error {
     /// The statement is refused or failed; the text says what, where and what to do.
     #[error("{0}")]
     Statement(String),
-    /// The query was cancelled or ran past its time.
+    /// The text is no SQL; the text says what was expected and where.
     #[error("{0}")]
-    Cancelled(String),
+    Syntax(String),
     /// DataFusion refused the statement or failed in running it.
     #[error("{}", message(.0))]
     DataFusion(#[from] DataFusionError),

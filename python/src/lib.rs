@@ -4,7 +4,6 @@
 //! package is Python. [`adbc`] is the driver, which other languages load too.
 
 pub mod adbc;
-mod class;
 #[cfg(feature = "python")]
 mod py;
 

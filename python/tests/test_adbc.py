@@ -99,14 +99,16 @@ def test_catalogs_tables_and_columns_are_listed(adbc):
 
 def test_errors_have_their_class(adbc):
     with adbc.cursor() as cursor:
-        with pytest.raises(dbapi.ProgrammingError, match="nowhere"):
+        with pytest.raises(dbapi.ProgrammingError, match="nowhere") as error:
             cursor.execute("SELECT * FROM nowhere")
+        assert error.value.sqlstate == "42P01"
         with pytest.raises(dbapi.ProgrammingError, match="2 values"):
             cursor.execute("SELECT ?", (1, 2))
         cursor.execute("CREATE TABLE k(x INT PRIMARY KEY)")
         cursor.execute("INSERT INTO k VALUES (1)")
-        with pytest.raises(dbapi.IntegrityError, match="PRIMARY KEY"):
+        with pytest.raises(dbapi.IntegrityError, match="PRIMARY KEY") as error:
             cursor.execute("INSERT INTO k VALUES (1)")
+        assert error.value.sqlstate == "23505"
     with pytest.raises(dbapi.Error, match="there is no option color"):
         dbapi.connect(driver=DRIVER, db_kwargs={"color": "red"}, autocommit=True)
 

@@ -95,16 +95,18 @@ def test_executemany_counts_the_rows_of_all(con):
 
 
 def test_errors_have_their_class_and_the_engines_words(con):
-    con.sql("CREATE TABLE k(x INT PRIMARY KEY)")
-    con.sql("INSERT INTO k VALUES (1)")
+    con.sql("CREATE TABLE k(x INT PRIMARY KEY, y INT NOT NULL)")
+    con.sql("INSERT INTO k VALUES (1, 2)")
     for error, text, part in [
         (bonnetdb.ProgrammingError, "SELEC 1", "SELEC"),
         (bonnetdb.ProgrammingError, "SELECT * FROM nowhere", "nowhere"),
         (bonnetdb.ProgrammingError, "SET bonnet.device = 'abacus'", "abacus"),
         (bonnetdb.DataError, "SELECT 'x'::INT FROM (VALUES (1))", "x"),
         (bonnetdb.DataError, "SELECT sum(x) FROM (VALUES (9223372036854775807), (1)) AS t(x)", "(?i)overflow|range|BIGINT"),
-        (bonnetdb.IntegrityError, "INSERT INTO k VALUES (1)", "PRIMARY KEY"),
-        (bonnetdb.IntegrityError, "INSERT INTO k VALUES (NULL)", "NULL"),
+        (bonnetdb.DataError, "SELECT x / 0 FROM k", "zero"),
+        (bonnetdb.IntegrityError, "INSERT INTO k VALUES (1, 2)", "PRIMARY KEY"),
+        (bonnetdb.IntegrityError, "INSERT INTO k VALUES (NULL, 2)", "NULL"),
+        (bonnetdb.IntegrityError, "INSERT INTO k VALUES (2, NULL)", "column y is NOT NULL"),
         (bonnetdb.DatabaseError, "SELECT * FROM 'missing.parquet'", "missing.parquet"),
     ]:
         with pytest.raises(error, match=part):

@@ -40,6 +40,10 @@ def test_sqlalchemy_reads_the_catalog_and_pandas_the_rows(address):
         connection.execute(table.insert(), [{"model": "gcn", "accuracy": 0.5}, {"model": "mlp", "accuracy": None}])
         query = sqlalchemy.select(table.c.model, table.c.accuracy).where(table.c.accuracy.is_not(None)).order_by(table.c.model)
         assert connection.execute(query).fetchall() == [("gcn", 0.5)]
+        with pytest.raises(sqlalchemy.exc.IntegrityError, match="NOT NULL"):
+            connection.execute(table.insert(), [{"model": None, "accuracy": 0.5}])
+        with pytest.raises(sqlalchemy.exc.ProgrammingError, match="nowhere"):
+            connection.execute(sqlalchemy.text("SELECT * FROM nowhere"))
     inspector = sqlalchemy.inspect(engine)
     assert inspector.default_schema_name == "main" and "main" in inspector.get_schema_names()
     assert inspector.get_table_names() == ["runs"] and inspector.get_view_names() == ["best"] and inspector.has_table("runs")

@@ -30,14 +30,14 @@ const SET: &str = "SET bonnet.name = value, the value in quotes unless it is a w
 pub fn parse(text: &str) -> Result<Statement> {
     let tokens = Tokenizer::new(&BonnetDialect, text)
         .tokenize_with_location()
-        .map_err(|error| Error::statement(error.to_string()))?;
+        .map_err(|error| Error::Syntax(error.to_string()))?;
     depth::check(&tokens)?;
     let tokens = everyday_tokens::rewrite(tokens)?;
     let tokens = pivot_statement::rewrite(from_first::rewrite(tokens))?;
     let mut parser = DFParserBuilder::new(tokens.clone()).with_dialect(&BonnetDialect).build()?;
     while parser.parser.consume_token(&Token::SemiColon) {}
     if parser.parser.peek_token().token == Token::EOF {
-        return Err(Error::statement("there is no statement in the text"));
+        return Err(Error::Syntax("there is no statement in the text".to_owned()));
     }
     let statement = statement(&mut parser, &tokens)?;
     while parser.parser.consume_token(&Token::SemiColon) {}
@@ -58,7 +58,7 @@ fn datafusion_error(error: DataFusionError) -> Error {
 fn sql<T>(result: Result<T, ParserError>) -> Error {
     match result {
         Err(error) => parser_error(error),
-        Ok(_) => Error::statement("the statement does not end where it should"),
+        Ok(_) => Error::Syntax("the statement does not end where it should".to_owned()),
     }
 }
 

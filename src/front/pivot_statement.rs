@@ -30,9 +30,9 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
             }
             // A column or table called pivot, unless the statement begins with it.
             Ok(None) if !is_first => {}
-            Ok(None) => return Err(Error::statement(format!("PIVOT lacks its table or ON; the form is {FORM}"))),
+            Ok(None) => return Err(Error::Syntax(format!("PIVOT lacks its table or ON; the form is {FORM}"))),
             Err(error) => {
-                return Err(Error::statement(format!("{}; the form is {FORM}", parser_error(error))));
+                return Err(Error::Syntax(format!("{}; the form is {FORM}", parser_error(error))));
             }
         }
     }

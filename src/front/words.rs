@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// The engine's error for what the parser says.
 pub(super) fn parser_error(error: ParserError) -> Error {
-    Error::statement(match error {
+    Error::Syntax(match error {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
         ParserError::RecursionLimitExceeded => format!(
             "the statement is nested too deeply: at most {NESTED} levels of parentheses, CASE, NOT and subqueries"
@@ -20,7 +20,7 @@ pub(super) fn parser_error(error: ParserError) -> Error {
 
 /// Adds the form that a statement takes to the parser's error.
 pub(super) fn with_form<T>(form: &str, result: Result<T, ParserError>) -> Result<T> {
-    result.map_err(|error| Error::statement(format!("{}; the form is {form}", parser_error(error))))
+    result.map_err(|error| Error::Syntax(format!("{}; the form is {form}", parser_error(error))))
 }
 
 /// The words that the statement begins with, in upper case; at most four.

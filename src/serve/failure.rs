@@ -1,6 +1,5 @@
 //! Errors as PostgreSQL's clients read them: a class, a message, what to do, and the place in the statement.
 
-use datafusion::common::DataFusionError;
 use pgwire::messages::response::ErrorResponse;
 
 use crate::Error;
@@ -19,42 +18,6 @@ pub(super) struct Failure {
     /// Whether the connection ends.
     pub fatal: bool,
 }
-
-/// Signs of a class in the text of an error, the first that is found counts.
-const CLASSES: &[(&str, &str)] = &[
-    ("bonnet.external_access is off", "42501"),
-    ("bonnet.statement_timeout", "57014"),
-    ("read-only", "25006"),
-    ("for reading alone", "25006"),
-    ("transaction is open already", "25001"),
-    ("no transaction is open", "25P01"),
-    ("transaction of several changes", "0A000"),
-    ("cannot undo", "0A000"),
-    ("memory limit", "53200"),
-    ("defect", "XX000"),
-    ("Internal error", "XX000"),
-    ("there is no table", "42P01"),
-    ("there is no view", "42P01"),
-    ("' not found", "42P01"),
-    ("there is no schema", "3F000"),
-    ("there is no function", "42883"),
-    ("Invalid function", "42883"),
-    ("there is no setting", "42704"),
-    ("exists already", "42P07"),
-    ("already exists", "42P07"),
-    ("division by zero", "22012"),
-    ("verflow", "22003"),
-    ("out of range", "22003"),
-    ("Cannot cast", "22P02"),
-    ("cannot be cast", "22P02"),
-    ("not supported", "0A000"),
-    ("Parser error", "42601"),
-    ("expected", "42601"),
-    ("Expected", "42601"),
-];
-
-/// Syntax errors and refusals of access, where nothing more is known.
-const STATEMENT: &str = "42000";
 
 impl Failure {
     /// An error of this class.
@@ -83,14 +46,7 @@ impl Failure {
     /// An error of the engine in a statement.
     pub(super) fn of(error: &Error, statement: &str) -> Self {
         let text = error.to_string();
-        let sign = CLASSES.iter().find(|(sign, _)| text.contains(sign)).map(|(_, code)| *code);
-        let code = match error {
-            Error::Cancelled(_) => "57014",
-            Error::Io(_) => "58030",
-            Error::DataFusion(error) => kind(error).or(sign).unwrap_or(STATEMENT),
-            Error::Statement(_) => sign.unwrap_or(STATEMENT),
-        };
-        Self { position: position(&text, statement), ..Self::new(code, without_place(&text)) }
+        Self { position: position(&text, statement), ..Self::new(error.kind().sqlstate(), without_place(&text)) }
     }
 
     /// The error as a message of the protocol.
@@ -101,21 +57,6 @@ impl Failure {
         fields.extend(self.hint.map(|hint| (b'H', hint)));
         fields.extend(self.position.map(|position| (b'P', position.to_string())));
         ErrorResponse::new(fields)
-    }
-}
-
-/// The class that the kind of DataFusion's error gives.
-fn kind(error: &DataFusionError) -> Option<&'static str> {
-    match error {
-        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => kind(inner),
-        DataFusionError::Shared(inner) => kind(inner),
-        DataFusionError::SQL(..) => Some("42601"),
-        DataFusionError::SchemaError(..) => Some("42703"),
-        DataFusionError::ResourcesExhausted(_) => Some("53200"),
-        DataFusionError::NotImplemented(_) => Some("0A000"),
-        DataFusionError::Internal(_) => Some("XX000"),
-        DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => Some("58030"),
-        _ => None,
     }
 }
 
@@ -149,9 +90,5 @@ mod tests {
         assert_eq!("SELECT é\nFROM tt".chars().nth(14), Some('t'));
         assert_eq!(position("no place", "SELECT"), None);
         assert_eq!(position("Line: 9, Column: 9", "SELECT"), None);
-        let error = Error::DataFusion(DataFusionError::ResourcesExhausted("much".into()).context("while sorting"));
-        assert_eq!(Failure::of(&error, "").code, "53200");
-        assert_eq!(Failure::of(&Error::statement("COPY is refused: bonnet.external_access is off"), "").code, "42501");
-        assert_eq!(Failure::of(&Error::statement("who knows"), "").code, STATEMENT);
     }
 }

@@ -13,9 +13,8 @@ mod statement;
 use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::{OptionConnection, OptionDatabase, OptionValue};
 use adbc_core::{Database, Driver, Optionable};
-use bonnetdb::{Engine, EngineOptions};
+use bonnetdb::{Engine, EngineOptions, ErrorKind};
 
-use crate::class::{Class, class};
 pub use connection::BonnetConnection;
 pub use statement::BonnetStatement;
 
@@ -113,17 +112,31 @@ impl Database for BonnetDatabase {
 
 /// An error of the engine as ADBC has it.
 pub(crate) fn failed(error: bonnetdb::Error) -> Error {
-    let text = error.to_string();
-    let status = match class(&error, &text) {
-        Class::Programming => Status::InvalidArguments,
-        Class::Data => Status::InvalidData,
-        Class::Operational => Status::IO,
-        Class::Timeout => Status::Timeout,
-        Class::Integrity => Status::Integrity,
-        Class::Internal => Status::Internal,
-        Class::NotSupported => Status::NotImplemented,
+    let kind = error.kind();
+    let status = match kind {
+        ErrorKind::UnknownTable
+        | ErrorKind::UnknownSchema
+        | ErrorKind::UnknownColumn
+        | ErrorKind::UnknownFunction
+        | ErrorKind::UnknownSetting
+        | ErrorKind::Syntax
+        | ErrorKind::AlreadyExists
+        | ErrorKind::Statement
+        | ErrorKind::Forbidden
+        | ErrorKind::ReadOnly => Status::InvalidArguments,
+        ErrorKind::DivisionByZero | ErrorKind::OutOfRange | ErrorKind::Cast | ErrorKind::Data => Status::InvalidData,
+        ErrorKind::RepeatedKey | ErrorKind::MissingValue => Status::Integrity,
+        ErrorKind::NotSupported => Status::NotImplemented,
+        ErrorKind::TransactionOpen | ErrorKind::NoTransaction => Status::InvalidState,
+        ErrorKind::Memory | ErrorKind::Files => Status::IO,
+        ErrorKind::Timeout => Status::Timeout,
+        ErrorKind::Internal => Status::Internal,
     };
-    Error::with_message_and_status(text, status)
+    let mut failed = Error::with_message_and_status(error.to_string(), status);
+    for (letter, byte) in failed.sqlstate.iter_mut().zip(kind.sqlstate().bytes()) {
+        *letter = byte as std::ffi::c_char;
+    }
+    failed
 }
 
 fn no_option(name: &str) -> Error {

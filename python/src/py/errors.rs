@@ -1,11 +1,9 @@
 //! The exceptions of PEP 249, and which of them an error of the engine is.
 
-use bonnetdb::Error as EngineError;
+use bonnetdb::{Error as EngineError, ErrorKind};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-
-use crate::class::{Class, class};
 
 create_exception!(bonnetdb, Warning, PyException, "Something to know that is no error.");
 create_exception!(bonnetdb, Error, PyException, "Any error of the engine.");
@@ -43,15 +41,28 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NotSupportedError", py.get_type::<NotSupportedError>())
 }
 
-/// An error of the engine as the exception of its class, with the engine's text.
+/// An error of the engine as the exception of its kind, with the engine's text.
 pub(super) fn raise(error: EngineError) -> PyErr {
     let text = error.to_string();
-    match class(&error, &text) {
-        Class::Programming => ProgrammingError::new_err(text),
-        Class::Data => DataError::new_err(text),
-        Class::Operational | Class::Timeout => OperationalError::new_err(text),
-        Class::Integrity => IntegrityError::new_err(text),
-        Class::Internal => InternalError::new_err(text),
-        Class::NotSupported => NotSupportedError::new_err(text),
+    match error.kind() {
+        ErrorKind::Syntax
+        | ErrorKind::UnknownTable
+        | ErrorKind::UnknownSchema
+        | ErrorKind::UnknownColumn
+        | ErrorKind::UnknownFunction
+        | ErrorKind::UnknownSetting
+        | ErrorKind::AlreadyExists
+        | ErrorKind::Statement
+        | ErrorKind::Forbidden
+        | ErrorKind::ReadOnly
+        | ErrorKind::TransactionOpen
+        | ErrorKind::NoTransaction => ProgrammingError::new_err(text),
+        ErrorKind::DivisionByZero | ErrorKind::OutOfRange | ErrorKind::Cast | ErrorKind::Data => {
+            DataError::new_err(text)
+        }
+        ErrorKind::RepeatedKey | ErrorKind::MissingValue => IntegrityError::new_err(text),
+        ErrorKind::NotSupported => NotSupportedError::new_err(text),
+        ErrorKind::Memory | ErrorKind::Files | ErrorKind::Timeout => OperationalError::new_err(text),
+        ErrorKind::Internal => InternalError::new_err(text),
     }
 }
