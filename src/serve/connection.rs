@@ -15,7 +15,7 @@ use pgwire::messages::response::{CommandComplete, EmptyQueryResponse, NoticeResp
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 
 use super::Shared;
-use super::catalog::Catalog;
+use super::catalog::{self, Catalog};
 use super::client_settings::ClientSettings;
 use super::failure::Failure;
 use super::keys::Key;
@@ -348,17 +348,25 @@ impl Connection {
             }
             oids.resize(count, 0);
             if oids.contains(&0) || oids.contains(&types::UNKNOWN) {
-                let session = self.client.session.clone();
-                let inferred = self.wire.unless_cancelled(&self.key, session.parameter_types(&text)).await?;
-                // What cannot be planned without values is found wrong, or right, once they are there.
-                let inferred = inferred.unwrap_or_default();
+                let inferred = self.parameter_types(&text).await?;
                 for (i, oid) in oids.iter_mut().enumerate().filter(|(_, oid)| matches!(**oid, 0 | types::UNKNOWN)) {
-                    *oid = inferred.get(&(i + 1)).map_or(types::TEXT, types::of_column);
+                    *oid = inferred.get(&(i + 1)).copied().unwrap_or(types::TEXT);
                 }
             }
         }
         self.statements.insert(name, Prepared { text, parameters: oids });
         Ok(self.wire.put(PgWireBackendMessage::ParseComplete(ParseComplete::new()))?)
+    }
+
+    /// The types of the parameters that a statement gives a type, by their numbers.
+    async fn parameter_types(&mut self, text: &str) -> Result<HashMap<usize, Oid>, Trouble> {
+        if catalog::asks(text) {
+            return Ok(catalog::parameter_types(text));
+        }
+        let session = self.client.session.clone();
+        let inferred = self.wire.unless_cancelled(&self.key, session.parameter_types(text)).await?;
+        // What cannot be planned without values is found wrong, or right, once they are there.
+        Ok(inferred.unwrap_or_default().iter().map(|(number, kind)| (*number, types::of_column(kind))).collect())
     }
 
     fn prepared(&self, name: &str) -> Result<&Prepared, Failure> {

@@ -211,7 +211,10 @@ fn an_error_comes_before_the_sync_of_a_client_that_waits_for_it() {
     let served = Served::new();
     let mut client = served.client();
     // As asyncpg prepares a statement.
-    client.send([parse("", "SELECT nothing", &[]), PgWireFrontendMessage::Flush(Flush::new())]);
+    let flush = PgWireFrontendMessage::Flush(Flush::new());
+    client.send([parse("", "SELECT nothing", &[]), describe(b'S', ""), flush]);
+    let message = client.message();
+    assert!(matches!(message, Some(PgWireBackendMessage::ParseComplete(_))), "{message:?}");
     let message = client.message();
     assert!(matches!(message, Some(PgWireBackendMessage::ErrorResponse(_))), "{message:?}");
     client.send([PgWireFrontendMessage::Sync(Sync::new())]);

@@ -17,7 +17,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Query, SelectItem, SetExpr, Statement, Visit, Visitor, visit_relations,
+    Expr, ObjectName, Query, SelectItem, SetExpr, Statement, TableFactor, Visit, Visitor, visit_relations,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -25,6 +25,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use self::objects::Objects;
 use super::client_settings::ClientSettings;
 use super::statement::rows_of;
+use super::types::Oid;
 use crate::front::ast::name_parts;
 use crate::{Error, Result, Session};
 
@@ -111,6 +112,11 @@ fn parsed(text: &str) -> Option<Query> {
     }
 }
 
+/// The types of the parameters of a query of the catalog, where it says them.
+pub(super) fn parameter_types(statement: &str) -> HashMap<usize, Oid> {
+    parsed(statement).map(|query| rewrite::parameter_types(&query)).unwrap_or_default()
+}
+
 /// Whether a statement is a query of PostgreSQL's catalog alone: all tables that it reads are of `pg_catalog`, or it reads
 /// none and calls a function of PostgreSQL's.
 pub(super) fn asks(statement: &str) -> bool {
@@ -161,6 +167,17 @@ impl Visitor for Seen {
         ControlFlow::Continue(())
     }
 
+    // A function in FROM is no table.
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, args: Some(_), .. } = factor
+            && let Some([name]) = name_parts(name).as_deref()
+            && name == "generate_series"
+        {
+            self.defined.push(name.clone());
+        }
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if let Expr::Cast { data_type, .. } = expr
             && rewrite::is_reference(data_type)
@@ -197,6 +214,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn parameters_have_the_types_that_they_are_cast_to() {
+        let found =
+            parameter_types("SELECT * FROM pg_type WHERE oid = any($1::oid[]) OR typname = $2::text OR oid = $3");
+        assert_eq!(found, HashMap::from([(1, 1028), (2, 25)]));
+    }
+
+    #[test]
     fn queries_of_the_catalog_are_told_from_those_of_tables() {
         for yes in [
             "SELECT version()",
@@ -206,6 +230,7 @@ mod tests {
             "SELECT * FROM pg_class",
             "SELECT n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname !~ '^pg_' ORDER BY 1",
             "WITH x AS (SELECT oid FROM pg_type) SELECT * FROM x",
+            "SELECT s.r FROM pg_type, generate_series(1, array_upper(current_schemas(false), 1)) AS s(r)",
             "SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relname OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default",
         ] {
             assert!(asks(yes), "{yes}");
@@ -216,6 +241,7 @@ mod tests {
             "SELECT * FROM pg_class, t",
             "SELECT * FROM my.pg_class",
             "SELECT * FROM pg_mine",
+            "SELECT * FROM generate_series(1, 3) AS pg_series",
             "SELECT count(*) FROM t WHERE version = 'pg_'",
             "SELECT abs(1), 'pg_'",
             "INSERT INTO t SELECT oid FROM pg_class",

@@ -1,10 +1,11 @@
 //! Queries of PostgreSQL's catalog in words that DataFusion plans.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, Query, Select, SelectItem, SetExpr, Value, VisitMut, VisitorMut,
+    ObjectName, Query, Select, SelectItem, SetExpr, Value, VisitMut, VisitorMut, visit_expressions,
 };
 
 use super::functions::{FORMAT_TYPE, IS_VISIBLE, RELATION_NAME, VIEW_DEFINITION};
@@ -12,7 +13,7 @@ use super::objects::Objects;
 use super::{PG_CATALOG, empty};
 use crate::front::ast::{self, name_parts};
 use crate::serve::client_settings::VERSION;
-use crate::serve::types;
+use crate::serve::types::{self, Oid};
 
 /// What the answers of functions depend on.
 pub(super) struct Known<'a> {
@@ -23,7 +24,6 @@ pub(super) struct Known<'a> {
 
 /// Functions that answer the same whatever they are asked here.
 const CONSTANTS: &[(&str, Constant)] = &[
-    ("array_upper", Constant::Null("INTEGER")),
     ("col_description", Constant::Null("TEXT")),
     ("has_any_column_privilege", Constant::True),
     ("has_column_privilege", Constant::True),
@@ -72,6 +72,7 @@ const CONSTANTS: &[(&str, Constant)] = &[
 
 /// Functions whose answer depends on the session.
 const OF_SESSION: &[&str] = &[
+    "array_upper",
     "current_catalog",
     "current_database",
     "current_role",
@@ -157,6 +158,15 @@ impl VisitorMut for Rewriter<'_> {
             Expr::Exists { subquery, negated } if empty::is_empty(subquery) => *expr = truth(*negated),
             Expr::InSubquery { subquery, negated, .. } if empty::is_empty(subquery) => *expr = truth(*negated),
             Expr::Subquery(query) => one_row(query),
+            Expr::Case { operand: None, conditions, else_result, .. } => {
+                let never = conditions.iter().position(|when| is_of_no_type(&when.condition));
+                let typed = never.map(|at| null_of(&conditions[at].result));
+                conditions.retain(|when| !is_of_no_type(&when.condition));
+                if let (Some(typed), true) = (typed, conditions.is_empty()) {
+                    let otherwise = else_result.take().map(|expr| *expr);
+                    *expr = otherwise.filter(|expr| !is_null(expr)).unwrap_or(typed);
+                }
+            }
             // ARRAY(SELECT ...): of privileges, policies and memberships, which there are none of.
             Expr::Function(call) if matches!(call.args, FunctionArguments::Subquery(_)) => *expr = null("TEXT[]"),
             _ => {}
@@ -211,6 +221,9 @@ impl Rewriter<'_> {
         let name = match data_type {
             DataType::Custom(name, _) => name_parts(name)?.last()?.to_lowercase(),
             DataType::Regclass => "regclass".to_owned(),
+            DataType::Array(ArrayElemTypeDef::SquareBracket(item, _)) if is_number(item) => {
+                return Some(cast(expr.clone(), "BIGINT[]"));
+            }
             _ => return None,
         };
         let objects = self.0.objects;
@@ -224,6 +237,7 @@ impl Rewriter<'_> {
                 let found = objects.schemas.iter().find(|(_, schema)| *schema == name);
                 Some(found.map_or_else(|| null("BIGINT"), |(oid, _)| number(*oid)))
             }
+            ("regproc", Some(name)) => Some(ast::text(name.rsplit('.').next().unwrap_or_default())),
             ("oid" | "xid" | "int8", _) => to("BIGINT"),
             ("int4", _) => to("INTEGER"),
             ("int2", _) => to("SMALLINT"),
@@ -260,7 +274,20 @@ impl Rewriter<'_> {
             "version" => Some(ast::text(format!("PostgreSQL {VERSION}"))),
             "current_database" | "current_catalog" => Some(ast::text(&objects.database)),
             "current_schema" => Some(ast::text(&objects.schema)),
-            "current_schemas" => Some(ast::call("make_array", vec![ast::text(PG_CATALOG), ast::text(&objects.schema)])),
+            // With those that are searched though nobody names them, or without.
+            "current_schemas" => {
+                let implicit = (!matches!(&first, Some(Expr::Value(value)) if value.value == Value::Boolean(false)))
+                    .then(|| ast::text(PG_CATALOG));
+                Some(ast::call("make_array", implicit.into_iter().chain([ast::text(&objects.schema)]).collect()))
+            }
+            "array_upper" => Some(match first {
+                Some(Expr::Function(call))
+                    if ast::function_name(&call.name).is_some_and(|name| name == "make_array") =>
+                {
+                    number(self::arguments(&call).len() as i64)
+                }
+                _ => null("INTEGER"),
+            }),
             "current_user" | "session_user" | "current_role" | "user" | "pg_get_userbyid" => {
                 Some(ast::text(&objects.user))
             }
@@ -281,6 +308,54 @@ impl Rewriter<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether a condition asks for a kind of types that there is none of: domains, enumerations, ranges, rows.
+fn is_of_no_type(condition: &Expr) -> bool {
+    let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return false };
+    column_name(left) == "typtype" && text_of(right).is_some_and(|kind| !["b", "p"].contains(&kind.as_str()))
+}
+
+/// NULL of the type of a result that never is: a list where it gathers one, else a number of the catalog.
+fn null_of(result: &Expr) -> Expr {
+    let gathers = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(Expr::Function(call))
+        | SelectItem::ExprWithAlias { expr: Expr::Function(call), .. } => {
+            ast::function_name(&call.name).is_some_and(|name| name == "array_agg")
+        }
+        _ => false,
+    };
+    let is_list =
+        matches!(result, Expr::Subquery(query) if super::items(query).is_some_and(|items| items.iter().any(gathers)));
+    null(if is_list { "TEXT[]" } else { "BIGINT" })
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if value.value == Value::Null)
+}
+
+/// Whether a type is one of numbers of the catalog.
+fn is_number(data_type: &DataType) -> bool {
+    ["oid", "int2", "int4", "int8"].contains(&data_type.to_string().to_lowercase().as_str())
+}
+
+/// The types of parameters by their numbers, where the statement casts them to one: `$1::oid[]`.
+pub(super) fn parameter_types(query: &Query) -> HashMap<usize, Oid> {
+    let mut found = HashMap::new();
+    let _ = visit_expressions(query, |expr| {
+        if let Expr::Cast { expr, data_type, .. } = expr
+            && let Expr::Value(value) = expr.as_ref()
+            && let Value::Placeholder(name) = &value.value
+            && let Some(number) = name.strip_prefix('$').and_then(|digits| digits.parse().ok())
+        {
+            let name = data_type.to_string().to_lowercase();
+            let item = name.strip_suffix("[]").unwrap_or(&name);
+            let known = types::TYPES.iter().find(|known| known.name == item || known.sql == item);
+            found.extend(known.map(|known| (number, if item == name { known.oid } else { known.array })));
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    found
 }
 
 /// The number of the type of this name; NULL where there is none.
@@ -415,6 +490,7 @@ fn cast(expr: Expr, name: &str) -> Expr {
         "BOOLEAN" => DataType::Boolean,
         "DOUBLE" => DataType::DoublePrecision,
         "TEXT[]" => DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Varchar(None)), None)),
+        "BIGINT[]" => DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::BigInt(None)), None)),
         _ => DataType::Varchar(None),
     };
     Expr::Cast {
