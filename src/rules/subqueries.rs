@@ -67,11 +67,21 @@ fn condition(expr: Expr, schema: &DFSchema) -> Result<Expr> {
             inner => value(Expr::Not(Box::new(inner)), schema, Form::Exists),
         },
         Expr::InSubquery(within) if within.negated => {
-            let inside = within.subquery.outer_ref_columns.is_empty() && !within.expr.column_refs().is_empty();
+            let inside = within.subquery.outer_ref_columns.is_empty() && is_column(&within.expr);
             if inside { Ok(Expr::InSubquery(within)) } else { not_in(within, schema) }
         }
         expr @ (Expr::InSubquery(_) | Expr::Exists(_)) => Ok(expr),
         expr => value(expr, schema, Form::Exists),
+    }
+}
+
+/// Whether an expression stays one of a column: `n * NULL` becomes a constant.
+fn is_column(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) => true,
+        Expr::Cast(cast) => is_column(&cast.expr),
+        Expr::Alias(alias) => is_column(&alias.expr),
+        _ => false,
     }
 }
 
