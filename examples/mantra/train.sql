@@ -14,7 +14,8 @@
 -- `surfaces` and `manifolds` are the largest numbers of vertices (10 in the paper; 0 manifolds are none), `every` takes each n-th
 -- surface of those with at least 9 vertices, `spheres` each n-th 3-sphere of those (1: all), `seeds` is the number of runs (5 in
 -- the paper). All 3-manifolds that are no spheres are taken: they are one in two hundred. Of the
--- models those whose name has the regular expression `models`, such as '^(ct|sccn)$'.
+-- models those whose name has the regular expression `models`, such as '^(ct|sccn)$'; `collections`, `targets` and `features` are
+-- such expressions, too: what is needed first can be trained first, and the rest added by a later call.
 
 \default surfaces 10
 \default manifolds 10
@@ -24,6 +25,9 @@
 \default epochs 6
 \default batch 128
 \default models .
+\default collections .
+\default targets .
+\default features .
 \default out mantra_models
 
 -- 1. The collections -----------------------------------------------------------------------------------------------------
@@ -80,7 +84,8 @@ CROSS JOIN (VALUES ('graph_classification', 'type'), ('graph_classification', 'o
 CROSS JOIN (SELECT DISTINCT graph FROM mantra) AS g
 CROSS JOIN generate_series(0, :seeds - 1) AS s
 -- The paper leaves DECT out on 3-manifolds.
-WHERE NOT (m.model = 'dect' AND g.graph = '3-manifolds') AND m.model ~ :'models';
+WHERE NOT (m.model = 'dect' AND g.graph = '3-manifolds')
+  AND m.model ~ :'models' AND g.graph ~ :'collections' AND t.target ~ :'targets' AND f.features ~ :'features';
 
 -- 3. The runs: first runs of all models before second ones ------------------------------------------------------------------
 
