@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bonnet_graph::Graph;
 
 /// Adjacency lists of a connected undirected graph, in any order within a list.
+#[derive(Debug)]
 pub(super) struct Adjacency<'a> {
     offsets: Cow<'a, [usize]>,
     targets: Cow<'a, [u32]>,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bonnet_graph::{Reservation, Stopped};
+use bonnet_graph::{Monitor, Reservation, Stopped};
 use rayon::prelude::*;
 
 use super::Host;
@@ -31,12 +31,7 @@ const TOGETHER: usize = 256;
 const WORTH_SHARING: usize = 1 << 16;
 
 /// The sums of every node of `graph`, in its order: over all anchors of the component, those in stripped trees
-/// included. `nodes` are the nodes' numbers in `pruned`.
-pub(super) fn sums(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
-    if nodes.len() < SMALL { one_by_one(graph, nodes, pruned, host) } else { in_batches(graph, nodes, pruned, host) }
-}
-
-/// A search an anchor: O(n (n + m)), and for each anchor the height of its tree times the levels.
+/// included. `nodes` are the nodes' numbers in `pruned`. A search an anchor: O(n (n + m)), and for each anchor the height of its tree times the levels.
 pub(super) fn one_by_one(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
     let n = nodes.len();
     let mut sums = vec![Sums::default(); n];
@@ -98,6 +93,7 @@ fn add_own_tree(sum: &mut Sums, pruned: &Pruned, v: u32, inverses: &[u64]) {
 }
 
 /// What runs at once: at most [`LANES`] searches.
+#[derive(Debug)]
 enum Batch {
     /// Each counts 2^digit times.
     Alike { starts: Vec<Start>, digit: u32 },
@@ -178,65 +174,91 @@ fn batches(
     batches
 }
 
-/// 512 searches at once; threads take batches.
-pub(super) fn in_batches(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
-    let n = nodes.len();
-    // The order and the graph in it; the searches, twice.
-    let hung: usize = nodes.iter().map(|&v| pruned.size[v as usize] as usize).sum();
-    let _room = Reservation::new(host.monitor, 40 * n + 4 * graph.n_arcs() + 2 * size_of::<Start>() * hung)?;
-    let Shape { mut order, bound, long, bipartite } = shape(graph, host.monitor)?;
-    // Nodes of one degree in a row: the loop over neighbours then ends where the processor expects it.
-    for near in order.chunks_mut(TOGETHER) {
-        let mut by_degree: Vec<u64> = near.iter().map(|&v| (graph.degree(v) as u64) << 32 | u64::from(v)).collect();
-        by_degree.sort_unstable();
-        near.iter_mut().zip(by_degree).for_each(|(slot, key)| *slot = key as u32);
-    }
-    let graph = &graph.reordered(&order);
-    let heights: Vec<u32> = order.iter().map(|&v| pruned.height(nodes[v as usize])).collect();
-    let tallest = heights.iter().copied().max().unwrap_or(0);
-    let inverses = &fixed::inverses(bound as usize + tallest as usize);
-    let tree_of = |v: u32| nodes[order[v as usize] as usize];
-    let weighed = weighed(&heights, &tree_of, pruned);
-    let batches = batches(&weighed, &heights, long, &tree_of, pruned);
+/// A large component in the order in which it is searched, 512 searches at once.
+#[derive(Debug)]
+pub(super) struct Core {
+    /// The place among the component's nodes of each node of `graph`.
+    order: Vec<u32>,
+    graph: Adjacency<'static>,
+    long: bool,
+    bipartite: bool,
+    /// How deep each node's own tree goes.
+    heights: Vec<u32>,
+    inverses: Vec<u64>,
+    /// Whether the node's tree is weighed as a whole.
+    weighed: Vec<bool>,
+    batches: Vec<Batch>,
+}
 
-    let threads = rayon::current_num_threads();
-    let (workers, _searches) = room_for_workers(threads.min(batches.len()), n, host)?;
-    let share = workers < threads && n >= WORTH_SHARING && !long;
-    let manner = Manner { peers: !bipartite, parallel: share, host: *host };
-    let taken = AtomicUsize::new(0);
-    let work = || -> Result<Option<Vec<Sums>>, Stopped> {
-        let mut state: Option<(Searches, Vec<Sums>)> = None;
-        while let Some(batch) = batches.get(taken.fetch_add(1, Ordering::Relaxed)) {
-            let (searches, rows) = state.get_or_insert_with(|| (Searches::new(graph), vec![Sums::default(); n]));
-            match batch {
-                Batch::Alike { starts, digit } => {
-                    let mut tally = Single { inverses, inverse: 0, digit: *digit, starts, heights: &heights };
-                    searches.run(graph, starts, &mut tally, rows, &manner)?;
+impl Core {
+    /// Of a connected graph with at least one node; `nodes` are the nodes' numbers in `pruned`. O(n + m log d).
+    pub(super) fn new(
+        graph: &Adjacency,
+        nodes: &[u32],
+        pruned: &Pruned,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, Stopped> {
+        let Shape { mut order, bound, long, bipartite } = shape(graph, monitor)?;
+        // Nodes of one degree in a row: the loop over neighbours then ends where the processor expects it.
+        for near in order.chunks_mut(TOGETHER) {
+            let mut by_degree: Vec<u64> = near.iter().map(|&v| (graph.degree(v) as u64) << 32 | u64::from(v)).collect();
+            by_degree.sort_unstable();
+            near.iter_mut().zip(by_degree).for_each(|(slot, key)| *slot = key as u32);
+        }
+        let graph = graph.reordered(&order);
+        let heights: Vec<u32> = order.iter().map(|&v| pruned.height(nodes[v as usize])).collect();
+        let tallest = heights.iter().copied().max().unwrap_or(0);
+        let inverses = fixed::inverses(bound as usize + tallest as usize);
+        let tree_of = |v: u32| nodes[order[v as usize] as usize];
+        let weighed = weighed(&heights, &tree_of, pruned);
+        let batches = batches(&weighed, &heights, long, &tree_of, pruned);
+        Ok(Self { graph, long, bipartite, heights, inverses, weighed, batches, order })
+    }
+
+    /// The sums of every node, as [`one_by_one`]; threads take batches.
+    pub(super) fn sums(&self, nodes: &[u32], pruned: &Pruned, host: &Host) -> Result<Vec<Sums>, Stopped> {
+        let Self { order, graph, long, bipartite, heights, inverses, weighed, batches } = self;
+        let n = nodes.len();
+        let tree_of = |v: u32| nodes[order[v as usize] as usize];
+        let threads = rayon::current_num_threads();
+        let (workers, _searches) = room_for_workers(threads.min(batches.len()), n, host)?;
+        let share = workers < threads && n >= WORTH_SHARING && !long;
+        let manner = Manner { peers: !bipartite, parallel: share, host: *host };
+        let taken = AtomicUsize::new(0);
+        let work = || -> Result<Option<Vec<Sums>>, Stopped> {
+            let mut state: Option<(Searches, Vec<Sums>)> = None;
+            while let Some(batch) = batches.get(taken.fetch_add(1, Ordering::Relaxed)) {
+                let (searches, rows) = state.get_or_insert_with(|| (Searches::new(graph), vec![Sums::default(); n]));
+                match batch {
+                    Batch::Alike { starts, digit } => {
+                        let mut tally = Single { inverses, inverse: 0, digit: *digit, starts, heights };
+                        searches.run(graph, starts, &mut tally, rows, &manner)?;
+                    }
+                    Batch::Trees { starts } => {
+                        let depths = starts.iter().map(|start| pruned.depths(tree_of(start.node)).collect()).collect();
+                        let mut tally = Trees::new(inverses, heights, depths);
+                        searches.run(graph, starts, &mut tally, rows, &manner)?;
+                    }
                 }
-                Batch::Trees { starts } => {
-                    let depths = starts.iter().map(|start| pruned.depths(tree_of(start.node)).collect()).collect();
-                    let mut tally = Trees::new(inverses, &heights, depths);
-                    searches.run(graph, starts, &mut tally, rows, &manner)?;
-                }
+                host.monitor.advance(batch.starts().iter().filter(|start| start.level == 0).count() as u64);
             }
-            host.monitor.advance(batch.starts().iter().filter(|start| start.level == 0).count() as u64);
-        }
-        Ok(state.map(|(_, rows)| rows))
-    };
-    let parts: Result<Vec<_>, Stopped> = (0..workers).into_par_iter().with_max_len(1).map(|_| work()).collect();
+            Ok(state.map(|(_, rows)| rows))
+        };
+        let parts: Result<Vec<_>, Stopped> = (0..workers).into_par_iter().with_max_len(1).map(|_| work()).collect();
 
-    // Integers: the order in which workers are added up does not matter.
-    let mut sums = vec![Sums::default(); n];
-    for part in parts?.into_iter().flatten() {
-        for (&old, row) in order.iter().zip(&part) {
-            sums[old as usize].add(row);
+        // Integers: the order in which workers are added up does not matter.
+        let mut sums = vec![Sums::default(); n];
+        for part in parts?.into_iter().flatten() {
+            for (&old, row) in order.iter().zip(&part) {
+                sums[old as usize].add(row);
+            }
         }
+        // Late searches count the node that they start from, whole trees do not.
+        for (&v, _) in order.iter().zip(weighed).filter(|(_, weighed)| **weighed) {
+            add_own_tree(&mut sums[v as usize], pruned, nodes[v as usize], inverses);
+        }
+        Ok(sums)
     }
-    // Late searches count the node that they start from, whole trees do not.
-    for (&v, _) in order.iter().zip(&weighed).filter(|(_, weighed)| **weighed) {
-        add_own_tree(&mut sums[v as usize], pruned, nodes[v as usize], inverses);
-    }
-    Ok(sums)
 }
 
 /// Memory for as many workers as the host grants, one at least.

@@ -24,6 +24,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `undirected` | the sum above for every node of an undirected graph |
+//! | `plan` | what is known of it before the first search, which calls on one graph share |
 //! | `pendant` | trees hanging off the rest, stripped exactly |
 //! | `core` | F, H and E of what remains: small parts by plain search, large ones by 512 searches at once |
 //! | `order` | the order of nodes and anchors that keeps such a batch together |
@@ -31,7 +32,7 @@
 //! | `tally` | what a sweep counts |
 //! | `sampled`, `sampling`, `spread` | estimates from a sample of anchors, with standard errors |
 //! | `directed` | distances along arcs |
-//! | `adjacency`, `centre`, `fixed` | the graph of a search, the numbers of one centre, inverse distances as integers |
+//! | `adjacency`, `members`, `centre`, `fixed` | the graph of a search, the nodes of components, the numbers of one centre, inverse distances as integers |
 
 mod adjacency;
 mod batch;
@@ -40,8 +41,10 @@ mod core;
 mod directed;
 mod fixed;
 mod lanes;
+mod members;
 mod order;
 mod pendant;
+mod plan;
 mod sampled;
 mod sampling;
 mod spread;
@@ -53,6 +56,7 @@ mod undirected;
 use bonnet_graph::{Monitor, Stopped};
 
 use crate::isa::Isa;
+pub use plan::MidpointPlan;
 pub(crate) use sampling::SplitMix64;
 
 /// What [`midpoint_curvature`] computes. The default is the definition of the paper.
@@ -174,6 +178,30 @@ struct Raw {
     unreached: bool,
 }
 
+impl Raw {
+    /// Divides by the largest distance (Eq. 3), where the options say so.
+    fn finish(self, options: &MidpointOptions) -> MidpointCurvature {
+        let Self { nodes, diameter, unreached } = self;
+        let mut scale = 1.0;
+        if options.relative {
+            let mut largest = f64::from(diameter);
+            if let (Some(factor), true) = (options.unreachable, unreached) {
+                largest = largest.max(factor * largest);
+            }
+            // Without a distance there is no pair of neighbours, and every curvature is 0.
+            if largest > 0.0 {
+                scale = largest;
+            }
+        }
+        let errors = || nodes.iter().map(|node| Some(node.standard_error? / scale)).collect();
+        MidpointCurvature {
+            curvature: nodes.iter().map(|node| Some(node.value? / scale)).collect(),
+            standard_error: options.anchors.is_some().then(errors),
+            diameter,
+        }
+    }
+}
+
 fn midpoint_curvature_on(
     n: usize,
     arcs: &[(u32, u32)],
@@ -181,28 +209,12 @@ fn midpoint_curvature_on(
     host: &Host,
 ) -> Result<MidpointCurvature, MidpointError> {
     check(n, arcs, options)?;
-    let Raw { nodes, diameter, unreached } = if options.directed {
+    let raw = if options.directed {
         directed::curvature(n, arcs, options, host)?
     } else {
         undirected::curvature(n, arcs, options, host)?
     };
-    let mut scale = 1.0;
-    if options.relative {
-        let mut largest = f64::from(diameter);
-        if let (Some(factor), true) = (options.unreachable, unreached) {
-            largest = largest.max(factor * largest);
-        }
-        // Without a distance there is no pair of neighbours, and every curvature is 0.
-        if largest > 0.0 {
-            scale = largest;
-        }
-    }
-    let sampled = options.anchors.is_some();
-    Ok(MidpointCurvature {
-        curvature: nodes.iter().map(|node| Some(node.value? / scale)).collect(),
-        standard_error: sampled.then(|| nodes.iter().map(|node| Some(node.standard_error? / scale)).collect()),
-        diameter,
-    })
+    Ok(raw.finish(options))
 }
 
 fn check(n: usize, arcs: &[(u32, u32)], options: &MidpointOptions) -> Result<(), MidpointError> {

@@ -7,6 +7,7 @@
 use bonnet_graph::{Graph, Monitor, Stopped};
 
 /// What stripping left.
+#[derive(Debug)]
 pub(super) struct Pruned {
     /// Whether each node remains.
     pub(super) kept: Vec<bool>,

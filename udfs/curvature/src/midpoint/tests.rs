@@ -281,6 +281,24 @@ fn every_thread_count_and_instruction_set_gives_the_same_bits() {
     }
 }
 
+#[test]
+fn a_plan_gives_what_a_call_without_one_gives() {
+    let mut random = Lcg(31);
+    for (n, count) in [(0, 0), (1, 1), (30, 25), (700, 1400)] {
+        let mut arcs = if n > 0 { random.arcs(n, count) } else { Vec::new() };
+        let n = if n > 0 { random.hang_trees(&mut arcs, n, n / 2) } else { 0 };
+        let graph = Graph::from_edges(n as usize, &arcs);
+        let plan = MidpointPlan::new(&graph, &Unmonitored).unwrap();
+        for (relative, unreachable) in [(true, None), (false, Some(1.5)), (true, Some(2.0))] {
+            let options = MidpointOptions { relative, unreachable, ..MidpointOptions::default() };
+            let alone = midpoint_curvature(n as usize, &arcs, &options, &Unmonitored).unwrap();
+            for _ in 0..2 {
+                assert_eq!(plan.curvature(&graph, &options, &Unmonitored).unwrap(), alone);
+            }
+        }
+    }
+}
+
 /// Whether both ways of summing over the anchors of a connected graph agree.
 fn same_sums(n: u32, arcs: &Arcs) -> bool {
     let graph = Graph::from_edges(n as usize, arcs);
@@ -290,7 +308,8 @@ fn same_sums(n: u32, arcs: &Arcs) -> bool {
     nodes.iter().zip(0..).for_each(|(&v, i)| place[v as usize] = i);
     let part = adjacency::Adjacency::part(&graph, &nodes, &place, |y| pruned.kept[y as usize]);
     let host = Host { monitor: &Unmonitored, isa: Isa::detect() };
-    core::one_by_one(&part, &nodes, &pruned, &host) == core::in_batches(&part, &nodes, &pruned, &host)
+    let core = core::Core::new(&part, &nodes, &pruned, &Unmonitored).unwrap();
+    core::one_by_one(&part, &nodes, &pruned, &host) == core.sums(&nodes, &pruned, &host)
 }
 
 #[test]

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array};
 use arrow::datatypes::{DataType, Field};
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::{Graph, Monitor, Reservation};
 use bonnet_sql::{
-    Binding, Body, Call, Function, GraphInput, OptionValue, Options, Parameter, Run, execution_error, stopped,
-    usage_error,
+    Binding, Body, Call, Function, GraphInput, Host, InputGraph, OptionValue, Options, Parameter, Run, execution_error,
+    stopped, usage_error,
 };
 use datafusion::common::Result;
 
-use crate::midpoint::{MidpointError, MidpointOptions};
+use crate::midpoint::{MidpointCurvature, MidpointError, MidpointOptions, MidpointPlan};
 
 const NAME: &str = "midpoint_curvature";
 /// Bytes of the answer for a node: key, value and standard error, each with its validity.
@@ -70,20 +70,44 @@ fn bind(call: &Call) -> Result<Binding> {
     Ok(Binding::new(input.schema(fields), input.reads.clone(), move |run| curvatures(&input, &options, run)).by_graph())
 }
 
+/// Up to this many nodes the plan of a cached graph is kept beside it: on larger ones the searches take far longer.
+const PLANNED_NODES: usize = 1 << 16;
+
 fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> Result<()> {
     for graph in input.collect(run)? {
         let host = run.host();
         host.check().map_err(stopped)?;
         let _room = Reservation::new(host, ROW_BYTES * graph.n_nodes()).map_err(stopped)?;
-        let answer = run.install(|| crate::midpoint_curvature(graph.n_nodes(), graph.arcs(), options, host)).map_err(
-            |error| match error {
-                MidpointError::Stopped(reason) => stopped(reason),
-                error => execution_error(format!("{NAME}: {error}")),
-            },
-        )?;
+        let answer = match options.directed || options.self_loops || options.anchors.is_some() {
+            true => run.install(|| crate::midpoint_curvature(graph.n_nodes(), graph.arcs(), options, host)),
+            false => {
+                let undirected = graph.graph()?;
+                run.install(|| of_graph(&graph, undirected, options, host))
+            }
+        };
+        let answer = answer.map_err(|error| match error {
+            MidpointError::Stopped(reason) => stopped(reason),
+            error => execution_error(format!("{NAME}: {error}")),
+        })?;
         let columns = std::iter::once(answer.curvature).chain(answer.standard_error);
         let columns = columns.map(|values| -> ArrayRef { Arc::new(Float64Array::from(values)) });
         graph.emit_nodes(run, columns.collect())?;
     }
     Ok(())
+}
+
+/// Over all anchors and without loops: what the undirected graph alone decides.
+fn of_graph(
+    input: &InputGraph,
+    graph: &Graph,
+    options: &MidpointOptions,
+    host: &Host,
+) -> std::result::Result<MidpointCurvature, MidpointError> {
+    let _room = Reservation::new(host, MidpointPlan::bytes(graph))?;
+    let make = || MidpointPlan::new(graph, host);
+    let plan = match graph.n_nodes() <= PLANNED_NODES {
+        true => input.part(|_: &MidpointPlan| MidpointPlan::bytes(graph), make)?,
+        false => Arc::new(make()?),
+    };
+    plan.curvature(graph, options, host)
 }
