@@ -1,6 +1,7 @@
 //! The adapter for functions that make graphs: from constants, or one graph a row of a relation of parameters.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, Float32Array, Int64Array, ListArray, RecordBatch, UInt32Array};
@@ -170,6 +171,9 @@ impl GeneratedGraph {
 /// The input that holds one graph's constants a row.
 pub(crate) const PARAMETERS: &str = "parameters";
 
+/// Edges of small graphs that are made without a change of thread.
+const TOGETHER: usize = 1 << 16;
+
 /// The operator of a generator's FROM spelling.
 #[derive(Clone)]
 pub(crate) struct GeneratorOperator {
@@ -215,6 +219,37 @@ impl GeneratorOperator {
             Reservation::new(run.host(), bytes.map(RecordBatch::get_array_memory_size).sum()).map_err(stopped)?;
         let host = run.host();
         run.install(|| self.generator.generate(options, &sources, host))
+    }
+
+    /// The graphs of the first of some rows: one, or as many as have about [`TOGETHER`] edges.
+    fn graphs(
+        &self,
+        call: &Call,
+        batch: &RecordBatch,
+        rows: Range<usize>,
+        relations: &Sources,
+        run: &Run,
+    ) -> Result<Vec<GeneratedGraph>> {
+        let reads_graph = self.function.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Graph);
+        let host = run.host();
+        host.check().map_err(stopped)?;
+        if reads_graph {
+            return Ok(vec![self.make(&self.row_options(call, batch, rows.start)?, relations, run)?]);
+        }
+        run.install(|| {
+            let (mut graphs, mut edges) = (Vec::new(), 0);
+            for row in rows {
+                host.check().map_err(stopped)?;
+                let options = self.row_options(call, batch, row)?;
+                let graph = self.generator.generate(&options, relations, host)?;
+                edges += graph.edges.len() + 1;
+                graphs.push(graph);
+                if edges >= TOGETHER {
+                    break;
+                }
+            }
+            Ok(graphs)
+        })
     }
 
     /// The constants of one row; options given beside the relation hold for every row that has no such column.
@@ -294,20 +329,26 @@ impl GeneratorOperator {
         while let Some(batch) = run.next(parameters)? {
             let (Some(ids), rows) = (batch.column_by_name("graph_id"), batch.num_rows()) else { continue };
             run.host().expect(rows as u64);
-            for row in 0..rows {
-                run.host().check().map_err(stopped)?;
-                let options = self.row_options(call, &batch, row)?;
-                let graph = self.make(&options, &relations, run)?;
-                let _room = Reservation::new(run.host(), graph.bytes()).map_err(stopped)?;
-                for edges in graph.edges.chunks(size) {
+            let mut first = 0;
+            while first < rows {
+                let graphs = self.graphs(call, &batch, first..rows, &relations, run)?;
+                let _room =
+                    Reservation::new(run.host(), graphs.iter().map(GeneratedGraph::bytes).sum()).map_err(stopped)?;
+                let edges = graphs
+                    .iter()
+                    .zip(first as u32..)
+                    .flat_map(|(graph, row)| graph.edges.iter().map(move |&edge| (row, edge)));
+                let (of_graph, edges): (Vec<u32>, Vec<(u32, u32)>) = edges.unzip();
+                for (of_graph, edges) in of_graph.chunks(size).zip(edges.chunks(size)) {
                     let (src, dst) = edge_columns(edges);
-                    let id = take(ids, &UInt32Array::from(vec![row as u32; edges.len()]), None)?;
+                    let id = take(ids, &UInt32Array::from(of_graph.to_vec()), None)?;
                     small.push_batch(RecordBatch::try_new(Arc::clone(run.schema()), vec![id, src, dst])?)?;
                     while let Some(graphs) = small.next_completed_batch() {
                         run.emit(graphs)?;
                     }
                 }
-                run.host().advance(1);
+                first += graphs.len();
+                run.host().advance(graphs.len() as u64);
             }
         }
         small.finish_buffered_batch()?;
