@@ -12,6 +12,7 @@ use crate::network::{Operator, Problem};
 use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
 use crate::program::layers::composed::{Composed, Hop, Neighborwise};
 use crate::program::layers::expression::Precision;
+use crate::program::layers::hop_kernel::{Entries, HopKernel};
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{COMPLEXES, ModelSpec};
 use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
@@ -56,6 +57,75 @@ impl Neighborwise for Attend {
             + hop.source(&scores.narrow(1, 1, 1)?.contiguous()?)?)?;
         let weights = hop.softmax(&(sums.relu()? - (sums.neg()?.relu()? * SLOPE)?)?)?;
         hop.sum(&hop.source(y)?.broadcast_mul(&weights)?)
+    }
+
+    fn kernel(&self) -> Option<&dyn HopKernel> {
+        Some(self)
+    }
+}
+
+/// The columns of scores in front of those of a message.
+const SCORES: usize = 2;
+
+impl Attend {
+    /// The coefficients of a row's entries, and the slopes of their scores.
+    fn coefficients(x: &[f64], stride: usize, row: usize, sources: &[u32], entries: &mut Vec<(f64, f64)>) {
+        entries.clear();
+        let own = x[row * stride];
+        entries.extend(sources.iter().map(|&source| {
+            let score = own + x[source as usize * stride + 1];
+            if score < 0.0 { (SLOPE * score, SLOPE) } else { (score, 1.0) }
+        }));
+        let largest = entries.iter().map(|entry| entry.0).fold(f64::NEG_INFINITY, f64::max);
+        entries.iter_mut().for_each(|entry| entry.0 = (entry.0 - largest).exp());
+        let sum: f64 = entries.iter().map(|entry| entry.0).sum();
+        entries.iter_mut().for_each(|entry| entry.0 /= sum);
+    }
+}
+
+impl HopKernel for Attend {
+    fn values(&self, entries: Entries<'_>, x: &[f64], _w: &[Vec<f64>], y: &mut [f64]) {
+        let columns = y.len() / entries.rows().max(1);
+        let (stride, mut coefficients) = (columns + SCORES, Vec::new());
+        for (row, y) in y.chunks_exact_mut(columns).enumerate() {
+            let sources = entries.of(row);
+            Self::coefficients(x, stride, row, sources, &mut coefficients);
+            for (&source, (weight, _)) in sources.iter().zip(&coefficients) {
+                let message = &x[source as usize * stride + SCORES..][..columns];
+                y.iter_mut().zip(message).for_each(|(y, x)| *y += weight * x);
+            }
+        }
+    }
+
+    fn gradients(
+        &self,
+        entries: Entries<'_>,
+        x: &[f64],
+        _w: &[Vec<f64>],
+        d_y: &[f64],
+        d_x: &mut [f64],
+        _d_w: &mut [Vec<f64>],
+    ) {
+        let columns = d_y.len() / entries.rows().max(1);
+        let (stride, mut coefficients, mut along) = (columns + SCORES, Vec::new(), Vec::new());
+        for (row, d_y) in d_y.chunks_exact(columns).enumerate() {
+            let sources = entries.of(row);
+            Self::coefficients(x, stride, row, sources, &mut coefficients);
+            along.clear();
+            let mut mean = 0.0;
+            for (&source, (weight, _)) in sources.iter().zip(&coefficients) {
+                let at = source as usize * stride + SCORES;
+                let product: f64 = d_y.iter().zip(&x[at..at + columns]).map(|(d_y, x)| d_y * x).sum();
+                d_x[at..at + columns].iter_mut().zip(d_y).for_each(|(d_x, d_y)| *d_x += weight * d_y);
+                mean += weight * product;
+                along.push(product);
+            }
+            for ((&source, (weight, slope)), product) in sources.iter().zip(&coefficients).zip(&along) {
+                let d_score = weight * (product - mean) * slope;
+                d_x[row * stride] += d_score;
+                d_x[source as usize * stride + 1] += d_score;
+            }
+        }
     }
 }
 
