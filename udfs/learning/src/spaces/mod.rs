@@ -6,6 +6,7 @@
 //!
 //! Curvatures are tensors of 1 x 1 or of a column, so that they can be learnt.
 
+pub mod distance;
 mod dual;
 pub mod filter_bank;
 pub mod hyperbolic;
