@@ -138,6 +138,19 @@ def test_the_arrays_of_a_data_come_back_exactly(con):
     assert numpy.array_equal(arrays["val_mask"], original.val_mask) and not arrays["test_mask"].any()
 
 
+def test_edges_come_both_ways_sorted_and_once():
+    both_ways = bonnetdb._bonnetdb.both_ways
+    generator = numpy.random.default_rng(5)
+    for size, count in ((1, 3), (7, 40), (3000, 50_000), (2**31, 1000)):
+        pairs = generator.integers(0, size, (2, count))
+        pairs[0, : count // 2] = 0
+        expected = numpy.unique(numpy.concatenate([pairs, pairs[::-1]], axis=1), axis=1)
+        assert numpy.array_equal(numpy.frombuffer(both_ways(pairs), "int64").reshape(2, -1), expected), size
+    for wrong in (numpy.array([[-1], [0]]), numpy.array([[0], [2**31]]), numpy.zeros((3, 2), "int64")):
+        with pytest.raises(ValueError, match="numbers from 0 to"):
+            both_ways(wrong)
+
+
 def test_the_arrays_of_a_lasting_graph(tmp_path):
     original = data(50, 400, 5, 3)
     with bonnetdb.connect(tmp_path / "lab.bonnet") as con:

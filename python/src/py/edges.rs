@@ -1,32 +1,26 @@
 //! Edges both ways, as PyTorch Geometric has those of undirected graphs.
 
+use pyo3::buffer::ReadOnlyCell;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-/// Bits that one pass of the sort looks at.
-const DIGIT: u32 = 11;
+/// The high bits of a source that choose its bucket: what is in one fits into a cache.
+const BUCKET: u32 = 11;
 
 /// The pairs of a (2, m) array of int64, each less than 2^31, both ways: sorted and each once, as a (2, k) array of int64.
-/// Time O(m), memory 32 bytes an edge beside the answer.
+/// Time O(m log m), memory 16 bytes an edge beside the answer.
 #[pyfunction]
 pub(super) fn both_ways<'py>(py: Python<'py>, pairs: pyo3::buffer::PyBuffer<i64>) -> PyResult<Bound<'py, PyByteArray>> {
     let wrong = || PyValueError::new_err("edges are a contiguous array of two rows of numbers from 0 to 2^31 - 1");
     let all = pairs.as_slice(py).filter(|_| pairs.shape().len() == 2 && pairs.shape()[0] == 2).ok_or_else(wrong)?;
-    let (sources, targets) = all.split_at(all.len() / 2);
-    let mut keys = Vec::with_capacity(all.len());
-    let mut greatest = 0;
-    for (source, target) in sources.iter().zip(targets) {
-        let (source, target) = (source.get() as u64, target.get() as u64);
-        greatest |= source | target;
-        keys.push(source << 32 | target);
-        keys.push(target << 32 | source);
-    }
+    let greatest = all.iter().fold(0, |greatest, end| greatest | end.get() as u64);
     if greatest >= 1 << 31 {
         return Err(wrong());
     }
+    let (mut keys, ends) = buckets(all, greatest);
     let keys = py.detach(|| {
-        let mut keys = sorted(keys, u64::BITS - greatest.leading_zeros());
+        sort(&mut keys, &ends);
         keys.dedup();
         keys
     });
@@ -41,26 +35,52 @@ pub(super) fn both_ways<'py>(py: Python<'py>, pairs: pyo3::buffer::PyBuffer<i64>
     })
 }
 
-/// Pairs of numbers of so many bits, the first in the upper half, in order: a radix sort from the least digit on.
-fn sorted(mut keys: Vec<u64>, bits: u32) -> Vec<u64> {
-    let mut other = vec![0; keys.len()];
-    for half in [0, 32] {
-        for low in (0..bits).step_by(DIGIT as usize) {
-            let mask = (1_u64 << DIGIT.min(bits - low)) - 1;
-            let digit = |key: u64| (key >> (half + low) & mask) as usize;
-            let mut places = vec![0_usize; mask as usize + 1];
-            keys.iter().for_each(|&key| places[digit(key)] += 1);
-            let mut before = 0;
-            for place in &mut places {
-                before += std::mem::replace(place, before);
-            }
-            for &key in &keys {
-                let place = &mut places[digit(key)];
-                other[*place] = key;
-                *place += 1;
-            }
-            std::mem::swap(&mut keys, &mut other);
+/// Every pair both ways, the source in the upper half of a number, in buckets by the high bits of the sources; and where each
+/// bucket ends.
+fn buckets(all: &[ReadOnlyCell<i64>], greatest: u64) -> (Vec<u64>, Vec<usize>) {
+    let shift = (u64::BITS - greatest.leading_zeros()).saturating_sub(BUCKET);
+    let mut places = vec![0; 1 << BUCKET];
+    for end in all {
+        places[(end.get() as u64 >> shift) as usize] += 1;
+    }
+    let mut before = 0;
+    for place in &mut places {
+        before += std::mem::replace(place, before);
+    }
+    let mut keys = vec![0; all.len()];
+    let (sources, targets) = all.split_at(all.len() / 2);
+    for (source, target) in sources.iter().zip(targets) {
+        let (source, target) = (source.get() as u64, target.get() as u64);
+        for (from, to) in [(source, target), (target, source)] {
+            let place = &mut places[(from >> shift) as usize];
+            keys[*place] = from << 32 | to;
+            *place += 1;
         }
     }
-    keys
+    (keys, places)
+}
+
+/// Sorts each bucket, as many at once as there are processors.
+fn sort(keys: &mut [u64], ends: &[usize]) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = keys.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let (mut rest, mut begin, mut first) = (keys, 0, 0);
+        for (bucket, &end) in ends.iter().enumerate() {
+            if end - begin < share && bucket + 1 < ends.len() {
+                continue;
+            }
+            let (part, behind) = rest.split_at_mut(end - begin);
+            let of_part = &ends[first..=bucket];
+            scope.spawn(move || {
+                let (mut part, mut before) = (part, begin);
+                for end in of_part {
+                    let (bucket, behind) = part.split_at_mut(end - before);
+                    bucket.sort_unstable();
+                    (part, before) = (behind, *end);
+                }
+            });
+            (rest, begin, first) = (behind, end, bucket + 1);
+        }
+    });
 }
