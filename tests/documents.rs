@@ -125,3 +125,17 @@ fn numbers_may_differ_in_their_last_digits_and_nothing_else() {
     assert!(!alike(" a\n---\n 0.1\n(1 row)", " a\n---\n 0.2\n(1 row)"));
     assert!(!alike(" a\n---\n x\n", " a\n---\n x\n y\n"));
 }
+
+#[test]
+fn the_places_that_contributing_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let rooms = ["src/", "udfs/", "catalogs/", "datasets/", "tests/", "benches/", "docs/", "python/", "pictures/"];
+    // Every other piece is code, if no mark is left alone in its line.
+    let codes = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let places: Vec<&str> = codes.filter(|code| rooms.iter().any(|room| code.starts_with(room))).collect();
+    let places = places.into_iter().filter(|place| !place.contains(['<', ' ', '*', '{']) && !place.ends_with(".so"));
+    let (there, missing): (Vec<&str>, Vec<&str>) = places.partition(|place| root.join(place).exists());
+    assert_eq!(missing, Vec::<&str>::new());
+    assert!(there.len() > 20, "only {there:?}");
+}

@@ -9,7 +9,7 @@ use crate::triangles::{Matrix, count_common};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormanError {
     /// The host ended the computation.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
     /// A pair of the list is not an edge of the graph: its position, counted from 0, and its ends.
     #[error("row {row} of the edges is ({src}, {dst}), which is no edge of the graph")]

@@ -32,7 +32,7 @@ pub enum ClusteringError {
     #[error("the eigenvectors of the {0} items' affinities were not found")]
     NoConvergence(usize),
     /// The host stopped the work.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
 }
 

@@ -45,7 +45,7 @@ pub enum EmbeddingError {
     #[error("scale => {0}: expected a positive number, or NULL for the best")]
     Scale(f64),
     /// The computation was stopped.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
 }
 

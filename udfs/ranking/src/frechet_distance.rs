@@ -14,7 +14,7 @@ pub enum FrechetError {
     #[error("the point ({0}, {1}) is not finite")]
     NotFinite(f64, f64),
     /// The computation was stopped.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
 }
 

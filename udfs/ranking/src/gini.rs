@@ -14,7 +14,7 @@ pub enum GiniError {
     #[error("a value is {0}, expected finite numbers of at least 0")]
     OutOfRange(f64),
     /// The computation was stopped.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
 }
 

@@ -59,7 +59,7 @@ pub enum RegroupingError {
     #[error("a pair's value is {0}: values are finite, or NULL where there is none")]
     NotFinite(f64),
     /// The computation was stopped.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
 }
 

@@ -7,7 +7,8 @@
 //! the [`Binding`] owns the run.
 //!
 //! Functions of graphs receive an [`InputGraph`]: relation operators by [`GraphInput::collect`], edge functions one at a
-//! time; aggregates over edges go through [`graph_aggregate`] or [`of_graphs`].
+//! time; aggregates over edges go through [`graph_aggregate`] or [`of_graphs`]. Those over
+//! columns of numbers go through [`number_aggregate`].
 //!
 //! ```
 //! use bonnet_sql::{Kind, Registry, flatten};
@@ -39,6 +40,7 @@ mod host;
 mod input_graph;
 mod keys;
 mod node;
+mod number_aggregate;
 mod operator;
 mod options;
 mod planner;
@@ -72,9 +74,10 @@ pub use host::{Host, KernelContext, Progress, ProgressReport};
 pub use input_graph::InputGraph;
 pub use keys::{KeyColumn, KeyIndex};
 pub use node::RelationNode;
+pub use number_aggregate::{number_aggregate, without_nan};
 pub use operator::{
-    Binding, Call, InputSchema, Operator, execution_error, memory_text, named_error, require_columns, stopped,
-    usage_error,
+    Binding, Call, InputSchema, Operator, execution_error, kernel_error, memory_text, named_error, require_columns,
+    stopped, usage_error,
 };
 pub use options::{OptionValue, Options};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};

@@ -1,5 +1,6 @@
 //! The contract of everything that stands in FROM: what it reads, what it answers, and how it runs.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -140,6 +141,15 @@ pub fn stopped(reason: Stopped) -> DataFusionError {
     match reason {
         Stopped::Cancelled => DataFusionError::Execution(reason.to_string()),
         Stopped::OutOfMemory(text) => DataFusionError::ResourcesExhausted(text),
+    }
+}
+
+/// The error of a kernel, with the function's name; or that the kernel was stopped, if this is the error or its source.
+pub fn kernel_error(function: &str, error: impl Error + 'static) -> DataFusionError {
+    let reasons = [Some(&error as &(dyn Error + 'static)), error.source()];
+    match reasons.into_iter().flatten().find_map(<dyn Error>::downcast_ref::<Stopped>) {
+        Some(reason) => stopped(reason.clone()),
+        None => execution_error(format!("{function}: {error}")),
     }
 }
 

@@ -11,7 +11,7 @@ pub const MAX_FACES: usize = 1 << 24;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FacesError {
     /// The host ended the computation.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
     /// A simplex of many vertices has too many faces.
     #[error("the complex has more than {MAX_FACES} faces of dimension {dimension}; that is too many to list")]

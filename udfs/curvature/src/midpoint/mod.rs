@@ -103,7 +103,7 @@ pub struct MidpointCurvature {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MidpointError {
     /// The host ended the computation.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
     /// A sample of no anchors.
     #[error("anchors is 0; sample at least one anchor, or leave the option out for all of them")]

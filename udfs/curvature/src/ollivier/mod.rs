@@ -45,7 +45,7 @@ impl Default for OllivierOptions {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OllivierError {
     /// The host ended the computation.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
     /// The share of the mass that stays is no share.
     #[error("alpha => {0}: expected a number from 0 to 1")]

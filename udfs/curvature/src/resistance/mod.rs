@@ -24,7 +24,7 @@ use crate::EdgeIds;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ResistanceError {
     /// The host ended the computation.
-    #[error(transparent)]
+    #[error("{0}")]
     Stopped(#[from] Stopped),
     /// There is not one resistance for each edge: how many edges and how many values there are.
     #[error("{0} edges and {1} resistances: one is needed for each edge")]

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use arrow::array::Int64Array;
 use arrow::datatypes::DataType;
-use bonnet_sql::{Body, EdgeFunction, EdgeKernel, Function, Options, Parameter, execution_error, stopped};
+use bonnet_sql::{Body, EdgeFunction, EdgeKernel, Function, Options, Parameter, kernel_error};
 use datafusion::common::Result;
-
-use crate::forman::FormanError;
 
 /// The registration.
 pub fn forman_ricci() -> Function {
@@ -37,10 +35,8 @@ impl EdgeFunction for Forman {
 
     fn bind(&self, _: &Options) -> Result<EdgeKernel> {
         Ok(Box::new(|graph, host| {
-            let values = crate::forman_ricci(graph.graph()?, graph.arcs(), host).map_err(|error| match error {
-                FormanError::Stopped(reason) => stopped(reason),
-                error => execution_error(format!("forman_ricci: {error}")),
-            })?;
+            let values = crate::forman_ricci(graph.graph()?, graph.arcs(), host)
+                .map_err(|error| kernel_error("forman_ricci", error))?;
             Ok(Arc::new(Int64Array::from(values)))
         }))
     }

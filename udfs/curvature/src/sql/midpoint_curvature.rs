@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, Float64Array};
 use arrow::datatypes::{DataType, Field};
 use bonnet_graph::{Graph, Monitor, Reservation};
 use bonnet_sql::{
-    Binding, Body, Call, Function, GraphInput, Host, InputGraph, OptionValue, Options, Parameter, Run, execution_error,
+    Binding, Body, Call, Function, GraphInput, Host, InputGraph, OptionValue, Options, Parameter, Run, kernel_error,
     stopped, usage_error,
 };
 use datafusion::common::Result;
@@ -85,10 +85,7 @@ fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> R
                 run.install(|| of_graph(&graph, undirected, options, host))
             }
         };
-        let answer = answer.map_err(|error| match error {
-            MidpointError::Stopped(reason) => stopped(reason),
-            error => execution_error(format!("{NAME}: {error}")),
-        })?;
+        let answer = answer.map_err(|error| kernel_error(NAME, error))?;
         let columns = std::iter::once(answer.curvature).chain(answer.standard_error);
         let columns = columns.map(|values| -> ArrayRef { Arc::new(Float64Array::from(values)) });
         graph.emit_nodes(run, columns.collect())?;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow::array::Float64Array;
 use arrow::datatypes::{DataType, Field};
 use bonnet_graph::{Monitor, Reservation};
-use bonnet_sql::{Binding, Body, Call, Function, GraphInput, InputGraph, Parameter, Run, stopped};
+use bonnet_sql::{Binding, Body, Call, Function, GraphInput, InputGraph, Parameter, Run, kernel_error, stopped};
 use datafusion::common::Result;
 use rayon::prelude::*;
 
 use super::edge_values::resistances;
-use super::resistance::{SOURCE, failed};
+use super::resistance::SOURCE;
 
 const NAME: &str = "node_resistance_curvature";
 /// Bytes of the answer for a node: key and value, each with its validity.
@@ -50,7 +50,8 @@ fn of_nodes(input: &GraphInput, run: &mut Run) -> Result<()> {
     let one = |graph: &InputGraph| -> Result<Vec<f64>> {
         host.check().map_err(stopped)?;
         let own = resistances(NAME, graph)?;
-        crate::node_resistance_curvature(graph.graph()?, own.as_deref(), host).map_err(|error| failed(NAME, error))
+        crate::node_resistance_curvature(graph.graph()?, own.as_deref(), host)
+            .map_err(|error| kernel_error(NAME, error))
     };
     let nodes: usize = graphs.iter().map(InputGraph::n_nodes).sum();
     let _room = Reservation::new(host, ROW_BYTES * nodes).map_err(stopped)?;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use bonnet_sql::{
-    Body, EdgeFunction, EdgeKernel, Function, OptionValue, Options, Parameter, execution_error, stopped, usage_error,
+    Body, EdgeFunction, EdgeKernel, Function, OptionValue, Options, Parameter, kernel_error, usage_error,
 };
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 
 use super::edge_values::edge_values;
-use crate::{Measure, OllivierError, OllivierOptions};
+use crate::{Measure, OllivierOptions};
 
 pub(super) const NAME: &str = "ollivier_ricci";
 pub(super) const SOURCE: &str = "Southern et al., Curvature Filtrations for Graph Generative Model Evaluation (NeurIPS 2023), Eq. 2 and 20; \
@@ -78,13 +78,6 @@ pub(super) fn options(function: &str, options: &Options) -> Result<OllivierOptio
     }
 }
 
-pub(super) fn failed(function: &str, error: OllivierError) -> DataFusionError {
-    match error {
-        OllivierError::Stopped(reason) => stopped(reason),
-        error => execution_error(format!("{function}: {error}")),
-    }
-}
-
 #[derive(Debug)]
 struct Ollivier;
 
@@ -97,7 +90,7 @@ impl EdgeFunction for Ollivier {
         let options = options(NAME, given)?;
         Ok(Box::new(move |input, host| {
             let graph = input.graph()?;
-            let values = crate::ollivier_ricci(graph, &options, host).map_err(|error| failed(NAME, error))?;
+            let values = crate::ollivier_ricci(graph, &options, host).map_err(|error| kernel_error(NAME, error))?;
             Ok(edge_values(graph, input.arcs(), &values))
         }))
     }

@@ -8,12 +8,12 @@ use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::Monitor;
 use bonnet_sql::{
     Binding, Body, Call, Function, GraphInput, InputGraph, InputSchema, KeyColumn, KeyIndex, Parameter, Run,
-    edge_schema, stopped, usage_error, whole_column,
+    edge_schema, kernel_error, stopped, usage_error, whole_column,
 };
 use datafusion::common::Result;
 use rayon::prelude::*;
 
-use super::ollivier_ricci::{self, SOURCE, failed, options, parameters};
+use super::ollivier_ricci::{self, SOURCE, options, parameters};
 use crate::OllivierOptions;
 
 const NAME: &str = "ollivier_ricci_pairs";
@@ -90,7 +90,7 @@ fn of_pairs(input: &GraphInput, options: &OllivierOptions, run: &mut Run) -> Res
         let known: Vec<Option<(u32, u32)>> = ends.map(|(u, v)| u.zip(v)).collect();
         let pairs: Vec<(u32, u32)> = known.iter().flatten().copied().collect();
         let mut values = crate::ollivier_ricci_pairs(graph.graph()?, &pairs, options, host)
-            .map_err(|error| failed(NAME, error))?
+            .map_err(|error| kernel_error(NAME, error))?
             .into_iter();
         Ok(known.iter().map(|pair| pair.and_then(|_| values.next()).unwrap_or(f64::NAN)).collect())
     };

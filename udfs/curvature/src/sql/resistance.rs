@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use bonnet_graph::{Graph, Monitor};
-use bonnet_sql::{Body, EdgeFunction, EdgeKernel, Function, Options, Parameter, execution_error, stopped};
-use datafusion::common::{DataFusionError, Result};
+use bonnet_sql::{Body, EdgeFunction, EdgeKernel, Function, Options, Parameter, kernel_error};
+use datafusion::common::Result;
 
 use super::edge_values::{edge_values, resistances};
 use crate::ResistanceError;
@@ -56,13 +56,6 @@ pub fn resistance_curvature() -> Function {
         )
 }
 
-pub(super) fn failed(function: &str, error: ResistanceError) -> DataFusionError {
-    match error {
-        ResistanceError::Stopped(reason) => stopped(reason),
-        error => execution_error(format!("{function}: {error}")),
-    }
-}
-
 #[derive(Debug)]
 struct OfEdges {
     name: &'static str,
@@ -78,7 +71,7 @@ impl EdgeFunction for OfEdges {
         let Self { name, kernel } = *self;
         Ok(Box::new(move |input, host| {
             let (graph, own) = (input.graph()?, resistances(name, input)?);
-            let values = kernel(graph, own.as_deref(), host).map_err(|error| failed(name, error))?;
+            let values = kernel(graph, own.as_deref(), host).map_err(|error| kernel_error(name, error))?;
             Ok(edge_values(graph, input.arcs(), &values))
         }))
     }

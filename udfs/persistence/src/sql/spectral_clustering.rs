@@ -7,8 +7,8 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type, Schema};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Binding, Body, Call, Function, KeyColumn, KeyIndex, Parameter, Run, execution_error, require_columns, stopped,
-    usage_error, whole_column,
+    Binding, Body, Call, Function, KeyColumn, KeyIndex, Parameter, Run, execution_error, kernel_error, require_columns,
+    stopped, usage_error, whole_column,
 };
 use datafusion::common::Result;
 
@@ -90,12 +90,9 @@ fn cluster((clusters, sigma, seed): (usize, Option<f64>, u64), run: &mut Run) ->
     let _matrix = Reservation::new(host, 8usize.saturating_mul(n).saturating_mul(n)).map_err(stopped)?;
     let distance = cast(&column("distance")?, &DataType::Float64)?;
     let matrix = matrix(&items, [&items.numbers(&a), &items.numbers(&b)], &distance, host)?;
-    let found = run.install(|| crate::spectral_clustering(&matrix, n, clusters, sigma, seed, host)).map_err(
-        |error| match error {
-            ClusteringError::Stopped(reason) => stopped(reason),
-            error => execution_error(format!("{NAME}: {error}")),
-        },
-    )?;
+    let found = run
+        .install(|| crate::spectral_clustering(&matrix, n, clusters, sigma, seed, host))
+        .map_err(|error| kernel_error(NAME, error))?;
     let found: Int64Array = found.into_iter().map(i64::from).collect();
     run.emit_all(vec![items.array(), Arc::new(found)])
 }

@@ -8,12 +8,12 @@ use arrow::datatypes::{DataType, Field, Float64Type};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
     Binding, Body, Call, Function, GraphInput, InputGraph, InputSchema, KeyColumn, KeyIndex, OptionValue, Options,
-    Parameter, Run, execution_error, require_columns, stopped, usage_error,
+    Parameter, Run, execution_error, kernel_error, require_columns, stopped, usage_error,
 };
 use datafusion::common::Result;
 
 use super::input::Table;
-use crate::{Distortion, EmbeddingError, Factor, Metric, Points, Scale, factors};
+use crate::{Distortion, Factor, Metric, Points, Scale, factors};
 
 const NAME: &str = "embedding_distortion";
 
@@ -168,13 +168,9 @@ fn distortions(
         host.check().map_err(stopped)?;
         let points = points(graph, &nodes, &places, rows, place, run).map_err(|error| graph.context(error))?;
         let simple = graph.graph()?;
-        let found =
-            run.install(|| crate::embedding_distortion(simple, &points, *scale, host)).map_err(
-                |error| match error {
-                    EmbeddingError::Stopped(reason) => stopped(reason),
-                    error => execution_error(format!("{NAME}: {error}")),
-                },
-            )?;
+        let found = run
+            .install(|| crate::embedding_distortion(simple, &points, *scale, host))
+            .map_err(|error| kernel_error(NAME, error))?;
         emit(run, graph, &found)?;
     }
     Ok(())

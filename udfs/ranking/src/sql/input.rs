@@ -102,3 +102,15 @@ impl Regimes {
         })
     }
 }
+
+/// The columns as rows of numbers, NULL as NaN.
+pub fn number_rows<const N: usize>(columns: &[ArrayRef]) -> Result<Vec<[f64; N]>> {
+    let mut rows = vec![[f64::NAN; N]; columns[0].len()];
+    for (i, column) in columns.iter().take(N).enumerate() {
+        let column = cast(column, &DataType::Float64)?;
+        for (row, value) in rows.iter_mut().zip(column.as_primitive::<Float64Type>()) {
+            row[i] = value.unwrap_or(f64::NAN);
+        }
+    }
+    Ok(rows)
+}

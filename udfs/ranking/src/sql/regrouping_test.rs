@@ -8,12 +8,12 @@ use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::Reservation;
 use bonnet_sql::{
     Binding, Body, Call, Function, InputSchema, KeyIndex, OptionValue, Options, Parameter, Run, execution_error,
-    require_columns, stopped,
+    kernel_error, require_columns, stopped,
 };
 use datafusion::common::Result;
 
 use super::input::{Regimes, Table, require_names, require_number};
-use crate::{RegroupingError, RegroupingOptions};
+use crate::RegroupingOptions;
 
 const NAME: &str = "regrouping_test";
 
@@ -135,11 +135,9 @@ fn test([pairs, groups]: &[InputSchema; 2], options: &RegroupingOptions, run: &m
     }
     let pairs: Vec<(u32, u32, f64)> = seen.into_iter().filter_map(|((a, b), value)| Some((a, b, value?))).collect();
     let host = run.host();
-    let found =
-        run.install(|| crate::regrouping_test(&labels, &pairs, options, host)).map_err(|error| match error {
-            RegroupingError::Stopped(reason) => stopped(reason),
-            error => execution_error(format!("{NAME}: {error}")),
-        })?;
+    let found = run
+        .install(|| crate::regrouping_test(&labels, &pairs, options, host))
+        .map_err(|error| kernel_error(NAME, error))?;
     let number = |value| Arc::new(Float64Array::from(vec![value]));
     run.emit_all(vec![
         number(found.within),

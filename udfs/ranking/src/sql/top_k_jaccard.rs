@@ -8,7 +8,7 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Parameter, execution_error, usage_error};
 use datafusion::common::{Result, ScalarValue};
 
-use super::statistics::rows;
+use super::input::number_rows;
 use crate::TopSets;
 
 /// The registration.
@@ -53,7 +53,7 @@ struct Leaders {
 
 impl AggregateState for Leaders {
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        let complete = rows::<2>(columns)?.into_iter().filter(|[a, b]| !a.is_nan() && !b.is_nan());
+        let complete = number_rows::<2>(columns)?.into_iter().filter(|[a, b]| !a.is_nan() && !b.is_nan());
         complete.for_each(|[a, b]| self.sets.add(a, b, self.k));
         Ok(())
     }

@@ -35,14 +35,6 @@ pub(crate) fn facets_type() -> DataType {
     list_of(list_of(DataType::Int32))
 }
 
-/// The error of a kernel, with the function's name.
-pub(crate) fn fault(name: &str, error: FacesError) -> DataFusionError {
-    match error {
-        FacesError::Stopped(reason) => stopped(reason),
-        error => execution_error(format!("{name}: {error}")),
-    }
-}
-
 /// The entries of facets, in the two widths that are read as they lie.
 enum Entries {
     Narrow(Int32Array),

@@ -10,11 +10,11 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{Binding, Body, Call, Function, Operator, Parameter, Run, stopped, usage_error};
+use bonnet_sql::{Binding, Body, Call, Function, Operator, Parameter, Run, kernel_error, stopped, usage_error};
 use datafusion::common::Result;
 use rayon::prelude::*;
 
-use super::column::{facets_array, facets_type, fault, list_of};
+use super::column::{facets_array, facets_type, list_of};
 use crate::{
     Complexes, DEFAULT_MOVES, Facets, FlatFacets, MAX_3_MANIFOLD_VERTICES, MAX_SURFACE_VERTICES, N_3_MANIFOLDS,
     N_SURFACES, SurfaceEnumeration, ThreeManifoldEnumeration, Workspace, homeomorphism_type, surface_name,
@@ -268,7 +268,7 @@ impl Enumeration {
             let vertices = found.facets(i);
             let read = facets.read(&offsets[..=vertices.len() / found.facet_size()], vertices);
             read.map_err(|error| bonnet_sql::execution_error(format!("{}: {error}", self.name())))?;
-            let homology = workspace.homology(facets, monitor).map_err(|error| fault(self.name(), error))?;
+            let homology = workspace.homology(facets, monitor).map_err(|error| kernel_error(self.name(), error))?;
             let betti_numbers: Vec<i64> = homology.betti_numbers().iter().map(|&rank| rank as i64).collect();
             let torsion = |dimension| {
                 let mut text = String::new();
@@ -284,7 +284,7 @@ impl Enumeration {
                     .filter(|name| !name.starts_with('#'))
                     .unwrap_or_default(),
                 Self::ThreeManifolds => homeomorphism_type(facets, DEFAULT_MOVES, workspace, monitor)
-                    .map_err(|error| fault(self.name(), error))?
+                    .map_err(|error| kernel_error(self.name(), error))?
                     .unwrap_or_default(),
             };
             Ok(Labels { name, betti_numbers, torsion_coefficients, genus, orientable })

@@ -6,11 +6,11 @@ use arrow::datatypes::DataType;
 use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{
     Body, Function, KeyIndex, Options, Parameter, RowsFunction, RowsKernel, execution_error, graph_aggregate,
-    of_graphs, usage_error,
+    kernel_error, of_graphs, usage_error,
 };
 use datafusion::common::Result;
 
-use super::column::{facets_array, facets_type, fault};
+use super::column::{facets_array, facets_type};
 use crate::FlatFacets;
 
 const CLIQUES: &str = "clique_complex";
@@ -76,7 +76,7 @@ fn cliques(keys: &KeyIndex, graph: &Graph, max_dimension: Option<usize>, monitor
     if let Some(key) = keys.first().filter(|key| **key < 0) {
         return Err(execution_error(format!("{CLIQUES}: the node {key} is negative; vertices count from 0")));
     }
-    let found = crate::clique_complex(graph, max_dimension, monitor).map_err(|error| fault(CLIQUES, error))?;
+    let found = crate::clique_complex(graph, max_dimension, monitor).map_err(|error| kernel_error(CLIQUES, error))?;
     let mut facets = FlatFacets::default();
     found.iter().for_each(|clique| facets.push(clique.iter().map(|&v| keys[v as usize])));
     Ok(facets)
