@@ -39,10 +39,10 @@ pub(crate) fn open(attached: &Attachment, read_only: bool) -> Result<Target> {
     }
     let format = format.as_deref().map(str::to_lowercase);
     let kind = match format.as_deref() {
-        Some("bonnet") => Some(Kind::Database),
-        Some(name) => ExternalFormat::of_name(name).map(Kind::External),
-        None if Database::is_at(&path) => Some(Kind::Database),
-        None => ExternalFormat::recognise(&path).map(Kind::External),
+        Some("bonnet") => Some(AttachmentKind::Database),
+        Some(name) => ExternalFormat::of_name(name).map(AttachmentKind::External),
+        None if Database::is_at(&path) => Some(AttachmentKind::Database),
+        None => ExternalFormat::recognise(&path).map(AttachmentKind::External),
     };
     if kind.is_some()
         && let Some(option) = options.keys().next()
@@ -50,10 +50,10 @@ pub(crate) fn open(attached: &Attachment, read_only: bool) -> Result<Target> {
         return Err(Error::statement(format!("'{location}': there is no option {option} for this type")));
     }
     match kind {
-        Some(Kind::Database) => {
+        Some(AttachmentKind::Database) => {
             Ok(Target::Catalog(existing_database(&path, read_only || attached.read_only)?, String::new()))
         }
-        Some(Kind::External(kind)) => {
+        Some(AttachmentKind::External(kind)) => {
             let catalog = ExternalCatalog::open(kind, location, &path)?;
             let count = catalog.len();
             let tables = if count == 1 { "1 table".to_owned() } else { format!("{count} tables") };
@@ -75,7 +75,7 @@ pub(crate) fn open(attached: &Attachment, read_only: bool) -> Result<Target> {
     }
 }
 
-enum Kind {
+enum AttachmentKind {
     Database,
     External(ExternalFormat),
 }

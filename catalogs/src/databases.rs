@@ -90,7 +90,7 @@ impl Tables {
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod rows {
+mod counted_table {
     use std::sync::Arc;
 
     use arrow::datatypes::SchemaRef;
@@ -105,9 +105,9 @@ mod rows {
 
     /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
     #[derive(Debug)]
-    pub(super) struct Rows(pub(super) Arc<dyn TableProvider>);
+    pub(super) struct CountedTable(pub(super) Arc<dyn TableProvider>);
 
-    impl TableProvider for Rows {
+    impl TableProvider for CountedTable {
         fn schema(&self) -> SchemaRef {
             self.0.schema()
         }
@@ -125,7 +125,7 @@ mod rows {
         }
     }
 
-    impl Rows {
+    impl CountedTable {
         fn plan_scan<'a>(
             &'a self,
             session: &'a dyn Session,
@@ -162,7 +162,7 @@ mod sqlite {
     use datafusion_table_providers::sqlite::sql_table::SQLiteTable;
     use futures::TryStreamExt;
 
-    use super::rows::Rows;
+    use super::counted_table::CountedTable;
 
     /// How long a query waits for another program that writes.
     const PATIENCE: Duration = Duration::from_secs(5);
@@ -229,7 +229,7 @@ mod sqlite {
             let fields = columns.into_iter().map(|(name, declared)| Field::new(name, affinity(&declared), true));
             let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
             let table = SQLiteTable::new_with_schema(&self.pool, schema, TableReference::bare(name));
-            Ok(Arc::new(Rows(Arc::new(table))))
+            Ok(Arc::new(CountedTable(Arc::new(table))))
         }
     }
 
@@ -292,8 +292,8 @@ mod postgres {
     use percent_encoding::percent_decode_str;
     use url::Url;
 
+    use super::counted_table::CountedTable;
     use super::host;
-    use super::rows::Rows;
 
     /// A database of PostgreSQL.
     pub(super) struct Postgres {
@@ -362,7 +362,7 @@ mod postgres {
         pub(super) async fn table(&self, name: &str) -> Result<Arc<dyn TableProvider>> {
             let table = self.factory.table_provider(TableReference::partial("public", name)).await;
             let table = table.map_err(|error| exec_datafusion_err!("{name}: {error}"))?;
-            Ok(Arc::new(Rows(table)))
+            Ok(Arc::new(CountedTable(table)))
         }
     }
 

@@ -16,7 +16,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
 use crate::error::external;
-use crate::lazy::{LazyExec, LazyRows, Rows};
+use crate::lazy::{LazyExec, LazyRows, TableRows};
 use crate::row_cache::RowCache;
 use crate::table_version::{TableVersion, VersionedTable, is_settled};
 
@@ -68,10 +68,10 @@ impl LazyRows for DatasetScan {
         self.dataset.expected_bytes(&self.table, columns)
     }
 
-    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
+    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>> {
         let (dataset, table, columns) = (Arc::clone(&self.dataset), self.table.clone(), columns.to_vec());
         let cache = Arc::clone(&self.cache);
-        let rows = Rows::Blocking(Box::new(move |keep_going| {
+        let rows = TableRows::Blocking(Box::new(move |keep_going| {
             cache.get(dataset.version(), &columns, || dataset.read(&table, &columns, keep_going)).map_err(external)
         }));
         Box::pin(ready(Ok(rows)))

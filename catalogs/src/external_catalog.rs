@@ -84,10 +84,10 @@ impl ExternalCatalog {
             return Err(external(bonnet_datasets::missing(path)));
         }
         let tables = match kind {
-            ExternalFormat::Delta => Found::Delta(delta_tables(path)?),
-            ExternalFormat::Files(format) => Found::Files(files(path, format)?),
-            ExternalFormat::Sqlite => Found::Database(Tables::sqlite(path)?),
-            ExternalFormat::Postgres => Found::Database(Tables::postgres(location)?),
+            ExternalFormat::Delta => Contents::Delta(delta_tables(path)?),
+            ExternalFormat::Files(format) => Contents::Files(files(path, format)?),
+            ExternalFormat::Sqlite => Contents::Database(Tables::sqlite(path)?),
+            ExternalFormat::Postgres => Contents::Database(Tables::postgres(location)?),
         };
         Ok(Self { schema: Arc::new(ExternalSchema { location: location.to_owned(), tables }) })
     }
@@ -133,7 +133,7 @@ impl EngineCatalog for ExternalCatalog {
 #[derive(Debug)]
 struct ExternalSchema {
     location: String,
-    tables: Found,
+    tables: Contents,
 }
 
 impl EngineSchema for ExternalSchema {
@@ -143,19 +143,19 @@ impl EngineSchema for ExternalSchema {
     }
 }
 
-enum Found {
+enum Contents {
     Delta(BTreeMap<String, PathBuf>),
     Files(BTreeMap<String, PathBuf>),
     Database(Tables),
 }
 
-impl fmt::Debug for Found {
+impl fmt::Debug for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Found").field(&self.names()).finish()
+        f.debug_tuple("Contents").field(&self.names()).finish()
     }
 }
 
-impl Found {
+impl Contents {
     fn names(&self) -> Vec<String> {
         match self {
             Self::Delta(tables) | Self::Files(tables) => tables.keys().cloned().collect(),
@@ -172,18 +172,18 @@ impl SchemaProvider for ExternalSchema {
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         match &self.tables {
-            Found::Delta(tables) => match tables.get(name) {
+            Contents::Delta(tables) => match tables.get(name) {
                 Some(path) => Ok(Some(Arc::new(LastingTable::at(path).await?))),
                 None => Ok(None),
             },
             // A file is read as a query of the session reads it.
-            Found::Files(tables) => Ok(tables.get(name).map(|path| {
+            Contents::Files(tables) => Ok(tables.get(name).map(|path| {
                 let path = path.display().to_string().replace('\'', "''");
                 let query = format!("SELECT * FROM '{path}'");
                 let (name, schema) = (name.to_owned(), MAIN_SCHEMA.to_owned());
                 Arc::new(StoredView { name, query, catalog: None, schema }) as _
             })),
-            Found::Database(tables) => tables.table(name).await,
+            Contents::Database(tables) => tables.table(name).await,
         }
     }
 
@@ -204,8 +204,8 @@ impl SchemaProvider for ExternalSchema {
 
     fn table_exist(&self, name: &str) -> bool {
         match &self.tables {
-            Found::Delta(tables) | Found::Files(tables) => tables.contains_key(name),
-            Found::Database(tables) => tables.names().iter().any(|table| table == name),
+            Contents::Delta(tables) | Contents::Files(tables) => tables.contains_key(name),
+            Contents::Database(tables) => tables.names().iter().any(|table| table == name),
         }
     }
 }

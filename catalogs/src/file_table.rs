@@ -80,12 +80,12 @@ impl Ending {
 
 /// What a statement says of a file beside its path.
 #[derive(Debug, Clone, Default)]
-struct Given {
+struct FileClause {
     format: Option<&'static str>,
     options: HashMap<String, String>,
 }
 
-impl Given {
+impl FileClause {
     /// The path in a table's name, and what else stands there.
     fn of(name: &str) -> Result<(String, Self)> {
         let mut parts = name.split(FILE_OPTION);
@@ -159,7 +159,7 @@ impl Given {
 /// columns). Reads the columns from the first bytes of the files. A missing file is an error that says what its folder
 /// holds.
 pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
-    let (path, given) = Given::of(path.strip_prefix("file://").unwrap_or(path))?;
+    let (path, given) = FileClause::of(path.strip_prefix("file://").unwrap_or(path))?;
     if let Some((scheme, _)) = path.split_once("://") {
         return plan_err!("'{path}': {scheme}:// addresses are not read; download the file and name its path");
     }
@@ -352,7 +352,7 @@ fn format(
     path: &Path,
     sample: usize,
     mark: Option<&str>,
-    given: &Given,
+    given: &FileClause,
     state: &SessionState,
 ) -> Result<Arc<dyn FileFormat>> {
     let compression = COMPRESSED
@@ -457,14 +457,14 @@ mod tests {
 
     #[test]
     fn options_stand_behind_the_path() {
-        let (path, given) = Given::of("a.txt\u{1}csv\u{1}delim=;\u{1}header=FALSE\u{1}nullstr=a=b").unwrap();
+        let (path, given) = FileClause::of("a.txt\u{1}csv\u{1}delim=;\u{1}header=FALSE\u{1}nullstr=a=b").unwrap();
         assert_eq!((path.as_str(), given.format), ("a.txt", Some("csv")));
         assert_eq!(given.sign("delim").unwrap(), Some(b';'));
         assert_eq!(given.flag("header").unwrap(), Some(false));
         assert_eq!((given.get("nullstr"), given.get("quote")), (Some("a=b"), None));
-        let (_, wrong) = Given::of("a\u{1}csv\u{1}delim=;;\u{1}header=2").unwrap();
+        let (_, wrong) = FileClause::of("a\u{1}csv\u{1}delim=;;\u{1}header=2").unwrap();
         assert!(wrong.sign("delim").is_err() && wrong.flag("header").is_err());
-        assert!(Given::of("a\u{1}xls").is_err());
+        assert!(FileClause::of("a\u{1}xls").is_err());
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct GraphEntry {
 
 /// Which of a graph's measures are wanted; each takes a scan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Measures {
     /// The rows of `nodes`.
     pub nodes: bool,
     /// The edges of the undirected simple graph.
@@ -114,7 +114,7 @@ async fn entry(name: String, catalog: String, schema: String, provider: Arc<dyn 
 /// Measures a graph. Reads only what the wanted measures need; an error names the graph.
 pub async fn measure_graph(
     graph: &GraphEntry,
-    wanted: Wanted,
+    wanted: Measures,
     state: &SessionState,
     context: &Arc<TaskContext>,
 ) -> Result<Measured> {
@@ -127,7 +127,7 @@ pub async fn measure_graph(
 
 async fn measure(
     graph: &GraphEntry,
-    wanted: Wanted,
+    wanted: Measures,
     state: &SessionState,
     context: &Arc<TaskContext>,
 ) -> Result<Measured> {

@@ -31,7 +31,7 @@ pub trait LazyRows: Debug + Send + Sync + 'static {
     fn expected_bytes(&self, columns: &[usize]) -> usize;
 
     /// The rows, or what computes them on a blocking thread.
-    fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>>;
+    fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>>;
 
     /// For downcasting, e.g. by a codec of plans.
     fn as_any(&self) -> &dyn std::any::Any;
@@ -41,7 +41,7 @@ pub trait LazyRows: Debug + Send + Sync + 'static {
 pub type BlockingRead = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<Vec<RecordBatch>> + Send>;
 
 /// The rows of a table.
-pub enum Rows {
+pub enum TableRows {
     /// They are here.
     Ready(Vec<RecordBatch>),
     /// They take time: a closure that runs on a blocking thread and stops soon after its argument answers `false`.
@@ -106,9 +106,9 @@ impl DisplayAs for LazyExec {
 }
 
 /// Turns its flag off when the stream is dropped, so that the blocking thread stops.
-struct Wanted(Arc<AtomicBool>);
+struct StopOnDrop(Arc<AtomicBool>);
 
-impl Drop for Wanted {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -213,10 +213,10 @@ async fn compute(
     let reservation = MemoryConsumer::new(&name).register(context.memory_pool());
     reservation.try_grow(source.expected_bytes(&projection))?;
     let batches = match source.rows(&projection, &context).await? {
-        Rows::Ready(batches) => batches,
-        Rows::Blocking(read) => {
+        TableRows::Ready(batches) => batches,
+        TableRows::Blocking(read) => {
             let flag = Arc::new(AtomicBool::new(true));
-            let _wanted = Wanted(Arc::clone(&flag));
+            let _wanted = StopOnDrop(Arc::clone(&flag));
             let task = SpawnedTask::spawn_blocking(move || read(&|| flag.load(Ordering::Relaxed)));
             match task.join().await {
                 Ok(batches) => batches?,

@@ -21,8 +21,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::engine_catalog::EngineSchema;
-use crate::graphs::{GraphEntry, Measured, Wanted, list_graphs, measure_graph};
-use crate::lazy::{LazyExec, LazyRows, Rows};
+use crate::graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
+use crate::lazy::{LazyExec, LazyRows, TableRows};
 use crate::new_table::SYSTEM_SCHEMA;
 
 /// The rows that the engine provides. The graphs are found in the catalogs.
@@ -292,17 +292,17 @@ impl LazyRows for SystemScan {
         64 * 1024
     }
 
-    fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
+    fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>> {
         async move {
             let wanted = |name: &str| columns.iter().any(|column| self.schema.field(*column).name() == name);
             let (all, count) = match self.which {
                 Which::Functions => functions(&self.rows.functions()),
                 Which::Models => models(&self.rows.models()),
-                Which::Runs => return Ok(Rows::Ready(crate::runs::runs(columns, &self.state, context).await?)),
+                Which::Runs => return Ok(TableRows::Ready(crate::runs::runs(columns, &self.state, context).await?)),
                 Which::GraphCache => cached_graphs(&self.rows.cached_graphs()),
                 Which::Settings => settings(&self.rows.settings(&self.state)),
                 Which::Graphs => {
-                    let wanted = Wanted {
+                    let wanted = Measures {
                         nodes: wanted("nodes"),
                         edges: wanted("edges"),
                         features: wanted("features"),
@@ -312,7 +312,7 @@ impl LazyRows for SystemScan {
                     let entries = list_graphs(self.state.catalog_list().as_ref(), default_catalog).await?;
                     let mut measures = Vec::with_capacity(entries.len());
                     for entry in &entries {
-                        measures.push(match wanted == Wanted::default() {
+                        measures.push(match wanted == Measures::default() {
                             true => Measured::default(),
                             false => measure_graph(entry, wanted, &self.state, context).await?,
                         });
@@ -323,7 +323,7 @@ impl LazyRows for SystemScan {
             let arrays = columns.iter().map(|column| Arc::clone(&all[*column])).collect();
             let options = RecordBatchOptions::new().with_row_count(Some(count));
             let schema = Arc::new(self.schema.project(columns)?);
-            Ok(Rows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
+            Ok(TableRows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
         }
         .boxed()
     }

@@ -16,7 +16,7 @@ const HEADER_LIMIT: usize = 1 << 20;
 
 /// The type of an array's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueType {
     Bool,
     Signed,
     Unsigned,
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 /// The type, size and byte order of an array's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dtype {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueType,
     /// Bytes of one value.
     pub(crate) size: usize,
     pub(crate) big_endian: bool,
@@ -46,21 +46,21 @@ impl Dtype {
             _ => (false, text),
         };
         let kind = match rest.as_bytes().first() {
-            Some(b'b') => Kind::Bool,
-            Some(b'i') => Kind::Signed,
-            Some(b'u') => Kind::Unsigned,
-            Some(b'f') => Kind::Float,
-            Some(b'S') => Kind::Bytes,
-            Some(b'U') => Kind::Text,
+            Some(b'b') => ValueType::Bool,
+            Some(b'i') => ValueType::Signed,
+            Some(b'u') => ValueType::Unsigned,
+            Some(b'f') => ValueType::Float,
+            Some(b'S') => ValueType::Bytes,
+            Some(b'U') => ValueType::Text,
             _ => return Err(unknown()),
         };
         let count: usize = rest[1..].parse().map_err(|_| unknown())?;
-        let size = if kind == Kind::Text { count.checked_mul(4).ok_or_else(unknown)? } else { count };
+        let size = if kind == ValueType::Text { count.checked_mul(4).ok_or_else(unknown)? } else { count };
         match (kind, size) {
-            (Kind::Bool, 1)
-            | (Kind::Signed | Kind::Unsigned, 1 | 2 | 4 | 8)
-            | (Kind::Float, 4 | 8)
-            | (Kind::Bytes | Kind::Text, _) => Ok(Self { kind, size, big_endian }),
+            (ValueType::Bool, 1)
+            | (ValueType::Signed | ValueType::Unsigned, 1 | 2 | 4 | 8)
+            | (ValueType::Float, 4 | 8)
+            | (ValueType::Bytes | ValueType::Text, _) => Ok(Self { kind, size, big_endian }),
             _ => Err(unknown()),
         }
     }
@@ -135,16 +135,16 @@ impl Array {
     pub(crate) fn integers(&self) -> Result<Vec<i64>, String> {
         let (size, big) = (self.header.dtype.size, self.header.dtype.big_endian);
         match self.header.dtype.kind {
-            Kind::Bool => Ok(self.map(|b| i64::from(b[0] != 0))),
-            Kind::Signed => Ok(self.map(|b| {
+            ValueType::Bool => Ok(self.map(|b| i64::from(b[0] != 0))),
+            ValueType::Signed => Ok(self.map(|b| {
                 let shift = 64 - 8 * size as u32;
                 ((word(b, big) << shift) as i64) >> shift
             })),
-            Kind::Unsigned => self
+            ValueType::Unsigned => self
                 .map(|b| i64::try_from(word(b, big)).map_err(|_| "an unsigned integer is too large".to_owned()))
                 .into_iter()
                 .collect(),
-            Kind::Float => self
+            ValueType::Float => self
                 .map(|b| {
                     let value = real(b, big);
                     if value.fract() == 0.0 && value.abs() < 9e15 {
@@ -155,7 +155,7 @@ impl Array {
                 })
                 .into_iter()
                 .collect(),
-            Kind::Bytes | Kind::Text => Err("numbers are expected here, there is text".to_owned()),
+            ValueType::Bytes | ValueType::Text => Err("numbers are expected here, there is text".to_owned()),
         }
     }
 
@@ -163,7 +163,7 @@ impl Array {
     pub(crate) fn reals(&self) -> Result<Vec<f64>, String> {
         let big = self.header.dtype.big_endian;
         match self.header.dtype.kind {
-            Kind::Float => Ok(self.map(|b| real(b, big))),
+            ValueType::Float => Ok(self.map(|b| real(b, big))),
             _ => Ok(self.integers()?.into_iter().map(|value| value as f64).collect()),
         }
     }
@@ -172,7 +172,7 @@ impl Array {
     pub(crate) fn floats(&self) -> Result<Vec<f32>, String> {
         let big = self.header.dtype.big_endian;
         match self.header.dtype.kind {
-            Kind::Float => Ok(self.map(|b| real(b, big) as f32)),
+            ValueType::Float => Ok(self.map(|b| real(b, big) as f32)),
             _ => Ok(self.integers()?.into_iter().map(|value| value as f32).collect()),
         }
     }
@@ -193,14 +193,14 @@ impl Array {
     pub(crate) fn texts(&self) -> Result<Vec<String>, String> {
         let (size, big) = (self.header.dtype.size, self.header.dtype.big_endian);
         match self.header.dtype.kind {
-            Kind::Bytes => self
+            ValueType::Bytes => self
                 .map(|b| {
                     let end = b.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                     String::from_utf8(b[..end].to_vec()).map_err(|_| "a text is not UTF-8".to_owned())
                 })
                 .into_iter()
                 .collect(),
-            Kind::Text => self
+            ValueType::Text => self
                 .map(|b| {
                     let mut text: String = b
                         .chunks_exact(4)

@@ -86,7 +86,7 @@ enum Task {
 
 /// Something to run from the command line.
 #[derive(Debug, PartialEq, Eq)]
-enum Source {
+enum Input {
     Command(String),
     File(String),
 }
@@ -116,7 +116,7 @@ pub fn main() -> ExitCode {
     let mut sources = sources(&matches);
     let prompt = sources.is_empty() && io::stdin().is_terminal();
     if sources.is_empty() && !prompt {
-        sources.push(Source::File("-".into()));
+        sources.push(Input::File("-".into()));
     }
     let mut shell = match open(&arguments, prompt) {
         Ok(shell) => shell,
@@ -129,8 +129,8 @@ pub fn main() -> ExitCode {
         };
     }
     let result = sources.iter().try_for_each(|source| match source {
-        Source::Command(text) => shell.run_script("-c", text.as_bytes()),
-        Source::File(path) => shell.run_file(path),
+        Input::Command(text) => shell.run_script("-c", text.as_bytes()),
+        Input::File(path) => shell.run_file(path),
     });
     ended(result, shell)
 }
@@ -169,13 +169,13 @@ fn open(arguments: &Arguments, prompt: bool) -> Result<Shell, String> {
 }
 
 /// The statements and scripts in the order in which they stand on the command line.
-fn sources(matches: &ArgMatches) -> Vec<Source> {
-    let of = |id: &str, source: fn(String) -> Source| -> Vec<(usize, Source)> {
+fn sources(matches: &ArgMatches) -> Vec<Input> {
+    let of = |id: &str, source: fn(String) -> Input| -> Vec<(usize, Input)> {
         let places = matches.indices_of(id).into_iter().flatten();
         places.zip(matches.get_many::<String>(id).into_iter().flatten().cloned().map(source)).collect()
     };
-    let mut sources = of("command", Source::Command);
-    sources.extend(of("file", Source::File));
+    let mut sources = of("command", Input::Command);
+    sources.extend(of("file", Input::File));
     sources.sort_by_key(|&(place, _)| place);
     sources.into_iter().map(|(_, source)| source).collect()
 }
@@ -205,8 +205,8 @@ mod tests {
     fn statements_and_scripts_keep_the_order_of_the_command_line() {
         let matches =
             Arguments::command().get_matches_from(["bonnet", "-f", "a", "-c", "b", "--quiet", "-cc", "-fd", "-c", "e"]);
-        let file = |name: &str| Source::File(name.into());
-        let command = |name: &str| Source::Command(name.into());
+        let file = |name: &str| Input::File(name.into());
+        let command = |name: &str| Input::Command(name.into());
         assert_eq!(sources(&matches), [file("a"), command("b"), command("c"), file("d"), command("e")]);
     }
 }

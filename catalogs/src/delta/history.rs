@@ -18,7 +18,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
 use super::store;
-use crate::lazy::{LazyExec, LazyRows, Rows};
+use crate::lazy::{LazyExec, LazyRows, TableRows};
 use crate::table_methods::{Planned, table_methods};
 pub use crate::time_travel::Version;
 
@@ -169,7 +169,7 @@ impl LazyRows for HistoryScan {
         64 * 1024
     }
 
-    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<Rows>> {
+    fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>> {
         async move {
             let commits = commits(&self.table).await?;
             let parameters = |info: &CommitInfo| {
@@ -198,7 +198,7 @@ impl LazyRows for HistoryScan {
             let arrays = columns.iter().map(|column| Arc::clone(&all[*column])).collect();
             let options = RecordBatchOptions::new().with_row_count(Some(commits.len()));
             let schema = Arc::new(self.schema.project(columns)?);
-            Ok(Rows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
+            Ok(TableRows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
         }
         .boxed()
     }

@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, SchemaRef};
 
 use super::graph6::Graph6;
 use super::{DIRECTED, not_this};
-use crate::array::{self, Kind};
+use crate::array::{self, ValueType};
 use crate::columns::Values;
 use crate::graph_set::{self, GraphSet};
 use crate::reader::Reader;
@@ -41,7 +41,8 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
 fn find(path: &Path) -> Vec<(&'static str, PathBuf)> {
     let is_text = |file: &Path| {
         files::is_file(file)
-            && array::npy_file_header(file).is_ok_and(|header| matches!(header.dtype.kind, Kind::Bytes | Kind::Text))
+            && array::npy_file_header(file)
+                .is_ok_and(|header| matches!(header.dtype.kind, ValueType::Bytes | ValueType::Text))
     };
     let candidates = CATEGORIES.iter().map(|category| {
         let name = format!("{category}.npy");

@@ -51,25 +51,25 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
         let expected = "one .mat with A and local_info, or edge_index, node_feat and label, is expected";
         return Err(not_this(path, expected));
     };
-    let kind = kind(&MatFile::open(&file)?).unwrap_or(Kind::Index);
+    let kind = kind(&MatFile::open(&file)?).unwrap_or(Layout::Index);
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let name = if kind == Kind::Facebook { format!("fb100-{stem}") } else { stem.to_owned() };
+    let name = if kind == Layout::Facebook { format!("fb100-{stem}") } else { stem.to_owned() };
     let splits = splits_file(&file, &name, options)?;
     Ok(FORMAT.dataset(path, options, Set { file, kind, splits }))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Layout {
     Facebook,
     Index,
 }
 
-fn kind(mat: &MatFile) -> Option<Kind> {
+fn kind(mat: &MatFile) -> Option<Layout> {
     let has = |name: &str| mat.variable(name).is_some();
     if has("A") && has("local_info") {
-        return Some(Kind::Facebook);
+        return Some(Layout::Facebook);
     }
-    (has("edge_index") && has("label")).then_some(Kind::Index)
+    (has("edge_index") && has("label")).then_some(Layout::Index)
 }
 
 fn is_ours(file: &Path) -> bool {
@@ -79,7 +79,7 @@ fn is_ours(file: &Path) -> bool {
 #[derive(Debug)]
 struct Set {
     file: PathBuf,
-    kind: Kind,
+    kind: Layout,
     splits: Option<PathBuf>,
 }
 
@@ -164,7 +164,7 @@ impl GraphFile for Set {
 
     fn nodes_schema(&self) -> Result<SchemaRef> {
         let mat = MatFile::open(&self.file)?;
-        if self.kind == Kind::Index {
+        if self.kind == Layout::Index {
             let width = mat.variable("node_feat").and_then(|variable| variable.shape.get(1).copied());
             return Ok(columns::nodes_schema(DataType::Int64, DataType::Int64, Features { sparse: true, width }));
         }
@@ -178,14 +178,14 @@ impl GraphFile for Set {
     fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mat = MatFile::open(&self.file)?;
         match self.kind {
-            Kind::Facebook => Self::facebook(&mat, scan),
-            Kind::Index => Self::index(&mat, scan),
+            Layout::Facebook => Self::facebook(&mat, scan),
+            Layout::Index => Self::index(&mat, scan),
         }
     }
 
     fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mat = MatFile::open(&self.file)?;
-        if self.kind == Kind::Facebook {
+        if self.kind == Layout::Facebook {
             return scan.edges(entries(&mat.array("A")?));
         }
         let ends = mat.array("edge_index")?.dense().map_err(|what| mat.fault("edge_index", what))?;
@@ -208,7 +208,7 @@ impl GraphFile for Set {
     }
 
     fn directed(&self) -> bool {
-        self.kind == Kind::Index
+        self.kind == Layout::Index
     }
 
     fn files(&self) -> Vec<PathBuf> {

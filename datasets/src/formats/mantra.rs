@@ -106,7 +106,7 @@ impl Reader for List {
 
 /// Reads object after object into the columns of the table.
 fn read(file: &Path, input: impl BufRead, labels: &[Label], table: &mut Table<'_>) -> Result<()> {
-    let mut rows = Rows { table, labels, complex: Complex::default(), count: 0, failure: None };
+    let mut rows = ListStream { table, labels, complex: Complex::default(), count: 0, failure: None };
     let mut reader = serde_json::Deserializer::from_reader(input);
     let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
     match (rows.failure, read) {
@@ -151,7 +151,7 @@ impl Key {
 }
 
 /// The list as a stream of rows.
-struct Rows<'t, 'k> {
+struct ListStream<'t, 'k> {
     table: &'t mut Table<'k>,
     labels: &'t [Label],
     complex: Complex,
@@ -159,7 +159,7 @@ struct Rows<'t, 'k> {
     failure: Option<Error>,
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Rows<'_, '_> {
+impl<'de> DeserializeSeed<'de> for &mut ListStream<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -167,7 +167,7 @@ impl<'de> DeserializeSeed<'de> for &mut Rows<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Rows<'_, '_> {
+impl<'de> Visitor<'de> for &mut ListStream<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,7 +187,7 @@ impl<'de> Visitor<'de> for &mut Rows<'_, '_> {
 }
 
 /// One object, read into the rows' complex.
-struct Row<'r, 't, 'k>(&'r mut Rows<'t, 'k>);
+struct Row<'r, 't, 'k>(&'r mut ListStream<'t, 'k>);
 
 impl<'de> DeserializeSeed<'de> for Row<'_, '_, '_> {
     type Value = ();
@@ -205,7 +205,7 @@ impl<'de> Visitor<'de> for Row<'_, '_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
-        let Rows { table, labels, complex, .. } = self.0;
+        let ListStream { table, labels, complex, .. } = self.0;
         complex.clear();
         let mut id = None;
         while let Some(key) = object.next_key::<Cow<'de, str>>()? {

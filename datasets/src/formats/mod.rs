@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 use arrow::datatypes::DataType;
 
-use crate::array::{Array, Header, Kind};
+use crate::array::{Array, Header, ValueType};
 use crate::columns::Values;
 use crate::{Error, Format, Options, Result, files};
 
@@ -91,7 +91,7 @@ impl Labels {
     pub(crate) fn of(array: &Array) -> Result<Self, String> {
         match array.integers() {
             Ok(labels) => Ok(Self::Classes(labels.into_iter().map(class).collect())),
-            Err(_) if array.header.dtype.kind == Kind::Float => Ok(Self::Targets(array.reals()?)),
+            Err(_) if array.header.dtype.kind == ValueType::Float => Ok(Self::Targets(array.reals()?)),
             Err(error) => Err(error),
         }
     }
@@ -113,7 +113,7 @@ impl Labels {
 
 /// Whether labels of this array can be integers or have to be looked at.
 pub(crate) fn integral(header: &Header) -> bool {
-    header.dtype.kind != Kind::Float
+    header.dtype.kind != ValueType::Float
 }
 
 /// A class number; `-1` means none.

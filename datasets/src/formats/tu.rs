@@ -39,19 +39,19 @@ pub(super) static FORMAT: Format = Format {
     name: "tu",
     description: "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and more, in a folder or a zip (TU Dortmund)",
     options: &[DIRECTED],
-    recognises: |path| Source::find(path).is_ok_and(|source| source.is_some()),
+    recognises: |path| SetFiles::find(path).is_ok_and(|source| source.is_some()),
     open,
 };
 
 fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
     let expected = "is no tu set: NAME_A.txt and NAME_graph_indicator.txt are expected";
-    let source = Source::find(path)?.ok_or_else(|| not_this(path, expected))?;
+    let source = SetFiles::find(path)?.ok_or_else(|| not_this(path, expected))?;
     Ok(FORMAT.dataset(path, options, source))
 }
 
 /// Where the files of a set are.
 #[derive(Debug)]
-struct Source {
+struct SetFiles {
     /// The folder or the zip.
     place: PathBuf,
     zipped: bool,
@@ -59,7 +59,7 @@ struct Source {
     stem: String,
 }
 
-impl Source {
+impl SetFiles {
     /// The one set of a folder or a zip.
     fn find(path: &Path) -> Result<Option<Self>> {
         let zipped = !path.is_dir();
@@ -207,7 +207,7 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
     line.split([',', ' ', '\t']).filter(|word| !word.is_empty())
 }
 
-impl Source {
+impl SetFiles {
     fn label_type(&self, part: &str) -> Result<DataType> {
         let sample = self.head(part, files::SAMPLE_BYTES)?;
         let whole = files::whole_lines(&sample, files::SAMPLE_BYTES);
@@ -453,7 +453,7 @@ impl Source {
     }
 }
 
-impl Reader for Source {
+impl Reader for SetFiles {
     fn tables(&self) -> Vec<&'static str> {
         graph_set::TABLES.to_vec()
     }

@@ -77,7 +77,7 @@ fn write(path: &Path, page: &str) -> Result<(), Failure> {
 
 /// A script that is being read.
 #[derive(Debug, Default)]
-struct Source {
+struct Script {
     lines: Vec<String>,
     /// The lines that have been dealt with.
     done: usize,
@@ -88,7 +88,7 @@ struct Source {
 pub(super) struct Report {
     body: String,
     /// Those being read, each included by the one before.
-    open: Vec<Source>,
+    open: Vec<Script>,
     /// Those that were read, in the order in which they began.
     read: Vec<(String, String)>,
     /// The place in `read` of each script being read.
@@ -111,7 +111,7 @@ impl Report {
     pub(super) fn enter(&mut self, origin: &str) {
         self.places.push(self.read.len());
         self.read.push((origin.to_owned(), String::new()));
-        self.open.push(Source::default());
+        self.open.push(Script::default());
     }
 
     /// A line of the script is read.

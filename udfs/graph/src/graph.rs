@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// Holds `8 (n + 1) + 8 m` bytes for `n` nodes and `m` edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    rows: Rows,
+    rows: CompressedRows,
 }
 
 impl Graph {
@@ -18,7 +18,7 @@ impl Graph {
     /// If an endpoint is not below `n`.
     pub fn from_edges(n: usize, edges: &[(u32, u32)]) -> Self {
         let both = edges.iter().filter(|(u, v)| u != v).flat_map(|&(u, v)| [(u, v), (v, u)]);
-        Self { rows: Rows::from_arcs(n, both) }
+        Self { rows: CompressedRows::from_arcs(n, both) }
     }
 
     /// The number of nodes.
@@ -63,7 +63,7 @@ impl Graph {
 
     /// The bytes that building a graph of this size takes, for asking before: twice what it holds then.
     pub fn bytes(n_nodes: usize, n_edges: usize) -> usize {
-        Rows::bytes(n_nodes, 2 * n_edges)
+        CompressedRows::bytes(n_nodes, 2 * n_edges)
     }
 }
 
@@ -72,9 +72,9 @@ impl Graph {
 /// Holds `8 (n + 1) + 4 m` bytes for `n` nodes and `m` arcs, and as much again once predecessors are asked for.
 #[derive(Debug, Clone)]
 pub struct Digraph {
-    rows: Rows,
+    rows: CompressedRows,
     /// By target; made when it is first asked for.
-    predecessors: OnceLock<Rows>,
+    predecessors: OnceLock<CompressedRows>,
 }
 
 impl PartialEq for Digraph {
@@ -91,7 +91,7 @@ impl Digraph {
     /// # Panics
     /// If an endpoint is not below `n`.
     pub fn from_arcs(n: usize, arcs: &[(u32, u32)]) -> Self {
-        Self::new(Rows::from_arcs(n, arcs.iter().copied().filter(|(u, v)| u != v)))
+        Self::new(CompressedRows::from_arcs(n, arcs.iter().copied().filter(|(u, v)| u != v)))
     }
 
     /// The distinct arcs `(from, to)`, loops included.
@@ -99,10 +99,10 @@ impl Digraph {
     /// # Panics
     /// If an endpoint is not below `n`.
     pub fn with_loops(n: usize, arcs: &[(u32, u32)]) -> Self {
-        Self::new(Rows::from_arcs(n, arcs.iter().copied()))
+        Self::new(CompressedRows::from_arcs(n, arcs.iter().copied()))
     }
 
-    fn new(rows: Rows) -> Self {
+    fn new(rows: CompressedRows) -> Self {
         Self { rows, predecessors: OnceLock::new() }
     }
 
@@ -144,8 +144,8 @@ impl Digraph {
         (&rows.offsets, &rows.targets)
     }
 
-    fn by_target(&self) -> &Rows {
-        self.predecessors.get_or_init(|| Rows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
+    fn by_target(&self) -> &CompressedRows {
+        self.predecessors.get_or_init(|| CompressedRows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
     }
 
     /// The bytes that it holds with its predecessors.
@@ -155,7 +155,7 @@ impl Digraph {
 
     /// The bytes that building a digraph of this size with its predecessors takes, for asking before.
     pub fn bytes(n_nodes: usize, n_arcs: usize) -> usize {
-        2 * Rows::bytes(n_nodes, n_arcs)
+        2 * CompressedRows::bytes(n_nodes, n_arcs)
     }
 
     /// Every arc as `(from, to)`, in ascending order.
@@ -165,18 +165,18 @@ impl Digraph {
 
     /// The same arcs turned round. O(n + m).
     pub fn reversed(&self) -> Self {
-        Self::new(Rows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
+        Self::new(CompressedRows::from_arcs(self.n_nodes(), self.arcs().map(|(u, v)| (v, u))))
     }
 }
 
 /// Compressed sparse rows: the sorted, distinct targets of every source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Rows {
+struct CompressedRows {
     offsets: Vec<usize>,
     targets: Vec<u32>,
 }
 
-impl Rows {
+impl CompressedRows {
     fn from_arcs(n: usize, arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         // By target first: rows then fill in ascending order, and nothing is left to sort.
         let mut by_target = vec![0usize; n + 1];

@@ -61,7 +61,7 @@ impl Landscape {
 }
 
 /// Corners as they are found, of any function.
-struct Found {
+struct Corners {
     corners: Vec<(u32, (f64, f64))>,
     functions: Vec<FoundFunction>,
 }
@@ -73,7 +73,7 @@ struct FoundFunction {
     last: usize,
 }
 
-impl Found {
+impl Corners {
     fn push(&mut self, k: usize, corner: (f64, f64)) {
         if k == self.functions.len() {
             self.functions.push(FoundFunction::default());
@@ -134,7 +134,7 @@ pub fn persistence_landscape(
     let alone = 3 * intervals.len();
     let mut room = Reservation::new(monitor, alone * size_of::<(u32, (f64, f64))>() + 4 * STEP)?;
     let few = intervals.len().min(FEW);
-    let mut found = Found { corners: Vec::with_capacity(alone), functions: Vec::with_capacity(few) };
+    let mut found = Corners { corners: Vec::with_capacity(alone), functions: Vec::with_capacity(few) };
     // deaths[k]: the k-th largest death so far, of those not over.
     let mut deaths: Vec<f64> = Vec::with_capacity(few);
     let most = functions.unwrap_or(usize::MAX);

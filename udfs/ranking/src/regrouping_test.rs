@@ -262,7 +262,7 @@ impl Partial {
         Ok(())
     }
 
-    fn count(&mut self, table: &Table, threshold: f64, seen: &mut Seen<'_>) -> Result<(), Stopped> {
+    fn count(&mut self, table: &Table, threshold: f64, seen: &mut LeafCount<'_>) -> Result<(), Stopped> {
         if self.next == table.n {
             return seen.add(self.tally.reaches(table, threshold));
         }
@@ -271,13 +271,13 @@ impl Partial {
 }
 
 /// Leaves counted so far.
-struct Seen<'a> {
+struct LeafCount<'a> {
     all: u64,
     at_least: u64,
     monitor: &'a dyn Monitor,
 }
 
-impl Seen<'_> {
+impl LeafCount<'_> {
     fn add(&mut self, at_least: bool) -> Result<(), Stopped> {
         self.all += 1;
         self.at_least += u64::from(at_least);
@@ -303,7 +303,7 @@ fn enumerated(table: &Table, sizes: &[usize], threshold: f64, monitor: &dyn Moni
         tasks = next;
     }
     let counts = tasks.into_par_iter().map(|mut task| {
-        let mut seen = Seen { all: 0, at_least: 0, monitor };
+        let mut seen = LeafCount { all: 0, at_least: 0, monitor };
         task.count(table, threshold, &mut seen)?;
         monitor.advance(seen.all % 4096);
         Ok(seen.at_least)

@@ -43,7 +43,7 @@ impl ForeignKey {
 
 /// The foreign keys of a database that were found.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found {
+pub struct FoundKeys {
     /// The keys and what they join, table by table.
     pub keys: Vec<(ForeignKey, Links)>,
     /// Columns whose names suggest a key that their values refute.
@@ -78,7 +78,7 @@ pub fn foreign_keys(
     declared: &[ForeignKey],
     coverage: f64,
     monitor: &dyn Monitor,
-) -> Result<Found, Error> {
+) -> Result<FoundKeys, Error> {
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     for from in 0..database.tables.len() {
         let table = &database.tables[from];
@@ -114,7 +114,7 @@ pub fn foreign_keys(
             }
         }
     }
-    Ok(Found { keys: found, refused })
+    Ok(FoundKeys { keys: found, refused })
 }
 
 /// The rows that a key joins; `None` where its columns cannot be compared, or name several rows.
@@ -252,7 +252,7 @@ mod tests {
     fn found_in(tables: Vec<Table>, declared_keys: &[Vec<usize>]) -> (Vec<String>, Vec<String>) {
         let database = Database { tables };
         let keys = primary_keys(&database, declared_keys, &Unmonitored).unwrap();
-        let Found { keys: found, refused } = foreign_keys(&database, &keys, &[], 0.5, &Unmonitored).unwrap();
+        let FoundKeys { keys: found, refused } = foreign_keys(&database, &keys, &[], 0.5, &Unmonitored).unwrap();
         let arrow = |key: &ForeignKey| {
             format!("{} -> {}", database.describe(key.from, &key.columns), database.describe(key.to, &key.to_columns))
         };

@@ -39,7 +39,7 @@ mod text;
 
 pub use encode::{Encoding, FeatureBlock, FeatureRows, Features, encode};
 pub use error::Error;
-pub use foreign_keys::{ForeignKey, Found, Refused, foreign_keys};
+pub use foreign_keys::{ForeignKey, FoundKeys, Refused, foreign_keys};
 pub use primary_keys::{PrimaryKey, primary_keys};
 pub use resolve::{Links, resolve};
 pub use schema_graph::SchemaGraph;

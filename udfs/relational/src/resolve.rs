@@ -6,7 +6,7 @@ use bonnet_graph::{Monitor, Reservation};
 
 use crate::{Database, Error, ForeignKey, Texts, Values};
 
-/// Rows between two looks at the monitor.
+/// RowsByKey between two looks at the monitor.
 const BLOCK: usize = 1 << 14;
 
 /// How many values that name no row are shown.
@@ -135,14 +135,14 @@ impl<'a> Numbers<'a> {
 /// From the values of key columns to their row.
 pub(crate) struct KeyRows<'a> {
     parts: Vec<Numbers<'a>>,
-    rows: Rows,
-    /// Rows with a NULL in the key: nobody can refer to them.
+    rows: RowsByKey,
+    /// RowsByKey with a NULL in the key: nobody can refer to them.
     nulls: usize,
     /// A row whose key an earlier row has.
     repeated: Option<usize>,
 }
 
-enum Rows {
+enum RowsByKey {
     One(Vec<u32>),
     Several(HashMap<Box<[u32]>, u32>),
 }
@@ -156,8 +156,8 @@ impl<'a> KeyRows<'a> {
         let values: Vec<&Values> =
             columns.iter().map(|&column| &database.tables[table].columns[column].values).collect();
         let mut rows = match parts.as_slice() {
-            [part] => Rows::One(vec![NONE; part.len()]),
-            _ => Rows::Several(HashMap::with_capacity(n_rows)),
+            [part] => RowsByKey::One(vec![NONE; part.len()]),
+            _ => RowsByKey::Several(HashMap::with_capacity(n_rows)),
         };
         let (mut nulls, mut repeated) = (0, None);
         let mut key = Vec::with_capacity(parts.len());
@@ -172,8 +172,8 @@ impl<'a> KeyRows<'a> {
                 continue;
             }
             let before = match &mut rows {
-                Rows::One(rows) => std::mem::replace(&mut rows[key[0] as usize], row as u32),
-                Rows::Several(rows) => rows.insert(key.as_slice().into(), row as u32).unwrap_or(NONE),
+                RowsByKey::One(rows) => std::mem::replace(&mut rows[key[0] as usize], row as u32),
+                RowsByKey::Several(rows) => rows.insert(key.as_slice().into(), row as u32).unwrap_or(NONE),
             };
             if before != NONE && repeated.is_none() {
                 repeated = Some(row);
@@ -185,8 +185,8 @@ impl<'a> KeyRows<'a> {
     /// The row of a key by the numbers of its parts.
     fn row(&self, key: &[u32]) -> Option<u32> {
         let row = match &self.rows {
-            Rows::One(rows) => rows.get(*key.first()? as usize).copied(),
-            Rows::Several(rows) => rows.get(key).copied(),
+            RowsByKey::One(rows) => rows.get(*key.first()? as usize).copied(),
+            RowsByKey::Several(rows) => rows.get(key).copied(),
         };
         row.filter(|row| *row != NONE)
     }

@@ -8,18 +8,18 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
 use crate::GraphTables;
-use crate::graph_cache::{Found, GraphCacheAccess, GraphKey};
+use crate::graph_cache::{GraphCacheAccess, GraphKey, Lookup};
 use crate::input_graph::InputGraph;
 use crate::keys::KeyColumn;
 use crate::operator::stopped;
 use crate::run::Run;
-use crate::sources::{Source, TableVersion};
+use crate::sources::{TableVersion, WholeTable};
 
 /// A call's graph, by the columns of tables that it is made of.
 pub(crate) struct CacheRequest {
     key: GraphKey,
     access: GraphCacheAccess,
-    sources: Vec<Source>,
+    sources: Vec<WholeTable>,
 }
 
 impl CacheRequest {
@@ -37,8 +37,8 @@ impl CacheRequest {
     /// The request for the graph of these tables.
     pub(crate) fn of_sources(
         run: &Run,
-        edges: Source,
-        nodes: Option<Source>,
+        edges: WholeTable,
+        nodes: Option<WholeTable>,
         (src, dst): (&str, &str),
         weight: Option<&str>,
     ) -> Option<Self> {
@@ -46,8 +46,8 @@ impl CacheRequest {
         if access.limit == 0 {
             return None;
         }
-        let column = |source: &Source, name: &str| source.columns.get(name).cloned();
-        let of_nodes = |nodes: &Source| -> Option<(TableVersion, String)> {
+        let column = |source: &WholeTable, name: &str| source.columns.get(name).cloned();
+        let of_nodes = |nodes: &WholeTable| -> Option<(TableVersion, String)> {
             Some((nodes.version.clone(), column(nodes, "node")?))
         };
         let weight = match weight {
@@ -78,15 +78,15 @@ impl CacheRequest {
         let found = access.cache.get(&self.key, (&self.name(), access.limit), &host, || {
             let before = host.reserved();
             let found = self.to_cache(build(run)?, run)?;
-            if matches!(found, Found::Cached(_)) {
+            if matches!(found, Lookup::Cached(_)) {
                 // What reading took is free again: the graph itself is the cache's.
                 host.release(host.reserved() - before);
             }
             Ok(found)
         })?;
         match found {
-            Found::Cached(graph) => InputGraph::of_cache(graph, access.clone(), None, &host),
-            Found::Own(graph) => Ok(graph),
+            Lookup::Cached(graph) => InputGraph::of_cache(graph, access.clone(), None, &host),
+            Lookup::Own(graph) => Ok(graph),
         }
     }
 
@@ -107,19 +107,19 @@ impl CacheRequest {
         let (host, access) = (&run.host, &self.access);
         let found = access.cache.get(&self.key, (&self.name(), access.limit), host, || self.to_cache(build()?, run))?;
         match found {
-            Found::Cached(graph) => InputGraph::of_cache(graph, access.clone(), Some(rows), host),
-            Found::Own(graph) => Ok(graph),
+            Lookup::Cached(graph) => InputGraph::of_cache(graph, access.clone(), Some(rows), host),
+            Lookup::Own(graph) => Ok(graph),
         }
     }
 
     /// The graph for the cache, unless its tables have changed meanwhile or there is no memory.
-    fn to_cache(&self, graph: InputGraph, run: &Run) -> Result<Found<InputGraph>> {
+    fn to_cache(&self, graph: InputGraph, run: &Run) -> Result<Lookup<InputGraph>> {
         if !self.is_current(run)? {
-            return Ok(Found::Own(graph));
+            return Ok(Lookup::Own(graph));
         }
         Ok(match graph.to_cache(run.context().memory_pool()) {
-            Some(cached) => Found::Cached(Arc::new(cached)),
-            None => Found::Own(graph),
+            Some(cached) => Lookup::Cached(Arc::new(cached)),
+            None => Lookup::Own(graph),
         })
     }
 
@@ -175,10 +175,10 @@ impl Run {
         name: &str,
         table: &Arc<dyn TableProvider>,
         columns: &[&str],
-    ) -> Result<Option<Source>> {
+    ) -> Result<Option<WholeTable>> {
         let version = self.wait(async { Ok(self.graphs().version(table).await.unwrap_or(None)) })?;
         let columns = columns.iter().map(|&column| (column.to_owned(), column.to_owned()));
-        Ok(version.map(|version| Source {
+        Ok(version.map(|version| WholeTable {
             table: Arc::clone(table),
             name: format!("{}.{name}", tables.name),
             version,

@@ -171,7 +171,7 @@ pub struct CachedGraphRow {
 }
 
 /// What a call that looks for a graph finds.
-pub(crate) enum Found<T> {
+pub(crate) enum Lookup<T> {
     /// A graph of the cache, perhaps one that the call has built.
     Cached(Arc<CachedGraph>),
     /// What the call has built for itself.
@@ -193,8 +193,8 @@ impl GraphCache {
         key: &GraphKey,
         (name, limit): (&str, usize),
         host: &Host,
-        build: impl FnOnce() -> Result<Found<T>>,
-    ) -> Result<Found<T>> {
+        build: impl FnOnce() -> Result<Lookup<T>>,
+    ) -> Result<Lookup<T>> {
         let mut state = self.lock();
         loop {
             state.clock += 1;
@@ -202,7 +202,7 @@ impl GraphCache {
             match state.graphs.get_mut(key) {
                 Some(Slot::Built { graph, hits, used, .. }) => {
                     (*hits, *used) = (*hits + 1, now);
-                    return Ok(Found::Cached(Arc::clone(graph)));
+                    return Ok(Lookup::Cached(Arc::clone(graph)));
                 }
                 Some(Slot::Building) => {
                     state = self.built.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
@@ -215,7 +215,7 @@ impl GraphCache {
         drop(state);
         let building = Building { cache: self, key };
         let found = build()?;
-        if let Found::Cached(graph) = &found {
+        if let Lookup::Cached(graph) = &found {
             self.put(key, name, Arc::clone(graph));
         }
         drop(building);

@@ -26,7 +26,7 @@ use crate::node::{bind, call, describe};
 use crate::run::{Input, Output};
 use crate::running_statement::RunningStatement;
 use crate::shared::SharedRun;
-use crate::sources::Source;
+use crate::sources::WholeTable;
 use crate::{Binding, Function, GraphResolver, Host, KernelContext, Options, Run};
 
 /// The physical call: one output partition, every input read as one; or, of a collection of graphs, by partitions of
@@ -45,7 +45,7 @@ pub struct RelationExec {
     pub(crate) graphs: Arc<dyn GraphResolver>,
     pub(crate) binding: Binding,
     /// The tables that the inputs are, where they are tables as they stand: their graphs may be cached.
-    sources: Vec<Option<Source>>,
+    sources: Vec<Option<WholeTable>>,
     /// Where the columns `graph_id` are, if the call computes each graph apart.
     by_graph: Option<ByGraph>,
     properties: Arc<PlanProperties>,
@@ -94,7 +94,7 @@ impl RelationExec {
     }
 
     /// The same with the tables that its inputs are.
-    pub(crate) fn with_sources(self, sources: Vec<Option<Source>>) -> Self {
+    pub(crate) fn with_sources(self, sources: Vec<Option<WholeTable>>) -> Self {
         Self { sources, ..self }
     }
 
@@ -122,7 +122,7 @@ pub(crate) struct Launch {
     pub(crate) name: &'static str,
     pub(crate) inputs: Vec<Arc<dyn ExecutionPlan>>,
     pub(crate) binding: Binding,
-    sources: Vec<Option<Source>>,
+    sources: Vec<Option<WholeTable>>,
     computed: Option<Vec<usize>>,
     pub(crate) kernels: KernelContext,
     graphs: Arc<dyn GraphResolver>,

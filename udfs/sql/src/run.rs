@@ -19,14 +19,14 @@ use futures::StreamExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::sources::Source;
+use crate::sources::WholeTable;
 use crate::{GraphResolver, Host, KernelContext, execution_error, stopped};
 
 /// The inputs, the output and the host of a running [`Operator`](crate::Operator).
 pub struct Run {
     pub(crate) inputs: Vec<Input>,
     /// The tables that the inputs are, where they are tables as they stand.
-    pub(crate) sources: Vec<Option<Source>>,
+    pub(crate) sources: Vec<Option<WholeTable>>,
     pub(crate) output: Output,
     /// The schema that `emit` is given, and the columns of it that are wanted.
     pub(crate) schema: SchemaRef,

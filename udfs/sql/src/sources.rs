@@ -23,7 +23,7 @@ pub struct TableVersion {
 
 /// A relation that is all rows of a table, with some of its columns, perhaps under other names.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct WholeTable {
     pub(crate) table: Arc<dyn TableProvider>,
     /// The table as the query names it.
     pub(crate) name: String,
@@ -90,13 +90,13 @@ impl Sources {
     }
 
     /// The table that is the input of a call, if it has a version.
-    pub(crate) fn source(&self, input: &LogicalPlan) -> Option<Source> {
+    pub(crate) fn source(&self, input: &LogicalPlan) -> Option<WholeTable> {
         if self.0.is_empty() {
             return None;
         }
         let (table, name, columns) = plain_scan(input)?;
         let version = self.0.get(&address(&table))?.clone();
-        Some(Source { table, name, version, columns })
+        Some(WholeTable { table, name, version, columns })
     }
 }
 

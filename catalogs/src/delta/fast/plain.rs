@@ -60,7 +60,7 @@ impl PlainFiles {
             }
             let location = path.split('/').fold(root.clone(), |folder, part| folder.join(part));
             let size = u64::try_from(view.size()).ok()?;
-            let known = Known::of(view.stats());
+            let known = FileStatistics::of(view.stats());
             tight &= known.is_tight();
             let meta = ObjectMeta {
                 location,
@@ -130,7 +130,8 @@ pub(in crate::delta) fn with_nan(table: &DeltaTable, schema: &SchemaRef) -> BTre
     let real = |data_type: &DataType| matches!(data_type, DataType::Float32 | DataType::Float64);
     let reals = schema.fields().iter().filter(|field| real(field.data_type())).map(|field| field.name());
     let Ok(snapshot) = table.snapshot() else { return reals.cloned().collect() };
-    let files: Vec<Known> = snapshot.snapshot().log_data().iter().map(|view| Known::of(view.stats())).collect();
+    let files: Vec<FileStatistics> =
+        snapshot.snapshot().log_data().iter().map(|view| FileStatistics::of(view.stats())).collect();
     let unknown = |column: &&String| {
         files.iter().any(|file| {
             let nulls = file.null_count.get(*column).and_then(Value::as_u64);
@@ -176,7 +177,7 @@ fn is_plain(path: &str) -> bool {
 /// What the log says of a file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Known {
+struct FileStatistics {
     num_records: Option<usize>,
     tight_bounds: Option<bool>,
     min_values: Map<String, Value>,
@@ -184,7 +185,7 @@ struct Known {
     null_count: Map<String, Value>,
 }
 
-impl Known {
+impl FileStatistics {
     fn of(stats: Option<String>) -> Self {
         stats.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
@@ -263,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    fn known(text: &str) -> Known {
+    fn known(text: &str) -> FileStatistics {
         serde_json::from_str(text).unwrap()
     }
 
@@ -301,7 +302,7 @@ mod tests {
         let schema =
             Arc::new(Schema::new(vec![Field::new("i", DataType::Int64, true), Field::new("t", DataType::Utf8, true)]));
         let text = r#"{"numRecords": 3, "minValues": {"i": 1, "t": "a"}, "maxValues": {"i": 2, "t": "b"}}"#;
-        let meta = |known: Known| {
+        let meta = |known: FileStatistics| {
             let (location, last_modified) = (Path::from("a.parquet"), DateTime::default());
             let meta = ObjectMeta { location, last_modified, size: 9, e_tag: None, version: None };
             PartitionedFile::from(meta).with_statistics(Arc::new(known.statistics(9, &schema)))

@@ -81,7 +81,7 @@ pub(super) type BindOptions = fn(&Options) -> Result<Answer>;
 
 /// What the rows of an answer are about: the columns of keys in front of the answer's own.
 #[derive(Debug, Clone, Copy)]
-enum Rows {
+enum RowKeys {
     /// `node`: every node once, in the order of the keys.
     Nodes,
     /// Columns of nodes by their numbers ([`super::network::nodes`]), which the kernel answers first.
@@ -96,7 +96,7 @@ pub(super) fn node_function(
     options: impl IntoIterator<Item = Parameter>,
     bind: BindOptions,
 ) -> Function {
-    relation(name, Rows::Nodes, reads, options, bind)
+    relation(name, RowKeys::Nodes, reads, options, bind)
 }
 
 /// A function `name(edges [, nodes => relation] ...)` that answers rows about a graph: `keys` are the columns in front
@@ -109,12 +109,12 @@ pub(super) fn graph_function(
     options: impl IntoIterator<Item = Parameter>,
     bind: BindOptions,
 ) -> Function {
-    relation(name, Rows::Keys(keys), reads, options, bind)
+    relation(name, RowKeys::Keys(keys), reads, options, bind)
 }
 
 fn relation(
     name: &'static str,
-    rows: Rows,
+    rows: RowKeys,
     reads: Reads,
     options: impl IntoIterator<Item = Parameter>,
     bind: BindOptions,
@@ -133,14 +133,14 @@ fn relation(
     Function::new(name, Body::Relation(Arc::new(operator))).parameters(parameters)
 }
 
-fn bind_call(name: &'static str, rows: Rows, reads: Reads, bind: BindOptions, call: &Call) -> Result<Binding> {
+fn bind_call(name: &'static str, rows: RowKeys, reads: Reads, bind: BindOptions, call: &Call) -> Result<Binding> {
     let (reading, chosen) = (Reading::new(reads, &call.options)?, reads.chosen);
     let answer = bind(&call.options).map_err(|error| named_error(name, error))?;
     let weighted = Call { options: reading.weight_option(&call.options), inputs: call.inputs.clone() };
     let input = GraphInput::bind_weighted(name, &weighted, WEIGHT)?;
     let names: &[&str] = match rows {
-        Rows::Nodes => &["node"],
-        Rows::Keys(names) => names,
+        RowKeys::Nodes => &["node"],
+        RowKeys::Keys(names) => names,
     };
     let keys = names.iter().map(|name| Field::new(*name, input.key.clone(), true));
     let schema = input.schema(keys.chain(answer.fields).collect::<Vec<_>>());
@@ -179,11 +179,11 @@ fn bind_call(name: &'static str, rows: Rows, reads: Reads, bind: BindOptions, ca
 }
 
 /// The columns with `graph_id` and the keys in front.
-fn with_keys(rows: Rows, graph: &InputGraph, columns: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
+fn with_keys(rows: RowKeys, graph: &InputGraph, columns: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
     let columns = match rows {
-        Rows::Nodes => std::iter::once(graph.keys.array()).chain(columns).collect(),
-        Rows::Keys([]) => columns,
-        Rows::Keys(names) => {
+        RowKeys::Nodes => std::iter::once(graph.keys.array()).chain(columns).collect(),
+        RowKeys::Keys([]) => columns,
+        RowKeys::Keys(names) => {
             let keys = graph.keys.array();
             let keyed = |(i, column): (usize, ArrayRef)| match i < names.len() {
                 true => Ok(take(&keys, column.as_primitive::<arrow::datatypes::UInt32Type>(), None)?),

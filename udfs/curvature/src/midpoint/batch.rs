@@ -35,7 +35,7 @@ pub(super) struct Searches {
     stamp: Vec<u32>,
     stamps: u32,
     listed: Vec<u32>,
-    found: Found,
+    found: Sweep,
     /// Boundaries of the blocks of nodes.
     blocks: Vec<usize>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Manner<'a> {
 
 /// What a sweep found.
 #[derive(Default)]
-struct Found {
+struct Sweep {
     /// The nodes with a bit in `next`.
     active: Vec<u32>,
     /// The sum of their degrees.
@@ -60,7 +60,7 @@ struct Found {
     done_arcs: usize,
 }
 
-impl Found {
+impl Sweep {
     fn clear(&mut self) {
         self.active.clear();
         (self.active_arcs, self.done_arcs) = (0, 0);
@@ -115,7 +115,7 @@ impl Searches {
             stamp: vec![0; n],
             stamps: 0,
             listed: Vec::new(),
-            found: Found::default(),
+            found: Sweep::default(),
             blocks: graph.blocks(BLOCK_ARCS),
         }
     }
@@ -229,7 +229,7 @@ fn sweep_all<T: Tally>(
     level: &Level<T>,
     bounds: &[usize],
     everything: Block<T::Row>,
-    found: &mut Found,
+    found: &mut Sweep,
     manner: &Manner,
 ) -> Result<(), Stopped> {
     let Host { monitor, isa } = manner.host;
@@ -241,12 +241,12 @@ fn sweep_all<T: Tally>(
         }
         return Ok(());
     }
-    let parts: Result<Vec<Found>, Stopped> = blocks
+    let parts: Result<Vec<Sweep>, Stopped> = blocks
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|block| {
             monitor.check()?;
-            let mut found = Found::default();
+            let mut found = Sweep::default();
             sweep_block(isa, level, block, &mut found);
             Ok(found)
         })
@@ -264,7 +264,7 @@ fn sweep_listed<T: Tally>(
     level: &Level<T>,
     listed: &[u32],
     mut everything: Block<T::Row>,
-    found: &mut Found,
+    found: &mut Sweep,
     manner: &Manner,
 ) -> Result<(), Stopped> {
     for listed in listed.chunks(BLOCK_ARCS / 4) {
@@ -289,15 +289,15 @@ fn blocks<'a, R>(bounds: &'a [usize], everything: Block<'a, R>) -> impl Iterator
 }
 
 compiled_for_each_isa! {
-    fn sweep_block[T: Tally](level: &Level<T>, block: Block<T::Row>, found: &mut Found) = every_node
+    fn sweep_block[T: Tally](level: &Level<T>, block: Block<T::Row>, found: &mut Sweep) = every_node
 }
 
 compiled_for_each_isa! {
-    fn sweep_list[T: Tally](level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) = every_listed
+    fn sweep_list[T: Tally](level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Sweep) = every_listed
 }
 
 #[inline(always)]
-fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Found) {
+fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Sweep) {
     let Block { nodes, next, seen, done, rows } = block;
     let slots = next.iter_mut().zip(seen).zip(done).zip(rows);
     for (v, (((next, seen), done), row)) in nodes.zip(slots) {
@@ -308,7 +308,7 @@ fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Foun
 }
 
 #[inline(always)]
-fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) {
+fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Sweep) {
     let Block { next, seen, done, rows, .. } = block;
     for &v in listed {
         let i = v as usize;
@@ -324,7 +324,7 @@ fn visit<T: Tally>(
     seen: &mut Lanes,
     done: &mut bool,
     row: &mut T::Row,
-    found: &mut Found,
+    found: &mut Sweep,
 ) {
     let neighbors = sweep.graph.neighbors(v);
     let mut reached = Lanes::EMPTY;

@@ -28,8 +28,8 @@ pub(super) fn classes(sources: &Sources, relation: &str) -> Result<Vec<Option<u3
     Ok(KeyIndex::new(&[(what.as_str(), &keys)])?.numbers(&keys))
 }
 
-/// Rows of entries; a row that is NULL has none.
-pub(super) struct Rows<'a> {
+/// SparseRows of entries; a row that is NULL has none.
+pub(super) struct SparseRows<'a> {
     width: usize,
     starts: Vec<usize>,
     entries: Vec<(u32, f32)>,
@@ -39,7 +39,7 @@ pub(super) struct Rows<'a> {
 
 /// The rows of a column `features`: `FLOAT[]`, `FLOAT[n]` or `MAP(INT, FLOAT)`; `None` where there is no such column or no
 /// row has any. Their memory is reserved as long as they live.
-pub(super) fn dense<'a>(sources: &Sources, relation: &str, monitor: &'a dyn Monitor) -> Result<Option<Rows<'a>>> {
+pub(super) fn dense<'a>(sources: &Sources, relation: &str, monitor: &'a dyn Monitor) -> Result<Option<SparseRows<'a>>> {
     let Some(column) = sources.column(relation, "features")? else { return Ok(None) };
     if column.null_count() == column.len() || *column.data_type() == DataType::Null {
         return Ok(None);
@@ -67,7 +67,7 @@ pub(super) fn dense<'a>(sources: &Sources, relation: &str, monitor: &'a dyn Moni
     let values = values.as_primitive::<Float32Type>();
     let room = Reservation::new(monitor, 8 * values.len() + 9 * column.len()).map_err(stopped)?;
     let index = index.as_ref().map(|index| index.as_primitive::<Int64Type>());
-    let mut rows = Rows { width: 0, starts: vec![0], entries: Vec::new(), present: Vec::new(), room };
+    let mut rows = SparseRows { width: 0, starts: vec![0], entries: Vec::new(), present: Vec::new(), room };
     for row in 0..column.len() {
         let there = column.is_valid(row);
         for (position, entry) in (starts[row]..starts[row + 1]).enumerate().filter(|_| there) {
@@ -87,7 +87,7 @@ pub(super) fn dense<'a>(sources: &Sources, relation: &str, monitor: &'a dyn Moni
     Ok(Some(rows))
 }
 
-impl Rows<'_> {
+impl SparseRows<'_> {
     fn fill(&self, row: usize, into: &mut [f32]) {
         self.entries[self.starts[row]..self.starts[row + 1]].iter().for_each(|&(at, value)| into[at as usize] = value);
     }

@@ -69,7 +69,7 @@ impl Source {
         let schema = provider.schema();
         let mut kept = Vec::new();
         for (position, field) in schema.fields().iter().enumerate() {
-            match Kind::of(field.data_type()) {
+            match ColumnForm::of(field.data_type()) {
                 Some(kind) => kept.push((position, kind)),
                 None => {
                     self.left_out.push((
@@ -165,7 +165,7 @@ async fn rows(
 
 /// How a column is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum ColumnForm {
     Integer,
     /// Numbers that are this many times larger than their unit.
     Number(f64),
@@ -173,7 +173,7 @@ enum Kind {
     Text,
 }
 
-impl Kind {
+impl ColumnForm {
     fn of(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::Dictionary(_, values) => Self::of(values),
