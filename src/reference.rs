@@ -191,6 +191,24 @@ pub fn models() -> String {
     }
     page.push_str("\n## Training\n\nEvery model has these hyperparameters, too, where its tasks read them.\n\n");
     learning_options(&mut page, SHARED_OPTIONS);
+    let reading = |name: &str| {
+        let read = |model: &&bonnet_learning::ModelSpec| model.hyperparameters().any(|option| option.name == name);
+        let models = bonnet_learning::models().iter().filter(read);
+        models.map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ")
+    };
+    let _ = write!(
+        page,
+        "\n## Weights and arcs\n\n\
+         `weights => true` counts a message as the column `weight` of its edge says, in graphs and in collections of graphs. \
+         It is read by {}. The others' equations have no place for it: `mlp`, `mlp1` and the models on complexes hear no edges \
+         of a graph; `gat`, `unimp` and `hat` weigh neighbours by attention, `gbk_gnn` by gates, `cusp` by curvature. In \
+         `h2gcn` nodes at distance 2, in `lsgnn` the similarities of neighbours and in `graphmore` distances in the graph \
+         count alike, whatever the weights.\n\n\
+         `adjacency => 'arcs'` sends messages from `src` to `dst` alone. It is read by {}. The others are defined by \
+         distances, curvatures or the spectrum of an undirected graph, or hear no edges.\n",
+        reading("weights"),
+        reading("adjacency"),
+    );
     for model in bonnet_learning::models() {
         let _ = write!(
             page,

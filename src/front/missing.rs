@@ -76,7 +76,14 @@ fn explained(state: &SessionState, schema: &str, table: &str) -> Option<String> 
         ));
     }
     let catalog = state.catalog_list().catalog(&state.config_options().catalog.default_catalog)?;
-    let graph = catalog.schema(table)?;
-    (graph.table_exist("nodes") && graph.table_exist("edges"))
-        .then(|| format!("{table} is a graph: write {table}.edges or {table}.nodes"))
+    if let Some(graph) = catalog.schema(table) {
+        return (graph.table_exist("nodes") && graph.table_exist("edges"))
+            .then(|| format!("{table} is a graph: write {table}.edges or {table}.nodes"));
+    }
+    bonnet_learning::models().iter().any(|model| model.name == table).then(|| {
+        format!(
+            "there is no table '{table}', but a model: it is trained by a row of jobs, as in \
+             train((SELECT 'g' AS graph, '{table}' AS model))"
+        )
+    })
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::choices::{named, text_serde};
 use crate::error::{DataError, OptionError};
 use crate::kernels::{Csr, RowSet};
+use crate::network::Messages;
 use crate::random::{Stream, key};
 
 /// The features of the nodes `0..n`, as many columns for each.
@@ -333,10 +334,11 @@ pub(crate) fn unit_rows(features: &Features) -> Features {
     scaled_rows(features, |values| values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt())
 }
 
-/// The adjacency matrix as features: a column a node. The caller reserves [`adjacency_bytes`].
-pub(crate) fn adjacency(graph: &Graph) -> Features {
+/// The adjacency matrix as features: a column a node, the weights of edges where these have some. The caller reserves
+/// [`adjacency_bytes`].
+pub(crate) fn adjacency(graph: &Messages) -> Features {
     let (offsets, columns) = (graph.offsets().to_vec(), graph.targets().to_vec());
-    let values = vec![1.0; columns.len()];
+    let values = graph.values();
     Features::Sparse(SparseRows { n_columns: graph.n_nodes(), offsets, columns, values })
 }
 

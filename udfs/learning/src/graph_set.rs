@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::Graph;
 
+use crate::edge_weights::EdgeWeights;
 use crate::error::DataError;
 use crate::features::Features;
 use crate::split::{Split, SplitError, SplitScheme};
@@ -15,6 +16,7 @@ pub struct GraphSet {
     pub(crate) features: Arc<Features>,
     pub(crate) starts: Vec<u32>,
     pub(crate) targets: Targets,
+    pub(crate) weights: Option<Arc<EdgeWeights>>,
 }
 
 /// What is to be predicted of each graph; `None` where it is not known.
@@ -170,7 +172,13 @@ impl GraphSet {
             }
         }
         targets.check("graph")?;
-        Ok(Self { graph, features, starts, targets })
+        Ok(Self { graph, features, starts, targets, weights: None })
+    }
+
+    /// Adds the weights of the edges, for models that read them.
+    pub fn with_weights(mut self, weights: impl Into<Arc<EdgeWeights>>) -> Self {
+        self.weights = Some(weights.into());
+        self
     }
 
     /// The number of graphs.

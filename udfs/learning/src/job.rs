@@ -1,6 +1,7 @@
 //! A run as a user describes it, and how its options are resolved.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -139,7 +140,13 @@ impl Values {
         match job.options.keys().find(|name| !values.contains_key(name.as_str())) {
             None => Ok(Self(values)),
             Some(name) => {
-                let valid = spec.hyperparameters().map(|option| option.name).collect::<Vec<_>>().join(", ");
+                let mut valid = spec.hyperparameters().map(|option| option.name).collect::<Vec<_>>().join(", ");
+                if let "weights" | "adjacency" = name.as_str() {
+                    let read = |spec: &&ModelSpec| spec.hyperparameters().any(|option| option.name == name);
+                    let models: Vec<&str> = crate::models().iter().filter(read).map(|spec| spec.name).collect();
+                    let edges = if name == "weights" { "weights of edges" } else { "arcs" };
+                    let _ = write!(valid, ". Its equations have no place for {edges}; {} have", models.join(", "));
+                }
                 Err(OptionError::Unknown { model: spec.name.into(), name: name.clone(), valid })
             }
         }

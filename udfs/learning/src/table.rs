@@ -10,7 +10,6 @@ use crate::schedule::Decay;
 
 const NODES: &[Task] = &[Task::NodeClassification];
 const LINKS: &[Task] = &[Task::LinkPrediction];
-const PAIRS: &[Task] = &[Task::NodeClassification, Task::LinkPrediction];
 const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
 const CLASSES: &[Task] = &[Task::NodeClassification, Task::GraphClassification];
 const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
@@ -237,8 +236,7 @@ pub(crate) const WEIGHTS: OptionSpec = OptionSpec::choice(
     NO_YES,
     "whether a message counts as the column weight of its edge says; sums of weights then take the place of degrees. Without \
      batch_nodes",
-)
-.of_tasks(PAIRS);
+);
 
 /// What the rows of an adjacency hold, for models that read them as an input.
 pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(

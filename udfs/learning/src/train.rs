@@ -174,7 +174,7 @@ impl<'a> Training<'a> {
             Items::Graphs(set, split) => {
                 let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
                 let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-                self.epochs(&set.graph, (None, None), input, &mut objective, reservation, clock)
+                self.epochs(&set.graph, (None, set.weights.as_deref()), input, &mut objective, reservation, clock)
             }
             Items::Complexes(set, split) => {
                 let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
@@ -388,8 +388,8 @@ fn along(
     options: &TrainOptions,
     reservation: &mut Reservation<'_>,
 ) -> Result<Messages, TrainError> {
-    // A model of one matrix of rows reads the arcs by itself.
-    if !options.reads_arcs() || options.model == "linkx" {
+    // A model of one matrix of rows reads the arcs by itself, with their weights where it reads these.
+    if !options.reads_arcs() || (options.model == "linkx" && !options.reads_weights()) {
         return Ok(Messages::from(graph));
     }
     let invalid = |valid: &str| OptionError::invalid("adjacency", "arcs", valid);

@@ -8,7 +8,7 @@ use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
 use crate::features;
 use crate::kernels::elementwise::Activation;
-use crate::network::{Initial, Operator, Problem};
+use crate::network::{Initial, Messages, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::ModelSpec;
@@ -68,7 +68,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         _ => {
             let whole = problem.graph.whole()?;
             reservation.grow(features::adjacency_bytes(whole))?;
-            Some(Arc::new(features::adjacency(whole)))
+            Some(Arc::new(features::adjacency(&Messages::from(whole))))
         }
     };
     let mut b = Builder::new(problem, reservation);

@@ -12,7 +12,7 @@ use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::gated_sum::Gates;
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
-use crate::table::WEIGHTS;
+use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration: the paper's 32 hidden units, two layers.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -24,6 +24,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     defaults: Defaults { epochs: 500, hidden: 32, ..COMMON },
     own: &[
         OptionSpec::real("epsilon", 0.3, [0.0, f64::INFINITY], "weight of the first representation in every layer"),
+        DIRECTION,
         WEIGHTS,
     ],
     reach: reach::A_LAYER,
@@ -32,7 +33,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 
 /// `H_0 = relu(X W_1 + b_1)`, `h_i <- epsilon h0_i + sum over the neighbours j of alpha_ij / sqrt(d_i d_j) h_j` with
 /// `alpha_ij = tanh(g' [h_i, h_j])` in (-1, 1): an edge may bring near or push apart. With weights `alpha_ij` is multiplied by
-/// that of the edge, and d is the sum of them. No loops. Then `Z = H_L W_2 + b_2`.
+/// that of the edge, and d is the sum of them; a node that no arc leads to says nothing. No loops. Then `Z = H_L W_2 + b_2`.
 /// Dropout before both linear layers' inputs and on the edges' weights; weights start with the gain sqrt(2) of the authors.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
@@ -52,9 +53,9 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         let target = b.linear(h, format!("{layer}.target"), 1);
         let source = b.linear(h, format!("{layer}.source"), 1);
         let gates = Gates { gate: Gate::Tanh, dropout: p, loss: None };
-        let norm = |i, j| match graph.weight(i, j) {
-            0.0 => 0.0,
-            weight => (graph.scale(i) * weight / (graph.strength(i) * graph.strength(j)).sqrt()) as f32,
+        let norm = |i, j| match (graph.weight(i, j), graph.strength(i) * graph.strength(j)) {
+            (0.0, _) | (_, 0.0) => 0.0,
+            (weight, product) => (graph.scale(i) * weight / product.sqrt()) as f32,
         };
         let sum = b.gated_sum(&edges, norm, gates, [target, source, h])?;
         h = b.sum(&[(first, epsilon), (sum, 1.0)]);

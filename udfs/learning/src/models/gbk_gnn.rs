@@ -11,6 +11,7 @@ use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::layers::gated_sum::{GateLoss, Gates};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::{ModelSpec, reach};
+use crate::table::DIRECTION;
 
 /// The registration: the width and the factor of the re-evaluation by Luan et al. 2024 (App. A.1).
 pub const SPEC: ModelSpec = ModelSpec {
@@ -22,13 +23,16 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Du, Shi, Fu, Ma, Liu, Han and Zhang 2022, GBK-GNN: gated bi-kernel graph neural networks for modeling both \
              homophily and heterophily",
     defaults: COMMON,
-    own: &[OptionSpec::real(
-        "gate_loss",
-        30.0,
-        [0.0, f64::INFINITY],
-        "factor of the gates' loss: the cross-entropy, over the edges between training nodes, of whether the \
-                      two have one class",
-    )],
+    own: &[
+        OptionSpec::real(
+            "gate_loss",
+            30.0,
+            [0.0, f64::INFINITY],
+            "factor of the gates' loss: the cross-entropy, over the edges between training nodes, of whether the two have \
+             one class",
+        ),
+        DIRECTION,
+    ],
     reach: reach::A_LAYER,
     build,
 };

@@ -12,6 +12,7 @@ use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
 use crate::spec::ModelSpec;
+use crate::table::WEIGHTS;
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -39,6 +40,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             "penalty of the coefficients' squared distance to the hops of the graph",
         ),
         OptionSpec::integer("orders", 6, [1, 64], "number of hops whose weights are learnt"),
+        WEIGHTS,
     ],
     reach: None,
     build,
@@ -59,9 +61,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     }
     let orders = options.integer("orders")? as usize;
     let operator = Arc::new(Operator::symmetric(graph, reservation)?);
-    let whole = graph.whole()?;
-    reservation.grow(features::adjacency_bytes(whole))?;
-    let adjacency = Arc::new(features::adjacency(whole));
+    reservation.grow(features::adjacency_bytes(graph.whole()?))?;
+    let adjacency = Arc::new(features::adjacency(graph));
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, _| Initial::linear(inputs));
     let x = b.input(options.dropout);

@@ -18,7 +18,7 @@ use crate::spaces::{
     Curvature, Manifold, Space, Translation, hyperbolic, sigmoid, softplus_inverse, softplus_of, stereographic,
 };
 use crate::spec::ModelSpec;
-use crate::table::GEODESIC;
+use crate::table::{GEODESIC, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -52,6 +52,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [0.0, f64::INFINITY],
             "factor of the loss of distortion: the mean over the edges of |d^2 - 1|, d the distance of the two ends",
         ),
+        WEIGHTS,
         GEODESIC,
     ],
     reach: None,
@@ -222,18 +223,20 @@ fn expert(
 /// The experts' vectors side by side (Eq. 8). A node's shares in the experts are a softmax of a linear map of what two
 /// convolutions over its ego graphs give on average (Eq. 5-7); a squared distance is the sum of the experts', weighed by
 /// `softmax(w_i * w_j)` (Eq. 9). Nodes are classified by an affine map of the vectors; the distortion of the edges is a loss
-/// beside the task's (Eq. 10).
+/// beside the task's (Eq. 10). Weights are those of the convolutions, of the experts and of the ego graphs; distances in the
+/// graph count edges.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
     let options = problem.options;
     let experts = experts(problem)?;
     let graph = Arc::clone(problem.graph.whole()?);
+    let weights = &problem.graph;
     let fanout = options.integer("ego_fanout").ok().map(|most| most as u32);
     let hops = options.counts("ego_hops").unwrap_or_else(|_| vec![2, 3]);
     let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
     let edges = Arc::new(Operator::edges(&problem.graph, reservation)?);
     let mut egos = Vec::new();
     for &hops in &hops {
-        egos.push(Arc::new(ego_means(&graph, hops as usize, fanout, options.seed, reservation)?));
+        egos.push(Arc::new(ego_means(&graph, weights, (hops as usize, fanout), options.seed, reservation)?));
     }
     let width = hyperbolic::last_width(options);
     let product = Product(experts.iter().map(|&(sign, _)| (sign, width)).collect());
@@ -263,9 +266,18 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
             let x = b.input(0.0);
             let h = b.linear(x, "gate.0.weight", options.hidden);
             let h = b.linear(h, "gate.1.weight", options.hidden);
-            let egos: Vec<Slot> = egos.iter().map(|ego| b.propagate(ego, h)).collect();
-            let h = b.concat(&egos);
-            let scores = b.affine(h, "gate", count);
+            // A number for each expert is averaged over an ego graph, not all columns of h: the map is linear.
+            let initial = Initial::glorot(egos.len() * options.hidden, count);
+            let parts = egos.iter().enumerate().map(|(number, ego)| {
+                let rows = b.axis(h);
+                let name = format!("gate.ego.{number}.weight");
+                let weights = b.parameter(name, rows, Axis::padded(1, count), initial.clone());
+                let z = b.linear_with(h, weights);
+                (b.propagate(ego, z), 1.0)
+            });
+            let parts: Vec<(Slot, f64)> = parts.collect();
+            let scores = b.sum(&parts);
+            let scores = b.bias(scores, "gate.bias");
             b.row_softmax(scores)
         }
     };

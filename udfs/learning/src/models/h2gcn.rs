@@ -10,6 +10,7 @@ use crate::network::{Operator, Problem, second_ring};
 use crate::option_spec::COMMON;
 use crate::program::{Builder, Program};
 use crate::spec::ModelSpec;
+use crate::table::WEIGHTS;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -19,7 +20,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: Task::NAMES,
     source: "Zhu, Yan, Zhao, Heimann, Akoglu and Koutra 2020, Beyond homophily in graph neural networks: current limitations and effective designs",
     defaults: COMMON,
-    own: &[],
+    own: &[WEIGHTS],
     reach: None,
     build,
 };
@@ -28,7 +29,8 @@ pub const SPEC: ModelSpec = ModelSpec {
 const MOST_ROUNDS: usize = 6;
 
 /// `R_0 = relu(X W_e)`; round k is `R_k = [S_1 R_{k-1} | S_2 R_{k-1}]`, where `S_1` and `S_2` are the normalised
-/// adjacencies of the nodes at distance exactly 1 and exactly 2, without the node itself; then
+/// adjacencies of the nodes at distance exactly 1 and exactly 2, without the node itself (weights are those of `S_1`: no edge
+/// joins nodes at distance 2, which count alike); then
 /// `Z = dropout([R_0 | R_1 | ... | R_K]) W_c`. The number of rounds K is `layers`.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;

@@ -16,7 +16,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Curvature, Manifold, Radial, inner};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, GEODESIC};
+use crate::table::{CURVATURE, DIRECTION, GEODESIC};
 
 /// The registration: 8 heads of 8 as in the paper.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -35,6 +35,7 @@ pub const SPEC: ModelSpec = ModelSpec {
              and graph tasks the last layer has one",
         ),
         CURVATURE,
+        DIRECTION,
         GEODESIC,
     ],
     reach: reach::A_LAYER,

@@ -16,7 +16,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Curvature, Manifold, Translation};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
+use crate::table::{CURVATURE, DIRECTION, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
 /// The registration: 2 layers of 16 as in the paper.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -41,6 +41,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             NO_YES,
             "where neighbours are averaged. false: in the tangent space at the origin; true: in that at each node",
         ),
+        DIRECTION,
         WEIGHTS,
         GEODESIC,
     ],

@@ -15,7 +15,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Dual, Manifold, PointSpace, Radial, inner, lorentz, stereographic};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
+use crate::table::{DIRECTION, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -39,6 +39,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [1, 4096],
             "learned points of the last layer's space; nodes are classified by their distances to these",
         ),
+        DIRECTION,
         WEIGHTS,
         GEODESIC,
     ],
@@ -232,6 +233,10 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         false if options.reads_weights() => {
             let valid = "false with aggregate => false, where nodes hear no neighbours";
             return Err(OptionError::invalid("weights", "true", valid).into());
+        }
+        false if options.reads_arcs() => {
+            let valid = "edges with aggregate => false, where nodes hear no neighbours";
+            return Err(OptionError::invalid("adjacency", "arcs", valid).into());
         }
         false => None,
     };

@@ -16,7 +16,7 @@ use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spaces::{Geometry, PointSpace, Space, hyperbolic, inner, lorentz, sigmoid, space, square};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{GEODESIC, NO_YES, WEIGHTS};
+use crate::table::{DIRECTION, GEODESIC, NO_YES, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -40,6 +40,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [0.0, 1e6],
             "the scale of a layer's time coordinate at first; it is learned",
         ),
+        DIRECTION,
         WEIGHTS,
         GEODESIC,
     ],

@@ -6,12 +6,12 @@ use bonnet_graph::Reservation;
 
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
-use crate::features::{Features, SparseRows};
+use crate::features::{self, Features, SparseRows};
 use crate::network::Problem;
 use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::ModelSpec;
-use crate::table::ADJACENCY;
+use crate::table::{ADJACENCY, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -29,6 +29,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             "number of layers of the perceptrons of the adjacency and of the features",
         ),
         ADJACENCY,
+        WEIGHTS,
     ],
     reach: None,
     build,
@@ -66,14 +67,13 @@ fn perceptron(b: &mut Builder<'_, '_, '_>, name: &str, x: Source, layers: usize,
     z
 }
 
-/// The rows of A as features: of each node the neighbours, or the heads of its arcs.
+/// The rows of A as features: of each node the neighbours, or the heads of its arcs, with the weights of these.
 fn adjacency(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Features, BuildError> {
-    let graph = problem.graph.whole()?;
-    let n = graph.n_nodes();
-    let (offsets, targets) = match problem.options.reads_arcs() {
+    let (graph, n) = (&problem.graph, problem.graph.n_nodes());
+    let (offsets, targets, values) = match problem.options.reads_arcs() {
         false => {
-            reservation.grow((n + 1) * size_of::<usize>() + 8 * graph.targets().len())?;
-            (graph.offsets().to_vec(), graph.targets().to_vec())
+            reservation.grow(features::adjacency_bytes(graph.whole()?))?;
+            return Ok(features::adjacency(graph));
         }
         true => {
             let arcs = problem.arcs.as_ref().ok_or_else(|| {
@@ -86,10 +86,11 @@ fn adjacency(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result
                 *end += arcs.successors(v).len();
                 Some(*end)
             }));
-            (offsets, arcs.arcs().map(|(_, to)| to).collect())
+            // Messages along arcs are the rows of their heads.
+            let values = arcs.arcs().map(|(from, to)| graph.weight(to, from) as f32).collect();
+            (offsets, arcs.arcs().map(|(_, to)| to).collect(), values)
         }
     };
-    let values = vec![1.0; targets.len()];
     let rows = SparseRows::new(n, offsets, targets, values);
     // A graph's rows are well formed.
     Ok(Features::Sparse(rows.map_err(|error| OptionError::invalid("model", "linkx", &error.to_string()))?))

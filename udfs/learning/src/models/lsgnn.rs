@@ -13,6 +13,7 @@ use crate::network::{Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{ModelSpec, reach};
+use crate::table::WEIGHTS;
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -43,6 +44,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             &["distance", "cosine"],
             "how alike the features of two neighbours are: Euclidean distance, or cosine",
         ),
+        WEIGHTS,
     ],
     // Similarities are those of neighbours, whatever the hops.
     reach: reach::HOPS,
@@ -56,6 +58,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 ///
 /// A node's weights `a` are a small network of `[phi, phi^2]`, where `phi` is its local similarity: the mean over its
 /// neighbours of another small network of `[x, x^2]`, `x` the similarity of the two. Hidden units are `x sigmoid(x)`.
+/// Weights are those of `S`; a mean of similarities counts neighbours alike.
 /// Narrow rows travel: `Z_k W` is the same recursion on `X W`.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);

@@ -15,7 +15,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Geometry, Space, Translation, pseudo_hyperboloid};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, GEODESIC, WEIGHTS};
+use crate::table::{CURVATURE, DIRECTION, GEODESIC, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -33,6 +33,7 @@ pub const SPEC: ModelSpec = ModelSpec {
              hyperboloid, (0, width) the sphere; NULL is half of each",
         ),
         CURVATURE,
+        DIRECTION,
         WEIGHTS,
         GEODESIC,
     ],

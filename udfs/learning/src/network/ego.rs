@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use rayon::prelude::*;
 
+use super::messages::Messages;
 use super::operator::Operator;
 use crate::random::key;
 use crate::sample::Sampler;
@@ -17,7 +18,8 @@ const BLOCK: usize = 256;
 
 /// The mean over the nodes of each node's ego graph of two rounds of `D^-1/2 (A + I) D^-1/2` within that graph, as one matrix:
 /// row v is `1/n 1' P_v^2` for the nodes within `hops` edges of v and the edges between them. Where a node has more than
-/// `fanout` neighbours, so many are drawn from the seed, for each node v anew.
+/// `fanout` neighbours, so many are drawn from the seed, for each node v anew. Messages have the weights of the edges, which
+/// are none below 0, and are those of the graph.
 ///
 /// The convolution has no activation between its rounds, so that this row is all of it: no graph is built in training.
 /// O(sum of the degrees in all ego graphs * log) time, 8 bytes for each of their nodes.
@@ -26,8 +28,8 @@ const BLOCK: usize = 256;
 /// If the host refuses the room, or wants no answer any more.
 pub fn ego_means(
     graph: &Arc<Graph>,
-    hops: usize,
-    fanout: Option<u32>,
+    messages: &Messages,
+    (hops, fanout): (usize, Option<u32>),
     seed: u64,
     reservation: &mut Reservation<'_>,
 ) -> Result<Operator, Stopped> {
@@ -39,7 +41,7 @@ pub fn ego_means(
         .map(|nodes| {
             let mut held = Reservation::new(monitor, 0)?;
             let mut sampler = Sampler::new(graph, &mut held)?;
-            nodes.iter().map(|&v| row(graph, &mut sampler, v, &fanout, seed, monitor)).collect()
+            nodes.iter().map(|&v| row(messages, &mut sampler, v, &fanout, seed, monitor)).collect()
         })
         .collect::<Result<_, Stopped>>()?;
     let entries: usize = blocks.iter().flatten().map(|row| row.nodes.len()).sum();
@@ -60,7 +62,7 @@ struct Row {
 }
 
 fn row(
-    graph: &Graph,
+    graph: &Messages,
     sampler: &mut Sampler<'_>,
     v: u32,
     fanout: &[u32],
@@ -70,11 +72,16 @@ fn row(
     let mut held = Reservation::new(monitor, 0)?;
     let nodes = sampler.sample(&[v], fanout, key(&[seed, EGO, u64::from(v)]), &mut held)?.nodes;
     let place = |u: u32| nodes.binary_search(&u).ok();
-    let inside: Vec<Vec<usize>> =
-        nodes.iter().map(|&u| graph.neighbors(u).iter().filter_map(|&w| place(w)).collect()).collect();
-    let roots: Vec<f64> = inside.iter().map(|row| 1.0 / ((row.len() + 1) as f64).sqrt()).collect();
+    let inside = |u: u32| -> Vec<(usize, f64)> {
+        let mut weights = graph.weights(u).into_iter().flatten();
+        let entries = graph.neighbors(u).iter().map(|&w| (w, weights.next().copied().unwrap_or(1.0)));
+        entries.filter_map(|(w, weight)| Some((place(w)?, weight))).collect()
+    };
+    let inside: Vec<Vec<(usize, f64)>> = nodes.iter().map(|&u| inside(u)).collect();
+    let strength = |row: &Vec<(usize, f64)>| row.iter().map(|entry| entry.1).sum::<f64>();
+    let roots: Vec<f64> = inside.iter().map(|row| 1.0 / (strength(row) + 1.0).sqrt()).collect();
     let round = |x: &[f64]| -> Vec<f64> {
-        let of = |i: usize| roots[i] * inside[i].iter().fold(roots[i] * x[i], |sum, &j| sum + roots[j] * x[j]);
+        let of = |i: usize| roots[i] * inside[i].iter().fold(roots[i] * x[i], |sum, &(j, w)| sum + w * roots[j] * x[j]);
         (0..nodes.len()).map(of).collect()
     };
     // The matrix is symmetric: 1' P^2 = (P (P 1))'.
@@ -91,7 +98,8 @@ mod tests {
 
     fn of(edges: &[(u32, u32)], n: usize, hops: usize, fanout: Option<u32>) -> Operator {
         let graph = Arc::new(Graph::from_edges(n, edges));
-        ego_means(&graph, hops, fanout, 1, &mut Reservation::new(&Unmonitored, 0).unwrap()).unwrap()
+        ego_means(&graph, &Messages::from(&graph), (hops, fanout), 1, &mut Reservation::new(&Unmonitored, 0).unwrap())
+            .unwrap()
     }
 
     #[test]
@@ -123,6 +131,24 @@ mod tests {
                     assert!((f64::from(operator.csr().values[at + j]) - mean(j)).abs() < 1e-6);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn messages_of_ego_graphs_have_the_weights_of_their_edges() {
+        // A path of three nodes; two rounds of `D^-1/2 (A + I) D^-1/2` around its middle, all of it, by hand.
+        let graph = Arc::new(Graph::from_edges(3, &[(0, 1), (1, 2)]));
+        let messages = Messages::from(&graph).weighted(vec![2.0, 2.0, 0.5, 0.5]);
+        let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
+        let operator = ego_means(&graph, &messages, (1, None), 1, &mut reservation).unwrap();
+        let d = [3.0f64, 3.5, 1.5];
+        let a = [[1.0, 2.0, 0.0], [2.0, 1.0, 0.5], [0.0, 0.5, 1.0]];
+        let p = |i: usize, j: usize| a[i][j] / (d[i] * d[j]).sqrt();
+        assert_eq!(operator.row(1), [0, 1, 2]);
+        let row = &operator.csr().values[operator.offsets()[1]..operator.offsets()[2]];
+        for (j, found) in row.iter().enumerate() {
+            let twice = |i: usize| (0..3).map(|k| p(i, k) * p(k, j)).sum::<f64>();
+            assert!((f64::from(*found) - (0..3).map(twice).sum::<f64>() / 3.0).abs() < 1e-7, "{j}");
         }
     }
 

@@ -52,6 +52,14 @@ impl Messages {
         }
     }
 
+    /// The weights of [`Messages::targets`], 1 where edges have none. O(m).
+    pub fn values(&self) -> Vec<f32> {
+        match self {
+            Self::Weighted(edges) => edges.weights.iter().map(|&weight| weight as f32).collect(),
+            _ => vec![1.0; self.targets().len()],
+        }
+    }
+
     /// The weight of the entry of `j` in the row of `i`, which has one: 1 where edges have none. O(log degree).
     pub fn weight(&self, i: u32, j: u32) -> f64 {
         match (self.weights(i), self.neighbors(i).binary_search(&j)) {

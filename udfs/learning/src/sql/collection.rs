@@ -12,9 +12,12 @@ use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped
 use datafusion::common::Result;
 
 use super::columns::{Classes, NO_FEATURES, classes, read_features};
+use super::graph::{NO_WEIGHTS, Wanted, negative_weight, read_weights};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_text, stored};
-use crate::{FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainOptions};
+use crate::{
+    EdgeWeights, FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions,
+};
 
 /// A collection ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
 #[derive(Debug)]
@@ -25,6 +28,11 @@ pub(super) struct LoadedCollection {
     classes: std::result::Result<Classes, String>,
     values: std::result::Result<Vec<Option<f64>>, String>,
     features: std::result::Result<Arc<Features>, String>,
+    /// The weights of the edges, where a job reads them.
+    weights: std::result::Result<Arc<EdgeWeights>, String>,
+    /// Graph and key of each node.
+    nodes: Vec<(u32, u32)>,
+    keys: KeyIndex,
     splits: BTreeMap<i64, StoredSplit>,
     content: Content,
 }
@@ -38,8 +46,9 @@ struct Numbered {
 }
 
 impl LoadedCollection {
-    /// Reads a collection; its features only if a job trains on them. The memory is reserved until the run ends.
-    pub fn read(run: &Run, tables: &GraphTables, with_features: bool) -> Result<Self> {
+    /// Reads a collection; its features and weights only if a job trains on them. The memory is reserved until the run ends.
+    pub fn read(run: &Run, tables: &GraphTables, wanted: Wanted) -> Result<Self> {
+        let with_features = wanted.features;
         let Some(graphs) = &tables.graphs else {
             return Err(execution_error(format!(
                 "{} is no collection of graphs: graph tasks need the table graphs(graph_id, label), and graph_id in nodes \
@@ -54,7 +63,11 @@ impl LoadedCollection {
         let mut names = vec!["graph_id", "node"];
         names.extend(field.as_ref().map(|_| "features"));
         let node_columns = run.read_table(&tables.nodes, "nodes", &names)?;
-        let edge_columns = run.read_table(&tables.edges, "edges", &["graph_id", "src", "dst"])?;
+        let with_weights = wanted.weights && tables.edges.schema().field_with_name("weight").is_ok();
+        let of_edges =
+            if with_weights { &["graph_id", "src", "dst", "weight"][..] } else { &["graph_id", "src", "dst"] };
+        let mut edge_columns = run.read_table(&tables.edges, "edges", of_edges)?;
+        let weight = if with_weights { edge_columns.pop() } else { None };
 
         // Graphs are numbered by their rows in `graphs` alone: nodes and edges of others have no target.
         let id = KeyColumn::new(&graph_columns[0], "graphs.graph_id")?;
@@ -78,7 +91,9 @@ impl LoadedCollection {
         let numbered = number(&node_graph, &keys.numbers(&node), &keys)?;
         let n = numbered.keys.len();
         let mut arcs = Vec::with_capacity(src.len());
-        for ((graph, src), dst) in edge_graph.iter().zip(keys.numbers(&src)).zip(keys.numbers(&dst)) {
+        let mut edge_rows = Vec::new();
+        for (row, ((graph, src), dst)) in edge_graph.iter().zip(keys.numbers(&src)).zip(keys.numbers(&dst)).enumerate()
+        {
             let (Some(src), Some(dst)) = (src, dst) else { continue };
             let end = |key: u32| {
                 numbered.keys.binary_search(&(*graph, key)).map(|at| at as u32).map_err(|_| {
@@ -87,8 +102,20 @@ impl LoadedCollection {
                 })
             };
             arcs.push((end(src)?, end(dst)?));
+            edge_rows.push(row);
         }
         let graph = run.install(|| Graph::from_edges(n, &arcs));
+        let describe = |node: u32| {
+            let (graph, key) = numbered.keys[node as usize];
+            format!("{} of graph {}", keys.describe(key), ids.describe(graph))
+        };
+        let weights = match &weight {
+            None => Err(NO_WEIGHTS.to_owned()),
+            Some(weight) => {
+                run.host().reserve(EdgeWeights::bytes(arcs.len()) + 24 * arcs.len()).map_err(stopped)?;
+                read_weights(weight, arcs.iter().copied().zip(edge_rows), false, &describe)?
+            }
+        };
         let starts: Vec<u32> =
             (0..=ids.len() as u32).map(|g| numbered.keys.partition_point(|&(graph, _)| graph < g) as u32).collect();
 
@@ -99,11 +126,7 @@ impl LoadedCollection {
         let features = match (&field, node_columns.get(2)) {
             (Some(field), Some(features)) => {
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
-                let name = |node: u32| {
-                    let (graph, key) = numbered.keys[node as usize];
-                    format!("{} of graph {}", keys.describe(key), ids.describe(graph))
-                };
-                read_features(features, field, &row_of, tables.missing.as_deref(), &name).map(Arc::new)
+                read_features(features, field, &row_of, tables.missing.as_deref(), &describe).map(Arc::new)
             }
             _ => Err(NO_FEATURES.to_owned()),
         };
@@ -124,7 +147,8 @@ impl LoadedCollection {
             _ => BTreeMap::new(),
         };
         let features_of = node_columns.get(2).map(|_| node_columns.as_slice());
-        let content = Content::new(content, features_of)?;
+        let weights_of = weight.map(|weight| [edge_columns.as_slice(), &[weight]].concat());
+        let content = Content::new(content, features_of)?.with_weights(weights_of.as_deref())?;
         Ok(Self {
             classes: label
                 .clone()
@@ -134,9 +158,21 @@ impl LoadedCollection {
             starts,
             ids: Arc::new(ids),
             features,
+            weights,
+            nodes: numbered.keys,
+            keys,
             splits,
             content,
         })
+    }
+
+    /// What an error says, with the keys of nodes for their numbers.
+    pub fn describe(&self, error: &TrainError) -> String {
+        let name = |node: u32| {
+            let (graph, key) = self.nodes[node as usize];
+            format!("{} of graph {}", self.keys.describe(key), self.ids.describe(graph))
+        };
+        negative_weight(error, &name).unwrap_or_else(|| error.to_string())
     }
 
     /// What a run reads of the collection.
@@ -168,7 +204,11 @@ impl LoadedCollection {
             _ => Arc::new(Features::None),
         };
         let set = GraphSet::new(Arc::clone(&self.graph), features, self.starts.clone(), targets);
-        set.map(|set| (set, names)).map_err(|error| error.to_string())
+        let mut set = set.map_err(|error| error.to_string())?;
+        if options.reads_weights() {
+            set = set.with_weights(Arc::clone(self.weights.as_ref().map_err(String::clone)?));
+        }
+        Ok((set, names))
     }
 
     /// The split of a run: the stored one that it names, else drawn over the graphs.

@@ -228,14 +228,7 @@ impl LoadedGraph {
 
     /// What an error says, with the keys of nodes for their numbers.
     pub fn describe(&self, error: &TrainError) -> String {
-        match error {
-            TrainError::NegativeWeight { from, to, weight } => format!(
-                "the edge from {} to {} has the weight {weight}: weights of normalised sums are 0 or more",
-                self.keys.describe(*from),
-                self.keys.describe(*to)
-            ),
-            error => error.to_string(),
-        }
+        negative_weight(error, &|node| self.keys.describe(node)).unwrap_or_else(|| error.to_string())
     }
 
     /// The bytes of a run's own copy of the labels.
@@ -261,35 +254,51 @@ struct Weights {
 
 impl Weights {
     fn lacking() -> Self {
-        let why = || Err("the graph's edges have no column weight: leave out weights => true".to_owned());
+        let why = || Err(NO_WEIGHTS.to_owned());
         Self { edges: why(), arcs: why() }
     }
 
     fn read(weight: &dyn Array, keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Result<Self> {
-        let column = cast(weight, &DataType::Float64)?;
-        let column = column.as_primitive::<Float64Type>();
         let (src, dst) = (keys.numbers(src), keys.numbers(dst));
-        let row = |(at, (src, dst)): (usize, (&Option<u32>, &Option<u32>))| {
-            let weight = if column.is_null(at) { f64::NAN } else { column.value(at) };
-            Some(((*src)?, (*dst)?, weight))
-        };
-        let of = |directed| {
-            let rows = src.iter().zip(&dst).enumerate().filter_map(row);
-            EdgeWeights::new(rows, directed).map(Arc::new).map_err(|error| match error {
-                WeightError::NotFinite { from, to, weight } => {
-                    let (from, to) = (keys.describe(from), keys.describe(to));
-                    let found = if weight.is_nan() { "NULL or NaN".to_owned() } else { weight.to_string() };
-                    format!("the edge of {from} and {to} has the weight {found}: a finite number is expected")
-                }
-                WeightError::Two { from, to, weights: (first, second) } => format!(
-                    "the edge of {} and {} has the weights {first} and {second}: rows of one edge agree",
-                    keys.describe(from),
-                    keys.describe(to)
-                ),
-            })
-        };
-        Ok(Self { edges: of(false), arcs: of(true) })
+        let row = |(row, (src, dst)): (usize, (&Option<u32>, &Option<u32>))| Some((((*src)?, (*dst)?), row));
+        let rows = || src.iter().zip(&dst).enumerate().filter_map(row);
+        let of = |directed| read_weights(weight, rows(), directed, &|node| keys.describe(node));
+        Ok(Self { edges: of(false)?, arcs: of(true)? })
     }
+}
+
+/// Why there are no weights.
+pub(super) const NO_WEIGHTS: &str = "the graph's edges have no column weight: leave out weights => true";
+
+/// The weights of edges, or arcs, which stand in rows of a column.
+pub(super) fn read_weights(
+    weight: &dyn Array,
+    ends: impl Iterator<Item = ((u32, u32), usize)>,
+    directed: bool,
+    describe: &dyn Fn(u32) -> String,
+) -> Result<std::result::Result<Arc<EdgeWeights>, String>> {
+    let column = cast(weight, &DataType::Float64)?;
+    let column = column.as_primitive::<Float64Type>();
+    let rows = ends.map(|((src, dst), row)| (src, dst, if column.is_null(row) { f64::NAN } else { column.value(row) }));
+    Ok(EdgeWeights::new(rows, directed).map(Arc::new).map_err(|error| match error {
+        WeightError::NotFinite { from, to, weight } => {
+            let (from, to) = (describe(from), describe(to));
+            let found = if weight.is_nan() { "NULL or NaN".to_owned() } else { weight.to_string() };
+            format!("the edge of {from} and {to} has the weight {found}: a finite number is expected")
+        }
+        WeightError::Two { from, to, weights: (first, second) } => format!(
+            "the edge of {} and {} has the weights {first} and {second}: rows of one edge agree",
+            describe(from),
+            describe(to)
+        ),
+    }))
+}
+
+/// What is said of a weight below 0 that a model cannot read.
+pub(super) fn negative_weight(error: &TrainError, describe: &dyn Fn(u32) -> String) -> Option<String> {
+    let TrainError::NegativeWeight { from, to, weight } = error else { return None };
+    let (from, to) = (describe(*from), describe(*to));
+    Some(format!("the edge from {from} to {to} has the weight {weight}: weights of normalised sums are 0 or more"))
 }
 
 /// Whoever reads a graph says whether its jobs read arcs.

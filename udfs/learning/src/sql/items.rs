@@ -48,7 +48,8 @@ impl Loaded {
     pub fn describe(&self, error: &TrainError) -> String {
         match self {
             Self::Graph(graph) => graph.describe(error),
-            Self::Collection(_) | Self::Complexes(_) => error.to_string(),
+            Self::Collection(collection) => collection.describe(error),
+            Self::Complexes(_) => error.to_string(),
         }
     }
 

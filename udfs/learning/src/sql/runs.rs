@@ -189,7 +189,7 @@ fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Res
     let with_weights = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_weights()));
     let wanted = Wanted { features: with_features, arcs: with_arcs, weights: with_weights };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
-        true => LoadedCollection::read(run, &tables, with_features).map(Loaded::Collection),
+        true => LoadedCollection::read(run, &tables, wanted).map(Loaded::Collection),
         false => LoadedGraph::read(run, &tables, wanted).map(Loaded::Graph),
     });
     failed(run, loaded)

@@ -28,6 +28,9 @@ pub(super) fn jobs() -> Vec<Job> {
         job("gbk_gnn", &[]),
         job("lsgnn", &[("hops", Value::Integer(3)), ("beta", Value::Real(0.6))]),
         job("lsgnn", &[("hops", Value::Integer(1)), ("similarity", text("cosine"))]),
+        job("fagcn", &[("weights", text("true"))]),
+        job("glognn", &[("orders", Value::Integer(2)), ("beta1", Value::Real(0.6)), ("weights", text("true"))]),
+        job("lsgnn", &[("hops", Value::Integer(2)), ("weights", text("true"))]),
     ]
 }
 
@@ -85,13 +88,22 @@ impl Reference<'_> {
         dense(self.n(), self.n(), |i, j| if self.edge(i, j) || (loops && i == j) { f(i, j) } else { 0.0 })
     }
 
+    /// What a message along an edge counts; a loop counts once.
+    fn weight(&self, i: usize, j: usize) -> f64 {
+        match &self.data.weights {
+            Some(weights) if self.options.reads_weights() && i != j => weights.of(i as u32, j as u32).unwrap(),
+            _ => 1.0,
+        }
+    }
+
     fn adjacency(&self) -> Result<Tensor> {
-        self.operator(false, |_, _| 1.0)
+        self.operator(false, |i, j| self.weight(i, j))
     }
 
     fn symmetric(&self, loops: bool) -> Result<Tensor> {
-        let d = |v| self.degree(v) + f64::from(u8::from(loops));
-        self.operator(loops, |i, j| 1.0 / (d(i) * d(j)).sqrt())
+        let strength = |v| -> f64 { (0..self.n()).filter(|&u| self.edge(u, v)).map(|u| self.weight(u, v)).sum() };
+        let d: Vec<f64> = (0..self.n()).map(|v| strength(v) + f64::from(u8::from(loops))).collect();
+        self.operator(loops, |i, j| self.weight(i, j) / (d[i] * d[j]).sqrt())
     }
 
     fn mean(&self) -> Result<Tensor> {
@@ -393,7 +405,7 @@ fn inverse(matrix: &Tensor, identity: &Tensor) -> Result<Tensor> {
 
 #[test]
 fn losses_and_gradients_equal_the_equations_of_the_papers() -> Result<()> {
-    let data = planted(40, true);
+    let data = super::weights::weighted(planted(40, true), |u, v| f64::from((u * v + u + v) % 7 + 1) / 4.0);
     let train = split(&data).train;
     for mut job in jobs() {
         job = job.with("dropout", 0.0).with("epochs", 1);
@@ -535,6 +547,10 @@ fn new_numbers_for_the_nodes_change_no_output() {
     (0..60).for_each(|v| labels[order[v] as usize] = data.labels[v]);
     let features = Features::dense(rows.n_columns(), dense).unwrap();
     let renamed = GraphData::new(Graph::from_edges(60, &edges), features, labels, 3).unwrap();
+    let weight = |u: u32, v: u32| f64::from((u * v + u + v) % 7 + 1) / 4.0;
+    let was = |v: u32| order.iter().position(|&to| to == v).unwrap() as u32;
+    let renamed = super::weights::weighted(renamed, |u, v| weight(was(u), was(v)));
+    let data = super::weights::weighted(data.clone(), weight);
     for job in jobs() {
         let before = outputs(&data, &job, any);
         // The weights of the nodes move with them.

@@ -71,7 +71,7 @@ fn factored_jobs() -> Vec<Job> {
 /// Models along arcs: their operators have rows that are not their columns. For data with arcs.
 pub(crate) fn directed_jobs() -> Vec<Job> {
     let arcs = |model| Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3).with("adjacency", "arcs");
-    ["gcn", "gat", "appnp", "mixhop", "unimp"].map(arcs).into()
+    ["gcn", "gat", "appnp", "mixhop", "unimp", "hat", "hgcn"].map(arcs).into()
 }
 
 /// The models of [`crate::program`].

@@ -1,6 +1,6 @@
 //! The models of products of curved spaces against their equations, with gyrovectors as the papers write them.
 
-use super::literal::{Case, Matrix, adjacency, check, matrix, plus, symmetric, times};
+use super::literal::{Case, Matrix, adjacency, check, matrix, plus, shift, symmetric, times};
 use super::*;
 
 type Row = Vec<f64>;
@@ -286,8 +286,11 @@ fn distortion_is_that_of_distances_with_the_shares_of_both_ends() {
         let rounds = times(&p, &times(&p, &x));
         (0..5).map(|c| rounds.iter().map(|row| row[c]).sum::<f64>() / near.len() as f64).collect()
     };
-    let shares: Matrix =
-        (0..50).map(|v| softmax(&case.affine(&vec![[ego(v, 1), ego(v, 2)].concat()], "gate")[0])).collect();
+    let gate = |v: usize| {
+        let part = |hops: usize| times(&vec![ego(v, hops)], case.parameter(&format!("gate.ego.{}.weight", hops - 1)));
+        plus(1.0, &part(1), 1.0, &part(2))
+    };
+    let shares: Matrix = (0..50).map(|v| softmax(&shift(&gate(v), case.parameter("gate.bias"))[0])).collect();
     let distance = |e: usize, u: usize, v: usize| -> f64 {
         let (space, vectors) = &spaces[e];
         let way = space.add(&scaled(&space.exp0(&vectors[u]), -1.0), &space.exp0(&vectors[v]));

@@ -1,11 +1,11 @@
 //! Weights of edges in training.
 
-use super::literal::{Matrix, adjacency, check_on, matrix, plus, relu, shift, symmetric, times};
+use super::literal::{Matrix, adjacency, beside, check_on, matrix, plus, relu, shift, symmetric, times};
 use super::*;
 use crate::EdgeWeights;
 use crate::links::LinkSplit;
 
-fn weighted(data: GraphData, weight: impl Fn(u32, u32) -> f64) -> GraphData {
+pub(super) fn weighted(data: GraphData, weight: impl Fn(u32, u32) -> f64) -> GraphData {
     let rows: Vec<(u32, u32, f64)> = data.graph.edges().map(|(u, v)| (u, v, weight(u, v))).collect();
     data.with_weights(EdgeWeights::new(rows.into_iter(), false).unwrap())
 }
@@ -30,7 +30,7 @@ fn edges_of_weight_1_are_edges() {
     let parts = split(&data);
     let shares = crate::Shares::new(80.0, 10.0, 10.0).unwrap();
     let links = LinkSplit::draw(&data.graph, shares, 1, &Unmonitored).unwrap();
-    assert!(models().len() >= 18, "{:?}", models());
+    assert!(models().len() >= 23, "{:?}", models());
     for model in models() {
         let with = job(model).with("weights", "true");
         let (a, b) = (run(Items::Nodes(&data, &parts), &job(model)), run(Items::Nodes(&data, &parts), &with));
@@ -98,6 +98,66 @@ fn filters_and_gates_count_weights_as_well() {
 }
 
 #[test]
+fn rings_and_rows_of_the_adjacency_have_weights() {
+    let weight = |u: u32, v: u32| f64::from((u * v + u + v) % 7) / 4.0;
+    let all: Vec<u32> = (0..50).collect();
+    let job = |model: &str| Job::new(model).with("hidden", 5).with("seed", 3).with("weights", "true").with("layers", 1);
+    let of = |a: &Matrix| matrix(a.len(), a.len(), |r, c| a[r][c] * weight(r as u32, c as u32));
+    check_on(&job("h2gcn"), weighted(planted(50, true), weight), &all, |case| {
+        let a = adjacency(case.data.graph(), false);
+        let (n, two_steps) = (a.len(), times(&a, &a));
+        let ring = matrix(n, n, |r, c| f64::from(u8::from(r != c && a[r][c] == 0.0 && two_steps[r][c] > 0.0)));
+        let r = relu(&times(&case.x, case.parameter("embed.weight")));
+        let parts = [r.clone(), times(&symmetric(&of(&a)), &r), times(&symmetric(&ring), &r)];
+        times(&beside(&[&parts[0], &parts[1], &parts[2]]), case.parameter("classify.weight"))
+    });
+    // Along arcs a row holds those that lead away from its node.
+    let arc = |u: u32, v: u32| f64::from((2 * u + v) % 5) - 1.5;
+    let along = |data: GraphData| {
+        let rows: Vec<(u32, u32, f64)> =
+            data.arcs.iter().flat_map(|arcs| arcs.arcs()).map(|(u, v)| (u, v, arc(u, v))).collect();
+        data.with_weights(EdgeWeights::new(rows.into_iter(), true).unwrap())
+    };
+    let linkx = |a: &Matrix, case: &super::literal::Case| {
+        let (h_a, h_x) = (case.affine(a, "adjacency.0"), case.affine(&case.x, "features.0"));
+        let both = case.affine(&beside(&[&h_a, &h_x]), "join");
+        case.affine(&relu(&plus(1.0, &plus(1.0, &both, 1.0, &h_a), 1.0, &h_x)), "0")
+    };
+    check_on(&job("linkx"), weighted(planted(50, true), weight), &all, |case| {
+        linkx(&of(&adjacency(case.data.graph(), false)), case)
+    });
+    check_on(&job("linkx").with("adjacency", "arcs"), along(planted(50, true)), &all, |case| {
+        let mut a = matrix(50, 50, |_, _| 0.0);
+        let arcs = case.data.arcs.as_ref().unwrap();
+        arcs.arcs().for_each(|(u, v)| a[u as usize][v as usize] = arc(u, v));
+        linkx(&a, case)
+    });
+}
+
+#[test]
+fn edges_of_a_collection_have_weights() {
+    let set = super::graphs::kinds(false);
+    let split = set.split("stratified:60/20/20".parse().unwrap(), 1).unwrap();
+    let with = |weight: f64| {
+        let rows: Vec<(u32, u32, f64)> = set.graph.edges().map(|(u, v)| (u, v, weight)).collect();
+        set.clone().with_weights(EdgeWeights::new(rows.into_iter(), false).unwrap())
+    };
+    let job = |model: &str| job(model).with("task", "graph_classification").with("features", "degree");
+    for model in ["gcn", "gin", "hgcn", "linkx"] {
+        let plain = run(Items::Graphs(&set, &split), &job(model)).unwrap();
+        let logits = |weight: f64| {
+            run(Items::Graphs(&with(weight), &split), &job(model).with("weights", "true")).unwrap().logits
+        };
+        assert_eq!(logits(1.0), plain.logits, "{model}");
+        assert_ne!(logits(0.5), plain.logits, "{model}");
+    }
+    let error = run(Items::Graphs(&set, &split), &job("gcn").with("weights", "true")).unwrap_err();
+    assert!(error.contains("the edges have no weights"), "{error}");
+    let error = run(Items::Graphs(&with(-1.0), &split), &job("gcn").with("weights", "true")).unwrap_err();
+    assert!(error.contains("has the weight -1"), "{error}");
+}
+
+#[test]
 fn weights_that_a_model_cannot_read_are_refused() {
     let data = weighted(planted(40, true), |u, v| if (u, v) == first_edge() { -0.5 } else { 1.0 });
     let parts = split(&data);
@@ -107,6 +167,8 @@ fn weights_that_a_model_cannot_read_are_refused() {
         match model {
             // Sums of neighbours are divided by nothing.
             "gin" => assert!(nodes(job("gin")).is_ok()),
+            // Weights are an input like any other.
+            "linkx" => assert!(nodes(job("linkx")).is_ok()),
             model => {
                 let error = nodes(job(model)).unwrap_err();
                 let named =
@@ -125,6 +187,7 @@ fn weights_that_a_model_cannot_read_are_refused() {
     refused(job("hgnn").with("aggregate", "false"), "aggregate => false");
     refused(job("acm_gcn").with("structure_info", 1), "structure_info => 1");
     refused(job("gat"), "no hyperparameter `weights`");
+    refused(job("unimp"), "Its equations have no place for weights of edges; label_propagation, gcn, ");
     let without = GraphData { weights: None, ..data.clone() };
     let error = run(Items::Nodes(&without, &parts), &job("gcn").with("weights", "true")).unwrap_err();
     assert!(error.contains("the edges have no weights"), "{error}");
