@@ -17,7 +17,7 @@ use futures::future::{BoxFuture, ready};
 use crate::system::EngineRows;
 use crate::{Error, Result};
 
-/// What stands at a location.
+/// The data at a location.
 pub(crate) enum Target {
     /// A data set: a schema.
     Graph(Arc<dyn bonnet_datasets::Dataset>),

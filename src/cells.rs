@@ -23,7 +23,7 @@ pub(crate) struct Cell<'a> {
     /// With all digits.
     pub(crate) whole: &'a str,
     pub(crate) is_null: bool,
-    /// Where the decimal point of a number stands that was shortened for a screen, or would have been.
+    /// The place of the decimal point, of a number that was shortened for a screen, or would have been.
     pub(crate) point: Option<usize>,
 }
 

@@ -13,21 +13,19 @@ use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
 use crate::attachments;
-#[cfg(feature = "pg")]
-use crate::memory::Share;
 use crate::memory::SpillingPool;
-use crate::{Error, Result, Session, front, functions, panics};
+use crate::{Error, Result, functions, panics};
 
 /// Bytes of stack of a query thread: DataFusion plans deeply nested statements recursively.
 const STACK: usize = 8 << 20;
 
-/// How many of the largest consumers an out-of-memory error names.
+/// The number of the largest consumers that an out-of-memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(5).expect("five is not zero");
 
-/// How many sorted files a merge under a memory limit reads at once: it reserves a batch or more for each.
+/// The number of sorted files that a merge under a memory limit reads at once: it reserves a batch or more for each.
 const MERGED_AT_ONCE: usize = 4;
 
-/// What an engine may use. `None` leaves the choice to the engine.
+/// The resources of an engine. `None` leaves the choice to the engine.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
     /// Threads for queries and for kernels; default: the machine's cores.
@@ -65,12 +63,12 @@ impl From<&str> for EngineOptions {
 /// ```
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<EngineState>,
 }
 
-/// The engine's parts.
-pub(crate) struct Shared {
-    /// Where queries run. Whoever waits for them waits on a runtime of its own.
+/// The parts of an engine, which its sessions share.
+pub(crate) struct EngineState {
+    /// The runtime of queries. Those who wait for them wait on a runtime of their own.
     runtime: Option<tokio::runtime::Runtime>,
     pub(crate) threads: usize,
     pub(crate) kernels: Arc<rayon::ThreadPool>,
@@ -82,13 +80,13 @@ pub(crate) struct Shared {
     pub(crate) read_only: bool,
 }
 
-impl Shared {
+impl EngineState {
     pub(crate) fn runtime(&self) -> &tokio::runtime::Runtime {
         self.runtime.as_ref().expect("the runtime lives as long as the engine")
     }
 }
 
-impl Drop for Shared {
+impl Drop for EngineState {
     fn drop(&mut self) {
         // A kernel that is still at work must not hold up the program's end.
         if let Some(runtime) = self.runtime.take() {
@@ -125,7 +123,7 @@ impl Engine {
         }
         let registry = Arc::new(functions::registry()?);
         let catalogs = attachments::catalogs(&registry, &graph_cache, options.database.as_deref(), options.read_only)?;
-        let shared = Shared {
+        let shared = EngineState {
             runtime: Some(runtime),
             threads,
             kernels: kernel_pool(threads)?,
@@ -136,39 +134,6 @@ impl Engine {
             read_only: options.read_only,
         };
         Ok(Self { shared: Arc::new(shared) })
-    }
-
-    /// A new session on this engine, with its own settings and current schema.
-    pub fn session(&self) -> Session {
-        Session::new(self.clone(), Arc::clone(&self.shared.environment))
-    }
-
-    /// A new session whose statements may hold so many bytes of the engine's; `None` for all.
-    #[cfg(feature = "pg")]
-    pub(crate) fn session_within(&self, limit: Option<usize>) -> Session {
-        let environment = &self.shared.environment;
-        let Some(limit) = limit else { return self.session() };
-        let memory_pool = Arc::new(Share::new(Arc::clone(&environment.memory_pool), limit));
-        Session::new(self.clone(), Arc::new(RuntimeEnv { memory_pool, ..environment.as_ref().clone() }))
-    }
-
-    /// Runs a text of one or more statements in a session of its own, and answers the rows of the last; none where it
-    /// answers no rows. Waits for them.
-    ///
-    /// # Errors
-    /// What is wrong with a statement, or went wrong in running it. Those before it have run.
-    ///
-    /// # Panics
-    /// When called on an asynchronous runtime's own thread: await [`Session::sql`] there.
-    pub fn sql(&self, text: &str) -> Result<Vec<RecordBatch>> {
-        let session = self.session();
-        self.block_on(async {
-            let mut rows = Vec::new();
-            for statement in front::split::split(text) {
-                rows = session.sql(statement.text).await?;
-            }
-            Ok(rows)
-        })
     }
 
     /// Makes rows in memory a table of the schema `main`. It lasts as long as the engine, in a lasting database too.
@@ -194,17 +159,6 @@ impl Engine {
         let schema = schema.ok_or_else(|| Error::statement("the engine has lost its schema main"))?;
         schema.register_table(name.to_owned(), table)?;
         Ok(())
-    }
-
-    /// Appends rows to a table in a session of its own, see [`Session::append`]. Waits for them.
-    ///
-    /// # Errors
-    /// As [`Session::append`].
-    ///
-    /// # Panics
-    /// When called on an asynchronous runtime's own thread: await [`Session::append`] there.
-    pub fn append(&self, table: &str, rows: RecordBatch) -> Result<u64> {
-        self.block_on(self.session().append(table, rows))
     }
 
     /// The functions of this engine.

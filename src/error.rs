@@ -1,7 +1,9 @@
 //! The engine's error: what happened, where, and what to do, in one text.
 
 use arrow::error::ArrowError;
+use bonnet_sql::arguments::position;
 use datafusion::common::{Column, DataFusionError, SchemaError};
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::nearest::nearest;
 
@@ -30,9 +32,14 @@ impl Error {
     pub fn statement(text: impl Into<String>) -> Self {
         Self::Statement(text.into())
     }
+
+    /// An error with this text and its place in the statement, where that is known.
+    pub(crate) fn statement_at(at: Span, text: impl Into<String>) -> Self {
+        Self::Statement(text.into() + &position(at))
+    }
 }
 
-/// What to say of a subquery that DataFusion cannot turn into a join.
+/// The error of a subquery that DataFusion cannot turn into a join.
 const CORRELATED: &str = "a subquery reads columns of the query around it in a way that cannot be planned: compare them \
                           with = in its WHERE, or join its tables and GROUP BY";
 
@@ -123,7 +130,7 @@ const UNSLIDING: &str =
 
 const UNPLANNED: &str = "Physical plan does not support logical expression ";
 
-/// What to say of an expression that DataFusion prints as a structure of its own.
+/// The error of an expression that DataFusion prints as a structure of its own.
 fn unplanned(expression: &str) -> String {
     let kind = expression.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     match kind {
@@ -137,7 +144,7 @@ fn unplanned(expression: &str) -> String {
     }
 }
 
-/// What a function says of its arguments, without what DataFusion says before and behind it.
+/// A function's own error about its arguments, without DataFusion's words around it.
 fn own_words(text: &str) -> &str {
     match text.split_once("user-defined coercion failed with: Error during planning: ") {
         Some((_, rest)) => rest.split_once(" No function matches the given name").map_or(rest, |(own, _)| own),

@@ -1,11 +1,11 @@
-//! What kind of error an error of the engine is, for programs that tell kinds apart.
+//! Kinds of the engine's errors, for programs that tell them apart.
 
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
 
 use crate::Error;
 
-/// What went wrong, as the exceptions of PEP 249, the status codes of ADBC and the classes of PostgreSQL tell it apart.
+/// The kind of an error, as the exceptions of PEP 249, the status codes of ADBC and the classes of PostgreSQL have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// The text is no SQL.
@@ -20,7 +20,7 @@ pub enum ErrorKind {
     UnknownFunction,
     /// A setting that is not there.
     UnknownSetting,
-    /// What is to be made is there already.
+    /// An object of this name is there already.
     AlreadyExists,
     /// The statement is wrong in another way.
     Statement,
@@ -87,7 +87,7 @@ const SIGNS: &[(&str, ErrorKind)] = &[
 ];
 
 impl Error {
-    /// What kind of error this is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         let by_text = || {
             let text = self.to_string();

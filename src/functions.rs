@@ -10,7 +10,7 @@ pub(crate) struct Subject {
     pub(crate) name: &'static str,
     /// The page's title.
     pub(crate) title: &'static str,
-    /// What the functions are about, in a sentence.
+    /// The subject of the functions, in a sentence.
     pub(crate) summary: &'static str,
     /// Their registrations.
     pub(crate) functions: Vec<Function>,

@@ -4,6 +4,7 @@
 //! memory pool and the threads; an [`Engine::session`] runs statements. Everything is in memory, or in a lasting database
 //! whose tables are Delta tables: `Engine::open("lab.bonnet")`.
 
+mod answer;
 mod append;
 mod attachments;
 mod cells;
@@ -11,6 +12,7 @@ pub mod cli;
 mod engine;
 mod error;
 mod error_kind;
+mod execution;
 mod front;
 mod functions;
 mod memory;
@@ -30,6 +32,7 @@ mod size;
 mod statements;
 mod system;
 
+pub use answer::Answer;
 pub use bonnet_catalogs::Frames;
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Result};
@@ -37,4 +40,4 @@ pub use error_kind::ErrorKind;
 pub use front::split::{Piece, split};
 pub use front::sql_type::sql_type;
 pub use parameters::{Parameters, bind};
-pub use session::{Answer, Session};
+pub use session::Session;

@@ -4,7 +4,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long freed memory is kept for the next query, in milliseconds: the system clears what it has had back.
+/// The time for which freed memory is kept for the next query, in milliseconds: the system clears what it has had back.
 const KEPT_MS: i64 = 10_000;
 
 fn main() -> std::process::ExitCode {

@@ -43,7 +43,7 @@ struct State {
     /// Consumers that can spill, and what they have reserved.
     spillers: usize,
     spillable: usize,
-    /// What the others have reserved.
+    /// The bytes that the others have reserved.
     fixed: usize,
 }
 
@@ -127,7 +127,7 @@ impl MemoryPool for SpillingPool {
     }
 }
 
-/// What one of many users may have of a pool.
+/// The share of a pool that one of many users may have.
 #[cfg(feature = "pg")]
 #[derive(Debug)]
 pub(crate) struct Share {

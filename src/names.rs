@@ -1,4 +1,4 @@
-//! What names stand for: schemas of graphs, functions and types.
+//! The meaning of names: schemas of graphs, functions and types.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{ExprSchemable, GetFieldAccess, cast};
 use datafusion::sql::sqlparser::ast;
 use futures::FutureExt;
 
-/// How kernels learn what a schema's tables do not say.
+/// The facts about the graph of a schema that its tables do not hold, for kernels.
 pub(crate) fn graph_schemas() -> GraphSchemas {
     GraphSchemas(Box::new(|schema| {
         let schema = SessionSchema::of(schema)?.engine();
@@ -30,7 +30,7 @@ pub(crate) fn graph_schemas() -> GraphSchemas {
     }))
 }
 
-/// How graphs in the cache learn the versions of the tables that they are made of.
+/// The versions of tables, for the graphs in the cache that are made of them.
 pub(crate) fn table_versions() -> TableVersions {
     TableVersions(Box::new(|table, state| {
         async move {

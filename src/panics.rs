@@ -26,7 +26,7 @@ const READERS: [&str; 12] = [
     "rusqlite-",
 ];
 
-/// What is behind a panic that is no defect.
+/// The cause of a panic that is no defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     File,

@@ -6,16 +6,20 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arrow::array::RecordBatch;
 use bonnet_sql::{RunningStatement, panic_text};
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::Engine;
+use crate::{Engine, Result};
 
 /// Batches that may wait for their reader.
 const WAITING: usize = 2;
@@ -38,7 +42,7 @@ impl Deadline {
         self.end.into_std()
     }
 
-    /// What a statement that is late is told.
+    /// The error after the deadline.
     pub(crate) fn error(self) -> DataFusionError {
         DataFusionError::Execution(format!(
             "the statement ran past bonnet.statement_timeout ({:?}); raise it with SET bonnet.statement_timeout = '...'",
@@ -108,7 +112,19 @@ pub(crate) fn pump(
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 
-/// What the tasks of a plan see of the session. Its functions are part of the plan: its tasks need no list of all there
+/// The rows of a plan.
+pub(crate) async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
+    let plan = state.create_physical_plan(plan).await?;
+    Ok(execute_stream(plan, task_context(&state))?)
+}
+
+/// A stream of rows that are there.
+pub(crate) fn stream_of(rows: RecordBatch) -> Result<SendableRecordBatchStream, DataFusionError> {
+    let schema = rows.schema();
+    Ok(Box::pin(MemoryStream::try_new(vec![rows], schema, None)?))
+}
+
+/// The session as the tasks of a plan see it. Its functions are part of the plan: its tasks need no list of all there
 /// are, which takes long to copy.
 pub(crate) fn task_context(state: &SessionState) -> Arc<TaskContext> {
     Arc::new(TaskContext::new(

@@ -1,72 +1,35 @@
-//! A session: one user's settings and current schema, and the way of a statement through the engine.
+//! A session: one user's settings and current schema.
 
-#[cfg(feature = "pg")]
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::RecordBatch;
-#[cfg(feature = "pg")]
-use arrow::datatypes::DataType;
-use arrow::datatypes::SchemaRef;
-use bonnet_catalogs::{CommittedRows, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, lend};
+use bonnet_catalogs::{CommittedRows, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
-    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, SharedStates, bounded_functions, memory_text,
-    panic_text,
+    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, SharedStates, bounded_functions, panic_text,
 };
 use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
+use datafusion::execution::SessionState;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use futures::TryStreamExt;
 
 use crate::engine::kernel_pool;
 use crate::front::join_keys::JoinPlanner;
-use crate::front::parse;
 use crate::front::pivot::PivotPlanner;
+#[cfg(feature = "pg")]
+use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
-use crate::query::{CancelOnDrop, Deadline, pump};
+use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
     DistinctSubqueries, GroupingSets, SetOperations, Subqueries, WindowStrings, Windows, YieldingJoins, Zeros,
     logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
-use crate::{Engine, Error, Result, append, names, panics, statements};
-
-/// A shorter text is not worth a reservation.
-const LONG_TEXT: usize = 1 << 20;
-
-/// So many times the size of a long text is what its tokens, its tree and its plan take.
-const COPIES_OF_TEXT: usize = 24;
-
-/// Reserves the memory that a long statement takes before it reads a row.
-fn room_for(text: &str, engine: &Engine) -> Result<Option<MemoryReservation>> {
-    if text.len() < LONG_TEXT {
-        return Ok(None);
-    }
-    let room = MemoryConsumer::new("text of the statement").register(&engine.shared.environment.memory_pool);
-    room.try_grow(COPIES_OF_TEXT * text.len()).map_err(|error| {
-        Error::statement(format!(
-            "there is no room for a statement of {} bytes. {}. Read the values from a file, FROM 'file.parquet', or raise \
-             --memory-limit",
-            text.len(),
-            memory_text(&error)
-        ))
-    })?;
-    Ok(Some(room))
-}
-
-/// What a statement answers.
-pub enum Answer {
-    /// Rows, which stream as they are made. Dropping the stream ends the query.
-    Rows(SendableRecordBatchStream),
-    /// The statement is done; the text says what was done (`CREATE GRAPH`, `INSERT 3`).
-    Done(String),
-}
+use crate::statements::{Transaction, Views};
+use crate::{Engine, Error, Result, names, panics};
 
 /// One user's settings and current schema on an [`Engine`].
 #[derive(Clone)]
@@ -76,7 +39,7 @@ pub struct Session {
     progress: Arc<Progress>,
     /// The rows of the running statement that are committed before it ends.
     committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
-    pub(crate) transaction: statements::Transaction,
+    pub(crate) transaction: Transaction,
     /// Tables of the program that its statements see.
     frames: Option<Arc<dyn Frames>>,
 }
@@ -164,9 +127,9 @@ impl Session {
             formats.push(Arc::new(PictureFormatFactory(document)));
         }
         let context = SessionContext::new_with_state(builder.build());
-        let views = statements::Views::new(Arc::clone(registry));
+        let views = Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
-        let (committed, transaction) = (Arc::default(), statements::Transaction::default());
+        let (committed, transaction) = (Arc::default(), Transaction::default());
         Self { engine, context, progress, committed, transaction, frames: None }
     }
 
@@ -174,80 +137,6 @@ impl Session {
     /// FROM by its name alone. Views that read such a table fail without it.
     pub fn with_frames(&self, frames: Arc<dyn Frames>) -> Self {
         Self { frames: Some(frames), ..self.clone() }
-    }
-
-    /// Runs exactly one statement. The work happens on the engine's own threads, whatever runtime awaits it; dropping
-    /// the future, or the stream of rows, ends it.
-    ///
-    /// # Errors
-    /// What is wrong with the statement, or went wrong in running it.
-    pub async fn execute(&self, statement: &str) -> Result<Answer> {
-        let (session, text) = (self.clone(), statement.to_owned());
-        let work = async move {
-            let _room = room_for(&text, &session.engine)?;
-            statements::run(&session, parse::parse(&text)?).await
-        };
-        let (answer, deadline, scope) = self.run(work).await?;
-        match answer {
-            Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),
-            Ok(done) => Ok(done),
-            Err(error) => Err(match self.committed_runs().await {
-                Some(committed) => Error::statement(format!("{error}; {committed}")),
-                None => error,
-            }),
-        }
-    }
-
-    /// The columns that a query answers, which is planned but not run; `None` for a statement that is no query.
-    ///
-    /// # Errors
-    /// What is wrong with the statement.
-    pub async fn describe(&self, statement: &str) -> Result<Option<SchemaRef>> {
-        let (session, text) = (self.clone(), statement.to_owned());
-        let work = async move {
-            let _room = room_for(&text, &session.engine)?;
-            statements::describe(&session, parse::parse(&text)?).await
-        };
-        self.run(work).await?.0
-    }
-
-    /// Makes a graph of a program's rows, with all its tables or not at all: a schema with the tables `nodes` (with a
-    /// column `node`) and `edges` (with `src` and `dst`), and more where `tables` has more. `name` is written as in SQL,
-    /// `g` or `catalog.g`; with `replace` it takes the place of a schema. `directed` says that the edges are arcs.
-    ///
-    /// # Errors
-    /// If the name is taken and not to be replaced, a table or one of these columns is missing, or there is no room.
-    pub async fn create_graph(
-        &self,
-        name: &str,
-        tables: Vec<(&'static str, Vec<RecordBatch>)>,
-        directed: bool,
-        replace: bool,
-    ) -> Result<()> {
-        let (session, name) = (self.clone(), name.to_owned());
-        let work = async move { statements::create_graph(&session, &name, tables, directed, replace).await };
-        self.run(work).await?.0
-    }
-
-    /// The types of a statement's parameters `$1`, `$2`, ... by their numbers, where their places say them. Nothing is run.
-    #[cfg(feature = "pg")]
-    pub(crate) async fn parameter_types(&self, statement: &str) -> Result<BTreeMap<usize, DataType>> {
-        let (session, text) = (self.clone(), statement.to_owned());
-        let work = async move { statements::parameter_types(&session, parse::parse(&text)?).await };
-        self.run(work).await?.0
-    }
-
-    /// Appends rows to a table, in memory or lasting, as one statement: all of them or none. Needs no SQL, so it is the
-    /// quickest way for a program to write many batches. Columns are found by their names, in any order, and cast to the
-    /// types of the table; those that the rows lack hold their default or NULL. `table` is written as in SQL. Answers the
-    /// number of rows.
-    ///
-    /// # Errors
-    /// If there is no such table, it takes no rows, lacks a column or refuses a value.
-    pub async fn append(&self, table: &str, rows: RecordBatch) -> Result<u64> {
-        let (session, table) = (self.clone(), table.to_owned());
-        let (count, ..) = self.run(async move { append::append(&session, &table, &rows).await }).await?;
-        count
     }
 
     /// Does the work of a statement on the engine's threads, until its deadline.
@@ -261,7 +150,7 @@ impl Session {
         let scope = self.scope(deadline)?;
         let done = {
             let _entered = self.engine.shared.runtime().enter();
-            SpawnedTask::spawn(scope.0.scope(lend(self.frames.clone(), async move {
+            SpawnedTask::spawn(scope.0.scope(with_frames(self.frames.clone(), async move {
                 tokio::select! {
                     biased;
                     late = Deadline::passed(deadline) => Err(late.into()),
@@ -276,18 +165,7 @@ impl Session {
         Ok((done, deadline, scope))
     }
 
-    /// Runs exactly one statement and answers its rows; none where it answers no rows.
-    ///
-    /// # Errors
-    /// What is wrong with the statement, or went wrong in running it.
-    pub async fn sql(&self, statement: &str) -> Result<Vec<RecordBatch>> {
-        match self.execute(statement).await? {
-            Answer::Rows(rows) => Ok(rows.try_collect().await?),
-            Answer::Done(_) => Ok(Vec::new()),
-        }
-    }
-
-    /// What a statement's functions see of it. It is cancelled when this is dropped.
+    /// A running statement, as its functions see it. It is cancelled when this is dropped.
     fn scope(&self, deadline: Option<Deadline>) -> Result<CancelOnDrop> {
         let state = self.context.state_ref();
         let kernels = state.read().config().get_extension::<KernelContext>();
@@ -296,7 +174,7 @@ impl Session {
         Ok(CancelOnDrop(RunningStatement::new(kernels.as_ref().clone(), memory, deadline.map(Deadline::end))))
     }
 
-    /// How far the running statement is, once a kernel is at work.
+    /// The progress of the running statement, once a kernel is at work.
     pub fn progress(&self) -> Option<ProgressReport> {
         self.progress.report()
     }
@@ -363,5 +241,21 @@ impl Session {
             config.set_extension(Arc::new(GraphCacheAccess { cache, limit }));
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    /// A new session on this engine, with its own settings and current schema.
+    pub fn session(&self) -> Session {
+        Session::new(self.clone(), Arc::clone(&self.shared.environment))
+    }
+
+    /// A new session whose statements may hold so many bytes of the engine's; `None` for all.
+    #[cfg(feature = "pg")]
+    pub(crate) fn session_within(&self, limit: Option<usize>) -> Session {
+        let environment = &self.shared.environment;
+        let Some(limit) = limit else { return self.session() };
+        let memory_pool = Arc::new(Share::new(Arc::clone(&environment.memory_pool), limit));
+        Session::new(self.clone(), Arc::new(RuntimeEnv { memory_pool, ..environment.as_ref().clone() }))
     }
 }

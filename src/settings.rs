@@ -10,13 +10,13 @@ use datafusion::common::error::DataFusionError;
 
 use crate::size;
 
-/// What graphs in the cache may take together, in bytes, unless the session sets another limit.
+/// The most bytes of graphs in the cache, unless the session sets another limit.
 const GRAPH_CACHE: usize = 1_000_000_000;
 
 /// The most threads that a session may ask for.
 pub(crate) const MOST_THREADS: usize = 1024;
 
-/// Where models are trained.
+/// The device on which models are trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
     /// CUDA where there is one, else the CPU.
@@ -54,9 +54,9 @@ pub struct BonnetSettings {
 pub struct SettingRow {
     /// The name with its prefix: `bonnet.device`.
     pub name: String,
-    /// What holds now.
+    /// The current value.
     pub value: String,
-    /// What RESET gives.
+    /// The value after RESET.
     pub default: String,
     /// Meaning, unit and valid values.
     pub description: &'static str,
@@ -96,7 +96,7 @@ impl BonnetSettings {
         }
     }
 
-    /// Where models are trained.
+    /// The device on which models are trained.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -111,7 +111,7 @@ impl BonnetSettings {
         self.graph_cache
     }
 
-    /// How long a statement may run; `None` for no limit.
+    /// The time that a statement may run; `None` for no limit.
     pub fn statement_timeout(&self) -> Option<Duration> {
         self.statement_timeout
     }

@@ -1,4 +1,4 @@
-//! What the engine says of itself in the schema `bonnet`.
+//! The rows of the system schema `bonnet`: functions, models, cached graphs and settings.
 
 use std::sync::Arc;
 

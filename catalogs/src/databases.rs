@@ -23,7 +23,7 @@ enum Source {
     None,
 }
 
-/// What errors show of an address: not what stands before its host, which may be a password.
+/// The part of an address that errors show: from its host on, as a password may stand before it.
 fn host(location: &str) -> &str {
     location.rsplit('@').next().unwrap_or(location)
 }
@@ -164,7 +164,7 @@ mod sqlite {
 
     use super::counted_table::CountedTable;
 
-    /// How long a query waits for another program that writes.
+    /// The time for which a query waits for another program that writes.
     const PATIENCE: Duration = Duration::from_secs(5);
 
     /// A file of SQLite, opened for reading.
@@ -300,7 +300,7 @@ mod postgres {
         factory: PostgresTableFactory,
     }
 
-    /// What the client's package wants to know of an address: it takes no URL. What is no URL it reads itself.
+    /// The parts of a URL, as the client's package takes them: it takes no URL. An address that is none it reads itself.
     fn options(location: &str) -> Result<HashMap<String, String>, String> {
         let Some(url) =
             location.contains("://").then(|| Url::parse(location)).transpose().map_err(|e| e.to_string())?

@@ -1,6 +1,5 @@
 //! A table of an attached data set.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -27,7 +26,7 @@ pub struct DatasetTable {
     schema: SchemaRef,
 }
 
-/// What [`DatasetTable`] scans.
+/// The rows of a [`DatasetTable`].
 #[derive(Debug)]
 struct DatasetScan {
     dataset: Arc<dyn Dataset>,
@@ -51,12 +50,6 @@ impl DatasetTable {
     pub(crate) fn name(&self) -> &str {
         &self.scan.table
     }
-
-    /// The data set and the table's name that a scan reads, if it reads a data set: what another process needs to make
-    /// the scan again.
-    pub fn of_scan(rows: &dyn LazyRows) -> Option<(&Arc<dyn Dataset>, &str)> {
-        rows.as_any().downcast_ref::<DatasetScan>().map(|scan| (&scan.dataset, scan.table.as_str()))
-    }
 }
 
 impl LazyRows for DatasetScan {
@@ -75,10 +68,6 @@ impl LazyRows for DatasetScan {
             cache.get(dataset.version(), &columns, || dataset.read(&table, &columns, keep_going)).map_err(external)
         }));
         Box::pin(ready(Ok(rows)))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -22,7 +22,7 @@ use crate::stored_view::StoredView;
 
 /// A schema in which statements create and drop tables and views.
 pub trait EngineSchema: SchemaProvider {
-    /// What is known of a graph that a statement made.
+    /// The facts of a graph that a statement made.
     fn facts(&self) -> Option<&GraphFacts> {
         None
     }
@@ -37,7 +37,7 @@ pub trait EngineSchema: SchemaProvider {
         None
     }
 
-    /// Why the schema is in its catalog but cannot be read.
+    /// The reason why a schema that its catalog names cannot be read.
     fn fault(&self) -> Option<&str> {
         None
     }
@@ -191,7 +191,7 @@ impl EngineCatalogs {
         self.catalogs.write().unwrap_or_else(PoisonError::into_inner).remove(name).is_some()
     }
 
-    /// What `schema` means in a catalog, with the name of the catalog that has it.
+    /// The schema that a name means in a catalog, with the name of the catalog that has it.
     pub fn schema(&self, catalog: &str, schema: &str) -> Option<(String, Arc<dyn EngineSchema>)> {
         if schema == SYSTEM_SCHEMA {
             return Some((catalog.to_owned(), Arc::clone(&self.system)));

@@ -20,7 +20,7 @@ use crate::error::external;
 use crate::new_table::{MAIN_SCHEMA, NewGraph};
 use crate::stored_view::StoredView;
 
-/// What kind of tables a location holds.
+/// The kinds of tables that a location holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExternalFormat {
     /// A Delta table, or a folder of them.
@@ -92,7 +92,7 @@ impl ExternalCatalog {
         Ok(Self { schema: Arc::new(ExternalSchema { location: location.to_owned(), tables }) })
     }
 
-    /// How many tables there are.
+    /// The number of tables.
     pub fn len(&self) -> usize {
         self.schema.tables.names().len()
     }

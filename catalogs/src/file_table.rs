@@ -43,7 +43,7 @@ const MARK: &str = r"\N";
 /// The rows of a text file from which the types of its columns are found.
 const SAMPLE_ROWS: usize = 20_480;
 
-/// What stands in a table's name between a path, its format, and each option `name=value` of that.
+/// The separator in a table's name between a path, its format, and each option `name=value` of that.
 pub const FILE_OPTION: char = '\u{1}';
 
 /// The formats that a statement may name, with the options that each takes.
@@ -58,7 +58,7 @@ pub fn looks_like_a_file(name: &str) -> bool {
     name.contains(FILE_OPTION) || name.contains('/') || name.contains('\\') || Ending::of(name).is_some()
 }
 
-/// How a file's name ends.
+/// The ending of a file's name.
 #[derive(Debug, Clone, PartialEq)]
 struct Ending {
     format: &'static str,
@@ -78,7 +78,7 @@ impl Ending {
     }
 }
 
-/// What a statement says of a file beside its path.
+/// A statement's format and options of a file, beside its path.
 #[derive(Debug, Clone, Default)]
 struct FileClause {
     format: Option<&'static str>,
@@ -128,7 +128,7 @@ impl FileClause {
         }
     }
 
-    /// How the files of a path end, which need not end like tables where their format is given.
+    /// The ending of the files of a path, which need not end like tables where their format is given.
     fn ending(&self, path: &str) -> Result<Ending> {
         let mut ending = match (self.format, Ending::of(path)) {
             (Some(format), found) if found.as_ref().is_none_or(|it| it.format != format) => {
@@ -333,7 +333,7 @@ fn find_ending(path: &str) -> Result<Ending> {
     }
 }
 
-/// What is NULL in a text file that writes NULL as a mark: that, and nothing.
+/// The pattern of NULL in a text file that writes NULL as a mark: that, and nothing.
 fn null_or(mark: &str) -> String {
     let mut pattern = "^(".to_owned();
     for sign in mark.chars() {

@@ -1,5 +1,5 @@
-//! Tables that a program lends to a statement: what no catalog has under a name is looked up among them. So a variable of
-//! Python can stand in FROM.
+//! Tables of the calling program: a name that no catalog has is looked up among them, so a variable of Python can stand
+//! in FROM.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ pub trait Frames: Send + Sync {
 }
 
 tokio::task_local! {
-    static LENT: Arc<dyn Frames>;
+    static CURRENT: Arc<dyn Frames>;
 }
 
 /// Runs work whose statements see these tables.
-pub async fn lend<T>(frames: Option<Arc<dyn Frames>>, work: impl Future<Output = T>) -> T {
+pub async fn with_frames<T>(frames: Option<Arc<dyn Frames>>, work: impl Future<Output = T>) -> T {
     match frames {
-        Some(frames) => LENT.scope(frames, work).await,
+        Some(frames) => CURRENT.scope(frames, work).await,
         None => work.await,
     }
 }
 
 /// The table that the program around the running statement has under this name.
-pub(crate) fn lent(name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-    LENT.try_with(Arc::clone).map_or(Ok(None), |frames| frames.frame(name))
+pub(crate) fn current_frame(name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+    CURRENT.try_with(Arc::clone).map_or(Ok(None), |frames| frames.frame(name))
 }

@@ -28,7 +28,7 @@ pub struct GraphEntry {
     pub schema: String,
     /// The format of an attached data set; else `views` if both tables are views, and `tables`.
     pub format: String,
-    /// Where an attached data set is.
+    /// The location of an attached data set.
     pub location: Option<String>,
     /// Whether the publisher's rows of `edges` are arcs.
     pub directed: bool,

@@ -24,17 +24,14 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 /// Computes the rows of a table: just the columns that the query reads.
 pub trait LazyRows: Debug + Send + Sync + 'static {
-    /// What is scanned, for plans and for the memory pool: `cora.nodes`.
+    /// The name of the source, for plans and for the memory pool: `cora.nodes`.
     fn describe(&self) -> String;
 
-    /// About how many bytes computing these columns holds at its peak.
+    /// About the most bytes that computing these columns holds at once.
     fn expected_bytes(&self, columns: &[usize]) -> usize;
 
-    /// The rows, or what computes them on a blocking thread.
+    /// The rows, or a closure that computes them on a blocking thread.
     fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>>;
-
-    /// For downcasting, e.g. by a codec of plans.
-    fn as_any(&self) -> &dyn std::any::Any;
 }
 
 /// Computes rows until its argument answers `false`.
@@ -75,21 +72,6 @@ impl LazyExec {
         )
         .with_scheduling_type(SchedulingType::Cooperative);
         Ok(Self { source, projection, limit, properties: Arc::new(properties) })
-    }
-
-    /// What is scanned.
-    pub fn source(&self) -> &Arc<dyn LazyRows> {
-        &self.source
-    }
-
-    /// The columns that are read, as positions in the source's schema.
-    pub fn projection(&self) -> &[usize] {
-        &self.projection
-    }
-
-    /// The most rows that are given.
-    pub fn limit(&self) -> Option<usize> {
-        self.limit
     }
 }
 

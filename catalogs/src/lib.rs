@@ -1,4 +1,4 @@
-//! Where tables come from and go to: memory, lasting databases, attached data, and the system schema.
+//! Catalogs and their tables: memory, lasting databases, attached data, and the system schema.
 //!
 //! * [`EngineCatalog`] and [`EngineSchema`]: catalogs and schemas as statements see them. They are implemented by memory
 //!   ([`MemoryCatalog`], [`MemorySchema`]), attached graphs ([`GraphSchema`]) and tables of other programs
@@ -52,6 +52,7 @@ mod table_methods;
 mod table_version;
 mod time_travel;
 mod unique_keys;
+mod versioned_tables;
 mod write_only;
 
 pub use committed_rows::CommittedRows;
@@ -60,7 +61,7 @@ pub use engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
 pub use external_catalog::{ExternalCatalog, ExternalFormat};
 pub use faulty_schema::FaultySchema;
 pub use file_table::{FILE_OPTION, FILE_OPTIONS, file_table, looks_like_a_file};
-pub use frames::{Frames, lend};
+pub use frames::{Frames, with_frames};
 pub use graph_schema::GraphSchema;
 pub use graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
 pub use lazy::{BlockingRead, LazyExec, LazyRows, TableRows};
@@ -72,6 +73,7 @@ pub use new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHE
 pub use session_catalog::{SessionCatalogs, SessionSchema};
 pub use stored_view::{PlanQuery, StoredView};
 pub use system::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
-pub use table_version::{TableVersion, VersionedTable, table_version};
+pub use table_version::{TableVersion, VersionedTable};
 pub use time_travel::{TimeTravel, Version, parse_time_travel_name, time_travel_name};
+pub use versioned_tables::table_version;
 pub use write_only::{WriteOnly, WriteOnlyFormat};

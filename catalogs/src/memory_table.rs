@@ -340,7 +340,7 @@ impl DataSink for Sink {
     }
 }
 
-/// What a DELETE or an UPDATE does.
+/// The change of a DELETE or an UPDATE.
 #[derive(Debug, Clone)]
 enum Change {
     Delete { filters: Vec<Expr> },

@@ -1,4 +1,5 @@
-//! What CREATE TABLE and CREATE GRAPH hand to the schema or catalog that creates it, and the names that every engine has.
+//! New tables and graphs, as CREATE TABLE and CREATE GRAPH hand them to a schema or catalog, and names that every engine
+//! has.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use datafusion::prelude::DataFrame;
 
 use crate::delta::GraphFacts;
 
-/// The catalog of what lives as long as the engine: the only one of an engine without a database.
+/// The catalog of tables that live as long as the engine: the only one of an engine without a database.
 pub const MEMORY_CATALOG: &str = "memory";
 /// The schema of tables without a schema.
 pub const MAIN_SCHEMA: &str = "main";
@@ -19,7 +20,7 @@ pub const MAIN_SCHEMA: &str = "main";
 /// The name of the system schema.
 pub const SYSTEM_SCHEMA: &str = "bonnet";
 
-/// What a new table is made of.
+/// The columns, rows and constraints of a new table.
 pub struct NewTable {
     /// The columns, as the rows have them but for NOT NULL.
     pub columns: SchemaRef,
@@ -31,9 +32,9 @@ pub struct NewTable {
     pub constraints: Constraints,
 }
 
-/// What a new graph is made of.
+/// The tables and facts of a new graph.
 pub struct NewGraph {
-    /// What its tables do not say.
+    /// The facts that its tables do not hold.
     pub facts: GraphFacts,
     /// Its tables by name, of one batch at least each.
     pub tables: Vec<(&'static str, Vec<RecordBatch>)>,

@@ -18,7 +18,7 @@ const SETTLED: Duration = Duration::from_millis(50);
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// What was read of one table.
+/// The cached rows of one table.
 #[derive(Debug, Default)]
 pub(crate) struct RowCache(Mutex<Cached>);
 

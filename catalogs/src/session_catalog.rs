@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 
 use crate::engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
 use crate::file_table::{FILE_OPTION, file_table, looks_like_a_file};
-use crate::frames::lent;
+use crate::frames::current_frame;
 use crate::memory_schema::MemorySchema;
 use crate::new_table::SYSTEM_SCHEMA;
 use crate::provider_catalog::{ProviderCatalog, ProviderSchema};
@@ -172,7 +172,7 @@ impl SessionSchema {
             }
             let state = self.state.session();
             if !looks_like_a_file(name) {
-                return if state.is_some_and(|state| self.is_current(&state)) { lent(name) } else { Ok(None) };
+                return if state.is_some_and(|state| self.is_current(&state)) { current_frame(name) } else { Ok(None) };
             }
             let state = state.ok_or_else(|| plan_datafusion_err!("the session that reads '{name}' is closed"))?;
             if !external_access(&state) {

@@ -35,7 +35,7 @@ pub trait PlanQuery: Send + Sync + 'static {
 }
 
 tokio::task_local! {
-    /// How many views are being planned, each for the one before.
+    /// The number of views that are being planned, each for the one before.
     static DEPTH: usize;
 }
 

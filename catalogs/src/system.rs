@@ -1,6 +1,5 @@
 //! The schema `bonnet`: what the engine knows of itself, as tables.
 
-use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -51,7 +50,7 @@ pub struct Function {
     pub signature: String,
     /// The type or the columns that it returns.
     pub returns: String,
-    /// What it computes.
+    /// Its value and its use.
     pub description: String,
     /// A statement that runs.
     pub example: String,
@@ -72,7 +71,7 @@ pub struct Model {
     pub tasks: Vec<String>,
     /// The paper.
     pub source: String,
-    /// What can be set.
+    /// Its hyperparameters.
     pub hyperparameters: Vec<Hyperparameter>,
 }
 
@@ -87,7 +86,7 @@ pub struct Hyperparameter {
     pub default: String,
     /// The values that it may have.
     pub range: String,
-    /// What it does.
+    /// Its meaning.
     pub description: String,
 }
 
@@ -102,9 +101,9 @@ pub struct CachedGraph {
     pub nodes: usize,
     /// The number of rows of edges that have both ends.
     pub edges: usize,
-    /// What it takes of the memory.
+    /// The bytes of memory that it takes.
     pub bytes: usize,
-    /// How many calls have used it beside the one that built it.
+    /// The number of calls that have used it beside the one that built it.
     pub hits: u64,
 }
 
@@ -117,7 +116,7 @@ pub struct Setting {
     pub value: Option<String>,
     /// The default.
     pub default: Option<String>,
-    /// What it does and what it may be.
+    /// Its meaning and its values.
     pub description: String,
 }
 
@@ -269,7 +268,7 @@ impl TableProvider for SystemTable {
     }
 }
 
-/// What [`SystemTable`] scans, in one session.
+/// The scan of a [`SystemTable`] in one session.
 struct SystemScan {
     which: Which,
     schema: SchemaRef,
@@ -326,10 +325,6 @@ impl LazyRows for SystemScan {
             Ok(TableRows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
         }
         .boxed()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

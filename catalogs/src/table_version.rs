@@ -1,4 +1,4 @@
-//! The version of a table's rows: what whoever caches something made of them asks before using it again.
+//! Versions of rows: caches compare them to detect changes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,12 +9,8 @@ use datafusion::common::Result;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::execution::SessionState;
 use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
-
-use crate::dataset_table::DatasetTable;
-use crate::delta::LastingTable;
-use crate::memory_table::MemoryTable;
 
 /// Files that changed less long ago may change again without a trace: the clocks of file systems tick this slowly.
 const SETTLED: Duration = Duration::from_millis(50);
@@ -35,28 +31,6 @@ pub trait VersionedTable {
     /// # Errors
     /// If files cannot be listed.
     fn row_version<'a>(&'a self, state: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>>;
-}
-
-/// The version of any table's rows; `None` where its provider knows none.
-///
-/// # Errors
-/// If files cannot be listed.
-pub fn table_version<'a>(
-    table: &'a dyn TableProvider,
-    state: &'a SessionState,
-) -> BoxFuture<'a, Result<Option<TableVersion>>> {
-    let versioned: Option<&dyn VersionedTable> = if let Some(table) = table.downcast_ref::<MemoryTable>() {
-        Some(table)
-    } else if let Some(table) = table.downcast_ref::<LastingTable>() {
-        Some(table)
-    } else if let Some(table) = table.downcast_ref::<DatasetTable>() {
-        Some(table)
-    } else if let Some(table) = table.downcast_ref::<ListingTable>() {
-        Some(table)
-    } else {
-        None
-    };
-    versioned.map_or_else(|| ready(Ok(None)).boxed(), |table| table.row_version(state))
 }
 
 /// Whether files that changed last at this time can no longer change without a trace.

@@ -53,7 +53,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What is asked of a table beside its rows.
+/// A question to a table beside its current rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeTravel {
     /// Its rows at another time.
@@ -94,7 +94,7 @@ pub fn parse_time_travel_name(name: &str) -> Result<Option<(&str, TimeTravel)>> 
     Ok(None)
 }
 
-/// What to say where a table has no other versions.
+/// The error of a table that has no other versions.
 pub fn no_history<T>(table: &str, asked: TimeTravel) -> Result<T> {
     match asked {
         TimeTravel::Version(version) => plan_err!(

@@ -18,13 +18,13 @@ use datafusion::physical_plan::ExecutionPlan;
 
 /// A format of one file to write.
 pub trait WriteOnly: Debug + Send + Sync + 'static {
-    /// How names of its files end, without a dot.
+    /// The extension of its files, without a dot.
     fn extension(&self) -> &'static str;
 
-    /// What reading it is answered with.
+    /// The error of a read.
     fn refusal(&self) -> String;
 
-    /// Where the rows of a COPY go; an error where its target or schema does not fit.
+    /// The sink of a COPY's rows; an error where its target or schema does not fit.
     fn sink(&self, config: FileSinkConfig) -> Result<Arc<dyn DataSink>>;
 }
 

@@ -66,7 +66,7 @@ impl Dtype {
     }
 }
 
-/// What a `.npy` header says.
+/// The contents of a `.npy` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) dtype: Dtype,

@@ -15,10 +15,10 @@ use crate::{Error, Result, files};
 /// The name of the table.
 pub(crate) const TRIANGULATIONS: &str = "triangulations";
 
-/// How much of a file is looked at to recognise it.
+/// The bytes of a file that are read to recognise it.
 const HEAD: u64 = 64 << 10;
 
-/// How many complexes are read between two looks at `keep_going`.
+/// Complexes between two calls of `keep_going`.
 const COMPLEXES_BETWEEN_CHECKS: usize = 256;
 
 /// A column of the table.
@@ -310,7 +310,7 @@ pub(crate) fn head(file: &Path) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes a file unpacks to: gzip says so at the file's end, modulo 4 GiB.
+/// The size of an unpacked file: gzip says so at the file's end, modulo 4 GiB.
 pub(crate) fn unpacked_size(file: &Path) -> usize {
     let size = files::size(file);
     if !zipped(file) {

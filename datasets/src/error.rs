@@ -10,7 +10,7 @@ pub enum Error {
     Missing {
         /// The path.
         path: PathBuf,
-        /// What the parent folder holds, or which of the parents is missing.
+        /// The contents of the parent folder, or the missing parent.
         hint: String,
     },
     /// The format's name is not known.
@@ -26,7 +26,7 @@ pub enum Error {
     NotRecognised {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The kind that was found.
         found: String,
         /// The formats with their descriptions.
         known: String,
@@ -51,7 +51,7 @@ pub enum Error {
         path: PathBuf,
         /// Where in it: `, line 3` or `, byte 17` or `, member x.npy`; may be empty.
         place: String,
-        /// What is wrong and what was expected.
+        /// The defect, and what was expected.
         what: String,
     },
     /// A file cannot be read.

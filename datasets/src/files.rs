@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{Error, Result};
 
-/// How much of a text file is looked at to find the types of its columns.
+/// The bytes of a text file that are read to find the types of its columns.
 pub(crate) const SAMPLE_BYTES: u64 = 1 << 20;
 
-/// How many lines are read between two looks at `keep_going`.
+/// Lines between two calls of `keep_going`.
 const LINES_BETWEEN_CHECKS: usize = 4096;
 
 /// The file at a path, or the one file of a folder, that passes a test.

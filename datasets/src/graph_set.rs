@@ -1,4 +1,4 @@
-//! What the readers of sets of graphs share: the tables `graphs(graph_id, ...)`, `nodes(graph_id, node, ...)` and
+//! The tables of sets of graphs: `graphs(graph_id, ...)`, `nodes(graph_id, node, ...)` and
 //! `edges(graph_id, src, dst, ...)`.
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// What a package reads from a file; its panic is an error of the file.
+/// Reads a file by a package whose panics become errors of the file.
 pub(crate) fn caught<T>(file: &Path, read: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());

@@ -50,7 +50,7 @@ pub use mantra_writer::MantraWriter;
 pub use open::{Collection, Opened, missing, open, valid_name};
 pub use types::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
 
-/// What can fail in a reader.
+/// An error of a reader.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The options of a format, by name, as the user wrote them.
@@ -142,7 +142,7 @@ impl Format {
     /// Opens the path without reading its data.
     ///
     /// # Errors
-    /// What the path lacks to be of this format, or an option that is wrong.
+    /// Why the path is not of this format, or the option that is wrong.
     pub fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
         (self.open)(path, options)
     }

@@ -261,7 +261,7 @@ impl<'a> Cursor<'a> {
         Ok((kind, bytes))
     }
 
-    /// What stands in front of an array's values; `None` for arrays that are not numbers.
+    /// The header of an array's values; `None` for arrays that are not numbers.
     fn array_head(&mut self) -> Result<Option<ArrayHead>, String> {
         let (_, flags) = self.part()?;
         let flags: [u8; 4] = flags.get(..4).and_then(|flags| flags.try_into().ok()).ok_or("an array without flags")?;

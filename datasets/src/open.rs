@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{Dataset, Error, Format, Options, Result, files, formats};
 
-/// How deep a folder of folders of graphs may be.
+/// The largest depth of a folder of folders of graphs.
 const DEPTH: usize = 3;
 
 /// Endings that are no part of a graph's name.
@@ -33,7 +33,7 @@ const ENDINGS: [&str; 20] = [
     ".pl",
 ];
 
-/// What is at a path.
+/// The kind of a path.
 #[derive(Debug)]
 pub enum Opened {
     /// One graph: a schema.

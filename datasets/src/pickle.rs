@@ -315,7 +315,7 @@ impl<'a> Pickle<'a> {
     }
 }
 
-/// What a value is, for errors.
+/// The kind of a value, for errors.
 fn kind(value: &Value) -> String {
     match value {
         Value::None => "None".to_owned(),

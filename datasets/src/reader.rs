@@ -1,4 +1,4 @@
-//! What a format implements, and how that becomes a [`Dataset`].
+//! The traits of a format, and their adapter to [`Dataset`].
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, SchemaRef};
 use crate::scan::Scan;
 use crate::{Dataset, Error, Format, Options, Result, columns, files};
 
-/// How the locations of the data begin that the program brings.
+/// The prefix of the locations of built-in data.
 pub(crate) const BUILTIN: &str = "builtin:";
 
 /// The position of `features` among the columns of `nodes` of a [`GraphFile`].

@@ -36,7 +36,7 @@ pub fn features_width(field: &Field) -> Option<usize> {
     field.metadata().get(WIDTH_KEY)?.parse().ok()
 }
 
-/// How a data set's features are stored.
+/// The storage of a data set's features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Features {
     pub(crate) sparse: bool,

@@ -4,6 +4,7 @@ use crate::palette::{self, Ramp};
 use crate::scale::{self, Scale};
 use crate::svg::{Anchor, Svg, px};
 use crate::text::{elided, width as text_width, wrapped};
+use crate::tick::Tick;
 
 const GRID: &str = "stroke=\"#e8e8e8\" stroke-width=\"1\"";
 const TICK_SIZE: f64 = 11.0;
@@ -15,7 +16,7 @@ const LONGEST_NAME: f64 = 170.0;
 /// The steepness of names that do not fit side by side, in degrees.
 const SLANT: f64 = 35.0;
 
-/// What the colours mean.
+/// The meaning of the colours.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Legend {
     None,
@@ -284,7 +285,7 @@ fn ramp_bar(svg: &mut Svg, ramp: Ramp, left: f64, top: f64, height: f64) {
         let end = if i + 1 < PARTS { 0.5 } else { 0.0 };
         svg.rect((left, top + height * (1.0 - low)), (left + 12.0, top + height * (1.0 - high) - end), &fill, None);
     }
-    let mut values: Vec<scale::Tick> = Scale::numbers(ramp.min, ramp.max).ticks();
+    let mut values: Vec<Tick> = Scale::numbers(ramp.min, ramp.max).ticks();
     values.retain(|(value, _)| *value >= ramp.min && *value <= ramp.max);
     if ramp.max <= ramp.min {
         values = vec![(ramp.min, scale::short(ramp.min))];

@@ -1,8 +1,8 @@
-//! Why there is no picture.
+//! Errors of pictures.
 
-use crate::request::Kind;
+use crate::names::{Kind, OPTIONS};
 
-/// Why there is no picture.
+/// The reason why there is no picture.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PictureError {
     /// A column that the table lacks.
@@ -22,11 +22,11 @@ pub enum PictureError {
         kind: Kind,
         /// The column's part in it.
         role: &'static str,
-        /// What it has to be.
+        /// The type that it needs.
         need: &'static str,
         /// The column's name.
         column: String,
-        /// What it is.
+        /// The type that it has.
         found: &'static str,
     },
     /// No column is left for a part of the picture.
@@ -36,14 +36,14 @@ pub enum PictureError {
         kind: Kind,
         /// The part.
         role: &'static str,
-        /// What its column has to be.
+        /// The type that its column needs.
         need: &'static str,
     },
     /// No kind fits the columns.
     #[error("no picture fits these columns: give a column of numbers or of text, or name a kind: {}", Kind::names())]
     NoKind,
     /// An option that no picture has.
-    #[error("there is no option `{name}` of a picture{}; the options are {}", near(.nearest), crate::request::OPTIONS.join(", "))]
+    #[error("there is no option `{name}` of a picture{}; the options are {}", near(.nearest), OPTIONS.join(", "))]
     NoOption {
         /// As it was given.
         name: String,
@@ -57,7 +57,7 @@ pub enum PictureError {
         option: &'static str,
         /// As it was given.
         value: String,
-        /// What it takes.
+        /// The values that it takes.
         need: String,
     },
     /// More marks than anybody can see.
@@ -65,13 +65,13 @@ pub enum PictureError {
     TooMany {
         /// The kind of picture.
         kind: Kind,
-        /// How many there are.
+        /// The number of marks.
         found: usize,
         /// Of what.
         what: &'static str,
         /// The bound.
         most: usize,
-        /// What to do.
+        /// The advice.
         advice: &'static str,
     },
     /// Several rows where the picture has room for one.
@@ -83,7 +83,7 @@ pub enum PictureError {
         what: String,
         /// One that is not.
         example: String,
-        /// What else to do.
+        /// Another way.
         advice: &'static str,
     },
     /// Rows that this kind cannot draw.
@@ -91,7 +91,7 @@ pub enum PictureError {
     Rows {
         /// The kind of picture.
         kind: Kind,
-        /// What is wrong, and what to do.
+        /// The problem, and the advice.
         what: String,
     },
 }

@@ -19,6 +19,7 @@ mod chart;
 mod error;
 mod kinds;
 mod layout;
+mod names;
 mod palette;
 mod plan;
 mod request;
@@ -28,13 +29,15 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tick;
 mod time;
 mod unpivot;
 mod vega;
 
 pub use error::PictureError;
 pub use kinds::CURVATURE_CUT;
-pub use request::{Kind, Request};
+pub use names::Kind;
+pub use request::Request;
 pub use svg::escaped;
 pub use table::{Column, MISSING, Table, TextCoder, Values};
 pub use vega::vega_lite;
@@ -46,7 +49,7 @@ pub struct Picture {
     pub kind: Kind,
     /// The document: an `svg` element and nothing before it.
     pub svg: String,
-    /// What does not meet the eye: rows left out or put together. The picture says it too.
+    /// Notes on rows that were left out or put together. The picture has them too.
     pub notes: Vec<String>,
 }
 

@@ -39,7 +39,7 @@ const DIVERGING: [[u8; 3]; 9] = [
     [0xb2, 0x18, 0x2b],
 ];
 
-/// How many groups have a colour of their own.
+/// The most groups that have a colour of their own.
 pub(crate) const MOST_GROUPS: usize = 24;
 
 /// The colour of what is in no group.

@@ -1,7 +1,8 @@
-//! Which kind and which columns, where the request leaves them open.
+//! The choice of the kind and the columns, where the request leaves them open.
 
 use crate::error::{PictureError, nearest};
-use crate::request::{Kind, Request};
+use crate::names::Kind;
+use crate::request::Request;
 use crate::table::{Column, MISSING, Table, Values};
 
 /// More colours than this are not taken unless they are named.
@@ -19,7 +20,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) request: &'a Request,
 }
 
-/// What a column has to be.
+/// The type that a column needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Number,

@@ -1,62 +1,7 @@
-//! What picture is wanted: its kind, the columns of its parts, and its looks.
-
-use std::fmt;
+//! The request of a picture: its kind, the columns of its parts, and its looks.
 
 use crate::error::{PictureError, nearest};
-
-/// The kinds of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A bar a row; side by side for each colour.
-    Bars,
-    /// A point a row.
-    Points,
-    /// A line through the rows of each colour.
-    Lines,
-    /// Quartiles, whiskers and outliers of each group.
-    Boxes,
-    /// How many rows have a value in each of even intervals.
-    Histogram,
-    /// A coloured cell for each pair of texts.
-    Heatmap,
-    /// Ranks over strata, a line for each colour.
-    Bump,
-    /// Mean ranks over data sets, and which of them differ.
-    CriticalDifference,
-    /// Births and deaths over the diagonal.
-    PersistenceDiagram,
-    /// A bar from each birth to its death.
-    Barcode,
-    /// The functions of a persistence landscape.
-    Landscape,
-    /// A histogram with the cuts of the regimes of curvature.
-    Curvature,
-    /// Nodes and edges, placed by forces.
-    Graph,
-    /// Points in the Poincare disk.
-    Disk,
-    /// The triangles of a surface in perspective.
-    Surface,
-}
-
-/// Each kind with its names; the first is the one that is shown.
-const KINDS: &[(Kind, &[&str])] = &[
-    (Kind::Bars, &["bars", "bar"]),
-    (Kind::Points, &["points", "point", "scatter"]),
-    (Kind::Lines, &["lines", "line"]),
-    (Kind::Boxes, &["boxes", "box", "boxplot"]),
-    (Kind::Histogram, &["histogram", "hist"]),
-    (Kind::Heatmap, &["heatmap", "heat"]),
-    (Kind::Bump, &["bump", "ranks"]),
-    (Kind::CriticalDifference, &["critical_difference", "cd"]),
-    (Kind::PersistenceDiagram, &["persistence_diagram", "diagram", "persistence"]),
-    (Kind::Barcode, &["barcode"]),
-    (Kind::Landscape, &["landscape"]),
-    (Kind::Curvature, &["curvature"]),
-    (Kind::Graph, &["graph", "network"]),
-    (Kind::Disk, &["disk", "poincare"]),
-    (Kind::Surface, &["surface", "triangulation"]),
-];
+use crate::names::{KINDS, Kind, OPTIONS};
 
 impl Kind {
     /// The kind of this name.
@@ -75,23 +20,7 @@ impl Kind {
         };
         Err(PictureError::Value { option: "KIND", value: name.to_owned(), need })
     }
-
-    /// The names of all kinds.
-    pub fn names() -> String {
-        KINDS.iter().map(|(_, names)| names[0]).collect::<Vec<_>>().join(", ")
-    }
 }
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = KINDS.iter().find(|(kind, _)| kind == self).map_or(&[""][..], |(_, names)| names);
-        f.write_str(names[0])
-    }
-}
-
-/// The options of a picture.
-pub(crate) const OPTIONS: [&str; 11] =
-    ["kind", "x", "y", "color", "node_color", "unpivot", "title", "width", "height", "bins", "seed"];
 
 /// The sizes that a picture may have, in pixels.
 const SIZES: std::ops::RangeInclusive<u32> = 100..=10_000;
@@ -115,15 +44,15 @@ pub struct Request {
     /// Columns of numbers, with commas between their names, that are put under one another first: as a column `name` of
     /// their names and a column `value` of their numbers.
     pub unpivot: Option<String>,
-    /// What stands above.
+    /// The title, above the picture.
     pub title: Option<String>,
     /// In pixels.
     pub width: Option<u32>,
     /// In pixels.
     pub height: Option<u32>,
-    /// How many intervals a histogram has, at most.
+    /// The most intervals of a histogram.
     pub bins: Option<u32>,
-    /// What a drawing of a graph starts from.
+    /// The seed of a graph's drawing.
     pub seed: u64,
 }
 

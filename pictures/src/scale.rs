@@ -1,14 +1,12 @@
 //! From values to places: axes of numbers, times and categories.
 
+use crate::tick::{Tick, round_step};
 use crate::time;
-
-/// A value that an axis names, and the name.
-pub(crate) type Tick = (f64, String);
 
 /// Smaller numbers are drawn as zero: there is hardly a number between them.
 pub(crate) const TINY: f64 = 1e-290;
 
-/// What an axis shows.
+/// An axis: its range and its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Scale {
     /// Numbers or moments, from the first to the second.
@@ -68,13 +66,6 @@ fn spread(min: f64, max: f64) -> (f64, f64) {
     } else {
         (min - size * 0.1, max + size * 0.1)
     }
-}
-
-/// The least of 1, 2, 5 times a power of ten that is no smaller, but for rounding.
-pub(crate) fn round_step(raw: f64) -> f64 {
-    let power = 10f64.powf(raw.log10().floor());
-    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= raw * 0.999_999).unwrap_or(10.0);
-    factor * power
 }
 
 /// The digits behind the point that tell multiples of a step apart.

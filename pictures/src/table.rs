@@ -32,7 +32,7 @@ impl Values {
         coder.finish()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(values) | Self::Times(values) => values.len(),
@@ -138,7 +138,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }

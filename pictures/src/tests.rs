@@ -1,4 +1,4 @@
-//! What holds of every picture.
+//! Properties of every picture.
 
 use quick_xml::events::Event;
 use quick_xml::reader::Reader;

@@ -1,4 +1,4 @@
-//! How wide a text is, and how it is cut to a width.
+//! The width of a text, and cuts and breaks to a width.
 
 /// The width of a text in pixels at this size, as Helvetica has it on average: no font is asked for.
 pub(crate) fn width(text: &str, size: f64) -> f64 {

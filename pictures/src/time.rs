@@ -1,6 +1,6 @@
 //! Moments on an axis, in the proleptic Gregorian calendar and UTC.
 
-use crate::scale::Tick;
+use crate::tick::{Tick, round_step};
 
 const DAY: f64 = 86_400.0;
 
@@ -68,7 +68,7 @@ pub(crate) fn ticks(min: f64, max: f64) -> Vec<Tick> {
     let days = |seconds: f64| (seconds / DAY) as i64;
     let months = about / (30.4 * DAY);
     let step = MONTHS.into_iter().find(|&step| step as f64 >= months).unwrap_or_else(|| {
-        let years = crate::scale::round_step(months / 12.0);
+        let years = round_step(months / 12.0);
         12 * years as i64
     });
     let (year, month, _) = date(days(min));

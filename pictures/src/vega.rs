@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::error::PictureError;
+use crate::names::Kind;
 use crate::plan::{Plan, plan};
-use crate::request::{Kind, Request};
+use crate::request::Request;
 use crate::table::{Column, Table, Values};
 use crate::unpivot::unpivoted;
 

@@ -50,7 +50,7 @@ class Relation:
         """The rows as a `pyarrow.Table`, without a copy."""
         pyarrow = need("pyarrow", ".arrow()")
         self._rows.count()
-        return pyarrow.table(self)
+        return pyarrow.RecordBatchReader.from_stream(self).read_all()
 
     def df(self):
         """The rows as a `pandas.DataFrame`: by pyarrow where it is installed, else through NumPy."""
@@ -65,7 +65,7 @@ class Relation:
             frame = pandas.DataFrame(dict(enumerate(columns)))
             frame.columns = self.columns
             return frame
-        return pyarrow.table(self).to_pandas()
+        return pyarrow.RecordBatchReader.from_stream(self).read_all().to_pandas()
 
     def pl(self):
         """The rows as a `polars.DataFrame`, without a copy."""

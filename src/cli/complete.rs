@@ -116,7 +116,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "WITHIN",
 ];
 
-/// What the catalog holds, as far as completion needs it.
+/// The names of the catalog that completion offers.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// Catalog, schema, table and column of every column.
@@ -125,7 +125,7 @@ pub(super) struct Names {
     pub(super) functions: Vec<String>,
 }
 
-/// What the prompt's editor asks: how to complete a word and whether an input is whole.
+/// The helper of the prompt's editor: completes words and says whether an input is whole.
 #[derive(Helper, Default)]
 pub(super) struct Assistance {
     pub(super) names: Names,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::statements;
 
-/// How long an interrupted script may take to end in good order before it is ended.
+/// The time that an interrupted script has to end in good order before it is ended.
 const GRACE: Duration = Duration::from_millis(700);
 
 /// The exit status of an interrupted script: 128 and the number of the signal, as shells have it.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use bonnet_pictures::Request;
 use clap::ValueEnum;
 
+use super::failure::Failure;
 use super::output::Format;
-use super::shell::{Failure, Flow, Shell};
+use super::shell::{Flow, Shell};
 use crate::pictures::{self, Document};
 
 /// The commands, with what `\?` says of them.
@@ -35,7 +36,7 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
 /// A double has no more that tell it from its neighbours.
 const MOST_DIGITS: usize = 17;
 
-/// How long a listing may take.
+/// The time that a listing may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Shell {
@@ -199,7 +200,7 @@ impl Shell {
     }
 }
 
-/// What the words behind a switch make of it; `None` where they are wrong.
+/// The value of a switch after the words behind it; `None` where they are wrong.
 fn switched(words: &[&str], now: bool) -> Option<bool> {
     match words {
         [] => Some(!now),

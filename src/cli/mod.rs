@@ -4,10 +4,12 @@
 //! (and when the reader of the rows has closed the pipe), 1 after an error, 2 after a wrong use and 130 after Ctrl-C.
 
 mod complete;
+mod failure;
 mod highlight;
 mod interrupt;
 mod meta;
 pub(crate) mod output;
+mod page;
 mod progress;
 mod repl;
 mod report;
@@ -17,6 +19,7 @@ mod script;
 mod serve;
 mod shell;
 mod variables;
+mod width;
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -25,10 +28,12 @@ use std::process::ExitCode;
 use bonnet_pictures::Request;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
+use self::failure::Failure;
 use self::interrupt::{INTERRUPTED, Interrupts};
 use self::output::{Format, Output};
 use self::resources::Resources;
-use self::shell::{Failure, Shell, complain};
+use self::shell::{Shell, complain};
+use self::variables::assignment;
 use crate::{Engine, statements};
 
 /// An embedded analytics engine for the shape of relational data: graphs, curvature, topology and graph learning in SQL.
@@ -57,7 +62,7 @@ struct Arguments {
     file: Vec<String>,
 
     /// Set a variable of scripts, used as :name, :'name' (a string) or :"name" (an identifier)
-    #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
+    #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = assignment)]
     variable: Vec<(String, String)>,
 
     /// How rows are written
@@ -76,12 +81,25 @@ struct Arguments {
     quiet: bool,
 }
 
-/// What the command does beside running statements.
+/// The tasks of the command beside running statements.
 #[derive(Debug, clap::Subcommand)]
 enum Task {
     Report(report::ReportArguments),
     #[cfg(feature = "pg")]
     Serve(serve::ServeArguments),
+}
+
+impl Arguments {
+    /// The arguments of the shell in which the script of a report runs.
+    fn of_report(report: &report::ReportArguments) -> Self {
+        Self {
+            database: report.database.clone(),
+            variable: report.variable.clone(),
+            resources: report.resources.clone(),
+            quiet: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Something to run from the command line.
@@ -100,7 +118,7 @@ pub fn main() -> ExitCode {
     };
     match &arguments.task {
         Some(Task::Report(report)) => {
-            return match open(&report.shell(), false) {
+            return match open(&Arguments::of_report(report), false) {
                 Ok(mut shell) => ended(report::run(report, &mut shell), shell),
                 Err(text) => failed(&text),
             };
@@ -178,13 +196,6 @@ fn sources(matches: &ArgMatches) -> Vec<Input> {
     sources.extend(of("file", Input::File));
     sources.sort_by_key(|&(place, _)| place);
     sources.into_iter().map(|(_, source)| source).collect()
-}
-
-/// Reads `name=value`.
-fn variable(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as name=value")?;
-    variables::Variables::default().set(name, value)?;
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Reads what is to be drawn.

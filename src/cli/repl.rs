@@ -10,11 +10,12 @@ use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 
 use super::complete::{Assistance, Names};
+use super::failure::Failure;
 use super::output::has_colour;
 use super::script::{Item, Pending, Task, shell_command};
-use super::shell::{Failure, Flow, Shell, complain};
+use super::shell::{Flow, Shell, complain};
 
-/// How long the prompt waits for the names that it completes.
+/// The time for which the prompt waits for the names that it completes.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Reads and runs until the user leaves. An error is why there is no prompt (any more).
@@ -111,7 +112,7 @@ fn names(shell: &mut Shell) -> Names {
     }
 }
 
-/// Where the history lies: in the user's folder of state (XDG Base Directory Specification), which is made if need be.
+/// The file of the history, in the user's folder of state (XDG Base Directory Specification), which is made if need be.
 fn history_file() -> Option<PathBuf> {
     let state = match env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
         Some(state) => state,

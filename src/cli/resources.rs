@@ -1,4 +1,4 @@
-//! What the engine of a task may use.
+//! The resources of a task's engine.
 
 use std::path::PathBuf;
 

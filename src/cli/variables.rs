@@ -114,6 +114,13 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_word) && !text.starts_with(char::is_numeric)
 }
 
+/// Reads `name=value`.
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as name=value")?;
+    Variables::default().set(name, value)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

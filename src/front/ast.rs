@@ -97,7 +97,7 @@ pub(crate) fn query(body: SetExpr) -> Query {
     }
 }
 
-/// The place of a keyword that nobody wrote.
+/// The token of a synthesised keyword, without a span.
 pub(crate) fn no_token() -> AttachedToken {
     AttachedToken::empty()
 }

@@ -10,9 +10,9 @@ use super::ast;
 use super::statement::{Attach, Statement};
 use super::words::{if_exists, if_not_exists, option_name, option_value};
 
-/// What ATTACH looks like.
+/// The form of ATTACH.
 pub(super) const ATTACH: &str = "ATTACH [IF NOT EXISTS] 'path or URL' [AS name] [(TYPE t, option value, ...)]";
-/// What DETACH looks like.
+/// The form of DETACH.
 pub(super) const DETACH: &str = "DETACH [IF EXISTS] name";
 
 pub(super) fn attach(parser: &mut Parser<'_>) -> Result<Statement, ParserError> {

@@ -1,8 +1,7 @@
 //! Calls of the engine's functions: where each may stand, and its arguments as DataFusion takes them.
 
 use bonnet_catalogs::looks_like_a_file;
-use bonnet_sql::arguments::{self, Place};
-use bonnet_sql::{Function, Kind, ParameterKind, Registry};
+use bonnet_sql::{Function, Kind, ParameterKind, Place, Registry, arguments};
 use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function as FunctionCall, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
     FunctionArgumentList, FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, ObjectName, Query, Spanned,
@@ -11,8 +10,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
-use super::rewrite::refused;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Turns what is given for relations into queries, where DataFusion finds their tables.
 pub(super) fn relations(registry: &Registry, function: &Function, call: Span, args: &mut [FunctionArg]) -> Result<()> {
@@ -76,7 +74,7 @@ fn query_of(registry: &Registry, expr: &Expr) -> Option<Query> {
 pub(super) fn check(function: &Function, call: &mut FunctionCall, windows: &[NamedWindowDefinition]) -> Result<()> {
     let name = function.name;
     let span = call.name.span();
-    let refuse = |text: String| Err(refused(span, text));
+    let refuse = |text: String| Err(Error::statement_at(span, text));
     match function.kind() {
         Kind::Relation | Kind::Run | Kind::Generator => {
             return refuse(format!("{name} answers a relation: call it in FROM, SELECT ... FROM {name}(...)"));
@@ -103,7 +101,7 @@ fn edge_call(function: &Function, call: &FunctionCall, windows: &[NamedWindowDef
     let (name, span) = (function.name, call.name.span());
     let Some(over) = &call.over else {
         let columns: Vec<_> = function.parameters.iter().take_while(|p| !p.optional).map(|p| p.name).collect();
-        return Err(refused(
+        return Err(Error::statement_at(
             span,
             format!(
                 "{name} answers a value per edge: call it as a window function, {name}({}) OVER (), or in FROM, \
@@ -114,10 +112,10 @@ fn edge_call(function: &Function, call: &FunctionCall, windows: &[NamedWindowDef
     };
     if call.filter.is_some() {
         let text = format!("{name}: FILTER has no meaning for a value per edge; filter the rows with WHERE");
-        return Err(refused(span, text));
+        return Err(Error::statement_at(span, text));
     }
     if window_has(over, windows, &|spec| !spec.order_by.is_empty() || spec.window_frame.is_some()) {
-        return Err(refused(
+        return Err(Error::statement_at(
             span,
             format!(
                 "{name} looks at all edges of the partition: its OVER takes PARTITION BY, but no ORDER BY and no frame"
@@ -140,7 +138,7 @@ fn window_call(name: &str, call: &FunctionCall, windows: &[NamedWindowDefinition
     } else {
         return Ok(());
     };
-    Err(refused(call.name.span(), text))
+    Err(Error::statement_at(call.name.span(), text))
 }
 
 /// Whether something holds for a window, or for one that it names among `windows`.
@@ -178,14 +176,14 @@ fn name_has(
 fn check_clauses(name: &str, span: Span, list: &FunctionArgumentList) -> Result<()> {
     if list.duplicate_treatment == Some(DuplicateTreatment::Distinct) {
         let text = format!("{name}(DISTINCT ...) is not supported: call it on rows made distinct, SELECT DISTINCT");
-        return Err(refused(span, text));
+        return Err(Error::statement_at(span, text));
     }
     match list.clauses.first() {
         None => Ok(()),
-        Some(FunctionArgumentClause::OrderBy(_)) => Err(refused(
+        Some(FunctionArgumentClause::OrderBy(_)) => Err(Error::statement_at(
             span,
             format!("{name}(... ORDER BY ...) is not supported: the answer does not depend on the rows' order"),
         )),
-        Some(other) => Err(refused(span, format!("{name}: {other} is not supported among its arguments"))),
+        Some(other) => Err(Error::statement_at(span, format!("{name}: {other} is not supported among its arguments"))),
     }
 }

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use super::ast;
 use super::words::{option_name, option_value};
 
-/// What COPY looks like.
+/// The form of COPY.
 pub(super) const FORM: &str = "COPY table or (query) TO 'file' [(FORMAT f, option value, ...)]";
 
 /// Parses `COPY (query | table) TO 'file'` with `(FORMAT f, option value, ...)` as DuckDB writes it, or with

@@ -12,10 +12,10 @@ const CREATE_GRAPH: &str = "CREATE [OR REPLACE] GRAPH [IF NOT EXISTS] name AS ge
 const CREATE_SCHEMA_GRAPH: &str = "CREATE [OR REPLACE] GRAPH [IF NOT EXISTS] name FROM SCHEMA schema \
     [KEYS (table.column -> table.column [AS type], table(column, ...) -> table(column, ...), table(column), ...)] \
     [WITH (option => value, ...)]";
-/// What DROP GRAPH looks like.
+/// The form of DROP GRAPH.
 pub(super) const DROP_GRAPH: &str = "DROP GRAPH [IF EXISTS] name";
 
-/// What the CREATE GRAPH of these tokens looks like: of a generator, or of a schema.
+/// The form of the CREATE GRAPH of these tokens: of a generator, or of a schema.
 pub(super) fn form(tokens: &[TokenWithSpan]) -> &'static str {
     let from = tokens.iter().find_map(|token| match &token.token {
         Token::Word(word) if word.keyword == Keyword::AS => Some(false),

@@ -11,7 +11,7 @@ pub(super) struct Ctes(Vec<Scope>);
 /// A query around, and how many of its CTEs are visible at the place that is visited.
 struct Scope {
     with: Option<With>,
-    /// Where the CTEs' queries lie, to know them when they are visited.
+    /// The addresses of the CTEs' queries, to know them when they are visited.
     queries: Vec<*const Query>,
     visible: usize,
 }

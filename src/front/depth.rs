@@ -1,4 +1,4 @@
-//! How deep the tree of a statement would be, by its tokens.
+//! The depth of a statement's tree, by its tokens.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -15,7 +15,7 @@ pub(super) const NESTED: usize = 46;
 /// Refuses what would be too deep, before a tree is made.
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut levels = vec![Level::default()];
-    // How many times NOT stands in a row.
+    // The number of consecutive NOTs.
     let mut nots = 0;
     for TokenWithSpan { token, span } in tokens {
         let Some(level) = levels.last_mut() else { break };

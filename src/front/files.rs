@@ -1,11 +1,15 @@
 //! `read_csv('f', delim = ';')` and its like: a file in FROM, whose table's name carries the format and the options.
 
+use std::fmt::Display;
+
 use bonnet_catalogs::{FILE_OPTION, FILE_OPTIONS};
+use bonnet_sql::arguments::position;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, ObjectName, TableFactor,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, ObjectName, Spanned, TableFactor,
     TableFunctionArgs, Value, ValueWithSpan,
 };
 use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
 use super::dialect::BonnetDialect;
@@ -27,7 +31,7 @@ pub(super) fn read(factor: &mut TableFactor) -> Result<(), String> {
         _ => return Ok(()),
     };
     let (Some(function), Some(given)) = (function, args.take()) else { return Ok(()) };
-    let (files, options) = arguments(&function, format, &given)?;
+    let (files, options) = arguments(&function, name.span(), format, &given)?;
     let named = |file: &str| match options.is_empty() && ends_so(file, format) {
         true => file.to_owned(),
         false => options
@@ -60,45 +64,60 @@ fn ends_so(file: &str, format: &str) -> bool {
     }
 }
 
-/// The files of a call, and its options as `name=value`.
-fn arguments(function: &str, format: &str, given: &TableFunctionArgs) -> Result<(Vec<String>, Vec<String>), String> {
+/// The files of a call, and its options as `name=value`. Errors are worded as those of functions' arguments.
+fn arguments(
+    function: &str,
+    call: Span,
+    format: &str,
+    given: &TableFunctionArgs,
+) -> Result<(Vec<String>, Vec<String>), String> {
     let known = FILE_OPTIONS.iter().find(|(name, _)| *name == format).map_or(&[][..], |(_, options)| *options);
+    let refuse = |at: Span, text: String| Err(format!("{function}: {text}{}", position(at)));
+    let unknown = |at: Span, name: &dyn Display| {
+        refuse(at, format!("there is no argument {name}; it takes: {}", known.join(", ")))
+    };
     let (mut files, mut options) = (Vec::new(), Vec::new());
     for (i, arg) in given.args.iter().enumerate() {
         let (name, value) = match arg {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(file)) if i == 0 => {
-                files = paths(file).ok_or_else(|| {
-                    format!("{function} takes the name of a file in single quotes, or a list of such names, not {file}")
-                })?;
+                files = match paths(file) {
+                    Some(files) => files,
+                    None => {
+                        let text = "takes the name of a file in single quotes, or a list of such names";
+                        return Err(format!("{function} {text}, not {file}{}", position(file.span())));
+                    }
+                };
                 continue;
             }
             FunctionArg::Named { name, arg: FunctionArgExpr::Expr(value), operator }
                 if *operator != FunctionArgOperator::Colon =>
             {
-                (ast::normalized(name), value)
+                (name, value)
             }
             FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::BinaryOp { left, op: BinaryOperator::Eq, right })) => {
                 match left.as_ref() {
-                    Expr::Identifier(name) => (ast::normalized(name), right.as_ref()),
-                    other => return Err(format!("{function}: {other} is no option; it takes {}", known.join(", "))),
+                    Expr::Identifier(name) => (name, right.as_ref()),
+                    other => return unknown(other.span(), other),
                 }
             }
-            other => return Err(format!("{function}: {other} is no option; it takes {}", known.join(", "))),
+            other => return unknown(other.span(), other),
         };
+        let at = name.span;
+        let name = ast::normalized(name);
         let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| (*name).to_owned());
         if !known.contains(&name.as_str()) {
-            return Err(format!("{function}: there is no option {name}; it takes {}", known.join(", ")));
+            return unknown(at, &name);
         }
         if options.iter().any(|option: &String| option.starts_with(&format!("{name}="))) {
-            return Err(format!("{function}: {name} is given twice"));
+            return refuse(at, format!("{name} is given twice"));
         }
         match constant(value).filter(|value| !value.contains(FILE_OPTION)) {
             Some(value) => options.push(format!("{name}={value}")),
-            None => return Err(format!("{function}: {name} must be a constant, not {value}")),
+            None => return refuse(value.span(), format!("{name} must be a constant, not {value}")),
         }
     }
     match files.is_empty() {
-        true => Err(format!("{function} takes the name of a file in single quotes")),
+        true => Err(format!("{function} takes the name of a file in single quotes{}", position(call))),
         false => Ok((files, options)),
     }
 }

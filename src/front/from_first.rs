@@ -80,7 +80,7 @@ pub(super) fn query_starts(tokens: &[TokenWithSpan], keyword: Keyword) -> Vec<us
     starts
 }
 
-/// What is known of a level of parentheses while its tokens go by.
+/// The state of a level of parentheses while its tokens go by.
 struct Level {
     first: bool,
     /// A query's body has begun.

@@ -240,7 +240,7 @@ fn is_lateral(factor: &TableFactor) -> bool {
     matches!(factor, TableFactor::Derived { lateral: true, .. } | TableFactor::Function { lateral: true, .. })
 }
 
-/// What an operator joins by.
+/// The constraint of a join's operator.
 fn constraint_mut(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
     match operator {
         JoinOperator::Join(by)
@@ -254,7 +254,7 @@ fn constraint_mut(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
     }
 }
 
-/// What kind of join an operator is, and what it joins by.
+/// The kind of join of an operator, and its constraint.
 fn sides(operator: &JoinOperator) -> Option<(JoinType, &JoinConstraint)> {
     Some(match operator {
         JoinOperator::Join(by) | JoinOperator::Inner(by) => (JoinType::Inner, by),

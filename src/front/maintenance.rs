@@ -9,9 +9,9 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use super::statement::Statement;
 use super::words::{expect_word, parse_word, table_name};
 
-/// What OPTIMIZE looks like.
+/// The form of OPTIMIZE.
 pub(super) const OPTIMIZE: &str = "OPTIMIZE table";
-/// What VACUUM looks like.
+/// The form of VACUUM.
 pub(super) const VACUUM: &str = "VACUUM [table] [RETAIN n HOURS]";
 
 pub(super) fn optimize(parser: &mut Parser<'_>) -> Result<Statement, ParserError> {

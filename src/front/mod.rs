@@ -13,13 +13,13 @@ mod create_graph;
 mod ctes;
 mod depth;
 pub mod dialect;
-mod everyday;
-mod everyday_tokens;
+mod duckdb_syntax;
+mod duckdb_tokens;
 mod files;
 mod from_first;
 pub mod join_keys;
 mod maintenance;
-mod missing;
+mod not_found;
 mod ordinals;
 pub mod parse;
 pub mod pivot;
@@ -51,8 +51,8 @@ use questions::Question;
 
 /// A statement in the form that DataFusion plans.
 #[derive(Debug)]
-pub(crate) struct Prepared {
-    /// What is planned.
+pub(crate) struct Plannable {
+    /// The statement that is planned.
     pub statement: SqlStatement,
     /// The names of the answer's columns, where the statement is a query.
     pub names: Option<ColumnNames>,
@@ -66,7 +66,7 @@ pub(crate) async fn prepare(
     state: &SessionState,
     registry: &Registry,
     mut statement: SqlStatement,
-) -> Result<Prepared> {
+) -> Result<Plannable> {
     // The names of the answer's columns are those that were written.
     let names = ColumnNames::of(&statement);
     // A star that repeats the columns of another is spelled out; a PIVOT without a list of values looks at its rows.
@@ -83,13 +83,13 @@ pub(crate) async fn prepare(
             }
         }
     }
-    // What DuckDB writes otherwise than DataFusion.
-    everyday::translate(&mut statement).map_err(Error::statement)?;
+    // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
+    duckdb_syntax::translate(&mut statement).map_err(Error::statement)?;
     // One walk over the tree: duplicate columns, versions of tables, calls of our functions, refusals.
     rewrite::rewrite(&mut statement, registry)?;
     // The keys of USING and NATURAL, which each side of an outer join gives.
     join_keys::mark(&mut statement).map_err(Error::statement)?;
-    Ok(Prepared { statement, names })
+    Ok(Plannable { statement, names })
 }
 
 /// The plan of a statement.
@@ -109,5 +109,5 @@ pub(crate) async fn plan_prepared(
     registry: &Registry,
     statement: SqlStatement,
 ) -> Result<LogicalPlan> {
-    state.statement_to_plan(statement).await.map_err(|error| missing::explain(state, registry, error))
+    state.statement_to_plan(statement).await.map_err(|error| not_found::explain(state, registry, error))
 }

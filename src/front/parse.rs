@@ -16,7 +16,7 @@ use super::dialect::BonnetDialect;
 use super::maintenance::{OPTIMIZE, VACUUM, optimize, vacuum};
 use super::statement::Statement;
 use super::words::{expect_word, first_words, parser_error, schema_name, value, with_form};
-use super::{ast, copy, depth, everyday_tokens, from_first, pivot_statement};
+use super::{ast, copy, depth, duckdb_tokens, from_first, pivot_statement};
 use crate::{Error, Result};
 
 const USE: &str = "USE schema or USE catalog.schema";
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Statement> {
         .tokenize_with_location()
         .map_err(|error| Error::Syntax(error.to_string()))?;
     depth::check(&tokens)?;
-    let tokens = everyday_tokens::rewrite(tokens)?;
+    let tokens = duckdb_tokens::rewrite(tokens)?;
     let tokens = pivot_statement::rewrite(from_first::rewrite(tokens))?;
     let mut parser = DFParserBuilder::new(tokens.clone()).with_dialect(&BonnetDialect).build()?;
     while parser.parser.consume_token(&Token::SemiColon) {}

@@ -148,7 +148,7 @@ fn filtered(expr: &Expr, condition: &Expr, context: &dyn RelationPlannerContext)
 struct Filter<'a> {
     condition: &'a Expr,
     context: &'a dyn RelationPlannerContext,
-    /// How many aggregates are around the place that is visited.
+    /// The number of aggregates around the place that is visited.
     inside: usize,
     aggregates: usize,
 }

@@ -199,7 +199,7 @@ impl Pivot {
 
 struct Tokens {
     tokens: Vec<TokenWithSpan>,
-    /// Where the statement stands: the place that errors in what is put in name.
+    /// The place of the statement, which errors in inserted tokens name.
     span: Span,
 }
 

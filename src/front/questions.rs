@@ -1,5 +1,5 @@
-//! What a statement asks of its tables before it is planned: the columns behind a star that repeats those of another,
-//! and the values of a PIVOT that lists none.
+//! Questions of a statement about its tables before it is planned: the columns behind a star that repeats those of
+//! another, and the values of a PIVOT that lists none.
 
 use std::ops::ControlFlow;
 
@@ -25,16 +25,16 @@ pub(super) enum Question {
 /// trees is the one that shows them in the order needed.
 pub(super) fn first(statement: &mut SqlStatement) -> Option<Question> {
     let alone = |query| SqlStatement::Statement(Box::new(Statement::Query(Box::new(query))));
-    at_first(statement, |place, ctes| match place {
-        Place::Star(select, at) => Question::Columns(alone(ctes.around(wildcards::query(select, at)))),
-        Place::Pivot(factor) => Question::Values(alone(ctes.around(pivot_values::query(factor)))),
+    at_first(statement, |part, ctes| match part {
+        Unresolved::Star(select, at) => Question::Columns(alone(ctes.around(wildcards::query(select, at)))),
+        Unresolved::Pivot(factor) => Question::Values(alone(ctes.around(pivot_values::query(factor)))),
     })
 }
 
 /// Spells out the star of the first question.
 pub(super) fn answer_columns(statement: &mut SqlStatement, columns: &DFSchema) {
-    at_first(statement, |place, _| {
-        if let Place::Star(select, at) = place {
+    at_first(statement, |part, _| {
+        if let Unresolved::Star(select, at) = part {
             wildcards::spell_out(select, at, columns);
         }
     });
@@ -46,24 +46,24 @@ pub(super) fn answer_columns(statement: &mut SqlStatement, columns: &DFSchema) {
 /// As [`pivot_values::list`].
 pub(super) fn answer_values(statement: &mut SqlStatement, rows: &[RecordBatch]) -> Result<()> {
     let mut values = Some(pivot_values::list(statement, rows)?);
-    at_first(statement, |place, _| {
-        if let Place::Pivot(TableFactor::Pivot { value_source, .. }) = place {
+    at_first(statement, |part, _| {
+        if let Unresolved::Pivot(TableFactor::Pivot { value_source, .. }) = part {
             *value_source = values.take().unwrap_or_else(|| value_source.clone());
         }
     });
     Ok(())
 }
 
-/// The place in a statement that a question is about.
-enum Place<'a> {
+/// The part of a statement that a question is about.
+enum Unresolved<'a> {
     /// A star of a SELECT, by its position.
     Star(&'a mut Select, usize),
     /// A PIVOT.
     Pivot(&'a mut TableFactor),
 }
 
-/// What a function makes of the first open question, and of the CTEs that it may name.
-fn at_first<T>(statement: &mut SqlStatement, act: impl FnMut(Place<'_>, &Ctes) -> T) -> Option<T> {
+/// Applies a function to the part of the first open question, with the CTEs that it may name.
+fn at_first<T>(statement: &mut SqlStatement, act: impl FnMut(Unresolved<'_>, &Ctes) -> T) -> Option<T> {
     visit_statement(statement, &mut Finder { ctes: Ctes::default(), act }).break_value()
 }
 
@@ -72,7 +72,7 @@ struct Finder<F> {
     act: F,
 }
 
-impl<T, F: FnMut(Place<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
+impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
     type Break = T;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<T> {
@@ -88,14 +88,14 @@ impl<T, F: FnMut(Place<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
     // After what is inside: its questions come first.
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<T> {
         match wildcards::repeated(select) {
-            Some(at) => ControlFlow::Break((self.act)(Place::Star(select, at), &self.ctes)),
+            Some(at) => ControlFlow::Break((self.act)(Unresolved::Star(select, at), &self.ctes)),
             None => ControlFlow::Continue(()),
         }
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<T> {
         match pivot_values::is_open(factor) {
-            true => ControlFlow::Break((self.act)(Place::Pivot(factor), &self.ctes)),
+            true => ControlFlow::Break((self.act)(Unresolved::Pivot(factor), &self.ctes)),
             false => ControlFlow::Continue(()),
         }
     }

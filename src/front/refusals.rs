@@ -1,4 +1,4 @@
-//! What DataFusion would silently ignore, or plan but not run.
+//! Refusals of clauses that DataFusion would silently ignore, or plan but not run.
 
 use bonnet_sql::Registry;
 use datafusion::sql::sqlparser::ast::{
@@ -7,8 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::ast;
 use super::ordinals::ordinal;
-use super::rewrite::refused;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Refuses samples, hints and ordinals of tables, and functions that would have to be called once per row.
 pub(super) fn check(factor: &TableFactor, registry: &Registry) -> Result<()> {
@@ -37,7 +36,7 @@ pub(super) fn check(factor: &TableFactor, registry: &Registry) -> Result<()> {
         },
         _ => return Ok(()),
     };
-    Err(refused(factor.span(), text))
+    Err(Error::statement_at(factor.span(), text))
 }
 
 /// Refuses `FROM t, unnest(t.column)`, which is planned but cannot be executed.
@@ -53,7 +52,7 @@ pub(super) fn check_unnest(select: &Select) -> Result<()> {
             };
             if let Some(column) = columns.into_iter().next() {
                 let column = ObjectName::from(column);
-                return Err(refused(
+                return Err(Error::statement_at(
                     column.span(),
                     format!(
                         "FROM unnest({column}) cannot read the columns of another table; unnest in a select list, \
@@ -93,7 +92,7 @@ pub(super) fn check_windows(select: &Select) -> Result<()> {
         .chain(select.having.iter().map(|expr| ("HAVING", expr)));
     for (clause, expr) in clauses {
         if let Some(call) = ast::find(expr, |expr| matches!(expr, Expr::Function(call) if call.over.is_some())) {
-            return Err(refused(
+            return Err(Error::statement_at(
                 call.span(),
                 format!(
                     "{clause} takes no window function such as {call}: compute it in a subquery, \
@@ -113,7 +112,7 @@ pub(super) fn into_unnest(factor: &mut TableFactor) -> Result<()> {
     }
     let lists = args.args.iter().map(|arg| match arg {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr.clone()),
-        other => Err(refused(other.span(), format!("unnest takes lists, not {other}"))),
+        other => Err(Error::statement_at(other.span(), format!("unnest takes lists, not {other}"))),
     });
     *factor = TableFactor::UNNEST {
         array_exprs: lists.collect::<Result<_>>()?,

@@ -1,4 +1,4 @@
-//! What has to be done to the tree of a statement before DataFusion plans it: one walk for all of it.
+//! The rewriting of a statement's tree before DataFusion plans it: one walk for all of it.
 //!
 //! DataFusion looks for tables before it plans and does not look into the arguments of functions, cannot skip an
 //! optional argument, wants different names for all columns of a SELECT, and silently ignores TABLESAMPLE, a table's
@@ -7,12 +7,10 @@
 use std::ops::ControlFlow;
 
 use bonnet_sql::Registry;
-use bonnet_sql::arguments::position;
 use datafusion::sql::parser::{CopyToSource, Statement as SqlStatement};
 use datafusion::sql::sqlparser::ast::{
     Expr, NamedWindowDefinition, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut,
 };
-use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::walk::walk;
 use super::{ast, calls, casts, columns, ordinals, refusals, versions, wildcards};
@@ -41,11 +39,6 @@ pub(super) fn visit_statement<V: VisitorMut>(statement: &mut SqlStatement, visit
         SqlStatement::Explain(explain) => visit_statement(&mut explain.statement, visitor),
         SqlStatement::CreateExternalTable(_) | SqlStatement::Reset(_) => ControlFlow::Continue(()),
     }
-}
-
-/// A refusal, with the place in the statement where it is known.
-pub(super) fn refused(at: Span, text: impl Into<String>) -> Error {
-    Error::statement(text.into() + &position(at))
 }
 
 struct Rewriter<'a> {

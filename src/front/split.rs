@@ -65,7 +65,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What a lexeme is.
+/// The kind of a lexeme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// White space.

@@ -1,4 +1,4 @@
-//! What a text can say: DataFusion's statements and those that it lacks.
+//! The statements: DataFusion's and those that it lacks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum Statement {
     Attach(Attach),
     /// `DETACH [DATABASE] [IF EXISTS] name`
     Detach {
-        /// What is detached.
+        /// The catalog or schema that is detached.
         name: String,
         /// Whether a missing name is no error.
         if_exists: bool,
@@ -43,7 +43,7 @@ pub enum Statement {
     Vacuum {
         /// The table, behind its schema and catalog; `None` for the whole database.
         table: Option<Vec<String>>,
-        /// How long files of the past are kept; `None` for a week.
+        /// The time for which files of the past stay; `None` for a week.
         retain: Option<Duration>,
     },
     /// `USE [catalog.]schema`
@@ -101,7 +101,7 @@ pub struct CreateGraph {
     pub or_replace: bool,
     /// Whether a graph of this name is no error.
     pub if_not_exists: bool,
-    /// What makes it.
+    /// The call of its generator.
     pub generator: Call,
 }
 

@@ -104,7 +104,7 @@ const STATISTICS: [(&str, Statistic); 12] = [
     }),
 ];
 
-/// What is said of one column, as pieces of SQL.
+/// The summary of one column, as pieces of SQL.
 struct Summary {
     name: String,
     data_type: String,

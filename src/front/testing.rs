@@ -1,4 +1,4 @@
-//! What the tests of the front share: a session without the engine.
+//! A session without the engine, for the tests of the front.
 
 use std::sync::Arc;
 

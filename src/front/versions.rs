@@ -10,14 +10,13 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 use super::ast;
 use super::dialect::BonnetDialect;
-use super::rewrite::refused;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Puts the version that is asked of a table into its name.
 pub(super) fn name_version(factor: &mut TableFactor) -> Result<()> {
     let TableFactor::Table { name, alias, args, version, .. } = factor else { return Ok(()) };
     let Some(given) = version.take() else { return Ok(()) };
-    let refuse = |text: String| Err(refused(name.span(), format!("{name} {given}: {text}")));
+    let refuse = |text: String| Err(Error::statement_at(name.span(), format!("{name} {given}: {text}")));
     if args.is_some() {
         return refuse("a function has no versions; ask for those of the tables that it reads".to_owned());
     }
@@ -29,7 +28,7 @@ pub(super) fn name_version(factor: &mut TableFactor) -> Result<()> {
         TableVersion::TimestampAsOf(at) | TableVersion::ForSystemTimeAsOf(at) => match text_of(at) {
             Some(text) => match Version::parse_time(text) {
                 Ok(version) => Some(version),
-                Err(error) => return Err(refused(at.span(), error.strip_backtrace())),
+                Err(error) => return Err(Error::statement_at(at.span(), error.strip_backtrace())),
             },
             None => None,
         },
@@ -79,7 +78,10 @@ pub(super) fn name_history(factor: &mut TableFactor) -> Result<()> {
         _ => None,
     };
     let Some(table) = table else {
-        return Err(refused(name.span(), "bonnet.history takes the name of a table, bonnet.history('results')"));
+        return Err(Error::statement_at(
+            name.span(),
+            "bonnet.history takes the name of a table, bonnet.history('results')",
+        ));
     };
     *name = table;
     alias.get_or_insert_with(|| ast::alias("history"));
@@ -89,7 +91,7 @@ pub(super) fn name_history(factor: &mut TableFactor) -> Result<()> {
 /// Gives a table the name that carries what is asked of it; it is known by its own name, or its alias.
 fn put(name: &mut ObjectName, alias: &mut Option<TableAlias>, asked: TimeTravel) -> Result<()> {
     let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut() else {
-        return Err(refused(name.span(), format!("{name}: the name of a table is expected")));
+        return Err(Error::statement_at(name.span(), format!("{name}: the name of a table is expected")));
     };
     let table = ast::normalized(last);
     alias.get_or_insert_with(|| ast::alias(table.clone()));

@@ -22,7 +22,7 @@ pub(super) fn walk_outside_subqueries<V: VisitorMut>(
 }
 
 fn stopping<V: VisitorMut>(tree: &mut impl VisitMut, mut stoppable: Stoppable<V>) -> ControlFlow<V::Break> {
-    let _ = tree.visit(&mut Shared(&mut stoppable));
+    let _ = tree.visit(&mut ErasedVisitor(&mut stoppable));
     stoppable.value.map_or(ControlFlow::Continue(()), ControlFlow::Break)
 }
 
@@ -56,13 +56,13 @@ pub(super) fn find(tree: &impl Visit, holds: &dyn Fn(&Expr) -> bool) -> Option<E
 }
 
 /// A visitor of any type behind one.
-struct Shared<'a>(&'a mut dyn VisitorMut<Break = ()>);
+struct ErasedVisitor<'a>(&'a mut dyn VisitorMut<Break = ()>);
 
 /// A visitor, and what it stopped with.
 struct Stoppable<'a, V: VisitorMut> {
     visitor: &'a mut V,
     value: Option<V::Break>,
-    /// How many subqueries are around, where what stands in them is left out.
+    /// The number of subqueries around, where these are left out.
     subqueries: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ impl<V: VisitorMut> Stoppable<'_, V> {
 
 macro_rules! forward {
     ($($method:ident: $node:ty),*) => {
-        impl VisitorMut for Shared<'_> {
+        impl VisitorMut for ErasedVisitor<'_> {
             type Break = ();
 
             $(fn $method(&mut self, node: &mut $node) -> ControlFlow<()> {

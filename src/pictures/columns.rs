@@ -12,7 +12,7 @@ use crate::cells::readable;
 /// The rows that a picture is made of, at most: they are held in memory.
 const MOST_ROWS: usize = 50_000_000;
 
-/// How the values of a column are drawn.
+/// The values of a column, by the way in which they are drawn.
 enum Collected {
     Numbers(Vec<f64>),
     Times(Vec<f64>),

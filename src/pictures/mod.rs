@@ -13,7 +13,7 @@ use bonnet_pictures::{PictureError, Request, draw, vega_lite};
 pub(crate) use columns::table;
 pub(crate) use format::PictureFormatFactory;
 
-/// What a picture of rows is written as.
+/// The documents in which pictures of rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Document {
     /// An SVG document.

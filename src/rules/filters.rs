@@ -1,5 +1,4 @@
-//! Filters that look at no column stay above what makes a row of no rows, and filters by chance above what looks at several
-//! rows.
+//! Keeps filters without columns above aggregates, and volatile filters above aggregates and windows.
 //!
 //! DataFusion 55 pushes a filter below an aggregate if all of its columns are among those that rows are grouped by, which is
 //! so of none at all: `SELECT m FROM (SELECT max(a) AS m, false AS b FROM t) WHERE b` answered a row, since an aggregate

@@ -1,4 +1,4 @@
-//! What is known of the rows below GROUPING SETS, ROLLUP and CUBE is not known of their groups.
+//! Hides orderings and constants of the rows from GROUPING SETS, ROLLUP and CUBE, whose groups have NULLs among the keys.
 //!
 //! DataFusion 55 believes a key that is the same in all rows, `WHERE n = 1 GROUP BY ROLLUP (n)`, or by which they are
 //! sorted, to be so among the groups as well, of which some have NULL in its place: an ORDER BY of it was left out, and
@@ -14,7 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
-use super::windows::StringForm;
+use super::adapter::AdapterExec;
 
 /// Hides it from such an aggregate. It comes before the rules that leave out sorts.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl PhysicalOptimizerRule for GroupingOrder {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = plan.transform_up(|plan| match plan.downcast_ref::<AggregateExec>() {
             Some(aggregate) if aggregate.group_expr().has_grouping_set() => {
-                let rows = Arc::new(StringForm::unordered(Arc::clone(aggregate.input())));
+                let rows = Arc::new(AdapterExec::unordered(Arc::clone(aggregate.input())));
                 Ok(Transformed::yes(replace_children_if_necessary(plan, vec![rows])?))
             }
             _ => Ok(Transformed::no(plan)),

@@ -3,7 +3,6 @@
 //! DataFusion 55 gives what it simplifies its old name by an alias, and of `GROUPING SETS ((x NOT IN (1, 2), d), ())` the
 //! alias stands around all sets, which are then counted as one column. Columns are not simplified.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
@@ -19,9 +18,9 @@ pub(crate) struct GroupingSets;
 impl AnalyzerRule for GroupingSets {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let plan = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Aggregate(aggregate) => match computed(&aggregate) {
-                Some(keys) => Ok(Transformed::yes(by_columns(aggregate, keys)?)),
-                None => Ok(Transformed::no(LogicalPlan::Aggregate(aggregate))),
+            LogicalPlan::Aggregate(aggregate) => match computed(&aggregate).as_slice() {
+                [] => Ok(Transformed::no(LogicalPlan::Aggregate(aggregate))),
+                keys => Ok(Transformed::yes(by_columns(aggregate, keys)?)),
             },
             other => Ok(Transformed::no(other)),
         })?;
@@ -33,36 +32,29 @@ impl AnalyzerRule for GroupingSets {
     }
 }
 
-/// The expressions of an aggregate's sets that are no columns, by their names; `None` without any, or where a name is also
-/// that of another expression or column.
-fn computed(aggregate: &Aggregate) -> Option<HashMap<String, Expr>> {
-    let [Expr::GroupingSet(sets)] = aggregate.group_expr.as_slice() else { return None };
-    let mut keys = HashMap::new();
+/// The expressions of an aggregate's sets that are no columns, each once.
+fn computed(aggregate: &Aggregate) -> Vec<Expr> {
+    let [Expr::GroupingSet(sets)] = aggregate.group_expr.as_slice() else { return Vec::new() };
+    let mut keys: Vec<Expr> = Vec::new();
     for key in sets.distinct_expr() {
-        if matches!(key, Expr::Column(_)) {
-            continue;
-        }
-        if let Some(other) = keys.insert(key.schema_name().to_string(), key.clone())
-            && other != *key
-        {
-            return None;
+        if !matches!(key, Expr::Column(_)) && !keys.contains(key) {
+            keys.push(key.clone());
         }
     }
-    let columns = aggregate.input.schema().columns();
-    let taken = columns.iter().any(|column| keys.contains_key(&column.flat_name()) || keys.contains_key(&column.name));
-    (!keys.is_empty() && !taken).then_some(keys)
+    keys
 }
 
-fn by_columns(aggregate: Aggregate, keys: HashMap<String, Expr>) -> Result<LogicalPlan> {
+/// The aggregate over columns of these expressions, under the names that it gave before. The columns have names of their
+/// own below it: the name of `CAST(x AS INT)` is that of x.
+fn by_columns(aggregate: Aggregate, keys: &[Expr]) -> Result<LogicalPlan> {
+    let name = |at: usize| format!("__key_{at}");
     let columns = aggregate.input.schema().columns().into_iter().map(Expr::Column);
-    let mut named: Vec<(&String, &Expr)> = keys.iter().collect();
-    named.sort_by_key(|(name, _)| *name);
-    let named = named.into_iter().map(|(name, key)| key.clone().alias(name.as_str()));
+    let named = keys.iter().enumerate().map(|(at, key)| key.clone().alias(name(at)));
     let projection: Vec<Expr> = columns.chain(named).collect();
     let input = LogicalPlanBuilder::from(Arc::unwrap_or_clone(aggregate.input)).project(projection)?.build()?;
-    let column = |key: Expr| match key {
-        column @ Expr::Column(_) => column,
-        key => Expr::Column(Column::new_unqualified(key.schema_name().to_string())),
+    let column = |key: Expr| match keys.iter().position(|other| *other == key) {
+        Some(at) => Expr::Column(Column::new_unqualified(name(at))),
+        None => key,
     };
     let columns = |keys: Vec<Expr>| keys.into_iter().map(column).collect::<Vec<Expr>>();
     let group = |group: Expr| match group {
@@ -74,5 +66,12 @@ fn by_columns(aggregate: Aggregate, keys: HashMap<String, Expr>) -> Result<Logic
         other => other,
     };
     let groups = aggregate.group_expr.into_iter().map(group).collect();
-    Ok(LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, aggregate.aggr_expr)?))
+    let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, aggregate.aggr_expr)?);
+    let before = aggregate.schema.iter().zip(grouped.schema().columns());
+    let renamed = before.map(|((table, field), column)| match column.name == *field.name() {
+        true => Expr::Column(column),
+        false => Expr::Column(column).alias_qualified(table.cloned(), field.name()),
+    });
+    let renamed: Vec<Expr> = renamed.collect();
+    LogicalPlanBuilder::from(grouped).project(renamed)?.build()
 }

@@ -1,5 +1,6 @@
 //! Rules of plans, beside DataFusion's own: statements that it answers wrongly, and joins that let others run.
 
+mod adapter;
 mod aggregate_statistics;
 mod distinct_on;
 mod filters;

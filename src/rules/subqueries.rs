@@ -70,9 +70,22 @@ fn condition(expr: Expr, schema: &DFSchema) -> Result<Expr> {
             let inside = within.subquery.outer_ref_columns.is_empty() && is_column(&within.expr);
             if inside { Ok(Expr::InSubquery(within)) } else { not_in(within, schema) }
         }
-        expr @ (Expr::InSubquery(_) | Expr::Exists(_)) => Ok(expr),
+        Expr::InSubquery(within) => Ok(Expr::InSubquery(with_own_name(within)?)),
+        expr @ Expr::Exists(_) => Ok(expr),
         expr => value(expr, schema, Form::Exists),
     }
+}
+
+/// `x IN (SELECT y ...)` where y is converted to the type of x, under a name of its own: DataFusion 55 gives it that of y,
+/// which the conditions of the subquery may name as well.
+fn with_own_name(within: InSubquery) -> Result<InSubquery> {
+    let LogicalPlan::Projection(Projection { expr, input, .. }) = within.subquery.subquery.as_ref() else {
+        return Ok(within);
+    };
+    let [value @ (Expr::Cast(_) | Expr::TryCast(_))] = expr.as_slice() else { return Ok(within) };
+    let named = Projection::try_new(vec![value.clone().alias("__value")], Arc::clone(input))?;
+    let subquery = Subquery { subquery: Arc::new(LogicalPlan::Projection(named)), ..within.subquery };
+    Ok(InSubquery { subquery, ..within })
 }
 
 /// Whether an expression stays one of a column: `n * NULL` becomes a constant.
@@ -202,7 +215,7 @@ fn named(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
     LogicalPlanBuilder::from(Arc::unwrap_or_clone(plan)).alias("__subquery")?.build().map(Arc::new)
 }
 
-/// How "there is a row" is said.
+/// The form of the condition that there is a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Exists,

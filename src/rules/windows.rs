@@ -7,29 +7,22 @@
 //! Of rows with a key, of a GROUP BY, it takes a window's input for sorted by the key and whatever comes behind it, and then
 //! fails to find that order ("Expects PARTITION BY expression to be ordered"). Such rows are sorted.
 
-use std::fmt;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::compute::cast;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, Result, internal_err};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_expr::expressions::{CastExpr, Column};
 use datafusion::physical_expr::window::StandardWindowExpr;
-use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalSortExpr};
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, InputOrderMode,
-    PhysicalExpr, PlanProperties, ReplaceChildrenOptions,
-};
-use futures::StreamExt;
+use datafusion::physical_plan::{ExecutionPlan, InputOrderMode, PhysicalExpr};
+
+use super::adapter::{AdapterExec, is_view};
 
 /// Prepares the rows of windows.
 #[derive(Debug, Default)]
@@ -78,7 +71,7 @@ fn sorted(window: Arc<dyn ExecutionPlan>, keys: Vec<PhysicalSortExpr>) -> Result
     let Some(keys) = LexOrdering::new(keys) else { return Ok(window) };
     let children = window.children();
     let [input] = children.as_slice() else { return Ok(window) };
-    let rows = Arc::new(StringForm::unordered(Arc::clone(input)));
+    let rows = Arc::new(AdapterExec::unordered(Arc::clone(input)));
     let rows = Arc::new(SortExec::new(keys, rows).with_preserve_partitioning(true));
     replace_children_if_necessary(window, vec![rows])
 }
@@ -86,7 +79,7 @@ fn sorted(window: Arc<dyn ExecutionPlan>, keys: Vec<PhysicalSortExpr>) -> Result
 /// The window with arrays below it and views above; `None` where it would not find its order any more.
 fn over_arrays(window: &BoundedWindowAggExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let schema = window.schema();
-    let input = StringForm::new(Arc::clone(window.input()), plain(&window.input().schema()));
+    let input = AdapterExec::strings(Arc::clone(window.input()), plain(&window.input().schema()))?;
     let window = BoundedWindowAggExec::try_new(
         window.window_expr().to_vec(),
         Arc::new(input),
@@ -96,7 +89,7 @@ fn over_arrays(window: &BoundedWindowAggExec) -> Result<Option<Arc<dyn Execution
     if window.input_order_mode == InputOrderMode::Sorted && window.partition_by_sort_keys().is_err() {
         return Ok(None);
     }
-    Ok(Some(Arc::new(StringForm::new(Arc::new(window), schema))))
+    Ok(Some(Arc::new(AdapterExec::strings(Arc::new(window), schema)?)))
 }
 
 /// Whether there are views among the rows, but none among what the functions compute with, whose types are settled. What
@@ -136,10 +129,6 @@ fn has_views(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
     Ok(false)
 }
 
-fn is_view(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8View | DataType::BinaryView)
-}
-
 /// The schema without views.
 fn plain(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {
@@ -149,100 +138,4 @@ fn plain(schema: &Schema) -> SchemaRef {
         _ => Arc::clone(field),
     });
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
-}
-
-/// The same rows in the same order, their strings in another form.
-#[derive(Debug)]
-pub(super) struct StringForm {
-    input: Arc<dyn ExecutionPlan>,
-    /// Whether nothing is said about the order of the rows.
-    unordered: bool,
-    properties: Arc<PlanProperties>,
-}
-
-impl StringForm {
-    fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
-        let orderings: Vec<LexOrdering> = input.equivalence_properties().oeq_class().iter().cloned().collect();
-        Self::with_order(input, false, EquivalenceProperties::new_with_orderings(schema, orderings))
-    }
-
-    /// The same rows, without a word about their order, or what is the same in all of them.
-    pub(super) fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
-        let order = EquivalenceProperties::new(input.schema());
-        Self::with_order(input, true, order)
-    }
-
-    fn with_order(input: Arc<dyn ExecutionPlan>, unordered: bool, order: EquivalenceProperties) -> Self {
-        let properties = PlanProperties::new(
-            order,
-            input.output_partitioning().clone(),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        )
-        .with_scheduling_type(input.properties().scheduling_type);
-        Self { input, unordered, properties: Arc::new(properties) }
-    }
-}
-
-impl DisplayAs for StringForm {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let views = self.schema().fields().iter().any(|field| is_view(field.data_type()));
-        write!(f, "StringForm: {}", if views { "views" } else { "arrays" })
-    }
-}
-
-impl ExecutionPlan for StringForm {
-    fn name(&self) -> &str {
-        "StringForm"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match (children.pop(), children.pop()) {
-            (Some(input), None) if self.unordered => Ok(Arc::new(Self::unordered(input))),
-            (Some(input), None) => Ok(Arc::new(Self::new(input, self.schema()))),
-            _ => internal_err!("StringForm has one child"),
-        }
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let schema = self.schema();
-        let to = Arc::clone(&schema);
-        let rows = self.input.execute(partition, context)?.map(move |batch| {
-            let batch = batch?;
-            let columns = batch.columns().iter().zip(to.fields());
-            let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
-                true => Ok(Arc::clone(column)),
-                false => cast(column, field.data_type()),
-            });
-            Ok(RecordBatch::try_new(Arc::clone(&to), columns.collect::<Result<_, _>>()?)?)
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
-    }
 }

@@ -123,7 +123,7 @@ fn is_setting(name: &str) -> bool {
     SETTINGS.iter().any(|(known, _)| *known == name)
 }
 
-/// What a client is told at the start.
+/// The settings that are reported to a client at the start.
 pub(super) fn reported(user: &str) -> Vec<(String, String)> {
     let names = [
         "application_name",
@@ -165,7 +165,7 @@ pub(super) fn of_options(text: &str) -> Result<Vec<(String, String)>, Failure> {
     Ok(settings)
 }
 
-/// What a statement asks of a client's settings; `None` for any other statement.
+/// The request that a statement makes of a client's settings; `None` for any other statement.
 pub(super) fn request(statement: &str) -> Option<Request> {
     let text = statement.trim().trim_end_matches(';').trim_end();
     let upper = text.to_ascii_uppercase();

@@ -11,7 +11,7 @@ const MOST_BEFORE_LOGIN: usize = 16 << 10;
 /// The longest message of a client: a statement, or its parameters, in bytes.
 pub(super) const MOST: usize = 64 << 20;
 
-/// What stands before the body of a message: its kind and its length.
+/// The header of a message: its kind and its length.
 const HEAD: usize = 5;
 
 /// Reads the client's messages and writes the server's.

@@ -14,7 +14,7 @@ use pgwire::messages::extendedquery::{
 use pgwire::messages::response::{CommandComplete, EmptyQueryResponse, NoticeResponse, TransactionStatus};
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 
-use super::Shared;
+use super::ServerState;
 use super::catalog::{self, Catalog};
 use super::client_settings::ClientSettings;
 use super::failure::Failure;
@@ -35,8 +35,8 @@ const MOST_NAMES: usize = 1000;
 /// Bytes of the texts of a connection's prepared statements and portals together.
 const MOST_TEXT: usize = 64 << 20;
 
-/// A statement with the types of its parameters.
-struct Prepared {
+/// A prepared statement with the types of its parameters.
+struct PreparedStatement {
     text: String,
     parameters: Vec<Oid>,
 }
@@ -75,12 +75,12 @@ pub(super) struct Connection {
     wire: Wire,
     key: Key,
     client: Client,
-    statements: HashMap<String, Prepared>,
+    statements: HashMap<String, PreparedStatement>,
     portals: HashMap<String, Portal>,
 }
 
 /// Serves a client until it leaves.
-pub(super) async fn serve(mut wire: Wire, login: Login, session: Session, key: Key, shared: &Arc<Shared>) {
+pub(super) async fn serve(mut wire: Wire, login: Login, session: Session, key: Key, shared: &Arc<ServerState>) {
     match begin(&mut wire, &login, session, &key, shared).await {
         Ok(client) => {
             let connection = Connection { wire, key, client, statements: HashMap::new(), portals: HashMap::new() };
@@ -98,7 +98,7 @@ async fn begin(
     login: &Login,
     session: Session,
     key: &Key,
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
 ) -> Result<Client, Trouble> {
     let refused = |error: Error| Trouble::from(Failure::of(&error, ""));
     let catalogs = session.engine().shared.catalogs.names();
@@ -354,7 +354,7 @@ impl Connection {
                 }
             }
         }
-        self.statements.insert(name, Prepared { text, parameters: oids });
+        self.statements.insert(name, PreparedStatement { text, parameters: oids });
         Ok(self.wire.put(PgWireBackendMessage::ParseComplete(ParseComplete::new()))?)
     }
 
@@ -369,7 +369,7 @@ impl Connection {
         Ok(inferred.unwrap_or_default().iter().map(|(number, kind)| (*number, types::of_column(kind))).collect())
     }
 
-    fn prepared(&self, name: &str) -> Result<&Prepared, Failure> {
+    fn prepared(&self, name: &str) -> Result<&PreparedStatement, Failure> {
         self.statements.get(name).ok_or_else(|| match name {
             "" => Failure::new("26000", "unnamed prepared statement does not exist"),
             name => Failure::new("26000", format!("prepared statement \"{name}\" does not exist")),

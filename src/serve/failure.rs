@@ -9,9 +9,9 @@ use crate::Error;
 pub(super) struct Failure {
     /// The class of five letters (SQLSTATE).
     pub code: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The advice.
     pub hint: Option<String>,
     /// The character of the statement, from 1.
     pub position: Option<usize>,
@@ -38,7 +38,7 @@ impl Failure {
         Self { fatal: true, ..Self::new(code, text) }
     }
 
-    /// What a statement that a client cancelled answers.
+    /// The error of a statement that a client cancelled.
     pub(super) fn cancelled() -> Self {
         Self::new("57014", "canceling statement due to user request")
     }
@@ -60,7 +60,7 @@ impl Failure {
     }
 }
 
-/// The text of an error without its place, which is told by itself.
+/// The text without its position, which is a field of its own.
 fn without_place(text: &str) -> &str {
     text.rsplit_once(" (Line: ").filter(|(_, place)| place.ends_with(')')).map_or(text, |(text, _)| text)
 }

@@ -32,28 +32,29 @@ use self::keys::Keys;
 use self::scram::Verifier;
 use crate::{Engine, Error, Result};
 
-/// How many clients more than the limit are heard, so that they can be told.
+/// The number of clients above the limit that are heard, so that they get an error.
 const HEARD_BEYOND: usize = 16;
 
-/// How long the server waits after it could not take a connection, as when there are too many open files.
+/// The pause after a connection that could not be accepted, as when there are too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How a server serves.
+/// The options of a server.
 #[derive(Clone)]
 pub struct ServeOptions {
-    /// Where it listens, as `127.0.0.1:5432`; with port 0 the system chooses one.
+    /// The address to listen at, as `127.0.0.1:5432`; with port 0 the system chooses one.
     pub address: String,
-    /// Who may log in, with his password; without it anyone on this machine may.
+    /// The user and the password; without them anyone on this machine may log in.
     pub login: Option<(String, String)>,
     /// The files of the certificate and its key, in PEM. Any address but that of the machine itself needs them.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whether statements may read and write files and attach what lies outside the database.
     pub external_access: bool,
-    /// How many clients may be connected at once.
+    /// The most clients that are connected at once.
     pub connections: usize,
     /// Bytes that the statements of one connection may hold, at most those of the engine; `None` for those.
     pub connection_memory: Option<usize>,
-    /// How long a client may send nothing, or take nothing of an answer, before its connection ends; `None` for ever.
+    /// The time for which a client may send nothing, or take nothing of an answer, before its connection ends; `None` is
+    /// for ever.
     pub idle_time: Option<Duration>,
 }
 
@@ -72,8 +73,8 @@ impl Default for ServeOptions {
     }
 }
 
-/// What all connections of a server share.
-struct Shared {
+/// The state that all connections of a server share.
+struct ServerState {
     engine: Engine,
     keys: Arc<Keys>,
     tls: Option<TlsAcceptor>,
@@ -86,7 +87,7 @@ struct Shared {
     open: AtomicUsize,
 }
 
-impl Shared {
+impl ServerState {
     /// Whether there are more connections than may be.
     fn is_full(&self) -> bool {
         self.open.load(Ordering::Relaxed) > self.connections
@@ -94,10 +95,10 @@ impl Shared {
 }
 
 /// A connection that counts as long as it is open.
-struct Open(Arc<Shared>);
+struct Open(Arc<ServerState>);
 
 impl Open {
-    fn new(shared: &Arc<Shared>) -> Self {
+    fn new(shared: &Arc<ServerState>) -> Self {
         shared.open.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(shared))
     }
@@ -113,7 +114,7 @@ impl Drop for Open {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 impl Server {
@@ -140,7 +141,7 @@ impl Server {
             true => Err("the password is empty".to_owned()),
             false => Verifier::new(&password).map(|verifier| (user, verifier)),
         });
-        let shared = Shared {
+        let shared = ServerState {
             engine,
             keys: Arc::default(),
             tls: tls.map_err(Error::statement)?,
@@ -170,7 +171,7 @@ impl Server {
         Ok(Self { listener, address, shared: Arc::new(shared) })
     }
 
-    /// Where the server listens.
+    /// The address at which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -18,7 +18,7 @@ const RANDOM: usize = 18;
 /// Bytes of a key.
 const KEY: usize = digest::SHA256_OUTPUT_LEN;
 
-/// What a server keeps of a password.
+/// The stored verifier of a password (RFC 5803).
 pub(super) struct Verifier {
     salt: [u8; RANDOM],
     stored_key: [u8; KEY],
@@ -53,7 +53,7 @@ fn keys(password: &str, salt: &[u8]) -> ([u8; KEY], [u8; KEY]) {
 }
 
 impl Verifier {
-    /// What is kept of this password, under a salt of its own.
+    /// The stored verifier, under a salt of its own.
     ///
     /// # Errors
     /// If the system gives no random numbers.
@@ -111,7 +111,7 @@ pub(super) struct Challenge {
     header: String,
     client_first: String,
     nonce: String,
-    /// What the client is sent.
+    /// The server's first message.
     pub(super) server_first: String,
 }
 

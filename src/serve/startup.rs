@@ -1,4 +1,4 @@
-//! How a connection begins: TLS, who the client is, and what it is told of the server.
+//! The start of a connection: TLS, the login, and the server's settings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use super::failure::Failure;
 use super::keys::Key;
 use super::scram::MECHANISM;
 use super::wire::{Gone, Trouble, Wire};
-use super::{Shared, client_settings};
+use super::{ServerState, client_settings};
 
-/// How long a client may take to say who it is.
+/// The time that a client has for its login.
 const LOGIN_TIME: Duration = Duration::from_secs(10);
 
 /// The one version of the protocol that is spoken.
 const MAJOR: u16 = 3;
 
-/// What a client said of itself.
+/// The login of a client.
 pub(super) struct Login {
     pub(super) user: String,
     pub(super) database: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct Login {
 }
 
 /// Leads a connection to the point where it may send statements; `None` where there is no more to do.
-pub(super) async fn start(stream: TcpStream, shared: &Arc<Shared>) -> Option<(Wire, Login)> {
+pub(super) async fn start(stream: TcpStream, shared: &Arc<ServerState>) -> Option<(Wire, Login)> {
     let begun = tokio::time::timeout(LOGIN_TIME, begin(stream, shared)).await.ok()?.ok()?;
     let (mut wire, startup, encrypted) = begun?;
     let login = tokio::time::timeout(LOGIN_TIME, login(&mut wire, startup, encrypted, shared)).await.ok()?;
@@ -51,7 +51,7 @@ pub(super) async fn start(stream: TcpStream, shared: &Arc<Shared>) -> Option<(Wi
 }
 
 /// Reads messages up to the startup message, which may come after a change to TLS.
-async fn begin(stream: TcpStream, shared: &Arc<Shared>) -> Result<Option<(Wire, Startup, bool)>, Gone> {
+async fn begin(stream: TcpStream, shared: &Arc<ServerState>) -> Result<Option<(Wire, Startup, bool)>, Gone> {
     let mut plain = Framed::new(stream, Codec::default());
     loop {
         match plain.next().await {
@@ -85,7 +85,11 @@ async fn begin(stream: TcpStream, shared: &Arc<Shared>) -> Result<Option<(Wire, 
 }
 
 /// The first message that is no negotiation: a startup, or the request to cancel another connection's statement.
-async fn first(mut wire: Wire, encrypted: bool, shared: &Arc<Shared>) -> Result<Option<(Wire, Startup, bool)>, Gone> {
+async fn first(
+    mut wire: Wire,
+    encrypted: bool,
+    shared: &Arc<ServerState>,
+) -> Result<Option<(Wire, Startup, bool)>, Gone> {
     match wire.message().await? {
         PgWireFrontendMessage::Startup(startup) => {
             wire.codec().started();
@@ -99,7 +103,12 @@ async fn first(mut wire: Wire, encrypted: bool, shared: &Arc<Shared>) -> Result<
     }
 }
 
-async fn login(wire: &mut Wire, startup: Startup, encrypted: bool, shared: &Arc<Shared>) -> Result<Login, Trouble> {
+async fn login(
+    wire: &mut Wire,
+    startup: Startup,
+    encrypted: bool,
+    shared: &Arc<ServerState>,
+) -> Result<Login, Trouble> {
     let (major, minor) = (startup.protocol_number_major, startup.protocol_number_minor);
     if major != MAJOR {
         return Err(
@@ -138,7 +147,7 @@ async fn login(wire: &mut Wire, startup: Startup, encrypted: bool, shared: &Arc<
 }
 
 /// Asks for the password, where the server has one.
-async fn password(wire: &mut Wire, user: &str, shared: &Arc<Shared>) -> Result<(), Trouble> {
+async fn password(wire: &mut Wire, user: &str, shared: &Arc<ServerState>) -> Result<(), Trouble> {
     let Some((known, verifier)) = &shared.password else { return Ok(()) };
     let protocol = |text: String| Trouble::from(Failure::fatal("08P01", text));
     wire.put(PgWireBackendMessage::Authentication(Authentication::SASL(vec![MECHANISM.to_owned()])))?;

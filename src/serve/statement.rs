@@ -5,15 +5,15 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::memory::MemoryStream;
 
 use super::catalog::{self, Catalog};
 use super::client_settings::{self, ClientSettings, Request};
 use super::failure::Failure;
 use crate::front::parse;
+use crate::query::stream_of;
 use crate::{Answer, Error, Session};
 
-/// What a statement answers.
+/// The answer of a client's statement.
 pub(super) enum Outcome {
     /// Rows, as they are made.
     Rows(SendableRecordBatchStream),
@@ -184,7 +184,7 @@ impl Client {
                 let value = self.settings.get(&name).unwrap_or_default().to_owned();
                 let column: ArrayRef = Arc::new(StringArray::from(vec![value]));
                 let rows = RecordBatch::try_from_iter([(name.as_str(), column)]).map_err(DataFusionError::from);
-                let rows = rows.and_then(rows_of).map_err(|error| Failure::of(&Error::from(error), ""))?;
+                let rows = rows.and_then(stream_of).map_err(|error| Failure::of(&Error::from(error), ""))?;
                 Ok(Outcome::Rows(rows))
             }
             Request::Nothing(tag) => done(tag),
@@ -204,12 +204,6 @@ impl Client {
         }
         self.settings.set(name, value)
     }
-}
-
-/// A stream of rows that are there.
-pub(super) fn rows_of(rows: RecordBatch) -> Result<SendableRecordBatchStream, DataFusionError> {
-    let schema = rows.schema();
-    Ok(Box::pin(MemoryStream::try_new(vec![rows], schema, None)?))
 }
 
 /// The tag of a statement as PostgreSQL writes it: an INSERT names an object identifier before its count.

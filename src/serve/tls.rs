@@ -9,10 +9,10 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What accepts TLS connections with this chain of certificates and its key, both in PEM.
+/// The acceptor of TLS connections with this chain of certificates and its key, both in PEM.
 ///
 /// # Errors
-/// Which file cannot be read or used, and why.
+/// The file that cannot be read or used, and why.
 pub(super) fn acceptor(certificates: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let wrong = |file: &Path, why: &dyn std::fmt::Display| format!("'{}': {why}", file.display());
     let chain: Vec<CertificateDer<'static>> =

@@ -167,7 +167,7 @@ fn cast(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef, ArrowError> {
     cast_with_options(array, wanted, &CastOptions { safe: false, ..CastOptions::default() })
 }
 
-/// How times are written as text.
+/// The text formats of times.
 fn text_options() -> FormatOptions<'static> {
     FormatOptions::new()
         .with_display_error(false)
@@ -176,7 +176,7 @@ fn text_options() -> FormatOptions<'static> {
         .with_time_format(Some("%H:%M:%S%.f"))
 }
 
-/// What writes the values of an array in one format.
+/// The writer of an array's values in one format.
 enum Cells<'a> {
     /// Texts are the same in both formats.
     Text(&'a ArrayRef),

@@ -14,7 +14,7 @@ use super::codec::{Codec, MOST};
 use super::failure::Failure;
 use super::keys::Key;
 
-/// What a connection runs over: TCP, or TLS over it.
+/// The transport of a connection: TCP, or TLS over it.
 pub(super) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
@@ -28,7 +28,7 @@ const MOST_AHEAD: usize = 64;
 /// The client has gone away, or says nothing that can be understood.
 pub(super) struct Gone;
 
-/// Why a message is not answered as it should be.
+/// The reason why a message has no answer.
 pub(super) enum Trouble {
     /// The client is told.
     Failure(Failure),

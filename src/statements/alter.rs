@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnOption, RenameTableNameKind, Statement,
 };
 
-use super::table::Place;
+use super::table_place::TablePlace;
 use crate::{Error, Result, Session};
 
 /// The ALTER TABLE that a statement is.
@@ -35,13 +35,13 @@ pub(super) async fn run(session: &Session, alter: &AlterTable) -> Result<()> {
     let (RenameTableNameKind::To(new) | RenameTableNameKind::As(new)) = table_name;
     let (from, to) =
         (object_name_to_table_reference(name.clone(), true)?, object_name_to_table_reference(new.clone(), true)?);
-    let place = Place::of(&session.state(), &from)?;
+    let place = TablePlace::of(&session.state(), &from)?;
     let Some(schema) = place.schema() else {
         return Err(Error::statement(format!("ALTER TABLE {name}: the table is not the user's")));
     };
     // A name without a schema stays in the table's.
     if !matches!(to, TableReference::Bare { .. }) {
-        let other = Place::of(&session.state(), &to)?;
+        let other = TablePlace::of(&session.state(), &to)?;
         if (&other.name.catalog, &other.name.schema) != (&place.name.catalog, &place.name.schema) {
             return Err(Error::statement(format!(
                 "ALTER TABLE {name} RENAME TO {new}: a table stays in its schema; CREATE TABLE {new} AS SELECT * FROM \
@@ -63,7 +63,7 @@ pub(super) async fn run(session: &Session, alter: &AlterTable) -> Result<()> {
     }
 }
 
-/// Why columns stay as they are, and what to write instead.
+/// The error of a change of columns, and what to write instead.
 fn refusal(alter: &AlterTable, operation: &AlterTableOperation) -> String {
     let name = &alter.name;
     let columns = match operation {

@@ -18,8 +18,8 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
 use datafusion::logical_expr::{DmlStatement, Expr, LogicalPlan, Subquery, WriteOp, cast, lit};
 use datafusion::physical_plan::collect;
+use datafusion::prelude::DataFrame;
 
-use super::sql::frame;
 use crate::{Error, Result, Session};
 
 /// The most values that `IN (SELECT ...)` may answer: each is compared with every row.
@@ -116,7 +116,7 @@ async fn answered(session: &Session, expr: Expr, verb: &str) -> Result<Expr> {
         }
         let plan = subquery.subquery.as_ref().clone();
         let data_type = plan.schema().fields().first().map_or(DataType::Null, |field| field.data_type().clone());
-        let batches = frame(session, plan).collect().await?;
+        let batches = DataFrame::new(session.state(), plan).collect().await?;
         answers.insert(subquery, (values(&batches)?, data_type));
     }
     let place = |expr: Expr| {

@@ -18,10 +18,10 @@ use datafusion::logical_expr::dml::CopyTo;
 use datafusion::logical_expr::{DmlStatement, LogicalPlan};
 use futures::TryStreamExt;
 
-use super::sql::stream;
+use crate::query::stream;
 use crate::{Error, Result};
 
-/// How often a folder is removed that a writer still fills, and how long it is waited between.
+/// The attempts to remove a folder that a writer still fills, and the pause between them.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -126,7 +126,7 @@ fn refuse_databases(parent: &Path, path: &Path) -> std::result::Result<(), Strin
     Ok(())
 }
 
-/// What COPY writes.
+/// The target of a COPY.
 struct Target {
     /// As it was written, for errors.
     shown: String,
@@ -237,7 +237,7 @@ fn own(_: &Path, _: &fs::Metadata) {}
 /// A folder beside the target that only its owner can read. It goes with the statement.
 struct Aside {
     folder: PathBuf,
-    /// Where the rows are written: named like the target.
+    /// The path at which the rows are written, named like the target.
     rows: PathBuf,
     /// Folders that were made to hold the target; those still empty are removed, too.
     made: Vec<PathBuf>,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bonnet_catalogs::delta::GraphFacts;
 use bonnet_catalogs::{EngineCatalog, NewGraph};
 use bonnet_graph::{Monitor, Stopped};
-use bonnet_sql::{GeneratedGraph, RelationNode, SessionGraphs, Sources, execution_error, memory_text, stopped};
+use bonnet_sql::{GeneratedGraph, GeneratorInputs, RelationNode, SessionGraphs, execution_error, memory_text, stopped};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -160,22 +160,22 @@ fn call(plan: &LogicalPlan) -> Result<Option<RelationNode>> {
     Ok(found)
 }
 
-/// What a generator reads: its relations, and the tables of its graph. Reserves their memory.
-async fn sources(session: &Session, call: &RelationNode, host: &Host) -> Result<Sources> {
-    let mut sources = Sources::default();
+/// The inputs of a generator: its relations, and the tables of its graph. Reserves their memory.
+async fn inputs(session: &Session, call: &RelationNode, host: &Host) -> Result<GeneratorInputs> {
+    let mut inputs = GeneratorInputs::default();
     let state = session.state();
     for (parameter, relation) in call.relations() {
         let rows = DataFrame::new(state.clone(), relation.clone()).collect().await?;
         host.reserve(rows.iter().map(RecordBatch::get_array_memory_size).sum()).map_err(stopped)?;
-        sources.insert(parameter, rows);
+        inputs.insert(parameter, rows);
     }
     if let Some((generator, options)) = call.generator() {
         let (graphs, context) = (SessionGraphs::new(&state), Arc::new(TaskContext::from(&state)));
-        sources.read_graph(call.function(), generator.as_ref(), options, &graphs, &context).await?;
-        let rows = ["nodes", "edges"].iter().filter_map(|table| sources.get(table)).flatten();
+        inputs.read_graph(call.function(), generator.as_ref(), options, &graphs, &context).await?;
+        let rows = ["nodes", "edges"].iter().filter_map(|table| inputs.get(table)).flatten();
         host.reserve(rows.map(RecordBatch::get_array_memory_size).sum()).map_err(stopped)?;
     }
-    Ok(sources)
+    Ok(inputs)
 }
 
 /// Generates on a blocking thread, in the kernels' pool. What was reserved for it is given back.
@@ -183,13 +183,13 @@ async fn make(session: &Session, call: RelationNode) -> Result<(GeneratedGraph, 
     let pool = Arc::clone(&session.engine.shared.kernels);
     let dropped = StopOnDrop::default();
     let host = Host::new(session, &dropped);
-    let sources = sources(session, &call, &host).await?;
+    let inputs = inputs(session, &call, &host).await?;
     let work = move || {
         let Some((generator, options)) = call.generator() else {
             return Err(execution_error("CREATE GRAPH: the call makes no graph"));
         };
-        let graph = pool.install(|| generator.generate(options, &sources, &host))?;
-        std::mem::drop(sources);
+        let graph = pool.install(|| generator.generate(options, &inputs, &host))?;
+        std::mem::drop(inputs);
         host.release(host.memory.size());
         Ok((graph, host))
     };

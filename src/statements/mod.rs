@@ -8,14 +8,15 @@ mod describe_table;
 mod external;
 mod graph;
 mod nulls;
-mod partners;
 mod prepared;
 mod schema_graph;
 mod settings;
 mod sql;
 mod table;
+mod table_place;
 mod train_rows;
 mod transaction;
+mod update_from;
 mod upkeep;
 mod views;
 

@@ -1,4 +1,4 @@
-//! What to say of a NULL in a column that takes none.
+//! Errors for a NULL in a column that takes none.
 
 use datafusion::logical_expr::{DmlStatement, LogicalPlan};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use bonnet_catalogs::MAIN_SCHEMA;
 use datafusion::config::ExtensionOptions;
-use datafusion::physical_plan::memory::MemoryStream;
 
+use crate::query::stream_of;
 use crate::settings::BonnetSettings;
 use crate::{Answer, Error, Result, Session};
 
@@ -66,8 +66,7 @@ pub(super) fn show(session: &Session, name: &str) -> Result<Answer> {
     let text = |text: String| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
     let batch = RecordBatch::try_from_iter([("name", text(name.to_owned())), ("value", text(value))])
         .map_err(datafusion::common::DataFusionError::from)?;
-    let schema = batch.schema();
-    Ok(Answer::Rows(Box::pin(MemoryStream::try_new(vec![batch], schema, None)?)))
+    Ok(Answer::Rows(stream_of(batch)?))
 }
 
 /// The setting's name without its prefix.

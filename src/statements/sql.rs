@@ -12,24 +12,23 @@ use bonnet_catalogs::counted;
 use datafusion::common::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement, WriteOp};
-use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{alter, changes, copy, describe_table, external, nulls, partners, prepared, table, train_rows};
+use super::update_from::JoinedChange;
+use super::{alter, changes, copy, describe_table, external, nulls, prepared, table, train_rows};
 use crate::front::columns::ColumnNames;
 #[cfg(feature = "pg")]
 use crate::front::statement::Statement;
-use crate::front::{self, Prepared, ast as front_ast, summarize};
-use crate::query::task_context;
+use crate::front::{self, Plannable, ast as front_ast, summarize};
+use crate::query::stream;
 use crate::{Answer, Error, Result, Session};
 
 /// Plans and runs a statement.
 pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
-    if let Some(change) = partners::Change::of(&statement)? {
+    if let Some(change) = JoinedChange::of(&statement)? {
         return Ok(Answer::Done(change.run(session).await?));
     }
     if let Some(alter) = alter::of(&statement) {
@@ -38,7 +37,7 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
     }
     let tag = if is_query(&statement) { String::new() } else { tag(&statement) };
     let state = session.state();
-    let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
+    let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
     let view = view_query(&statement);
     let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
     if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
@@ -57,7 +56,7 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
         return Ok(None);
     }
     let state = session.state();
-    let Prepared { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
+    let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
     let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
     let schema = Arc::clone(plan.schema().inner());
     Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
@@ -197,15 +196,6 @@ fn view_query(statement: &SqlStatement) -> Option<Query> {
         .map(|column| ast::TableAliasColumnDef { name: column.name.clone(), data_type: None })
         .collect();
     Some(front_ast::select_all(front_ast::derived(view.query.as_ref().clone(), Some(alias))))
-}
-
-pub(super) fn frame(session: &Session, plan: LogicalPlan) -> DataFrame {
-    DataFrame::new(session.state(), plan)
-}
-
-pub(super) async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
-    let plan = state.create_physical_plan(plan).await?;
-    Ok(execute_stream(plan, task_context(&state))?)
 }
 
 /// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.

@@ -12,38 +12,9 @@ use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, Logi
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::ast::Query;
 
+use super::table_place::TablePlace;
 use super::train_rows;
 use crate::{Answer, Error, Result, Session};
-
-/// A table's name in full, and its schema; none for `information_schema`.
-pub(super) struct Place {
-    pub name: ResolvedTableReference,
-    provider: Arc<dyn SchemaProvider>,
-}
-
-impl Place {
-    /// Where a name lies.
-    ///
-    /// # Errors
-    /// If there is no such schema.
-    pub fn of(state: &SessionState, name: &TableReference) -> Result<Self> {
-        let options = &state.config_options().catalog;
-        let name = name.clone().resolve(&options.default_catalog, &options.default_schema);
-        let catalog = state.catalog_list().catalog(&name.catalog);
-        match catalog.and_then(|catalog| catalog.schema(&name.schema)) {
-            Some(provider) => Ok(Self { name, provider }),
-            None => Err(Error::statement(format!(
-                "there is no schema {}.{}: CREATE SCHEMA {1} makes one",
-                name.catalog, name.schema
-            ))),
-        }
-    }
-
-    /// The schema.
-    pub fn schema(&self) -> Option<&SessionSchema> {
-        SessionSchema::of(self.provider.as_ref())
-    }
-}
 
 /// Runs a statement that creates or drops a table or view; `None` for any other. `view` is the query of a CREATE VIEW,
 /// `tag` what a statement that is done answers.
@@ -63,7 +34,7 @@ pub(super) async fn run(
         DdlStatement::DropView(drop) => (&drop.name, drop.if_exists),
         _ => return Ok(None),
     };
-    let place = match Place::of(state, name) {
+    let place = match TablePlace::of(state, name) {
         Err(_) if if_exists => return Ok(Some(Answer::Done(tag.to_owned()))),
         place => place?,
     };

@@ -15,7 +15,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
 use futures::TryStreamExt;
 
-use super::table::Place;
+use super::table_place::TablePlace;
 use crate::{Answer, Result, Session};
 
 /// Whether the rows of a plan are those of `train`.
@@ -78,7 +78,7 @@ pub(super) async fn insert(session: &Session, state: &SessionState, plan: &Logic
     if dml.op != WriteOp::Insert(InsertOp::Append) || !reads_train(&dml.input) {
         return Ok(None);
     }
-    let place = Place::of(state, &dml.table_name)?;
+    let place = TablePlace::of(state, &dml.table_name)?;
     let Some(schema) = place.schema() else { return Ok(None) };
     let Some(table) = schema.engine().lasting_table(&place.name.table).await? else { return Ok(None) };
     let count = append(session, &table, dml.input.as_ref().clone(), &place.name.table).await?;

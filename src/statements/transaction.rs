@@ -117,7 +117,7 @@ fn changes(statement: &Statement) -> bool {
     }
 }
 
-/// How a change is called, where the statement is one.
+/// The name of a change, where the statement is one.
 pub(super) fn change(statement: &Statement) -> Option<String> {
     if !changes(statement) {
         return None;

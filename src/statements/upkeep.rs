@@ -8,10 +8,10 @@ use datafusion::catalog::SchemaProvider;
 use datafusion::common::TableReference;
 use datafusion::execution::SessionState;
 
-use super::table::Place;
+use super::table_place::TablePlace;
 use crate::{Answer, Error, Result, Session};
 
-/// How long files that are no longer needed stay, unless the statement says otherwise: the default of Delta Lake. A
+/// The time for which files that are no longer needed stay, unless the statement says otherwise: Delta Lake's default. A
 /// reader of another process may still be at work on them.
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -24,8 +24,8 @@ async fn lasting_table(state: &SessionState, name: &[String], verb: &str) -> Res
         _ => return Err(Error::statement(format!("{verb}: the name of a table is expected"))),
     };
     let shown = name.join(".");
-    let place = Place::of(state, &reference);
-    let Some(schema) = place.as_ref().ok().and_then(Place::schema) else {
+    let place = TablePlace::of(state, &reference);
+    let Some(schema) = place.as_ref().ok().and_then(TablePlace::schema) else {
         return Err(Error::statement(format!("there is no table {shown}")));
     };
     let table = reference.table();

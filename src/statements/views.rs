@@ -1,4 +1,4 @@
-//! How a session plans the views that a database remembers as text.
+//! Views, which a catalog stores as text, planned in a session.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use datafusion::logical_expr::LogicalPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use crate::Error;
 use crate::front::statement::Statement;
 use crate::front::{self, parse};
 
@@ -27,12 +28,14 @@ impl Views {
 impl PlanQuery for Views {
     fn plan<'a>(&'a self, state: &'a SessionState, query: &'a str) -> BoxFuture<'a, Result<LogicalPlan>> {
         async move {
-            let external = |error: crate::Error| DataFusionError::Plan(error.to_string());
-            let Statement::Sql(statement) = parse::parse(query).map_err(external)? else {
+            let of_datafusion = |error: Error| match error {
+                Error::DataFusion(error) => error,
+                other => DataFusionError::Plan(other.to_string()),
+            };
+            let Statement::Sql(statement) = parse::parse(query).map_err(of_datafusion)? else {
                 return plan_err!("the text of a view is no query");
             };
-            let prepared = front::prepare(state, &self.registry, *statement).await.map_err(external)?;
-            state.statement_to_plan(prepared.statement).await
+            front::plan(state, &self.registry, *statement).await.map_err(of_datafusion)
         }
         .boxed()
     }

@@ -25,7 +25,7 @@ use super::store::{self, Appender, Operation};
 /// The column that names the file of a row, while one runs.
 const FILE: &str = "__bonnet_file";
 
-/// What a statement changes.
+/// The change of a statement.
 #[derive(Debug, Clone)]
 pub(super) struct Change {
     /// Conditions that all have to hold.

@@ -154,7 +154,7 @@ impl Database {
         self.catalog().join(format!("{}.json", names::encode(schema)))
     }
 
-    /// Where catalogs that are attached are remembered.
+    /// The file of an attached catalog's entry.
     pub(super) fn attached_path(&self, name: &str) -> PathBuf {
         self.root.join("attached").join(format!("{}.json", names::encode(name)))
     }

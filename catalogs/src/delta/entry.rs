@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names;
 
-/// What the catalog remembers under a name.
+/// An entry of the catalog, under its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Entry {
@@ -19,7 +19,7 @@ pub(super) enum Entry {
         /// The folder below `catalog/`. A new one for each schema that is made, so that a schema goes, and is replaced,
         /// by a change of this entry alone.
         folder: String,
-        /// What is known of a graph that was made here.
+        /// The facts of a graph that was made here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         graph: Option<GraphFacts>,
         /// The data set that the schema stands for, if it is attached.
@@ -28,7 +28,7 @@ pub(super) enum Entry {
     },
     /// A catalog that is attached: a folder of graphs, or another database.
     Catalog {
-        /// What is attached.
+        /// Its location and format.
         attached: Attachment,
     },
     /// A Delta table.
@@ -48,7 +48,7 @@ pub(super) enum Entry {
     },
 }
 
-/// What is known of a graph beside its tables.
+/// The facts of a graph that its tables do not hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphFacts {
     /// Whether the rows of `edges` are arcs.
@@ -99,7 +99,7 @@ fn nothing(error: &io::Error) -> bool {
     matches!(error.kind(), K::NotFound | K::NotADirectory | K::InvalidFilename)
 }
 
-/// How the names of files end that are not yet entries.
+/// The ending of the names of files that are not yet entries.
 const UNFINISHED: &str = ".tmp";
 
 /// Whether a file of this name was to become an entry.

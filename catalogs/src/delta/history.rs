@@ -1,6 +1,5 @@
 //! Time travel, and the history of a table.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -201,9 +200,5 @@ impl LazyRows for HistoryScan {
             Ok(TableRows::Ready(vec![RecordBatch::try_new_with_options(schema, arrays, &options)?]))
         }
         .boxed()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

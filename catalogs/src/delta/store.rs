@@ -28,7 +28,7 @@ use super::fast::log::{self, Prepared, Since};
 use super::flushed_store::FlushedStore;
 use super::types;
 
-/// How often a commit is tried again after another process was faster. Every try checks that the two do not conflict.
+/// The retries of a commit after another process was faster. Every try checks that the two do not conflict.
 const RETRIES: usize = 1000;
 
 /// About how large a data file grows before the next one is started, in bytes.
@@ -56,7 +56,7 @@ fn builder(folder: &Path) -> Result<DeltaTableBuilder> {
     Ok(builder.with_storage_backend(Arc::new(FlushedStore::default()), url))
 }
 
-/// How our scans read a table: text as TEXT, whatever the session prefers, so that a table has one schema.
+/// The configuration of our scans: text as TEXT, whatever the session prefers, so that a table has one schema.
 pub(super) fn scan_config() -> DeltaScanConfig {
     DeltaScanConfig { schema_force_view_types: false, ..DeltaScanConfig::new().with_wrap_partition_values(false) }
 }
@@ -86,7 +86,7 @@ fn properties(predicate: Option<String>) -> CommitProperties {
     CommitProperties::default().with_max_retries(RETRIES).with_cleanup_expired_logs(Some(false)).with_metadata(metadata)
 }
 
-/// What a commit does, for the history.
+/// The operation of a commit, for the history.
 pub(super) enum Operation {
     Append,
     Delete(Option<String>),

@@ -38,13 +38,13 @@ pub struct LastingTable {
     name: String,
     /// At its version, but perhaps with the files of an earlier one.
     snapshot: TableSnapshot,
-    /// How it is read: its columns, and if `snapshot` knows them, its files.
+    /// The scan: its columns, and if `snapshot` knows them, its files.
     scan: Arc<DeltaScanNext>,
     defaults: Arc<HashMap<String, Expr>>,
     access: Access,
 }
 
-/// Who may change a table.
+/// The right to change a table.
 #[derive(Clone)]
 enum Access {
     /// The database whose table this is, the folder in it, and the table's entry in the catalog.
@@ -148,7 +148,7 @@ impl LastingTable {
         self.snapshot.version
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     ///
     /// # Errors
     /// If they are not on this machine.
@@ -324,7 +324,7 @@ impl LastingTable {
 struct Sink {
     table: LastingTable,
     schema: SchemaRef,
-    /// Where the rows of each batch are counted once they are committed; `None` for one commit at the end.
+    /// The counter of the rows of each batch, once they are committed; `None` for one commit at the end.
     each: Option<Arc<CommittedRows>>,
 }
 

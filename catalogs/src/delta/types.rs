@@ -8,7 +8,7 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use datafusion::common::{DataFusionError, Result, plan_err};
 
-/// What Spark refuses in the name of a column, so that a table with it could not be read there.
+/// Characters that Spark refuses in the name of a column, so that a table with them could not be read there.
 const FORBIDDEN: [char; 8] = [' ', ',', ';', '{', '}', '(', ')', '='];
 
 /// The schema in which a Delta table keeps columns of this schema. Types that Delta lacks become the next one that

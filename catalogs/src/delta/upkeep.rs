@@ -15,7 +15,7 @@ use super::fast::{data_file, log, plain};
 use super::store;
 use super::table::LastingTable;
 
-/// What OPTIMIZE did.
+/// The outcome of OPTIMIZE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Optimized {
     /// Files that were merged.
@@ -24,7 +24,7 @@ pub struct Optimized {
     pub added: u64,
 }
 
-/// What VACUUM did.
+/// The outcome of VACUUM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vacuumed {
     /// Files that were removed.

@@ -143,7 +143,7 @@ impl OneRow {
         Ok(Some(items(column, 0).unwrap_or_else(|| Arc::clone(column))))
     }
 
-    /// How many values a column has in all its nested lists, from the file's footer.
+    /// The number of values of a column in all its nested lists, from the file's footer.
     fn values_of(&self, names: &[&str]) -> Result<Option<usize>> {
         let builder = builder(&self.file)?;
         let schema = builder.parquet_schema();

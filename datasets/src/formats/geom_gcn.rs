@@ -86,7 +86,7 @@ struct Geom {
     splits: Vec<(i64, PathBuf)>,
 }
 
-/// How the second column of the nodes' file spells the features.
+/// The spelling of features in the second column of the nodes' file.
 #[derive(Clone, Copy)]
 enum Spelling {
     /// One value a feature.

@@ -17,7 +17,7 @@ use crate::{Dataset, Error, Format, Options, Result};
 
 const ENDINGS: [&str; 2] = [".g6", ".graph6"];
 
-/// What a file, or each of its lines, may begin with.
+/// The headers of a file, or of each of its lines.
 const HEADER: &str = ">>graph6<<";
 
 pub(super) static FORMAT: Format = Format {

@@ -18,7 +18,7 @@ use crate::reader::Reader;
 use crate::scan::Scan;
 use crate::{Dataset, Error, Format, Options, Result, files};
 
-/// What the format's description names; other keys become columns of text.
+/// The keys of the format's description; other keys become columns of text.
 const LABELS: [Label; 9] = [
     Label::Id,
     Label::Vertices,
@@ -31,7 +31,7 @@ const LABELS: [Label; 9] = [
     Label::Orientable,
 ];
 
-/// How much of a file is looked at for keys beyond those.
+/// The bytes of a file that are searched for keys beyond those.
 const SAMPLE: u64 = 1 << 20;
 
 pub(super) static FORMAT: Format = Format {

@@ -117,7 +117,7 @@ impl Citation {
         Ok(nodes)
     }
 
-    /// How many nodes there are: the rows of `ally`, and the test range up to its last node.
+    /// The number of nodes: the rows of `ally`, and the test range up to its last node.
     fn n_nodes(&self, known: usize, test: &[usize]) -> Result<usize> {
         if let Some(node) = test.iter().find(|node| **node < known) {
             let what = format!("node {node} is for testing, but it is one of the {known} rows of ally");

@@ -22,7 +22,7 @@ const LABELS: [Label; 11] = [
     Label::Boundary,
 ];
 
-/// How deep values may be nested: a complex holds lists of lists, and its boundary, a complex.
+/// The largest depth of values: a complex holds lists of lists, and its boundary, a complex.
 const DEPTH: usize = 32;
 
 pub(super) static FORMAT: Format = Format {
@@ -58,7 +58,7 @@ fn bytes(file: &Path) -> usize {
     files::size(file)
 }
 
-/// What a pickle holds.
+/// A value of a pickle.
 #[derive(Debug, PartialEq)]
 enum Value {
     Complex(Vec<(String, Value)>),

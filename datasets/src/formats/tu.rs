@@ -21,7 +21,7 @@ use crate::scan::Scan;
 use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
-/// What the files of a set are called after its name.
+/// The suffixes of the files of a set.
 const PARTS: [&str; 8] = [
     ARCS,
     INDICATOR,
@@ -55,7 +55,7 @@ struct SetFiles {
     /// The folder or the zip.
     place: PathBuf,
     zipped: bool,
-    /// What the name of every file of the set begins with: `MUTAG`, or `MUTAG/MUTAG` in a zip.
+    /// The prefix of every file of the set: `MUTAG`, or `MUTAG/MUTAG` in a zip.
     stem: String,
 }
 
@@ -335,7 +335,7 @@ impl SetFiles {
         Ok([graph, src, dst])
     }
 
-    /// How the nodes' features are stored: attributes, or with labels a sparse row of the attributes and a 1 at the
+    /// The storage of the nodes' features: attributes, or with labels a sparse row of the attributes and a 1 at the
     /// place of the label among the distinct ones.
     fn features(&self) -> Result<Features> {
         let attributes = if self.has("node_attributes") { self.width("node_attributes")? } else { 0 };

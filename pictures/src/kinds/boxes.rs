@@ -14,7 +14,7 @@ const MOST: usize = 200;
 /// More outliers of one box are drawn as the outermost alone.
 const MOST_OUTLIERS: usize = 500;
 
-/// What a box shows of its values.
+/// The summary of its values that a box shows.
 struct Summary {
     least: f64,
     low_whisker: f64,

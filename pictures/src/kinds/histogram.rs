@@ -5,7 +5,8 @@ use crate::chart::{self, Legend};
 use crate::error::PictureError;
 use crate::palette::{self, MOST_GROUPS};
 use crate::plan::{Groups, Plan};
-use crate::scale::{Scale, TINY, round_step};
+use crate::scale::{Scale, TINY};
+use crate::tick::round_step;
 
 /// Intervals that nobody has asked for.
 const MOST_BINS: f64 = 60.0;

@@ -18,8 +18,8 @@ mod surface;
 pub use self::curvature::CURVATURE_CUT;
 use crate::chart::{Canvas, Chart, Legend};
 use crate::error::PictureError;
+use crate::names::Kind;
 use crate::plan::Plan;
-use crate::request::Kind;
 use crate::scale::Scale;
 use crate::svg::{Anchor, Svg};
 use crate::table::Column;
@@ -58,7 +58,7 @@ pub(crate) fn empty(plan: &Plan) -> Drawn {
     (svg.document(360.0, 120.0, &label(plan)), vec!["No rows.".to_owned()])
 }
 
-/// What a reader who cannot see the picture hears.
+/// The label of a picture for screen readers.
 pub(crate) fn label(plan: &Plan) -> String {
     if let Some(title) = &plan.request.title {
         return title.clone();
@@ -105,7 +105,7 @@ pub(crate) fn scale_of(column: &Column, rows: &[usize]) -> Scale {
     if column.is_time() { Scale::times(min, max) } else { Scale::numbers(min, max) }
 }
 
-/// What a mark of a row says of it.
+/// The title of a row's mark: the values of the row.
 pub(crate) fn title(row: usize, columns: &[Option<&Column>]) -> String {
     let lines = columns.iter().flatten().map(|column| format!("{}: {}", column.name, column.text(row)));
     lines.collect::<Vec<_>>().join("\n")

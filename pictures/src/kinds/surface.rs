@@ -112,7 +112,7 @@ fn turned(points: &[[f64; 3]]) -> Vec<[f64; 3]> {
     points.iter().map(turn).collect()
 }
 
-/// How far a triangle faces the light, 0 to 1, from either side.
+/// The degree to which a triangle faces the light, 0 to 1, from either side.
 fn facing([a, b, c]: [[f64; 3]; 3]) -> f64 {
     let u: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
     let v: [f64; 3] = std::array::from_fn(|i| c[i] - a[i]);

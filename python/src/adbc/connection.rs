@@ -7,12 +7,13 @@ use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::{InfoCode, ObjectDepth, OptionConnection, OptionValue};
 use adbc_core::schemas::{GET_STATISTIC_NAMES_SCHEMA, GET_TABLE_TYPES_SCHEMA};
 use adbc_core::{CancelHandle, Connection, Optionable};
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::array::{RecordBatchIterator, RecordBatchReader, StringArray};
+use arrow::datatypes::Schema;
 use bonnetdb::Session;
 
+use super::literals::identifier;
 use super::objects::{Pattern, objects};
-use super::reader::Cancel;
+use super::reader::{Cancel, one_batch};
 use super::{BonnetStatement, failed, info, invalid, no_option, text, unknown_option};
 
 type Rows = Box<dyn RecordBatchReader + Send + 'static>;
@@ -40,18 +41,6 @@ impl BonnetConnection {
     }
 }
 
-/// A name in quotes.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// One batch as rows.
-pub(super) fn one(schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<Rows> {
-    let batch = RecordBatch::try_new(Arc::clone(schema), columns);
-    let batch = batch.map_err(|error| Error::with_message_and_status(error.to_string(), Status::Internal))?;
-    Ok(Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(schema))))
-}
-
 impl Optionable for BonnetConnection {
     type Option = OptionConnection;
 
@@ -63,8 +52,8 @@ impl Optionable for BonnetConnection {
                 "every statement is a transaction of its own and is committed when it ends: there is nothing to turn off",
                 Status::NotImplemented,
             )),
-            OptionConnection::CurrentCatalog => self.use_schema(&format!("{}.main", quoted(&value))),
-            OptionConnection::CurrentSchema => self.use_schema(&quoted(&value)),
+            OptionConnection::CurrentCatalog => self.use_schema(&format!("{}.main", identifier(&value))),
+            OptionConnection::CurrentSchema => self.use_schema(&identifier(&value)),
             other => Err(unknown_option(other.as_ref(), "adbc.connection.catalog, adbc.connection.db_schema")),
         }
     }
@@ -120,7 +109,7 @@ impl Connection for BonnetConnection {
     }
 
     fn get_table_schema(&self, catalog: Option<&str>, db_schema: Option<&str>, table_name: &str) -> Result<Schema> {
-        let name: Vec<String> = [catalog, db_schema, Some(table_name)].into_iter().flatten().map(quoted).collect();
+        let name: Vec<String> = [catalog, db_schema, Some(table_name)].into_iter().flatten().map(identifier).collect();
         let query = format!("SELECT * FROM {}", name.join("."));
         let schema = self.cancel.wait(self.session.describe(&query))?.map_err(|error| {
             let error = failed(error);
@@ -133,7 +122,7 @@ impl Connection for BonnetConnection {
     }
 
     fn get_table_types(&self) -> Result<Rows> {
-        one(&GET_TABLE_TYPES_SCHEMA, vec![Arc::new(StringArray::from(vec!["BASE TABLE", "VIEW"]))])
+        one_batch(&GET_TABLE_TYPES_SCHEMA, vec![Arc::new(StringArray::from(vec!["BASE TABLE", "VIEW"]))])
     }
 
     fn get_statistic_names(&self) -> Result<Rows> {

@@ -1,4 +1,4 @@
-//! What the driver says of itself.
+//! The facts of the driver: names, versions and abilities.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use arrow::array::{
 use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::DataType;
 
-use super::connection::one;
+use super::reader::one_batch;
 
 /// A value of the union: by the number of its member.
 enum Value {
@@ -79,5 +79,5 @@ pub(super) fn info(wanted: Option<&HashSet<InfoCode>>) -> Result<Box<dyn RecordB
     let (members, offsets) = (ScalarBuffer::from(members), Some(ScalarBuffer::from(offsets)));
     let values = UnionArray::try_new(fields.clone(), members, offsets, children)
         .map_err(|error| Error::with_message_and_status(error.to_string(), Status::Internal))?;
-    one(&GET_INFO_SCHEMA, vec![Arc::new(UInt32Array::from(codes)), Arc::new(values)])
+    one_batch(&GET_INFO_SCHEMA, vec![Arc::new(UInt32Array::from(codes)), Arc::new(values)])
 }

@@ -1,4 +1,4 @@
-//! Values of Arrow as literals of SQL.
+//! Values of Arrow as literals of SQL, and names as identifiers.
 
 use adbc_core::error::Result;
 use arrow::array::{Array, ArrayRef, AsArray};
@@ -67,6 +67,11 @@ fn float(value: f64, kind: &str) -> String {
 fn list(items: &ArrayRef) -> Result<String> {
     let items = (0..items.len()).map(|row| literal(items, row)).collect::<Result<Vec<_>>>()?;
     Ok(format!("[{}]", items.join(", ")))
+}
+
+/// A name in quotes.
+pub(super) fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn quoted(text: &str) -> String {

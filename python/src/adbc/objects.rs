@@ -17,11 +17,10 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Int32Type};
 use bonnetdb::Session;
 
-use super::connection::one;
 use super::failed;
-use super::reader::Cancel;
+use super::reader::{Cancel, one_batch};
 
-/// What is asked for: patterns of LIKE, and types of tables. `None` asks for all.
+/// The objects that are wanted: patterns of LIKE, and types of tables. `None` is all.
 pub(super) struct Pattern<'a> {
     pub(super) catalog: Option<&'a str>,
     pub(super) schema: Option<&'a str>,
@@ -48,7 +47,7 @@ pub(super) fn objects(
         _ => Some(reader.schemas(depth, pattern)?),
     };
     let lists = nested(&names, schemas, &OBJECTS_DB_SCHEMA_SCHEMA)?;
-    one(&GET_OBJECTS_SCHEMA, vec![Arc::new(StringArray::from(names)), lists])
+    one_batch(&GET_OBJECTS_SCHEMA, vec![Arc::new(StringArray::from(names)), lists])
 }
 
 /// Rows of one level, and the name of the parent of each.

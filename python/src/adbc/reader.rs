@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adbc_core::CancelHandle;
 use adbc_core::error::{Error, Result, Status};
-use arrow::array::{RecordBatch, RecordBatchReader};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -43,6 +43,13 @@ impl CancelHandle for Cancel {
         self.0.send_modify(|count| *count += 1);
         Ok(())
     }
+}
+
+/// One batch as rows.
+pub(super) fn one_batch(schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<Box<dyn RecordBatchReader + Send>> {
+    let batch = RecordBatch::try_new(Arc::clone(schema), columns);
+    let batch = batch.map_err(|error| Error::with_message_and_status(error.to_string(), Status::Internal))?;
+    Ok(Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(schema))))
 }
 
 /// Rows that come as they are read.

@@ -12,14 +12,13 @@ use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use futures::TryStreamExt;
 
-use super::connection::quoted;
-use super::literals::literal;
+use super::literals::{identifier, literal};
 use super::reader::{Cancel, Reader};
 use super::{failed, invalid, no_option, text, unknown_option};
 
 type Rows = Box<dyn RecordBatchReader + Send + 'static>;
 
-/// What the rows of a bulk insert are called while they are read.
+/// The name of the rows of a bulk insert while they are read.
 const INGESTED: &str = "adbc rows";
 
 /// A statement, its parameters, and where bound rows go.
@@ -53,7 +52,7 @@ impl Target {
     /// The name in quotes.
     fn name(&self, table: &str) -> String {
         let parts = [self.catalog.as_deref(), self.schema.as_deref(), Some(table)];
-        parts.into_iter().flatten().map(quoted).collect::<Vec<_>>().join(".")
+        parts.into_iter().flatten().map(identifier).collect::<Vec<_>>().join(".")
     }
 }
 
@@ -94,7 +93,7 @@ impl BonnetStatement {
         let rows = MemTable::try_new(schema, vec![batches]).map_err(|error| failed(error.into()))?;
         let session = self.session.with_frames(Arc::new(Ingested(Arc::new(rows))));
         let run = |query: String| self.cancel.wait(session.execute(&query))?.map_err(failed);
-        let source = quoted(INGESTED);
+        let source = identifier(INGESTED);
         match self.target.mode {
             Mode::Create => run(format!("CREATE TABLE {name} AS SELECT * FROM {source}"))?,
             Mode::Replace => run(format!("CREATE OR REPLACE TABLE {name} AS SELECT * FROM {source}"))?,

@@ -63,7 +63,7 @@ impl Frames for Scope {
     }
 }
 
-/// What an exception says.
+/// The text of an exception.
 fn text_of(error: &PyErr) -> String {
     Python::attach(|py| error.value(py).to_string())
 }

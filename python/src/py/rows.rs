@@ -1,4 +1,4 @@
-//! What a statement answers: rows that come as they are asked for.
+//! The rows of a statement, which come as they are asked for.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +23,7 @@ use super::wait::wait;
 #[pyclass(frozen, module = "bonnetdb._bonnetdb")]
 pub(super) struct Rows(Arc<Shared>);
 
-/// What readers of the same rows share.
+/// The state that readers of the same rows share.
 pub(super) struct Shared {
     session: EngineSession,
     progress: Option<Py<PyAny>>,
@@ -35,11 +35,11 @@ pub(super) struct Shared {
 struct State {
     source: Source,
     schema: SchemaRef,
-    /// What a statement without rows did.
+    /// The tag of a statement without rows.
     done: Option<String>,
     /// The batches that came, if they are kept, else those that nobody took yet.
     batches: Vec<RecordBatch>,
-    /// Where `fetch` is: a batch and a row of it.
+    /// The place of `fetch`: a batch and a row of it.
     next: (usize, usize),
 }
 

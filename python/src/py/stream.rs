@@ -44,7 +44,7 @@ pub(super) fn is_exporter(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// The rows of an object of another library: all of them, read now.
 ///
 /// # Errors
-/// What the library raises, and rows that are no table.
+/// The exception of the library, and for rows that are no table.
 pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     if object.hasattr("__arrow_c_stream__")? {
         return import_stream(object);

@@ -116,7 +116,7 @@ fn narrow(width: usize) -> PyResult<i32> {
     i32::try_from(width).map_err(|_| DataError::new_err(format!("lists of {width} items are too long")))
 }
 
-/// What the values of a list are.
+/// The kind of a list's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Nothing,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use tokio::runtime::Runtime;
 
-/// How often signals are looked for.
+/// The interval at which signals are looked for.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Work that ends sooner reports no progress.
@@ -23,7 +23,7 @@ thread_local! {
 /// work, which ends the query. Calls `report` now and then while it waits.
 ///
 /// # Errors
-/// What a signal's handler, or the report, raises.
+/// The exception of a signal's handler, or of the report.
 pub(super) fn wait<T: Send>(
     py: Python<'_>,
     report: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
-use super::layout::width;
 use super::{Screen, Writer};
 use crate::cells::{each_cell, push_escaped};
+use crate::cli::width::width;
 
 /// Writes each row as lines of a name and a value.
 pub(super) struct Expanded {

@@ -1,14 +1,13 @@
-//! How a table fits its screen: the widths of its columns, those that are left out, and its cells.
+//! The layout of a table on its screen: the widths of its columns, those that are left out, and its cells.
 
 use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
-use rustyline::GraphemeClusterMode;
-
 use super::Screen;
 use crate::cells::{Cell, each_cell, push_escaped};
+use crate::cli::width::width;
 
 /// Columns of text are not made narrower than this to fit a screen.
 const NARROWEST: usize = 8;
@@ -28,13 +27,13 @@ struct Column {
 struct Hidden {
     /// The columns that are shown.
     shown: Vec<usize>,
-    /// How many of them stand before the gap.
+    /// The number of them before the gap.
     before: usize,
-    /// How many columns the result has.
+    /// The number of the result's columns.
     all: usize,
 }
 
-/// What is decided once about a table.
+/// The layout of a table, which is decided once.
 pub(super) struct Layout {
     columns: Vec<Column>,
     hidden: Option<Hidden>,
@@ -127,7 +126,7 @@ impl Layout {
         self.hidden = Some(Hidden { shown, before, all });
     }
 
-    /// How many columns are left out.
+    /// The number of columns that are left out.
     pub(super) fn hidden(&self) -> usize {
         self.hidden.as_ref().map_or(0, |hidden| hidden.all - hidden.shown.len())
     }
@@ -206,22 +205,6 @@ impl Layout {
             line.push_str(GAP);
         }
     }
-}
-
-/// The columns that a text takes on a terminal.
-pub(in crate::cli) fn width(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
-    }
-    // The prompt's library measures in 16 bits: short stretches keep within them.
-    let mut rest = text;
-    let mut sum = 0;
-    while !rest.is_empty() {
-        let end = rest.char_indices().nth(4096).map_or(rest.len(), |(at, _)| at);
-        sum += usize::from(GraphemeClusterMode::Unicode.width(&rest[..end]));
-        rest = &rest[end..];
-    }
-    sum
 }
 
 /// The start of a text that with an ellipsis fits this width.

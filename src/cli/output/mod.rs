@@ -1,4 +1,4 @@
-//! Where rows go, and in which format.
+//! The output of rows: its target and its format.
 
 mod csv;
 mod expanded;
@@ -19,7 +19,6 @@ use clap::ValueEnum;
 
 #[cfg(feature = "pg")]
 pub(crate) use self::json::texts as json_texts;
-pub(super) use self::layout::width;
 use self::pager::Pager;
 use crate::pictures::Document;
 
@@ -45,7 +44,7 @@ pub(super) enum Format {
     VegaLite,
 }
 
-/// What a terminal can show; results that go elsewhere are never cut.
+/// The room of a terminal; results that go elsewhere are never cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Screen {
     /// Characters in a line.
@@ -100,15 +99,15 @@ pub(super) struct Output {
     results: usize,
     /// The format of the results to come.
     pub(super) format: Format,
-    /// How many rows of a result a terminal shows.
+    /// The most rows of a result that a terminal shows.
     pub(super) screen_rows: usize,
-    /// How many digits behind the point of a number a terminal shows; `None` is all.
+    /// The most digits behind the point of a number that a terminal shows; `None` is all.
     pub(super) screen_digits: Option<usize>,
     /// Whether tables have a line for each column of a row.
     pub(super) expanded: bool,
     /// Whether a terminal shows results in a pager.
     pub(super) paged: bool,
-    /// What the formats of pictures draw.
+    /// The request of the formats of pictures.
     pub(super) plot: Request,
 }
 
@@ -265,7 +264,7 @@ impl Output {
 mod tests {
     use super::*;
 
-    /// What a writer gives for these batches.
+    /// The output of a writer for these batches.
     pub(super) fn written(mut writer: impl Writer, batches: &[RecordBatch]) -> String {
         let mut out = Vec::new();
         for batch in batches {

@@ -136,7 +136,7 @@ impl Writer for Table {
     }
 }
 
-/// What EXPLAIN answers, with a row for each line of a plan; `None` for any other batch.
+/// The answer of EXPLAIN, with a row for each line of a plan; `None` for any other batch.
 fn plan_lines(batch: &RecordBatch) -> Option<RecordBatch> {
     let schema = batch.schema();
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -161,9 +161,9 @@ mod tests {
     use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, NullArray, StringArray, StructArray};
     use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 
-    use super::super::layout::width;
     use super::super::tests::written;
     use super::*;
+    use crate::cli::width::width;
 
     fn screen(columns: usize, rows: usize) -> Option<Screen> {
         Some(Screen { columns, rows, digits: None, colour: false })

@@ -6,10 +6,10 @@ use datafusion::common::TableReference;
 
 use crate::{Result, Session};
 
-/// How many graphs and tables are named; the rest are counted.
+/// The most graphs, and tables, that are named; the rest are counted.
 const MOST: usize = 100;
 
-/// What there was when the script had run: the data sets that are attached, with a text that changes when their files do,
+/// The data after the script has run: the data sets that are attached, with a text that changes when their files do,
 /// and the tables of lasting databases with their versions. A name with what is said of it.
 pub(super) async fn versions(session: &Session) -> Result<Vec<(String, String)>> {
     let here = session.clone();

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, JoinOperator, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins,
 };
 
-use super::{items, tables};
+use super::tables;
 use crate::front::ast::{self, name_parts};
 
 /// The columns of a query that has no rows; `None` for a query that may have some.
@@ -82,5 +82,18 @@ fn factor_is_empty(factor: &TableFactor) -> bool {
         TableFactor::Derived { subquery, .. } => is_empty(subquery),
         TableFactor::NestedJoin { table_with_joins, .. } => joins_empty(table_with_joins),
         _ => false,
+    }
+}
+
+/// The items of a query's select list, if it has one; of a UNION that of its first query.
+pub(super) fn items(query: &Query) -> Option<&[SelectItem]> {
+    let mut body = query.body.as_ref();
+    loop {
+        body = match body {
+            SetExpr::Select(select) => return Some(&select.projection),
+            SetExpr::Query(query) => query.body.as_ref(),
+            SetExpr::SetOperation { left, .. } => left.as_ref(),
+            _ => return None,
+        };
     }
 }

@@ -17,22 +17,19 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Query, SelectItem, SetExpr, Statement, TableFactor, Visit, Visitor, visit_relations,
+    Expr, ObjectName, Query, Statement, TableFactor, Visit, Visitor, visit_relations,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-use self::objects::Objects;
+use self::objects::{Objects, PG_CATALOG};
 use super::client_settings::ClientSettings;
-use super::statement::rows_of;
 use super::types::Oid;
 use crate::front::ast::name_parts;
+use crate::query::stream_of;
 use crate::{Error, Result, Session};
 
-/// The schema of the catalog.
-const PG_CATALOG: &str = "pg_catalog";
-
-/// What a connection sees of the catalog.
+/// The catalog as a connection sees it.
 pub(super) struct Catalog {
     user: String,
     process: i32,
@@ -63,13 +60,13 @@ impl Catalog {
         let (of, user, process) = (session.clone(), self.user.clone(), self.process);
         let work = async move {
             let objects = Objects::of(&of, &mut numbers, user).await;
-            let known = rewrite::Known { objects: &objects, settings: &settings, process };
-            rewrite::rewrite(&mut query, &known);
+            let connection = rewrite::ConnectionState { objects: &objects, settings: &settings, process };
+            rewrite::rewrite(&mut query, &connection);
             let rows = match empty::rows(&query) {
                 Some(rows) => rows,
                 None => rows(query, objects, &settings).await?,
             };
-            Ok((rows_of(rows)?, numbers))
+            Ok((stream_of(rows)?, numbers))
         };
         let (rows, numbers) = session.run(work).await?.0?;
         self.numbers = numbers;
@@ -128,12 +125,12 @@ pub(super) fn asks(statement: &str) -> bool {
         return false;
     }
     let Some(query) = parsed(statement) else { return false };
-    let mut seen = Seen::default();
-    let _ = query.visit(&mut seen);
-    seen.tables.retain(|name| !matches!(name.as_slice(), [one] if seen.defined.contains(one)));
-    match seen.tables.is_empty() {
-        true => seen.calls && !seen.others,
-        false => seen.tables.iter().all(|name| match name.as_slice() {
+    let mut found = References::default();
+    let _ = query.visit(&mut found);
+    found.tables.retain(|name| !matches!(name.as_slice(), [one] if found.defined.contains(one)));
+    match found.tables.is_empty() {
+        true => found.calls && !found.others,
+        false => found.tables.iter().all(|name| match name.as_slice() {
             [schema, _] => schema == PG_CATALOG,
             [_, schema, _] => schema == PG_CATALOG,
             [table] => tables::is_known(table),
@@ -142,9 +139,9 @@ pub(super) fn asks(statement: &str) -> bool {
     }
 }
 
-/// What a query reads and calls.
+/// The tables that a query reads, and the functions that it calls.
 #[derive(Default)]
-struct Seen {
+struct References {
     tables: Vec<Vec<String>>,
     /// Names that WITH gives.
     defined: Vec<String>,
@@ -153,7 +150,7 @@ struct Seen {
     others: bool,
 }
 
-impl Visitor for Seen {
+impl Visitor for References {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -193,19 +190,6 @@ impl Visitor for Seen {
             }
         }
         ControlFlow::Continue(())
-    }
-}
-
-/// The items of a query's select list, if it has one; of a UNION that of its first query.
-fn items(query: &Query) -> Option<&[SelectItem]> {
-    let mut body = query.body.as_ref();
-    loop {
-        body = match body {
-            SetExpr::Select(select) => return Some(&select.projection),
-            SetExpr::Query(query) => query.body.as_ref(),
-            SetExpr::SetOperation { left, .. } => left.as_ref(),
-            _ => return None,
-        };
     }
 }
 

@@ -1,4 +1,4 @@
-//! What there is in the session's current catalog, with the numbers that PostgreSQL's clients know it by.
+//! The schemas and tables of the session's current catalog, with their object identifiers of PostgreSQL.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,6 +7,9 @@ use arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::TableType;
 
 use crate::Session;
+
+/// The schema of PostgreSQL's catalog.
+pub(super) const PG_CATALOG: &str = "pg_catalog";
 
 /// The first number of what users make, as in PostgreSQL.
 const FIRST: i64 = 16_384;
@@ -58,7 +61,8 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// What the session sees now. What cannot be read is left out: a listing must not fail for one damaged table.
+    /// The objects that the session sees now. Those that cannot be read are left out: a listing must not fail for one
+    /// damaged table.
     pub(super) async fn of(session: &Session, numbers: &mut HashMap<String, i64>, user: String) -> Self {
         let mut number = |name: String| {
             let next = FIRST + numbers.len() as i64;
@@ -71,7 +75,7 @@ impl Objects {
         names.sort();
         let databases = names.into_iter().map(|name| (number(format!("database {name}")), name)).collect();
         let mut schemas =
-            vec![(CATALOG_SCHEMA, super::PG_CATALOG.to_owned()), (INFORMATION_SCHEMA, "information_schema".to_owned())];
+            vec![(CATALOG_SCHEMA, PG_CATALOG.to_owned()), (INFORMATION_SCHEMA, "information_schema".to_owned())];
         let mut relations = Vec::new();
         let catalog = state.catalog_list().catalog(&database);
         let mut of_catalog = catalog.as_ref().map(|catalog| catalog.schema_names()).unwrap_or_default();
@@ -114,7 +118,7 @@ impl Objects {
         };
         let system = || SYSTEM.iter().find(|(known, _)| known == table).map(|(_, number)| *number);
         match schema {
-            Some(schema) if schema == super::PG_CATALOG => system(),
+            Some(schema) if schema == PG_CATALOG => system(),
             schema => {
                 let schema = schema.unwrap_or(&self.schema);
                 let found =

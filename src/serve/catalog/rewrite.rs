@@ -8,15 +8,15 @@ use datafusion::sql::sqlparser::ast::{
     ObjectName, Query, Select, SelectItem, SetExpr, Value, VisitMut, VisitorMut, visit_expressions,
 };
 
+use super::empty;
 use super::functions::{FORMAT_TYPE, IS_VISIBLE, RELATION_NAME, VIEW_DEFINITION};
-use super::objects::Objects;
-use super::{PG_CATALOG, empty};
+use super::objects::{Objects, PG_CATALOG};
 use crate::front::ast::{self, name_parts};
 use crate::serve::client_settings::VERSION;
 use crate::serve::types::{self, Oid};
 
-/// What the answers of functions depend on.
-pub(super) struct Known<'a> {
+/// The state of a connection, on which the answers of functions depend.
+pub(super) struct ConnectionState<'a> {
     pub(super) objects: &'a Objects,
     pub(super) settings: &'a [(String, String)],
     pub(super) process: i32,
@@ -130,11 +130,11 @@ pub(super) fn is_reference(data_type: &DataType) -> bool {
 }
 
 /// Rewrites a query of the catalog.
-pub(super) fn rewrite(query: &mut Query, known: &Known<'_>) {
-    let _ = query.visit(&mut Rewriter(known));
+pub(super) fn rewrite(query: &mut Query, connection: &ConnectionState<'_>) {
+    let _ = query.visit(&mut Rewriter(connection));
 }
 
-struct Rewriter<'a>(&'a Known<'a>);
+struct Rewriter<'a>(&'a ConnectionState<'a>);
 
 impl VisitorMut for Rewriter<'_> {
     type Break = ();
@@ -326,7 +326,7 @@ fn null_of(result: &Expr) -> Expr {
         _ => false,
     };
     let is_list =
-        matches!(result, Expr::Subquery(query) if super::items(query).is_some_and(|items| items.iter().any(gathers)));
+        matches!(result, Expr::Subquery(query) if empty::items(query).is_some_and(|items| items.iter().any(gathers)));
     null(if is_list { "TEXT[]" } else { "BIGINT" })
 }
 
@@ -437,7 +437,7 @@ fn column_name(expr: &Expr) -> String {
         Expr::Function(call) => name_parts(&call.name).and_then(|parts| parts.last().cloned()).unwrap_or_default(),
         Expr::Cast { expr, .. } | Expr::Collate { expr, .. } | Expr::Nested(expr) => column_name(expr),
         Expr::Case { .. } => "case".to_owned(),
-        Expr::Subquery(query) => match super::items(query) {
+        Expr::Subquery(query) => match empty::items(query) {
             Some([SelectItem::UnnamedExpr(expr)]) => column_name(expr),
             Some([SelectItem::ExprWithAlias { alias, .. }]) => ast::normalized(alias),
             _ => "?column?".to_owned(),

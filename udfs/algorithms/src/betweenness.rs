@@ -16,7 +16,7 @@ const LANES: usize = 8;
 /// Nodes or arcs that are summed at a time.
 const BLOCK: usize = 1 << 12;
 
-/// How [`betweenness_centrality`] and [`edge_betweenness`] count.
+/// Options of [`betweenness_centrality`] and [`edge_betweenness`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BetweennessOptions {
     /// Whether to divide by the number of pairs that could have the node, or the edge, between them.
@@ -93,7 +93,7 @@ pub fn edge_betweenness(
     Ok(sums.estimate(scale, sources.len(), n))
 }
 
-/// What an ordered pair counts for where values are not divided.
+/// The weight of an ordered pair where values are not normalised.
 fn share_of_pairs(network: Network<'_>) -> f64 {
     if network.directed { 1.0 } else { 0.5 }
 }
@@ -127,7 +127,7 @@ fn sources(n: usize, options: &BetweennessOptions) -> Vec<u32> {
     sources
 }
 
-/// What is summed over the sources.
+/// Sums over the sources.
 trait Summand {
     /// Where the dependencies of the sources on node `v` go.
     #[inline(always)]
@@ -234,7 +234,7 @@ impl Sums {
     }
 }
 
-/// What searches from a batch of sources.
+/// The state of the searches from a batch of sources.
 enum Search<'a> {
     /// By hops.
     Hops(Lanes<'a>),

@@ -87,7 +87,7 @@ fn of_piece<'a>(
     }
 }
 
-/// What the eccentricity of each node is at most.
+/// An upper bound of the eccentricity of each node.
 struct Bounds<'a> {
     of_node: Vec<u32>,
     searches: Option<Searches<'a>>,

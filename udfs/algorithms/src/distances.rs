@@ -1,4 +1,4 @@
-//! What the distances between all nodes say: closeness, harmonic centrality, eccentricity, effective diameter.
+//! Figures of the distances between all nodes: closeness, harmonic centrality, eccentricity, effective diameter.
 
 use bonnet_graph::random::shuffle;
 use bonnet_graph::{Monitor, Reservation, Stopped};
@@ -17,7 +17,7 @@ const ONE: u128 = 1 << 64;
 
 /// For each node, over all nodes from which a path leads to it, itself not among them.
 struct Inward {
-    /// How many there are.
+    /// Their number.
     count: Vec<u64>,
     /// The sum of their distances.
     sum: Vec<u64>,

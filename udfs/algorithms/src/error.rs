@@ -14,7 +14,7 @@ pub enum AlgorithmError {
     /// Some nodes stand in the way; the text says how, and ends where they are to be named.
     #[error("{text}: nodes {nodes:?}")]
     Nodes {
-        /// What is wrong, and what to do.
+        /// The cause, and what to do.
         text: String,
         /// The nodes by their numbers, in an order that means something.
         nodes: Vec<u32>,

@@ -151,7 +151,7 @@ struct Conflict {
 struct Test<'a> {
     graph: &'a Orientation<'a>,
     conflicts: Vec<Conflict>,
-    /// How many conflicts there were before an arc was walked.
+    /// The number of conflicts before an arc was walked.
     bottom: Vec<usize>,
     /// The arc that leads back lowest among those at and below an arc.
     lowest_arc: Vec<usize>,

@@ -9,7 +9,7 @@ const BLOCK: usize = 256;
 /// Above this ratio of lengths the shorter list is looked up in the longer one instead of being merged with it.
 const GALLOP: usize = 16;
 
-/// How a pair is scored.
+/// The score of a pair of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkScore {
     /// The number of common neighbours.
@@ -25,7 +25,7 @@ pub enum LinkScore {
 }
 
 impl LinkScore {
-    /// What a common neighbour of this degree, at least 2, adds.
+    /// The term of a common neighbour of this degree, at least 2.
     fn of_common(self, degree: usize) -> f64 {
         match self {
             Self::CommonNeighbors | Self::Jaccard | Self::PreferentialAttachment => 1.0,

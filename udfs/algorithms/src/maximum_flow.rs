@@ -9,9 +9,9 @@ use crate::{AlgorithmError, Network};
 /// A flow from a source to a target that is as large as capacities allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
-    /// What leaves the source, and reaches the target.
+    /// The value of the flow: the sum that leaves the source.
     pub value: f64,
-    /// What flows along each arc, in the order of [`Network::out`], from 0 to its capacity; along an edge of an
+    /// The flow along each arc, in the order of [`Network::out`], from 0 to its capacity; along an edge of an
     /// undirected graph it flows in one direction at most.
     pub along: Vec<f64>,
 }

@@ -8,7 +8,7 @@ use crate::{AlgorithmError, Network};
 /// Nodes that a thread takes at a time, and whose changes are summed together.
 const BLOCK: usize = 1 << 10;
 
-/// How [`pagerank`] walks.
+/// Options of [`pagerank`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageRankOptions<'a> {
     /// The chance of following an arc, in `[0, 1)`; else the walk jumps.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::{AlgorithmError, Network};
 
-/// How [`random_walks`] go.
+/// Options of [`random_walks`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WalkOptions {
     /// Walks from each source.

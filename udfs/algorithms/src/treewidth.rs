@@ -90,7 +90,7 @@ fn missing(lists: &[Vec<u32>], v: u32) -> usize {
     pairs - there / 2
 }
 
-/// How many members two ascending lists share.
+/// The size of the intersection of two ascending lists.
 fn shared(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {

@@ -1,4 +1,4 @@
-//! What waits in the heap of Dijkstra's search.
+//! The entries of the heap of Dijkstra's search.
 
 use std::cmp::Ordering;
 

@@ -8,7 +8,7 @@ use bonnet_graph::Graph;
 #[derive(Debug)]
 pub struct EdgeIds<'a> {
     graph: &'a Graph,
-    /// How many edges have a smaller end below `u`.
+    /// The number of edges whose smaller end is below `u`.
     first: Vec<usize>,
 }
 

@@ -28,7 +28,7 @@ const BLOCK: usize = 256;
 /// A pair of nodes that is no path away from one another.
 const UNREACHED: u32 = u32::MAX;
 
-/// How much work [`hyperbolicity`] may do.
+/// Limits of the work of [`hyperbolicity`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HyperbolicityOptions {
     /// The most nodes of a component (without what hangs on it as a tree) of which all distances are computed. Of a larger
@@ -36,7 +36,7 @@ pub struct HyperbolicityOptions {
     pub nodes: usize,
     /// About how many pairs of pairs are compared in a component before bounds have to do.
     pub quadruples: u64,
-    /// How many nodes of a large component are sampled.
+    /// The number of nodes that are sampled in a large component.
     pub sample: usize,
     /// Seed of the sample.
     pub seed: u64,
@@ -48,12 +48,12 @@ impl Default for HyperbolicityOptions {
     }
 }
 
-/// What is known of a graph's hyperbolicity. Multiples of 1/2.
+/// Bounds of a graph's hyperbolicity. Multiples of 1/2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hyperbolicity {
     /// The largest delta that was found.
     pub lower: f64,
-    /// What no delta exceeds; equal to `lower` where the hyperbolicity is exact.
+    /// The upper bound; equal to `lower` where the hyperbolicity is exact.
     pub upper: f64,
 }
 

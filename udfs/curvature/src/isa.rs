@@ -3,7 +3,7 @@
 /// An instruction set. All give the same bits; they differ in speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isa {
-    /// What every processor of the target has.
+    /// The instructions that every processor of the target has.
     Portable,
     /// x86-64 with AVX2 and POPCNT.
     #[cfg(target_arch = "x86_64")]

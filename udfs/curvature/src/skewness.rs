@@ -88,7 +88,7 @@ impl Moments {
         Self { count, mean, squares, cubes }
     }
 
-    /// How many numbers.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.count as u64
     }
@@ -96,11 +96,6 @@ impl Moments {
     /// Their mean; `None` of no numbers.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0.0).then_some(self.mean)
-    }
-
-    /// The standard deviation with divisor n; `None` of no numbers.
-    pub fn deviation_population(&self) -> Option<f64> {
-        (self.count > 0.0).then(|| (self.squares / self.count).sqrt())
     }
 
     /// m3 / m2^1.5 with divisor n in both moments (CurvBench, Eq. 5): 0 where the deviation is 0, `None` of no numbers.

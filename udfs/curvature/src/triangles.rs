@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// Above this ratio of lengths the shorter list is looked up in the longer one instead of being merged with it.
 const GALLOP: usize = 16;
 
-/// How many values two ascending lists share.
+/// The size of the intersection of two ascending lists.
 ///
 /// O(a + b): a merge; O(a log b) by galloping search where a is much the shorter.
 pub(crate) fn count_common(a: &[u32], b: &[u32]) -> usize {
@@ -67,7 +67,7 @@ impl Matrix {
         self.row(u)[v as usize / 64] >> (v % 64) & 1 == 1
     }
 
-    /// How many neighbours two nodes share. O(n / 64).
+    /// The number of common neighbours of two nodes. O(n / 64).
     pub(crate) fn count_common(&self, u: u32, v: u32) -> usize {
         self.row(u).iter().zip(self.row(v)).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }

@@ -2,7 +2,7 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-/// How many edges pass between two looks at the monitor: well under a millisecond of work.
+/// Edges between two checks of the monitor: well under a millisecond of work.
 const BLOCK: usize = 1 << 15;
 
 /// A list of edges under a monitor.

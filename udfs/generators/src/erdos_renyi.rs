@@ -8,7 +8,7 @@ use crate::random::{Random, Stream};
 use crate::trials::Trials;
 use crate::{Error, Generated};
 
-/// How many rows of the adjacency matrix pass between two looks at the monitor.
+/// Rows of the adjacency matrix between two checks of the monitor.
 pub(crate) const ROWS: usize = 1 << 14;
 
 /// The random graph G(n, p): each of the n (n - 1) / 2 edges is there with probability `p`, independently of the others

@@ -14,7 +14,7 @@ pub enum Error {
         generator: &'static str,
         /// The argument's name.
         argument: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
         /// The range that is allowed.
         allowed: String,

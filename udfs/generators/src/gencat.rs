@@ -12,7 +12,7 @@ use crate::{Error, Generated};
 
 const NAME: &str = "gencat";
 
-/// How often a node tries to reach its degree, and how often one end of an edge is drawn anew.
+/// The most attempts of a node to reach its degree, and of an edge to find its end.
 const ROUNDS: usize = 50;
 
 /// The smallest membership that is drawn: one of 0 could never grow.

@@ -1,4 +1,4 @@
-//! What every generator gives.
+//! The result of a generator.
 
 /// A simple undirected graph with what its model says about the nodes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -27,7 +27,7 @@ impl Generated {
     }
 }
 
-/// What the tests of all generators ask.
+/// Checks for the tests of all generators.
 #[cfg(test)]
 pub(crate) mod tests {
     use super::Generated;

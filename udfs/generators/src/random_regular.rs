@@ -7,7 +7,7 @@ use crate::error::{require, require_nodes};
 use crate::random::{Random, Stream};
 use crate::{Error, Generated};
 
-/// How many draws pass between two looks at the monitor.
+/// Draws between two checks of the monitor.
 const BLOCK: usize = 1 << 12;
 
 /// A random graph in which each of `n` nodes has `d` neighbours: ends of edges are joined one pair after the other, each

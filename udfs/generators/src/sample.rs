@@ -6,7 +6,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::random::Random;
 
-/// How many draws pass between two looks at the monitor.
+/// Draws between two checks of the monitor.
 const BLOCK: u64 = 1 << 14;
 
 /// `count` different numbers of `0..bound`, each set of them equally likely, in ascending order (Bentley and Floyd,

@@ -22,7 +22,7 @@ pub struct StochasticBlockModel {
     pub p_between: f64,
     /// The width of the features; 0 for none.
     pub features: usize,
-    /// How far apart the blocks' means lie: the root of half the expected square distance of two means.
+    /// The distance of the blocks' means: the root of half the expected square distance of two means.
     pub separation: f64,
     /// The standard deviation of each feature about its block's mean.
     pub noise: f64,

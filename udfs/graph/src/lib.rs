@@ -47,6 +47,7 @@
 mod components;
 mod graph;
 mod monitor;
+mod petgraph_algorithm;
 mod petgraph_graphs;
 #[cfg(test)]
 mod petgraph_tests;
@@ -58,5 +59,5 @@ pub use components::{Components, connected_components};
 pub use graph::{Digraph, Graph};
 pub use monitor::{Monitor, Reservation, Stopped, Unmonitored};
 pub use petgraph;
+pub use petgraph_algorithm::{watched, watched_within};
 pub use petgraph_view::{ArcId, Edge, EdgeReferences, Edges, Lists, Neighbors, NodeReferences, Nodes, View};
-pub use petgraph_watch::{watched, watched_within};

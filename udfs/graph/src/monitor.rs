@@ -1,4 +1,4 @@
-//! What a long computation asks of its host: room, a sign of life, and when to stop.
+//! The monitor of a long computation: its memory, its progress, and when to stop.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is made of random bits, whatever makes the bits. The draws are part of what a seed means.
+//! Distributions from random bits of any generator. The draws are part of what a seed means.
 
 /// Uniform on `0..bound`, which is positive, without bias (Lemire 2019: multiply, and redraw in the short last interval).
 pub fn below(bound: u64, mut bits: impl FnMut() -> u64) -> u64 {

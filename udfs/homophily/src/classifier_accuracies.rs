@@ -1,4 +1,4 @@
-//! How well simple classifiers do on the features as they are, and aggregated: the classifier-based homophily metrics.
+//! The classifier-based homophily metrics: the accuracy of simple classifiers on features as they are, and aggregated.
 
 use bonnet_graph::{Digraph, Monitor, Reservation, Stopped};
 use faer::Mat;
@@ -37,7 +37,7 @@ impl Classifier {
     }
 }
 
-/// How nodes are drawn, how often, and how features are aggregated.
+/// Options of the draws of nodes and of the aggregation of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassifierOptions {
     /// The number of labelled nodes of a repetition, about the same number of each class.
@@ -46,7 +46,7 @@ pub struct ClassifierOptions {
     pub repeats: usize,
     /// What the draws depend on.
     pub seed: u64,
-    /// How A-hat is scaled.
+    /// The normalisation of A-hat.
     pub normalization: Normalization,
 }
 
@@ -71,7 +71,7 @@ pub enum ClassifierError {
     /// Too few samples for the classes.
     #[error("samples is {samples}, which leaves none for each of {classes} classes: take at least {classes}")]
     TooFewSamples {
-        /// What was given.
+        /// The given value.
         samples: usize,
         /// The number of classes.
         classes: usize,

@@ -1,4 +1,4 @@
-//! What the label of a neighbour says about the label of a node.
+//! The information that the label of a neighbour has about the label of a node.
 
 use bonnet_graph::{Graph, Monitor, Stopped};
 

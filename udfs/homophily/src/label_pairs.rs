@@ -1,4 +1,4 @@
-//! How often each label meets each other: what the edge metrics are made of.
+//! The counts of edges by the labels of their ends, from which the edge metrics come.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! How many patterns the neighbourhoods of a class are made of.
+//! Neighbourhood identifiability: the entropy of the neighbourhoods of a class.
 
 use bonnet_graph::{Digraph, Monitor, Reservation, Stopped};
 use faer::Mat;

@@ -12,7 +12,7 @@ pub enum Error {
         "node_homophily: nodes is {nodes}, but the rows have {seen} different sources: nodes must be at least that"
     )]
     TooFewNodes {
-        /// What was given.
+        /// The given value.
         nodes: u64,
         /// The number of different sources in the rows.
         seen: u64,

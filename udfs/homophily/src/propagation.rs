@@ -2,7 +2,7 @@
 
 use bonnet_graph::Digraph;
 
-/// How the rows of A + I are scaled.
+/// The normalisation of A + I.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Normalization {
     /// D^-1/2 (A + I) D^-1/2.

@@ -1,7 +1,8 @@
 //! A model on complexes: every pass runs on some complexes of the collection.
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use std::sync::Arc;
+
+use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
 use crate::complexes::{ComplexBatch, ComplexSet, widths};
 use crate::error::{BuildError, TrainError};
@@ -9,7 +10,7 @@ use crate::features::Features;
 use crate::kernels::RowSet;
 use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope};
 use crate::options::TrainOptions;
-use crate::parts::{Part, PartRows};
+use crate::parts::{ModelPart, PartRows};
 use crate::registry;
 use crate::spec::ModelSpec;
 
@@ -59,7 +60,7 @@ impl<'a> Batched<'a> {
         Ok(batched)
     }
 
-    fn part(&self, items: &[u32], train: bool) -> Result<Part<'a>, BuildError> {
+    fn part(&self, items: &[u32], train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         let batch = ComplexBatch::new(self.set, items, &self.widths, self.options, &mut reservation)?;
         let problem = Problem {
@@ -75,7 +76,7 @@ impl<'a> Batched<'a> {
         let model = (self.spec.build)(&problem, &mut reservation)?;
         let rows: Vec<u32> = (0..items.len() as u32).collect();
         let scope = model.scope(&rows, train, true, &mut reservation)?;
-        Ok(Part { model, scope, targets: items.iter().copied().zip(rows).collect(), reservation })
+        Ok(ModelPart { model, scope, targets: items.iter().copied().zip(rows).collect(), reservation })
     }
 }
 

@@ -56,7 +56,7 @@ macro_rules! text_serde {
 
 pub(crate) use {named, text_serde};
 
-/// What is learnt. A model says in [`crate::ModelSpec::tasks`] which it can.
+/// The task of a run; [`crate::ModelSpec::tasks`] lists those that a model can learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Task {
@@ -85,7 +85,7 @@ impl Task {
         matches!(self, Self::GraphClassification | Self::GraphRegression)
     }
 
-    /// What selects the epoch: the default, then the others.
+    /// The figures that may select the epoch: the default, then the others.
     pub fn selections(self) -> &'static [SelectBy] {
         use SelectBy::{Accuracy, Ap, Auc, F1, Loss, MacroF1, Mae, Mse};
         match self {
@@ -96,7 +96,7 @@ impl Task {
     }
 }
 
-/// What selects the epoch, measured on the validation items.
+/// The figure of the validation items that selects the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum SelectBy {

@@ -1,4 +1,4 @@
-//! What a model is trained on.
+//! A graph with features and labels, as models train on it.
 
 use std::sync::Arc;
 

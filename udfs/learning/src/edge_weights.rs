@@ -1,6 +1,6 @@
 //! The weights of edges.
 
-/// Why there are no weights.
+/// An error in the weights of edges.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum WeightError {
     /// A weight that is no finite number.

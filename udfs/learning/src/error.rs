@@ -1,11 +1,11 @@
-//! Why data, options or saved parameters are refused, and why a run has no figures.
+//! The errors of data, options, saved parameters and runs.
 
 use std::fmt;
 
 use bonnet_graph::Stopped;
 use serde::{Deserialize, Serialize};
 
-/// Why a graph cannot be trained on.
+/// An error in the data of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     /// Features that are malformed; says where.
@@ -17,7 +17,7 @@ pub enum DataError {
     /// A list with one entry a node has another length.
     #[error("there are {nodes} nodes, but {what} for {found}")]
     Length {
-        /// What the list holds.
+        /// The content of the list.
         what: &'static str,
         /// The number of nodes.
         nodes: usize,
@@ -99,7 +99,7 @@ impl OptionError {
     }
 }
 
-/// Why parameters were not saved or loaded.
+/// An error of saving or loading parameters.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SaveError {
     /// The file system.
@@ -107,7 +107,7 @@ pub enum SaveError {
     File {
         /// The file or folder.
         path: String,
-        /// What it said.
+        /// Its message.
         why: String,
     },
     /// A file that holds no parameters of ours.
@@ -140,7 +140,7 @@ pub enum SaveError {
     },
 }
 
-/// Why a model was not built.
+/// An error of building a model.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// An option of the run.
@@ -149,9 +149,9 @@ pub enum BuildError {
     /// A negative weight where weights are divided by their sums.
     #[error("the edge from node {from} to node {to} has the weight {weight}: weights of normalised sums are 0 or more")]
     Weight {
-        /// Where its messages come from.
+        /// The source of its messages.
         from: u32,
-        /// The node that hears them.
+        /// The node that receives them.
         to: u32,
         /// Its weight.
         weight: f64,
@@ -190,7 +190,7 @@ impl Status {
     }
 }
 
-/// Why a run has no figures.
+/// The error that ended a run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrainError {
     /// The data cannot be trained on.
@@ -228,9 +228,9 @@ pub enum TrainError {
     /// A negative weight where a model divides weights by their sums.
     #[error("the edge from node {from} to node {to} has the weight {weight}: weights of normalised sums are 0 or more")]
     NegativeWeight {
-        /// Where its messages come from.
+        /// The source of its messages.
         from: u32,
-        /// The node that hears them.
+        /// The node that receives them.
         to: u32,
         /// Its weight.
         weight: f64,

@@ -189,7 +189,7 @@ impl Features {
 pub(crate) const FORMS: &str =
     "given, identity, degree, random:k (k columns), degree_number, one_hot_degree:m (m + 1 columns), connectivity";
 
-/// What the first layer reads: the option `features`.
+/// The input of the first layer: the option `features`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum FeatureSource {

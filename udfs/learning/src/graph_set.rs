@@ -19,7 +19,7 @@ pub struct GraphSet {
     pub(crate) weights: Option<Arc<EdgeWeights>>,
 }
 
-/// What is to be predicted of each graph; `None` where it is not known.
+/// The target of each graph; `None` where it is not known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Targets {
     /// Classes below a number.

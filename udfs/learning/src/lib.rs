@@ -25,20 +25,20 @@
 //!
 //! [`models()`] lists the models with their options. A model writes its equations down as a [`program`] of layers, which
 //! computes forward and backward on preallocated `f32` buffers with the fused sparse kernels of [`kernels`]; on a GPU the
-//! same program runs as its definition says, on candle's tensors. Everything is deterministic: the same job gives the same bits for any number of
-//! threads. Each layer is defined once, as an expression of candle's tensors and the [`ops`] that candle lacks: the tests hold
-//! its fused passes to that definition, value and gradient.
+//! same program runs as its definition says, on candle's tensors. Everything is deterministic: the same job gives the same
+//! bits for any number of threads. Each layer is defined once, as an expression of candle's tensors and the [`ops`] that
+//! candle lacks: the tests hold its fused passes to that definition, value and gradient.
 //!
 //! Parallelism is that of the rayon pool in which the caller runs: jobs may be tasks of one pool and their kernels
 //! tasks of the same pool.
 
+mod backend;
 mod batched;
 mod choices;
 pub mod complexes;
 mod data;
 pub mod device;
 mod edge_weights;
-mod engine;
 mod error;
 mod features;
 mod graph_set;

@@ -1,4 +1,4 @@
-//! Which edges train, which select and which test, and the pairs that are no edges.
+//! Splits of edges into training, validation and test, with pairs that are no edges.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ pub struct LinkSplit {
     pub test_non_edges: Vec<(u32, u32)>,
 }
 
-/// Why there is no split of the edges.
+/// An error of splitting edges.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// A graph that has too few pairs without an edge.
@@ -126,7 +126,7 @@ impl<'a> NonEdges<'a> {
         Self { graph, starts }
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }

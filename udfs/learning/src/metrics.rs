@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::choices::SelectBy;
 use crate::kernels::loss::arg_max;
 
-/// Which figures are computed.
+/// The figures that are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FigureSet {
     /// The one that selects, and the accuracy, which costs nothing.
@@ -15,7 +15,7 @@ pub(crate) enum FigureSet {
     All,
 }
 
-/// The figures of a part; what the task does not have is `None`.
+/// The figures of a part; those that the task does not have are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Metrics {
     /// The share of right predictions.
@@ -112,21 +112,6 @@ pub fn average_precision(positive: &[bool], scores: &[f64]) -> Option<f64> {
         sum += new as f64 / positives as f64 * (hits as f64 / seen as f64);
     }
     (positives > 0).then_some(sum)
-}
-
-/// The mean absolute error. `mean_absolute_error`.
-pub fn mean_absolute_error(truth: &[f64], predicted: &[f64]) -> Option<f64> {
-    mean(truth.iter().zip(predicted).map(|(t, p)| (t - p).abs()))
-}
-
-/// The mean squared error. `mean_squared_error`.
-pub fn mean_squared_error(truth: &[f64], predicted: &[f64]) -> Option<f64> {
-    mean(truth.iter().zip(predicted).map(|(t, p)| (t - p).powi(2)))
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
-    let n = values.len();
-    (n > 0).then(|| values.sum::<f64>() / n as f64)
 }
 
 /// The softmax of logits in `f64`.
@@ -304,9 +289,6 @@ mod tests {
         assert_eq!(predicted, [0, 1, 2, 3, 0, 1, 2, 1, 1, 0, 0, 3]);
         close(macro_f1(&truth, &predicted), 0.726_785_714_285_714_4);
         close(accuracy(&truth, &predicted), 0.75);
-        let (truth, predicted) = ([0.5, 0.5, -1.0, 2.0, 2.0, 7.25], [0.5, -0.5, -1.0, 2.0, 2.5, 7.0]);
-        close(mean_absolute_error(&truth, &predicted), 0.291_666_666_666_666_7);
-        close(mean_squared_error(&truth, &predicted), 0.218_75);
     }
 
     #[test]
@@ -335,17 +317,10 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_a_regression_equal_scikit_learn() {
-        let (truth, predicted) = ([1.5, -2.0, 0.25, 4.0], [1.0, -1.5, 1.0, 3.0]);
-        close(mean_absolute_error(&truth, &predicted), 0.6875);
-        close(mean_squared_error(&truth, &predicted), 0.515_625);
-    }
-
-    #[test]
     fn what_is_not_defined_is_none() {
         assert_eq!((accuracy(&[], &[]), macro_f1(&[], &[]), f1(&[], &[], 1)), (None, None, None));
         assert_eq!((auc(&[true], &[0.5]), auc(&[false], &[0.5])), (None, None));
-        assert_eq!((average_precision(&[false], &[0.5]), mean_squared_error(&[], &[])), (None, None));
+        assert_eq!(average_precision(&[false], &[0.5]), None);
         assert_eq!(f1(&[0, 0], &[0, 0], 1), Some(0.0));
     }
 

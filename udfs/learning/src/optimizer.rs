@@ -8,7 +8,7 @@ use crate::kernels::simd::{self, Body, Vectors};
 use crate::network::Layout;
 use crate::spaces::PointSpace;
 
-/// Which optimiser.
+/// The optimisers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum OptimizerKind {

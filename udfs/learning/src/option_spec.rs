@@ -1,4 +1,4 @@
-//! What a user may set: an option with its type, range, default and meaning.
+//! The declaration of an option: its type, range, default and meaning.
 
 use std::fmt;
 
@@ -128,7 +128,7 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// Its type, range and default.
     pub domain: Domain,
-    /// What it does.
+    /// Its effect.
     pub description: &'static str,
     /// The type of its column.
     pub column: ColumnType,

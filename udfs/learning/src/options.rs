@@ -11,12 +11,12 @@ use crate::optimizer::OptimizerKind;
 use crate::option_spec::{Value, counts};
 use crate::schedule::Decay;
 
-/// What a run computes: every option has its value.
+/// The options of a run, each with its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainOptions {
     /// A name of [`crate::models()`].
     pub model: String,
-    /// What is learnt.
+    /// The task.
     pub task: Task,
     /// Draws initial weights, dropout masks and random features.
     pub seed: u64,
@@ -24,7 +24,7 @@ pub struct TrainOptions {
     pub epochs: u32,
     /// Stops after so many epochs without improvement.
     pub patience: Option<u32>,
-    /// What selects the epoch.
+    /// The figure that selects the epoch.
     pub select_by: SelectBy,
     /// The learning rate.
     pub lr: f64,
@@ -38,7 +38,7 @@ pub struct TrainOptions {
     pub layers: usize,
     /// The probability that an input of a layer is dropped in training.
     pub dropout: f64,
-    /// What the first layer reads.
+    /// The input of the first layer.
     pub features: FeatureSource,
     /// Whether its rows are normalised.
     pub normalize: Normalize,
@@ -52,9 +52,9 @@ pub struct TrainOptions {
     pub class_weights: ClassWeights,
     /// The width of a node's output where the task reads embeddings.
     pub embedding: usize,
-    /// What scores a pair of nodes.
+    /// The score of a pair of nodes.
     pub decoder: Decoder,
-    /// What makes a graph's vector of its nodes'.
+    /// The pooling of the nodes' outputs into a vector of their graph.
     pub pooling: Pooling,
     /// The graphs of a step; all if none.
     pub batch: Option<u32>,

@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::spaces::Space;
 
 /// A model on some items: complexes, or the neighbourhoods of nodes.
-pub(crate) struct Part<'a> {
+pub(crate) struct ModelPart<'a> {
     pub(crate) model: Program,
     pub(crate) scope: Scope,
     /// The items, each with its row in the model.
@@ -16,7 +16,7 @@ pub(crate) struct Part<'a> {
     pub(crate) reservation: Reservation<'a>,
 }
 
-impl Part<'_> {
+impl ModelPart<'_> {
     /// Copies the rows of the targets in the model to their rows among all items.
     fn gather(&self, from: &[f32], to: &mut [f32], stride: usize) {
         for &(item, row) in &self.targets {
@@ -26,7 +26,7 @@ impl Part<'_> {
     }
 }
 
-/// What a model that is built anew for every part keeps between them.
+/// The state that a model which is built anew for every part keeps between them.
 pub(crate) struct PartRows<'a> {
     n_items: usize,
     stride: usize,
@@ -36,7 +36,7 @@ pub(crate) struct PartRows<'a> {
     pub(crate) gradient: Vec<f32>,
     embedding: Option<(Vec<f32>, Axis)>,
     /// Between the two passes of a step.
-    pub(crate) step: Option<Part<'a>>,
+    pub(crate) step: Option<ModelPart<'a>>,
     /// The most bytes of a part.
     pub(crate) peak: usize,
 }
@@ -61,7 +61,7 @@ impl<'a> PartRows<'a> {
     /// Takes over the shapes of a part's model: parameters do not depend on the items.
     pub(crate) fn adopt(
         &mut self,
-        part: &Part<'_>,
+        part: &ModelPart<'_>,
         keep_embeddings: bool,
         reservation: &mut Reservation<'_>,
     ) -> Result<(), Stopped> {
@@ -76,7 +76,7 @@ impl<'a> PartRows<'a> {
     /// Runs a part forward and copies its rows to those of all items.
     pub(crate) fn forward(
         &mut self,
-        part: &mut Part<'_>,
+        part: &mut ModelPart<'_>,
         parameters: &[f32],
         pass: Pass,
         monitor: &dyn Monitor,

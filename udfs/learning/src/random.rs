@@ -77,7 +77,7 @@ pub struct Dropout {
     threshold: u32,
     row_key: u32,
     column_key: u32,
-    /// What a kept element is multiplied by.
+    /// The factor of a kept element.
     pub scale: f32,
 }
 

@@ -1,4 +1,5 @@
-//! Neighbour sampling (Hamilton, Ying and Leskovec 2017, Algorithm 2): what the outputs of some nodes are computed from.
+//! Neighbour sampling (Hamilton, Ying and Leskovec 2017, Algorithm 2): the graph that the outputs of some nodes are
+//! computed from.
 
 use std::collections::BTreeSet;
 
@@ -130,7 +131,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// What a node takes while a sample is drawn: its place among the reached and in their order, the end of its row, its
+/// The bytes of a node while a sample is drawn: its place among the reached and in their order, the end of its row, its
 /// number and degree, and where its row starts.
 const NODE_BYTES: usize = 4 * size_of::<u32>() + 2 * size_of::<usize>();
 

@@ -10,7 +10,7 @@ use crate::features::{self, Features};
 use crate::kernels::RowSet;
 use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope};
 use crate::options::TrainOptions;
-use crate::parts::{Part, PartRows};
+use crate::parts::{ModelPart, PartRows};
 use crate::random::key;
 use crate::registry;
 use crate::sample::Sampler;
@@ -77,7 +77,7 @@ impl<'a> Sampled<'a> {
     }
 
     /// The model around some targets.
-    fn part(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<Part<'a>, BuildError> {
+    fn part(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         let sample = self.sampler.get_mut().sample(targets, fanout, draw, &mut reservation)?;
         let sample = Arc::new(sample);
@@ -101,7 +101,7 @@ impl<'a> Sampled<'a> {
         let model = (self.spec.build)(&problem, &mut reservation)?;
         let places: Vec<u32> = rows.iter().map(|row| row.1).collect();
         let scope = model.scope(&places, train, true, &mut reservation)?;
-        Ok(Part { model, scope, targets: rows, reservation })
+        Ok(ModelPart { model, scope, targets: rows, reservation })
     }
 
     /// The targets in pieces whose neighbourhoods are no larger than a step's.

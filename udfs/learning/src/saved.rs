@@ -26,7 +26,7 @@ const KEY: &str = "bonnetdb";
 pub struct Saved {
     /// Name, rows and columns of each matrix and its values row by row, in the order of their names.
     matrices: Vec<(String, usize, Matrix)>,
-    /// What the header says of the run: a JSON object with the job and the engine's version.
+    /// The description of the run in the header: a JSON object with the job and the engine's version.
     run: Json,
 }
 
@@ -43,7 +43,8 @@ impl Saved {
         Self { matrices, run }
     }
 
-    /// The same from matrices by their names, on any device and of any type of numbers; they are saved as `f32`.
+    /// The same from matrices by their names, on any device and of any type of numbers; they are saved as `f32`. For programs
+    /// in Rust that bring parameters of their own: SQL does not call it.
     ///
     /// # Errors
     /// If a tensor is no matrix, or its device fails.
@@ -70,7 +71,7 @@ impl Saved {
         self.matrices.iter().map(tensor).collect()
     }
 
-    /// What the header says of the run.
+    /// The description of the run in the header.
     pub fn description(&self) -> &Json {
         &self.run
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::choices::named;
 use crate::error::OptionError;
 
-/// How the learning rate changes after the warm-up.
+/// The change of the learning rate after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Decay {
@@ -26,7 +26,7 @@ pub struct Schedule {
     pub warmup: u32,
     /// The number of epochs of a whole run: where the cosine would reach 0 one epoch later.
     pub epochs: u32,
-    /// What follows the warm-up.
+    /// The decay after the warm-up.
     pub decay: Decay,
 }
 

@@ -9,12 +9,12 @@ use crate::options::TrainOptions;
 use crate::program::Program;
 use crate::table;
 
-/// A model: what it is, where it comes from and what can be set.
+/// A model: its kind, its source and its options.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelSpec {
     /// The name in a job.
     pub name: &'static str,
-    /// What kind of model it is.
+    /// Its kind.
     pub family: &'static str,
     /// The geometry of its representations.
     pub geometry: &'static str,
@@ -24,7 +24,7 @@ pub struct ModelSpec {
     pub source: &'static str,
     /// Defaults of the options that every model has.
     pub(crate) defaults: Defaults,
-    /// What this model has beside them.
+    /// Options of this model alone.
     pub(crate) own: &'static [OptionSpec],
     /// Over how many edges an output sees; none where it sees more than that, or has parameters for each node.
     pub(crate) reach: Option<Reach>,
@@ -44,7 +44,7 @@ impl ModelSpec {
         self.family == COMPLEXES
     }
 
-    /// What `bonnet.models` lists: the options that every model has, with this model's defaults, then its own. An own one
+    /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one
     /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
         let (own, of_complexes) = (self.own, self.reads_complexes());

@@ -1,4 +1,4 @@
-//! Which labelled nodes train, which select and which test.
+//! Splits of labelled nodes into training, validation and test.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,7 +42,7 @@ pub struct Split {
     pub test: Vec<u32>,
 }
 
-/// How a split is made: the option `split_scheme`.
+/// The way a split is made: the option `split_scheme`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum SplitScheme {
@@ -73,7 +73,7 @@ pub struct Shares {
 
 const SIXTY_TWENTY: Shares = Shares { train: 60.0, val: 20.0, test: 20.0 };
 
-/// Why there is no split.
+/// An error of splitting nodes or graphs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
     /// A text that names no scheme.

@@ -17,7 +17,7 @@ const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, T
 /// A limit of options that count: those of `u32`.
 const MOST: i64 = u32::MAX as i64;
 
-/// What a job of SQL names beside the options of its run: the data, and the files of parameters.
+/// The options of a job of SQL beside those of its run: the data, and the files of parameters.
 pub const DATA_OPTIONS: [OptionSpec; 6] = [
     OptionSpec::new(
         "graph",
@@ -59,7 +59,7 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
     ),
 ];
 
-/// What every run has, whatever its model.
+/// The options of every run, whatever its model.
 pub const RUN_OPTIONS: [OptionSpec; 7] = [
     OptionSpec::choice(
         "task",
@@ -117,7 +117,7 @@ pub const RUN_OPTIONS: [OptionSpec; 7] = [
     ),
 ];
 
-/// What every model has with a default of its own.
+/// The options of every model whose defaults are the model's.
 pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
     [
         OptionSpec::integer("epochs", of_model.epochs, [1, MOST], "largest number of passes over the training nodes")
@@ -148,7 +148,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
     ]
 }
 
-/// What every model has with the same default.
+/// The options of every model that have one default.
 pub const SHARED_OPTIONS: [OptionSpec; 10] = [
     OptionSpec::choice(
         "schedule",
@@ -212,7 +212,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 10] = [
     .of_tasks(NODES),
 ];
 
-/// What messages are weighed by (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
+/// The normalisation of the adjacency (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
 pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(
     "affinity",
     "symmetric",
@@ -220,7 +220,7 @@ pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(
     "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
 );
 
-/// Along what messages go, for the models whose equations ask for no symmetric matrix.
+/// The edges that messages go along, for the models whose equations ask for no symmetric matrix.
 pub(crate) const DIRECTION: OptionSpec = OptionSpec::choice(
     "adjacency",
     "edges",
@@ -229,7 +229,7 @@ pub(crate) const DIRECTION: OptionSpec = OptionSpec::choice(
      directed graphs. Degrees then count the arcs that lead to a node",
 );
 
-/// Whether edges have weights, for the models that divide or add up what neighbours say.
+/// Whether edges have weights, for the models that sum or average messages.
 pub(crate) const WEIGHTS: OptionSpec = OptionSpec::choice(
     "weights",
     "false",
@@ -238,7 +238,7 @@ pub(crate) const WEIGHTS: OptionSpec = OptionSpec::choice(
      batch_nodes",
 );
 
-/// What the rows of an adjacency hold, for models that read them as an input.
+/// The rows of an adjacency, for models that read them as an input.
 pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(
     "adjacency",
     "edges",
@@ -246,7 +246,7 @@ pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(
     "what a node's row of the adjacency holds. edges: its neighbours; arcs: those that its rows of the table edges lead to, for node classification on directed graphs",
 );
 
-/// In which coordinates a hyperbolic model computes: its layers differ where they read coordinates, not tangent vectors.
+/// The coordinates in which a hyperbolic model computes: its layers differ where they read coordinates, not tangent vectors.
 pub(crate) const MANIFOLD: OptionSpec = OptionSpec::choice(
     "manifold",
     "hyperboloid",
@@ -274,10 +274,10 @@ pub(crate) const GEODESIC: OptionSpec = OptionSpec::choice(
 /// Yes or no.
 pub(crate) const NO_YES: &[&str] = &["false", "true"];
 
-/// How many complexes share a step.
+/// The number of complexes of a step.
 pub(crate) const BATCH_OF_COMPLEXES: OptionSpec = OptionSpec::integer("batch", 128, [1, MOST], "complexes of a step");
 
-/// Up to which dimension complexes are read.
+/// The highest dimension of complexes that is read.
 pub(crate) const DIMENSION: OptionSpec = OptionSpec::new(
     "dimension",
     Domain::OptionalInteger { min: 0, max: 15 },

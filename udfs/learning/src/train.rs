@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
+use crate::backend::{Backend, CpuBackend, EpochFigures, Setup};
 use crate::batched::Batched;
 use crate::choices::{SelectBy, Task};
 use crate::complexes::ComplexSet;
 use crate::data::GraphData;
-use crate::device::{Lease, Place, TensorEngine};
+use crate::device::{Lease, Place, TensorBackend};
 use crate::edge_weights::EdgeWeights;
-use crate::engine::{CpuEngine, Engine, EpochFigures, Setup};
 use crate::error::{OptionError, TrainError};
 use crate::features::{self, Features};
 use crate::graph_set::{GraphSet, Targets};
@@ -28,7 +28,7 @@ use crate::schedule::Schedule;
 use crate::split::{Part, Split};
 use crate::task::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
 
-/// What an epoch gave: a row of a training curve.
+/// The losses and figures of an epoch: a row of a training curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpochRecord {
     /// Counted from 1.
@@ -46,7 +46,7 @@ pub struct EpochRecord {
     pub selected: bool,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The selected epoch, counted from 1; the last one where there are no validation items, 0 where no epoch ran.
@@ -65,7 +65,7 @@ pub struct Outcome {
     pub test_seconds: f64,
     /// The bytes that the run reserved, and those that it held on a device.
     pub peak_memory: usize,
-    /// Where it ran: `cpu` or `cuda`.
+    /// The device of the run: `cpu` or `cuda`.
     pub device: &'static str,
     /// The outputs of the selected epoch, a row an item: for every node, or every graph, the logits of the classes; for
     /// every pair of [`LinkSplit::pairs`] its logit; for every graph of a regression its value.
@@ -81,7 +81,7 @@ pub struct Outcome {
     pub weights: Vec<(String, Matrix)>,
 }
 
-/// What a run is about: the items of a task, and their split.
+/// The items of a task, and their split.
 #[derive(Debug, Clone, Copy)]
 pub enum Items<'a> {
     /// Labelled nodes.
@@ -180,8 +180,8 @@ impl<'a> Training<'a> {
                 let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
                 let model = Box::new(Batched::new(set, options, self.monitor, &mut reservation)?);
                 let setup = self.setup(model.layout(), &objective)?;
-                let mut engine = CpuEngine::new(model, set.len(), &objective, setup, &mut reservation)?;
-                self.rounds(&mut engine, set.len(), &mut objective, reservation, clock)
+                let mut backend = CpuBackend::new(model, set.len(), &objective, setup, &mut reservation)?;
+                self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
             }
         }
     }
@@ -222,12 +222,12 @@ impl<'a> Training<'a> {
             None => None,
         };
         let problem = problem(lease.is_some());
-        let mut engine: Box<dyn Engine + '_> = match lease {
+        let mut backend: Box<dyn Backend + '_> = match lease {
             Some(lease) => {
                 let program = build(&problem, &mut reservation)?;
                 objective.set_space(program.space());
                 let setup = self.setup(program.layout(), objective)?;
-                Box::new(TensorEngine::new(lease, program, n, objective, setup, &mut reservation)?)
+                Box::new(TensorBackend::new(lease, program, n, objective, setup, &mut reservation)?)
             }
             None => {
                 let model: Box<dyn Model + '_> = match options.batch_nodes {
@@ -236,10 +236,10 @@ impl<'a> Training<'a> {
                 };
                 objective.set_space(model.space());
                 let setup = self.setup(model.layout(), objective)?;
-                Box::new(CpuEngine::new(model, n, objective, setup, &mut reservation)?)
+                Box::new(CpuBackend::new(model, n, objective, setup, &mut reservation)?)
             }
         };
-        self.rounds(&mut *engine, n, objective, reservation, clock)
+        self.rounds(&mut *backend, n, objective, reservation, clock)
     }
 
     /// The parameters that a run begins with: those of the model, then those of the task.
@@ -262,7 +262,7 @@ impl<'a> Training<'a> {
     /// The loop over the epochs; `n` is the number of rows of the outputs.
     fn rounds(
         self,
-        engine: &mut dyn Engine,
+        backend: &mut dyn Backend,
         n: usize,
         objective: &mut dyn Objective,
         mut reservation: Reservation<'_>,
@@ -279,7 +279,7 @@ impl<'a> Training<'a> {
             let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
             let fresh = objective.begin(epoch);
             let EpochFigures { train_loss, val_loss, val, test } =
-                engine.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
+                backend.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
             let mut record = EpochRecord { epoch, train_loss, val_loss, val, test, selected: false };
             epochs_run = epoch;
             match record.val_loss {
@@ -298,7 +298,7 @@ impl<'a> Training<'a> {
                 }
             }
             if record.selected {
-                engine.keep()?;
+                backend.keep()?;
             }
             observe(&record);
             monitor.advance(1);
@@ -310,8 +310,8 @@ impl<'a> Training<'a> {
         let train_seconds = clock.elapsed().as_secs_f64();
 
         let clock = Instant::now();
-        let (device, parameters) = (engine.device(), engine.parameters());
-        let last = engine.finish(&mut reservation)?;
+        let (device, parameters) = (backend.device(), backend.parameters());
+        let last = backend.finish(&mut reservation)?;
         // The outcome holds at most one row of outputs a node, and its embedding.
         reservation.grow(4 * n * n_outputs)?;
         let (of_model, head) = last.parameters.split_at(last.layout.stored());
@@ -425,7 +425,7 @@ fn named(layout: &Layout, values: &[f32]) -> Vec<(String, Matrix)> {
     layout.blocks().iter().map(|block| (block.name.clone(), matrix(block))).collect()
 }
 
-/// What selects: larger is better. A figure that is not defined is the worst.
+/// The figure that selects, larger being better. A figure that is not defined is the worst.
 fn figure(select_by: SelectBy, record: &EpochRecord) -> f64 {
     let figure = match select_by {
         SelectBy::Accuracy => record.val.accuracy,

@@ -1,4 +1,4 @@
-//! How well two clusterings of the same items agree.
+//! The agreement of two clusterings of the same items.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! How many classes are alive.
+//! The number of classes that are alive.
 
 use crate::diagram::Point;
 

@@ -189,7 +189,7 @@ fn skip_to(list: &[(u32, u32)], least: u32) -> &[(u32, u32)] {
 #[derive(Debug, Clone, Default)]
 struct Annotation {
     cycles: Vec<u32>,
-    /// How many cycles had ended when none of these had.
+    /// The number of cycles that had ended when none of these had.
     ended: u32,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Basis<'a> {
         *annotation = Annotation { cycles, ended: self.ended };
     }
 
-    /// What several edges add up to, in cycles that are alive.
+    /// The sum of several edges, in cycles that are alive.
     fn sum(&mut self, edges: &[u32]) -> Vec<u32> {
         // All before any: the set that refreshes one holds nothing else.
         edges.iter().for_each(|&edge| self.refresh(edge));

@@ -1,4 +1,4 @@
-//! What the two filtrations of a graph, by edges and by vertices, have in common.
+//! The parts that filtrations by edges and by vertices share.
 
 use bonnet_graph::Stopped;
 
@@ -11,14 +11,14 @@ pub(crate) struct FilteredEdge {
     pub value: f64,
 }
 
-/// How a graph is filtered, and what is said of classes that never die.
+/// Options of a filtration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FiltrationOptions {
     /// The complex that is filtered.
     pub complex: Complex,
     /// When vertices enter a filtration by edges.
     pub vertices: Vertices,
-    /// What becomes of classes that never die.
+    /// The treatment of classes that never die.
     pub essential: Essential,
     /// Whether small or large values come first.
     pub direction: Direction,
@@ -46,7 +46,7 @@ pub enum Vertices {
     At(f64),
 }
 
-/// What becomes of classes that never die.
+/// The treatment of classes that never die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Essential {
     /// Their death is infinite.

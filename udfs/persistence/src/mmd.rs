@@ -3,10 +3,10 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use rayon::prelude::*;
 
-/// How much work is worth a second thread: about a millisecond.
+/// The work that is worth a second thread: about a millisecond.
 const PARALLEL: usize = 1 << 20;
 
-/// What tells how alike two vectors are. Vectors of different length are filled up with zeros.
+/// The similarity of two vectors. Vectors of different length are padded with zeros.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
     /// exp(-d^2 / (2 sigma^2)) with the Euclidean distance d.

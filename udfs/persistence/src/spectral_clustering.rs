@@ -8,7 +8,7 @@ use faer::{Mat, Par, Spec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How often k-means starts anew; the best result counts.
+/// The number of starts of k-means, of which the best counts.
 const STARTS: usize = 10;
 
 /// The most rounds of k-means from one start.

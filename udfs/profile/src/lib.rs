@@ -1,4 +1,4 @@
-//! What combines subjects: components and the profile of a graph.
+//! Functions that combine subjects: components and the profile of a graph.
 //!
 //! The one subject that builds on others: `graph_profile` is a row of sizes, distances, curvature and homophily.
 //!

@@ -1,11 +1,11 @@
-//! How far an embedding of a graph distorts its distances, and what its curvature says about that.
+//! The distortion of a graph's distances by an embedding.
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use rayon::prelude::*;
 
 use crate::Points;
 
-/// How graph distances are scaled before they are compared.
+/// The scaling of graph distances before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
     /// By this factor, which is positive.
@@ -14,7 +14,7 @@ pub enum Scale {
     Best,
 }
 
-/// What an embedding does to the distances of a graph.
+/// The figures of an embedding's distances beside those of its graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distortion {
     /// The factor lambda of graph distances; `None` where no two nodes are joined.

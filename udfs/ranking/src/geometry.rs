@@ -89,7 +89,7 @@ fn one_factor(text: &str) -> Result<Factor, MetricError> {
     Ok(Factor { metric, c: curvature.abs(), dimension })
 }
 
-/// How far a point may stand off its hyperboloid or sphere: what single precision and a long training leave.
+/// The tolerance for a point off its hyperboloid or sphere, after a long training in single precision.
 const OFF: f64 = 1e-3;
 
 /// Why a point lies in no such space.

@@ -1,4 +1,4 @@
-//! How unequal numbers are.
+//! The inequality of numbers.
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 

@@ -11,7 +11,7 @@ const BLOCK: usize = 1 << 16;
 /// The codes of a list of values: equal values have one code, a larger value has a larger code.
 pub(crate) struct OrderCodes {
     pub of_row: Vec<u32>,
-    /// How many rows have each code; codes that no row has stand between others.
+    /// The number of rows of each code; codes without rows stand between others.
     pub counts: Vec<u32>,
 }
 

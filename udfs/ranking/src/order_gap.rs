@@ -1,8 +1,8 @@
-//! How much more the order of models differs across groups of items than within them.
+//! The difference of the order of models across groups of items, beyond that within them.
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-/// What one pair of models contributes.
+/// The contribution of one pair of models.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairGap {
     /// The pair: `a < b`.

@@ -15,7 +15,7 @@ const BLOCK: u64 = 1024;
 /// The pieces that the enumeration is cut into, at least.
 const TASKS: usize = 256;
 
-/// How a regrouping test runs.
+/// Options of a regrouping test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegroupingOptions {
     /// Up to this many partitions are enumerated; where there are more, they are sampled.
@@ -32,7 +32,7 @@ impl Default for RegroupingOptions {
     }
 }
 
-/// What a regrouping test finds.
+/// The result of a regrouping test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regrouping {
     /// The mean over pairs in one group; `None` where there are none.
@@ -180,7 +180,7 @@ impl Table {
         within.fold(Tally::default(), |tally, pair| Tally { sum: tally.sum + pair.2, count: tally.count + 1 })
     }
 
-    /// What an item adds to a tally when it joins a group.
+    /// The terms of an item in the tally of its group.
     fn joined(&self, tally: Tally, item: usize, members: &[u32]) -> Tally {
         let row = item * self.n;
         members.iter().fold(tally, |tally, &member| Tally {

@@ -1,6 +1,6 @@
 //! The overlap of two sets of leaders.
 
-/// How many items are among the first k by both of two rankings, and by either.
+/// The numbers of items among the first k by both of two rankings, and by either.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TopSets {
     /// Items that both rankings put among the first k.

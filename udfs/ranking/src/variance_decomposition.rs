@@ -1,4 +1,4 @@
-//! How much of a table of scores two factors explain, each alone, together, and with their interaction.
+//! The share of the variance of scores that two factors explain, each alone, together, and with their interaction.
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
@@ -20,7 +20,7 @@ pub struct Observation {
     pub block: u32,
 }
 
-/// What is done to the scores of a block before they are compared with those of others.
+/// The scaling of the scores of a block before they are compared with those of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Normalization {
     /// Minus the mean, over the population deviation; a block without deviation is 0.
@@ -44,13 +44,13 @@ impl Normalization {
 pub struct Decomposition {
     /// The number of scores.
     pub observations: usize,
-    /// What the first factor explains alone.
+    /// The share of the first factor alone.
     pub first: Option<f64>,
-    /// What the second factor explains alone.
+    /// The share of the second factor alone.
     pub second: Option<f64>,
-    /// What the effects of both explain, added.
+    /// The share of both effects, added.
     pub additive: Option<f64>,
-    /// What a mean of its own for each combination of levels explains.
+    /// The share of a mean of its own for each combination of levels.
     pub interaction: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! How much a model's rank varies.
+//! The variation of a model's rank.
 
 use crate::ranks::compare;
 

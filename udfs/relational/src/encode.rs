@@ -8,7 +8,7 @@ use crate::{Database, Error, Table, Text, Values};
 /// Rows of a block of work.
 const BLOCK: usize = 1 << 10;
 
-/// What becomes of a column.
+/// The encoding of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Encoding {
     /// One feature: how many standard deviations the number lies above the mean of its column. A NULL has none.
@@ -48,11 +48,11 @@ pub struct FeatureBlock {
     pub table: usize,
     /// The column.
     pub column: usize,
-    /// What becomes of it.
+    /// Its encoding.
     pub encoding: Encoding,
     /// The first of its features, from 0 on.
     pub first: usize,
-    /// How many it has.
+    /// Their number.
     pub width: usize,
 }
 
@@ -120,7 +120,7 @@ pub fn encode(
     Ok(Features { width, blocks, rows })
 }
 
-/// What becomes of each column, and the number of features.
+/// The encoding of each column, and the number of features.
 fn plan(
     database: &Database,
     used: &[Vec<Option<&'static str>>],

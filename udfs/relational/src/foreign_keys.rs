@@ -5,41 +5,13 @@ use std::collections::HashSet;
 
 use bonnet_graph::Monitor;
 
+use crate::keys::{ForeignKey, PrimaryKey};
 use crate::names::{self, Reference, reference, words};
 use crate::primary_keys::is_unique;
-use crate::{Database, Error, Links, PrimaryKey, Table, Values, resolve};
+use crate::{Database, Error, Links, Table, Values, resolve};
 
 /// The texts of which is asked whether two columns together could name them.
 const SAMPLE: usize = 64;
-
-/// Columns whose values name rows of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignKey {
-    /// The table that refers.
-    pub from: usize,
-    /// Its columns.
-    pub columns: Vec<usize>,
-    /// The table that is referred to.
-    pub to: usize,
-    /// Its columns, as many as refer; several against one of texts are joined by a blank.
-    pub to_columns: Vec<usize>,
-    /// The name of the edges' type; without one it is made of the table and its columns.
-    pub name: Option<String>,
-    /// Whether it was declared rather than found.
-    pub declared: bool,
-}
-
-impl ForeignKey {
-    /// A found key between two tables, still without columns.
-    pub fn new(from: usize, to: usize) -> Self {
-        Self { from, columns: Vec::new(), to, to_columns: Vec::new(), name: None, declared: false }
-    }
-
-    /// Whether one column of texts stands against several columns.
-    pub fn is_joined(&self) -> bool {
-        self.columns.len() == 1 && self.to_columns.len() > 1
-    }
-}
 
 /// The foreign keys of a database that were found.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -55,7 +27,7 @@ pub struct FoundKeys {
 pub struct Refused {
     /// The key that the name suggests.
     pub key: ForeignKey,
-    /// What the values say; empty where they cannot be compared.
+    /// The rows that the values join; empty where they cannot be compared.
     pub links: Links,
 }
 
@@ -131,9 +103,9 @@ fn enough(links: &Links, coverage: f64) -> bool {
     !links.pairs.is_empty() && links.coverage().is_some_and(|share| share >= coverage)
 }
 
-/// What a column's name suggests.
+/// The key that a column's name suggests.
 struct Candidate {
-    /// How close the name is; the larger, the closer.
+    /// The closeness of the name; the larger, the closer.
     rank: (Reference, bool, usize),
     key: ForeignKey,
 }

@@ -28,6 +28,7 @@
 mod encode;
 mod error;
 mod foreign_keys;
+mod keys;
 mod names;
 mod primary_keys;
 mod resolve;
@@ -39,8 +40,9 @@ mod text;
 
 pub use encode::{Encoding, FeatureBlock, FeatureRows, Features, encode};
 pub use error::Error;
-pub use foreign_keys::{ForeignKey, FoundKeys, Refused, foreign_keys};
-pub use primary_keys::{PrimaryKey, primary_keys};
+pub use foreign_keys::{FoundKeys, Refused, foreign_keys};
+pub use keys::{ForeignKey, PrimaryKey};
+pub use primary_keys::primary_keys;
 pub use resolve::{Links, resolve};
 pub use schema_graph::SchemaGraph;
 #[cfg(feature = "sql")]

@@ -35,7 +35,7 @@ fn is_singular(word: &str, plural: &str) -> bool {
         || plural.strip_suffix("ies").is_some_and(|stem| word.strip_suffix('y') == Some(stem))
 }
 
-/// What is left of a column's words in front of a table's name in the singular, and behind it.
+/// The words of a column in front of a table's name in the singular, and behind it.
 fn around<'a>(column: &'a [String], table: &[String], at: usize) -> Option<(&'a [String], &'a [String])> {
     let (last, first) = table.split_last()?;
     let end = at + table.len();
@@ -43,7 +43,7 @@ fn around<'a>(column: &'a [String], table: &[String], at: usize) -> Option<(&'a 
     fits.then(|| (&column[..at], &column[end..]))
 }
 
-/// How closely a column's name refers to a table.
+/// The closeness of a column's name to that of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reference {
     /// A role in front of the name: `home_team_id`.

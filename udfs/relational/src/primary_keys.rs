@@ -4,18 +4,10 @@ use std::collections::HashSet;
 
 use bonnet_graph::Monitor;
 
+use crate::keys::PrimaryKey;
 use crate::names::{is_word_for_key, names_own_key, words};
 use crate::resolve::KeyRows;
 use crate::{Database, Error, Table, Values};
-
-/// The columns of a table's primary key, in order; none for a table whose rows are named by their number.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PrimaryKey {
-    /// Positions of columns.
-    pub columns: Vec<usize>,
-    /// Whether it was declared rather than found.
-    pub declared: bool,
-}
 
 /// The primary key of every table. A declared one must hold; else it is the first of these columns whose values are there
 /// and all different: one called `id`, one called like its table (`driverId` of `drivers`), the first column.

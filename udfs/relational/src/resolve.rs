@@ -4,18 +4,19 @@ use std::collections::HashMap;
 
 use bonnet_graph::{Monitor, Reservation};
 
-use crate::{Database, Error, ForeignKey, Texts, Values};
+use crate::keys::ForeignKey;
+use crate::{Database, Error, Texts, Values};
 
-/// RowsByKey between two looks at the monitor.
+/// Rows between two looks at the monitor.
 const BLOCK: usize = 1 << 14;
 
-/// How many values that name no row are shown.
+/// The number of values that name no row in an error.
 const EXAMPLES: usize = 3;
 
 /// No row.
 const NONE: u32 = u32::MAX;
 
-/// What a foreign key joins.
+/// The rows that a foreign key joins.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Links {
     /// Pairs of a referring row and the row that it names, in the order of the referring rows.
@@ -73,7 +74,7 @@ pub fn resolve(database: &Database, key: &ForeignKey, monitor: &dyn Monitor) -> 
     Ok(links)
 }
 
-/// What a referring row's key says.
+/// The row that a referring row's key names.
 enum Answer {
     Row(u32),
     Null,
@@ -136,7 +137,7 @@ impl<'a> Numbers<'a> {
 pub(crate) struct KeyRows<'a> {
     parts: Vec<Numbers<'a>>,
     rows: RowsByKey,
-    /// RowsByKey with a NULL in the key: nobody can refer to them.
+    /// Rows with a NULL in the key: nobody can refer to them.
     nulls: usize,
     /// A row whose key an earlier row has.
     repeated: Option<usize>,

@@ -169,7 +169,7 @@ impl Values {
         }
     }
 
-    /// What the values are, for errors.
+    /// The type of the values, for errors.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Integers(_) => "integers",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// How the texts of a row become numbers.
+/// The encoding of a row's texts as numbers.
 #[derive(Debug, Clone, Copy)]
 pub enum Text<'a> {
     /// Hashed trigrams in a vector of this many numbers: a stand-in that knows spelling, not meaning.

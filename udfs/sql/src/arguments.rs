@@ -10,27 +10,19 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::operator::usage_error;
+use crate::body::Kind;
+use crate::error::usage_error;
 use crate::options::OptionValue;
-use crate::registry::{Function, Kind, Parameter, ParameterKind};
-
-/// Where a call stands, which decides what it takes: an edge function takes columns over a window, a relation in FROM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Among expressions.
-    Expression,
-    /// In FROM.
-    From,
-}
+use crate::registry::{Function, OptionType, Parameter, ParameterKind, Place};
 
 /// The arguments of a call by parameter, as positions in the list of arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arguments {
-    /// What the function takes in this place, in positional order.
+    /// The function's parameters in this place, in positional order.
     pub parameters: Vec<Parameter>,
     /// The arguments of each parameter: none where it is left out, several where it is variadic.
     pub given: Vec<Vec<usize>>,
-    /// Whether the first argument is a relation with a row of a generator's parameters a graph.
+    /// Whether the first argument is a relation of a generator's parameters, a row for each graph.
     pub of_relation: bool,
     /// Options by name beyond the parameters, where the function takes any.
     pub open: Vec<(String, usize)>,
@@ -132,8 +124,8 @@ impl Arguments {
         self.parameters.iter().zip(self.given.iter().map(Vec::as_slice))
     }
 
-    /// The arguments by position alone. One that was skipped has its default, NULL where it has none; those behind the
-    /// last one given stay away.
+    /// The arguments by position alone. One that was skipped has its default, NULL where it has none; those after the
+    /// last one given are omitted.
     pub fn positional(&self, args: &[FunctionArg]) -> Vec<FunctionArg> {
         let count = self.given.iter().rposition(|given| !given.is_empty()).map_or(0, |last| last + 1);
         let mut values = Vec::with_capacity(args.len().max(count));
@@ -156,7 +148,7 @@ pub fn value(arg: &FunctionArg) -> &FunctionArgExpr {
     }
 }
 
-/// ` (Line: 1, Column: 8)`: where in the statement something is wrong; nothing where that is not known.
+/// The position of an error in the statement, ` (Line: 1, Column: 8)`; empty where it is unknown.
 pub fn position(span: Span) -> String {
     match span.start.line {
         0 => String::new(),
@@ -164,7 +156,7 @@ pub fn position(span: Span) -> String {
     }
 }
 
-/// Refuses a value that is no constant.
+/// Fails unless a value is a constant.
 ///
 /// # Errors
 /// If the value is a wildcard, or reads columns or tables.
@@ -185,6 +177,29 @@ pub(crate) fn not_constant<T>(function: &Function, parameter: &str, value: &Func
     };
     let place = position(value.span());
     usage_error(format!("{}: {parameter} must be a constant, not {value}{hint}{place}", function.name))
+}
+
+/// The option in its parameter's type. Of a generator, NULL stands only for one that may be left out.
+pub(crate) fn checked(function: &Function, name: &str, kind: OptionType, value: OptionValue) -> Result<OptionValue> {
+    let may_be_null =
+        || function.kind() != Kind::Generator || function.parameter(name).is_none_or(|parameter| parameter.optional);
+    let expected = match (kind, &value) {
+        (_, OptionValue::Null) if may_be_null() => return Ok(value),
+        (OptionType::Boolean, OptionValue::Boolean(_))
+        | (OptionType::Integer, OptionValue::Integer(_))
+        | (OptionType::Number, OptionValue::Number(_))
+        | (OptionType::NumberOrText, OptionValue::Number(_) | OptionValue::Text(_))
+        | (OptionType::Text, OptionValue::Text(_)) => return Ok(value),
+        (OptionType::Number | OptionType::NumberOrText, OptionValue::Integer(value)) => {
+            return Ok(OptionValue::Number(*value as f64));
+        }
+        (OptionType::Boolean, _) => "true or false",
+        (OptionType::Integer, _) => "a whole number",
+        (OptionType::Number, _) => "a number",
+        (OptionType::Text, _) => "a text",
+        (OptionType::NumberOrText, _) => "a number or a text",
+    };
+    usage_error(format!("{}: {name} => {value}: expected {expected}", function.name))
 }
 
 /// Whether an expression is free of columns and subqueries.

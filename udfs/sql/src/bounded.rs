@@ -27,24 +27,24 @@ const SMALL: usize = 1 << 20;
 /// The most bytes of text, or items of lists, of a column: its offsets are 32 bits wide.
 const MOST: usize = i32::MAX as usize;
 
-/// How a function's value grows with its arguments.
+/// How the size of a function's value grows with its arguments; each variant names the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Growth {
-    /// A text, and how often.
+    /// A text and a count.
     Repeat,
-    /// A text, its length in characters, and what fills it.
+    /// A text, its new length in characters, and the fill.
     Pad,
     /// Start, stop and step.
     Series,
-    /// A value, and how often.
+    /// A value and a count.
     RepeatValue,
-    /// A list, its new length, and what fills it.
+    /// A list, its new length, and the fill.
     Resize,
     /// Texts one after another.
     Concat,
     /// A separator, then texts.
     Join,
-    /// A text, what is looked for in it, and what takes its place.
+    /// A text, a pattern, and its replacement.
     Replace,
 }
 
@@ -62,11 +62,11 @@ const FUNCTIONS: [(&str, Growth); 10] = [
     ("replace", Growth::Replace),
 ];
 
-/// What a call builds.
+/// The size of the column that a call builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Size {
     bytes: usize,
-    /// What the offsets of the column count: bytes of text, or items of lists.
+    /// The units that the column's offsets count: bytes of text, or items of lists.
     units: usize,
 }
 
@@ -206,7 +206,7 @@ pub fn build_texts<T>(
 }
 
 impl Growth {
-    /// The size of what a call builds, or somewhat more.
+    /// An upper bound on the size of the column that a call builds.
     fn size(self, args: &[ColumnarValue], rows: usize) -> Result<Size> {
         Ok(match (self, args) {
             (Self::Repeat, [text, count]) => {

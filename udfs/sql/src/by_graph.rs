@@ -26,9 +26,10 @@ use datafusion::physical_plan::{Distribution, ExecutionPlan, ExecutionPlanProper
 use futures::StreamExt;
 use tokio::sync::{OnceCell, mpsc};
 
+use crate::error::stopped;
 use crate::keys::{Key, KeyColumn};
-use crate::operator::{Binding, stopped};
-use crate::relation_exec::Launch;
+use crate::launch::Launch;
+use crate::operator::Binding;
 use crate::run::{Input, Output, wait};
 
 const GRAPH_ID: &str = "graph_id";
@@ -174,12 +175,12 @@ fn run_parts(
         }
         Ok(())
     };
-    while let Some(mut part) = wait(launch.runtime(), &reading, parts.next())? {
+    while let Some(mut part) = wait(&launch.runtime, &reading, parts.next())? {
         reading.check().map_err(stopped)?;
         if let Some((input, whole)) = &beside {
             let plan = &launch.inputs[*input];
             let read = whole.get_or_try_init(|| collect(Arc::clone(plan), Arc::clone(&launch.context)));
-            part.insert(*input, wait(launch.runtime(), &reading, read)?.clone());
+            part.insert(*input, wait(&launch.runtime, &reading, read)?.clone());
         }
         let inputs = part
             .into_iter()
@@ -227,7 +228,7 @@ struct SortedRows {
     rows: SendableRecordBatchStream,
     /// The position of `graph_id`.
     id: usize,
-    /// What was read and not taken, with its ids.
+    /// The batches that were read and not taken, with their ids.
     read: VecDeque<(RecordBatch, KeyColumn)>,
     count: usize,
     ended: bool,

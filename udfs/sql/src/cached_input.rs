@@ -1,4 +1,4 @@
-//! How a call finds its graph in the cache, and puts it there.
+//! The requests of calls to the graph cache.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use bonnet_graph::Monitor;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
-use crate::GraphTables;
+use crate::error::stopped;
 use crate::graph_cache::{GraphCacheAccess, GraphKey, Lookup};
+use crate::graphs::GraphTables;
 use crate::input_graph::InputGraph;
 use crate::keys::KeyColumn;
-use crate::operator::stopped;
 use crate::run::Run;
-use crate::sources::{TableVersion, WholeTable};
+use crate::table_version::{TableVersion, WholeTable};
 
-/// A call's graph, by the columns of tables that it is made of.
+/// The request for a call's graph, by the columns of tables that it is built from.
 pub(crate) struct CacheRequest {
     key: GraphKey,
     access: GraphCacheAccess,
@@ -79,7 +79,7 @@ impl CacheRequest {
             let before = host.reserved();
             let found = self.to_cache(build(run)?, run)?;
             if matches!(found, Lookup::Cached(_)) {
-                // What reading took is free again: the graph itself is the cache's.
+                // Memory reserved for reading is free again: that of the graph itself is the cache's.
                 host.release(host.reserved() - before);
             }
             Ok(found)

@@ -1,4 +1,4 @@
-//! Writing a plan's calls down and reading them back: what a distributed engine needs to ship them.
+//! The codec of the plan's calls: a distributed engine ships them as bytes.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct FunctionCodec {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Written {
+struct EncodedNode {
     function: String,
     options: Options,
     inputs: Vec<String>,
@@ -46,11 +46,11 @@ impl FunctionCodec {
         }
     }
 
-    fn read(&self, bytes: &[u8]) -> Result<Written> {
-        let written: Written =
+    fn read(&self, bytes: &[u8]) -> Result<EncodedNode> {
+        let encoded: EncodedNode =
             serde_json::from_slice(bytes).map_err(|error| internal_datafusion_err!("not one of our calls: {error}"))?;
         let here = self.graphs.references();
-        match written.graphs.iter().find(|graph| !here.contains(graph)) {
+        match encoded.graphs.iter().find(|graph| !here.contains(graph)) {
             Some(graph) => internal_err!(
                 "the plan was made with the graph {} ({} {}, version {}), which differs or is missing here",
                 graph.name,
@@ -58,21 +58,21 @@ impl FunctionCodec {
                 graph.location,
                 graph.version
             ),
-            None => Ok(written),
+            None => Ok(encoded),
         }
     }
 }
 
-fn write(written: &Written, bytes: &mut Vec<u8>) -> Result<()> {
-    serde_json::to_writer(bytes, written).map_err(|error| internal_datafusion_err!("cannot write the call: {error}"))
+fn write(encoded: &EncodedNode, bytes: &mut Vec<u8>) -> Result<()> {
+    serde_json::to_writer(bytes, encoded).map_err(|error| internal_datafusion_err!("cannot write the call: {error}"))
 }
 
 impl LogicalExtensionCodec for FunctionCodec {
     fn try_decode(&self, bytes: &[u8], inputs: &[LogicalPlan], _: &TaskContext) -> Result<Extension> {
-        let written = self.read(bytes)?;
-        let inputs = written.inputs.into_iter().zip(inputs.iter().cloned()).collect();
-        let function = self.function(&written.function)?;
-        let node = RelationNode::try_new(function, written.options, inputs, written.columns, written.run)?;
+        let encoded = self.read(bytes)?;
+        let inputs = encoded.inputs.into_iter().zip(inputs.iter().cloned()).collect();
+        let function = self.function(&encoded.function)?;
+        let node = RelationNode::try_new(function, encoded.options, inputs, encoded.columns, encoded.run)?;
         Ok(Extension { node: Arc::new(node) })
     }
 
@@ -80,7 +80,7 @@ impl LogicalExtensionCodec for FunctionCodec {
         let Some(node) = extension.node.as_any().downcast_ref::<RelationNode>() else {
             return internal_err!("{} is not a call of ours", extension.node.name());
         };
-        let written = Written {
+        let encoded = EncodedNode {
             function: node.function.name.to_owned(),
             options: node.options.clone(),
             inputs: node.input_names.clone(),
@@ -89,7 +89,7 @@ impl LogicalExtensionCodec for FunctionCodec {
             run: node.shared,
             graphs: self.graphs.references(),
         };
-        write(&written, bytes)
+        write(&encoded, bytes)
     }
 
     fn try_decode_table_provider(
@@ -120,15 +120,15 @@ impl PhysicalExtensionCodec for FunctionCodec {
         _: &TaskContext,
         _: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let written = self.read(bytes)?;
+        let encoded = self.read(bytes)?;
         // A run is shared within one process: read back, each reader runs by itself and computes what it reads.
         Ok(Arc::new(RelationExec::try_new(
-            self.function(&written.function)?,
-            written.options,
-            written.inputs,
+            self.function(&encoded.function)?,
+            encoded.options,
+            encoded.inputs,
             inputs.to_vec(),
-            written.columns.clone(),
-            written.columns,
+            encoded.columns.clone(),
+            encoded.columns,
             None,
             Arc::clone(&self.graphs),
         )?))
@@ -143,7 +143,7 @@ impl PhysicalExtensionCodec for FunctionCodec {
         let Some(node) = node.downcast_ref::<RelationExec>() else {
             return internal_err!("{} is not a call of ours", node.name());
         };
-        let written = Written {
+        let encoded = EncodedNode {
             function: node.function.name.to_owned(),
             options: node.options.clone(),
             inputs: node.input_names.clone(),
@@ -152,6 +152,6 @@ impl PhysicalExtensionCodec for FunctionCodec {
             run: node.shared.as_ref().map(|(run, _)| *run),
             graphs: node.graphs.references(),
         };
-        write(&written, bytes)
+        write(&encoded, bytes)
     }
 }

@@ -1,4 +1,4 @@
-//! What all functions inside expressions share: names, types of arguments, identity.
+//! The common part of all functions inside expressions: names, types of arguments, identity.
 
 use std::any::Any;
 use std::fmt;
@@ -11,9 +11,9 @@ use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{Signature, Volatility};
 use datafusion::physical_expr::expressions::Literal;
 
-use crate::operator::usage_error;
+use crate::arguments::checked;
+use crate::error::usage_error;
 use crate::options::{OptionValue, Options};
-use crate::planner::checked;
 use crate::registry::{Column, Function, OptionType, Parameter, ParameterKind};
 
 /// Name, signature and parameters of a function inside expressions. The statement's rewriting has put all arguments in
@@ -145,7 +145,7 @@ impl<B: ?Sized> Hash for Adapter<B> {
     }
 }
 
-/// What the interfaces for functions inside expressions all ask for; `$coerce` brings the arguments to their types.
+/// The methods that all interfaces for functions inside expressions ask for; `$coerce` brings the arguments to their types.
 macro_rules! common_methods {
     ($coerce:ident) => {
         fn name(&self) -> &str {

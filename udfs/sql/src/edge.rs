@@ -1,64 +1,23 @@
 //! The adapter for functions that answer one value per edge: a window function and a relation function, one operator.
 
-use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{Field, Schema};
 use bonnet_graph::Monitor;
-use datafusion::common::tree_node::Transformed;
-use datafusion::common::{Column, Result, ScalarValue, internal_err};
-use datafusion::logical_expr::expr::WindowFunction;
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, Window, WindowFunctionDefinition};
+use datafusion::common::{Result, ScalarValue, internal_err};
 use rayon::prelude::*;
 
+use crate::body::{EdgeFunction, EdgeKernel};
 use crate::cached_input::CacheRequest;
 use crate::columns::whole_column;
+use crate::error::{stopped, usage_error};
 use crate::graph_input::{InputGraphs, edge_schema, require_weight};
-use crate::host::Host;
-use crate::input_graph::InputGraph;
 use crate::keys::KeyColumn;
-use crate::node::RelationNode;
-use crate::operator::{Binding, Call, Operator, stopped, usage_error};
-use crate::options::{OptionValue, Options};
-use crate::planner::checked;
-use crate::registry::{Body, Function, Parameter, ParameterKind, Registry};
+use crate::operator::{Binding, Call, Operator};
+use crate::options::Options;
 use crate::run::Run;
-
-/// A function of the edges of one graph.
-pub trait EdgeFunction: Debug + Send + Sync {
-    /// The type of a value.
-    fn data_type(&self) -> DataType;
-
-    /// What computes the values, with these options. Called at planning.
-    ///
-    /// # Errors
-    /// For an option out of its range.
-    fn bind(&self, options: &Options) -> Result<EdgeKernel>;
-}
-
-/// Computes one value for each of [`InputGraph::arcs`], NULL for a loop. Called in the kernel threads, for many graphs at
-/// once.
-pub type EdgeKernel = Box<dyn Fn(&InputGraph, &Host) -> Result<ArrayRef> + Send + Sync>;
-
-/// The column that holds the row's weight, or the like, in the FROM spelling is named as the parameter.
-const SRC: &str = "src";
-const DST: &str = "dst";
-
-/// The FROM spelling takes the edges instead of their columns; an optional column such as `weight` becomes the name of
-/// a column.
-pub(crate) fn relation_parameters(function: &Function) -> Vec<Parameter> {
-    let edges = Parameter::relation("edges", "The edges: src, dst, and any other columns, which are carried through.");
-    let rest = function.parameters.iter().filter(|parameter| !matches!(parameter.name, SRC | DST)).map(|parameter| {
-        match parameter.kind {
-            ParameterKind::Column(_) => Parameter { kind: ParameterKind::Name, ..parameter.clone() },
-            _ => parameter.clone(),
-        }
-    });
-    std::iter::once(edges).chain(rest).collect()
-}
 
 /// The operator behind both spellings of an edge function.
 ///
@@ -85,8 +44,8 @@ impl EdgeOperator {
             None => vec!["graph_id".to_owned()],
         };
         Ok(Columns {
-            src: named("@src", SRC)?,
-            dst: named("@dst", DST)?,
+            src: named("@src", "src")?,
+            dst: named("@dst", "dst")?,
             partition,
             weight: options.text("weight")?.map(str::to_owned),
             value: named("@value", self.name)?,
@@ -219,109 +178,4 @@ fn view(columns: &Columns, batches: &[RecordBatch]) -> Result<RecordBatch> {
         fields.extend(whole(weight)?.map(|column| (weight.as_str(), column, true)));
     }
     Ok(RecordBatch::try_from_iter_with_nullable(fields)?)
-}
-
-/// Replaces the edge functions of a window node by operators under what is left of it.
-pub(crate) fn replace_window(window: Window, registry: &Registry) -> Result<Transformed<LogicalPlan>> {
-    let is_edge = |expr: &Expr| edge_function(expr, registry).is_some();
-    if !window.window_expr.iter().any(is_edge) {
-        return Ok(Transformed::no(LogicalPlan::Window(window)));
-    }
-    let names: Vec<String> = window.window_expr.iter().map(|expr| expr.schema_name().to_string()).collect();
-    let mut plan = window.input.as_ref().clone();
-    let mut others = Vec::new();
-    for (expr, name) in window.window_expr.iter().zip(&names) {
-        match edge_function(expr, registry) {
-            Some((function, call)) => plan = replace_call(plan, function, call, name)?,
-            None => others.push(expr.clone()),
-        }
-    }
-    if !others.is_empty() {
-        plan = LogicalPlanBuilder::from(plan).window(others)?.build()?;
-    }
-    // The node's schema: the input's columns, then one for each window expression in its order.
-    let input = window.input.schema().iter().map(|(qualifier, field)| Expr::Column(Column::from((qualifier, field))));
-    let output = input.chain(names.iter().map(|name| Expr::Column(Column::new_unqualified(name.clone()))));
-    Ok(Transformed::yes(LogicalPlanBuilder::from(plan).project(output.collect::<Vec<_>>())?.build()?))
-}
-
-fn edge_function<'a>(expr: &'a Expr, registry: &Registry) -> Option<(Arc<Function>, &'a WindowFunction)> {
-    let expr = match expr {
-        Expr::Alias(alias) => alias.expr.as_ref(),
-        expr => expr,
-    };
-    let Expr::WindowFunction(call) = expr else { return None };
-    let WindowFunctionDefinition::WindowUDF(udf) = &call.fun else { return None };
-    let function = registry.get(udf.name()).filter(|function| matches!(function.body, Body::Edge(_)))?;
-    Some((Arc::clone(function), call))
-}
-
-/// The operator for one call: its arguments become columns of a projection, which the operator drops again.
-fn replace_call(plan: LogicalPlan, function: Arc<Function>, call: &WindowFunction, name: &str) -> Result<LogicalPlan> {
-    let params = &call.params;
-    if !params.order_by.is_empty() {
-        return usage_error(format!("{name}: ORDER BY means nothing to an edge function; leave it out of OVER"));
-    }
-    if params.distinct || params.filter.is_some() {
-        return usage_error(format!("{name}: an edge function takes no DISTINCT and no FILTER"));
-    }
-    let mut options = Options::default();
-    let mut columns: BTreeMap<String, Expr> = BTreeMap::new();
-    for parameter in function.parameters.iter().skip(params.args.len()) {
-        if let ParameterKind::Option(_) = parameter.kind {
-            options.insert(parameter.name, parameter.default.clone());
-        }
-    }
-    for (parameter, arg) in function.parameters.iter().zip(&params.args) {
-        let column = format!("__{}", parameter.name);
-        match (&parameter.kind, arg) {
-            (ParameterKind::Column(_), arg) if parameter.optional && is_null(arg) => {}
-            (ParameterKind::Column(_), arg) => {
-                let option = match parameter.name {
-                    SRC => "@src",
-                    DST => "@dst",
-                    other => other,
-                };
-                options.insert(option, OptionValue::Text(column.clone()));
-                columns.insert(column, arg.clone());
-            }
-            // Left out before an argument that is given.
-            (ParameterKind::Option(_), arg)
-                if parameter.optional && parameter.default == OptionValue::Null && is_null(arg) =>
-            {
-                options.insert(parameter.name, OptionValue::Null);
-            }
-            (ParameterKind::Option(kind), Expr::Literal(value, _)) => {
-                let value = OptionValue::from_scalar(value);
-                let Some(value) = value else {
-                    return usage_error(format!("{name}: {} must be a constant", parameter.name));
-                };
-                options.insert(parameter.name, checked(&function, parameter.name, *kind, value)?);
-            }
-            _ => return usage_error(format!("{name}: {} must be a constant", parameter.name)),
-        }
-    }
-    for (i, partition) in params.partition_by.iter().enumerate() {
-        columns.insert(format!("__partition_{i}"), partition.clone());
-    }
-    options.insert("@partition", OptionValue::Integer(params.partition_by.len() as i64));
-    options.insert("@value", OptionValue::Text(name.to_owned()));
-
-    let own: Vec<Expr> =
-        plan.schema().iter().map(|(qualifier, field)| Expr::Column(Column::from((qualifier, field)))).collect();
-    let arguments = columns.into_iter().map(|(name, expr)| expr.alias(name));
-    let input = LogicalPlanBuilder::from(plan).project(own.iter().cloned().chain(arguments))?.build()?;
-    let node = RelationNode::try_new(function, options, vec![("edges".to_owned(), input)], None, None)?;
-    let plan = LogicalPlan::Extension(Extension { node: Arc::new(node) });
-    let value = Expr::Column(Column::new_unqualified(name));
-    LogicalPlanBuilder::from(plan).project(own.into_iter().chain([value]))?.build()
-}
-
-/// Whether an argument is NULL, also within the casts that type coercion puts around it.
-fn is_null(arg: &Expr) -> bool {
-    match arg {
-        Expr::Literal(value, _) => value.is_null(),
-        Expr::Cast(cast) => is_null(&cast.expr),
-        _ => false,
-    }
 }

@@ -7,8 +7,10 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Result;
 
-use crate::operator::{Binding, Call, usage_error};
-use crate::registry::{Body, Function, Parameter};
+use crate::body::Body;
+use crate::error::usage_error;
+use crate::operator::{Binding, Call};
+use crate::registry::{Function, Parameter};
 use crate::run::Run;
 
 /// The registration of `flatten`.
@@ -71,7 +73,7 @@ fn bind(call: &Call) -> Result<Binding> {
         }
         fields.push(field);
     }
-    // All columns of the input are repeated: they are all read, unless nobody reads them above.
+    // All columns of the input are repeated: they are all read, unless the plan above drops them.
     let reads = input.schema.fields().iter().map(|field| field.name().clone()).collect();
     Ok(Binding::new(Arc::new(Schema::new(fields)), vec![reads], move |run| flatten_rows(&name, run)))
 }

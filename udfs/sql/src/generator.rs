@@ -1,11 +1,9 @@
 //! The adapter for functions that make graphs: from constants, or one graph a row of a relation of parameters.
 
-use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Float32Array, Int64Array, ListArray, RecordBatch, UInt32Array};
-use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bonnet_graph::{Monitor, Reservation};
@@ -13,62 +11,18 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::TaskContext;
 use futures::TryStreamExt;
 
-use crate::columns::whole_column;
-use crate::planner::checked;
-use crate::{
-    Binding, Call, Function, GraphResolver, Operator, OptionValue, Options, ParameterKind, Run, stopped, usage_error,
-};
+use crate::arguments::checked;
+use crate::body::Generator;
+use crate::error::{stopped, usage_error};
+use crate::generated_graph::{GeneratedGraph, edge_columns};
+use crate::generator_inputs::GeneratorInputs;
+use crate::graphs::GraphResolver;
+use crate::operator::{Binding, Call, Operator};
+use crate::options::{OptionValue, Options};
+use crate::registry::{Function, ParameterKind};
+use crate::run::Run;
 
-/// A graph that a generator made. Nodes are `0..n_nodes`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GeneratedGraph {
-    /// The number of nodes.
-    pub n_nodes: usize,
-    /// The edges, each once.
-    pub edges: Vec<(u32, u32)>,
-    /// The class of each node.
-    pub labels: Option<Vec<i64>>,
-    /// The number of features of a node, and all features row by row.
-    pub features: Option<(usize, Vec<f32>)>,
-}
-
-/// A function that makes a graph of constants, and of what its relations and its graph hold.
-pub trait Generator: Debug + Send + Sync {
-    /// The columns that are read of the relation given for a parameter; those without a `?` have to be there. A parameter
-    /// that is a graph has the relations `nodes` and `edges`.
-    fn reads(&self, _parameter: &str) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Makes the graph. The options are checked against the parameters' types.
-    fn generate(&self, options: &Options, sources: &Sources, monitor: &dyn Monitor) -> Result<GeneratedGraph>;
-}
-
-/// The rows that a generator reads: those of its relations, by parameter, and the tables of its graph.
-#[derive(Debug, Clone, Default)]
-pub struct Sources {
-    relations: Vec<(String, Vec<RecordBatch>)>,
-}
-
-impl Sources {
-    /// The rows of the relation given for a parameter, or of a table of the graph; `None` where none is given.
-    pub fn get(&self, parameter: &str) -> Option<&[RecordBatch]> {
-        self.relations.iter().find(|(name, _)| name == parameter).map(|(_, batches)| batches.as_slice())
-    }
-
-    /// Adds the rows of a relation.
-    pub fn insert(&mut self, parameter: &str, batches: Vec<RecordBatch>) {
-        self.relations.push((parameter.to_owned(), batches));
-    }
-
-    /// A column of a relation in one piece; `None` where there is no such relation, column or row.
-    ///
-    /// # Errors
-    /// If the pieces do not fit together.
-    pub fn column(&self, parameter: &str, name: &str) -> Result<Option<ArrayRef>> {
-        self.get(parameter).map_or(Ok(None), |batches| whole_column(batches, name))
-    }
-
+impl GeneratorInputs {
     /// Adds the tables of the graph that an option of the generator names, if one does: the columns that the generator
     /// reads of `nodes` and `edges`.
     ///
@@ -122,52 +76,6 @@ fn columns_of(reads: &[&str], schema: &Schema, what: &str) -> Result<Vec<String>
     Ok(columns)
 }
 
-/// Edges as columns `src`, `dst`.
-fn edge_columns(edges: &[(u32, u32)]) -> (ArrayRef, ArrayRef) {
-    let end = |pick: fn(&(u32, u32)) -> u32| -> ArrayRef {
-        Arc::new(Int64Array::from_iter_values(edges.iter().map(|edge| i64::from(pick(edge)))))
-    };
-    (end(|edge| edge.0), end(|edge| edge.1))
-}
-
-impl GeneratedGraph {
-    /// The bytes that it holds.
-    pub fn bytes(&self) -> usize {
-        let labels = self.labels.as_ref().map_or(0, |labels| size_of_val(labels.as_slice()));
-        let features = self.features.as_ref().map_or(0, |(_, values)| size_of_val(values.as_slice()));
-        size_of_val(self.edges.as_slice()) + labels + features
-    }
-
-    /// The bytes of its tables: keys are twice as wide there, nodes have one too, and lists of features say where they end.
-    pub fn table_bytes(&self) -> usize {
-        let ends = if self.features.is_some() { 4 * self.n_nodes } else { 0 };
-        self.bytes() + size_of_val(self.edges.as_slice()) + 8 * self.n_nodes + ends
-    }
-
-    /// The table `edges`: `src, dst`.
-    pub fn edges(&self) -> Result<RecordBatch> {
-        let (src, dst) = edge_columns(&self.edges);
-        Ok(RecordBatch::try_from_iter_with_nullable([("src", src, true), ("dst", dst, true)])?)
-    }
-
-    /// The table `nodes`: `node`, and `label` and `features` where the generator makes them.
-    pub fn nodes(&self) -> Result<RecordBatch> {
-        let node: ArrayRef = Arc::new(Int64Array::from_iter_values(0..self.n_nodes as i64));
-        let mut columns = vec![("node", node, true)];
-        if let Some(labels) = &self.labels {
-            columns.push(("label", Arc::new(Int64Array::from(labels.clone())), true));
-        }
-        if let Some((width, values)) = &self.features {
-            let offsets: Vec<i32> = (0..=self.n_nodes as i32).map(|node| node * *width as i32).collect();
-            let item = Arc::new(Field::new("item", DataType::Float32, true));
-            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-            let list = ListArray::try_new(item, offsets, Arc::new(Float32Array::from(values.clone())), None)?;
-            columns.push(("features", Arc::new(list), true));
-        }
-        Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
-    }
-}
-
 /// The input that holds one graph's constants a row.
 pub(crate) const PARAMETERS: &str = "parameters";
 
@@ -201,24 +109,24 @@ impl GeneratorOperator {
     }
 
     /// The rows of the call's relations but that of parameters.
-    fn relations(&self, call: &Call, run: &mut Run) -> Result<Sources> {
-        let mut sources = Sources::default();
+    fn relations(&self, call: &Call, run: &mut Run) -> Result<GeneratorInputs> {
+        let mut inputs = GeneratorInputs::default();
         for (position, input) in call.inputs.iter().enumerate().filter(|(_, input)| input.name != PARAMETERS) {
-            sources.insert(&input.name, run.collect(position)?);
+            inputs.insert(&input.name, run.collect(position)?);
         }
-        Ok(sources)
+        Ok(inputs)
     }
 
     /// The graph of these constants.
-    fn make(&self, options: &Options, relations: &Sources, run: &Run) -> Result<GeneratedGraph> {
-        let mut sources = relations.clone();
+    fn make(&self, options: &Options, relations: &GeneratorInputs, run: &Run) -> Result<GeneratedGraph> {
+        let mut inputs = relations.clone();
         let graphs = Arc::clone(run.graphs());
-        run.wait(sources.read_graph(&self.function, self.generator.as_ref(), options, graphs.as_ref(), run.context()))?;
-        let bytes = ["nodes", "edges"].iter().filter_map(|table| sources.get(table)).flatten();
+        run.wait(inputs.read_graph(&self.function, self.generator.as_ref(), options, graphs.as_ref(), run.context()))?;
+        let bytes = ["nodes", "edges"].iter().filter_map(|table| inputs.get(table)).flatten();
         let _room =
             Reservation::new(run.host(), bytes.map(RecordBatch::get_array_memory_size).sum()).map_err(stopped)?;
         let host = run.host();
-        run.install(|| self.generator.generate(options, &sources, host))
+        run.install(|| self.generator.generate(options, &inputs, host))
     }
 
     /// The graphs of the first of some rows: one, or as many as have about [`TOGETHER`] edges.
@@ -227,7 +135,7 @@ impl GeneratorOperator {
         call: &Call,
         batch: &RecordBatch,
         rows: Range<usize>,
-        relations: &Sources,
+        relations: &GeneratorInputs,
         run: &Run,
     ) -> Result<Vec<GeneratedGraph>> {
         let reads_graph = self.function.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Graph);

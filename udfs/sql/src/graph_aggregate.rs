@@ -9,14 +9,14 @@ use arrow::datatypes::{DataType, Field, Float64Type, Int64Type};
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
+use crate::body::{Body, RowsFunction, RowsKernel};
+use crate::error::{named_error, stopped};
 use crate::grouped_rows::GroupedRows;
 use crate::keys::{KeyColumn, KeyIndex};
-use crate::operator::{named_error, stopped};
 use crate::options::Options;
-use crate::registry::{Body, Function, Parameter};
-use crate::rows::{RowsFunction, RowsKernel};
+use crate::registry::{Function, Parameter};
 
-/// What a function of a graph answers, as a column with NULL for a group without rows.
+/// The answer of a function of a graph, as a column with NULL for a group without rows.
 pub trait GraphValue: Send + Sized {
     /// The type of the column.
     fn data_type() -> DataType;

@@ -2,7 +2,7 @@
 //! version of its tables.
 //!
 //! The sessions of an engine share one cache. A graph's memory is reserved from the engine's pool as long as it is cached
-//! or in use; the pool drops graphs that nobody uses before it refuses memory to a query.
+//! or in use; the pool drops unused graphs before it refuses memory to a query.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -14,15 +14,15 @@ use bonnet_graph::{Graph, Monitor, Stopped};
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
-use crate::host::{Host, out_of_memory};
+use crate::error::{out_of_memory, stopped};
+use crate::host::Host;
 use crate::keys::KeyIndex;
-use crate::operator::stopped;
-use crate::sources::TableVersion;
+use crate::table_version::TableVersion;
 
-/// How often a call that waits for another one's graph looks whether its query goes on.
+/// How often a call that waits for another call's graph checks whether its query is cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a graph is made of: columns of versions of tables.
+/// The key of a cached graph: the columns that it is built from, of tables at a version.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct GraphKey {
     pub(crate) edges: TableVersion,
@@ -59,13 +59,13 @@ pub(crate) struct CachedGraph {
     pub(crate) weights: Option<Float64Array>,
     /// The undirected simple graph, once a function has asked for it.
     pub(crate) graph: Arc<OnceLock<Graph>>,
-    /// What functions have made of it, by type.
+    /// Structures that functions have derived from it, by type.
     parts: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     memory: MemoryReservation,
 }
 
 impl CachedGraph {
-    /// A graph whose parts are there, if the pool has room for them.
+    /// A graph of these parts, if the pool has room for them.
     pub(crate) fn new(
         keys: Arc<KeyIndex>,
         arcs: Arc<Vec<(u32, u32)>>,
@@ -90,13 +90,13 @@ impl CachedGraph {
         self.memory.shrink(bytes);
     }
 
-    /// What a function has made of it and kept here.
+    /// The derived structure of this type, if one is kept.
     pub(crate) fn part<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(parts.get(&TypeId::of::<T>())?).downcast().ok()
     }
 
-    /// Keeps what a function has made of it, if the pool has room and no other call was faster.
+    /// Keeps a derived structure, if the pool has room and no other call was faster.
     pub(crate) fn keep<T: Any + Send + Sync>(&self, part: &Arc<T>, bytes: usize) {
         if self.memory.try_grow(bytes).is_err() {
             return;
@@ -121,7 +121,7 @@ impl CachedGraph {
 #[derive(Debug, Default)]
 pub struct GraphCache {
     state: Mutex<State>,
-    /// Notified when a graph is built, or is not.
+    /// Notified when a graph is built, or building it fails.
     built: Condvar,
 }
 
@@ -134,7 +134,7 @@ struct State {
 
 #[derive(Debug)]
 enum Slot {
-    /// A call is at it.
+    /// A call is building the graph.
     Building,
     Built {
         graph: Arc<CachedGraph>,
@@ -144,7 +144,7 @@ enum Slot {
     },
 }
 
-/// A session's share in the cache. An extension of the session's configuration.
+/// A session's access to the cache. An extension of the session's configuration.
 #[derive(Debug, Clone)]
 pub struct GraphCacheAccess {
     /// The engine's cache.
@@ -164,17 +164,17 @@ pub struct CachedGraphRow {
     pub nodes: usize,
     /// The number of rows of edges that have both ends.
     pub edges: usize,
-    /// What it takes of the engine's memory.
+    /// The bytes that it takes of the engine's memory.
     pub bytes: usize,
     /// How many calls have used it beside the one that built it.
     pub hits: u64,
 }
 
-/// What a call that looks for a graph finds.
+/// The result of looking a graph up.
 pub(crate) enum Lookup<T> {
     /// A graph of the cache, perhaps one that the call has built.
     Cached(Arc<CachedGraph>),
-    /// What the call has built for itself.
+    /// The graph that the call has built for itself.
     Own(T),
 }
 
@@ -240,19 +240,18 @@ impl GraphCache {
         drop(state);
     }
 
-    /// Drops the graphs that were used longest ago until all take no more than `limit` bytes.
+    /// Drops the least recently used graphs until all take no more than `limit` bytes.
     pub fn trim(&self, limit: usize) {
         self.drop_oldest(|bytes, _| bytes > limit || limit == 0, |_| true);
     }
 
-    /// Drops graphs that nobody uses, those that were used longest ago first, until so many bytes are free; whether any
-    /// became free.
+    /// Drops unused graphs, the least recently used first, until so many bytes are free; whether any became free.
     pub fn reclaim(&self, bytes: usize) -> bool {
         self.drop_oldest(|_, freed| freed < bytes, |graph| Arc::strong_count(graph) == 1) > 0
     }
 
-    /// Drops eligible graphs by their age while `more` (of the bytes that are cached, and that were dropped); answers the
-    /// bytes dropped.
+    /// Drops eligible graphs, the least recently used first, while `more` (of the bytes cached, and of those dropped);
+    /// answers the bytes dropped.
     fn drop_oldest(&self, more: impl Fn(usize, usize) -> bool, eligible: impl Fn(&Arc<CachedGraph>) -> bool) -> usize {
         let (mut freed, mut dropped) = (0, Vec::new());
         let mut state = self.lock();

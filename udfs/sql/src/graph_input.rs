@@ -11,10 +11,12 @@ use rayon::prelude::*;
 
 use crate::cached_input::CacheRequest;
 use crate::columns::{number_column, rows_of, whole_column};
+use crate::error::{stopped, usage_error};
+use crate::grouped_rows::RowsByGroup;
 use crate::host::Host;
 use crate::input_graph::InputGraph;
 use crate::keys::{KeyColumn, KeyIndex};
-use crate::operator::{Call, InputSchema, require_columns, stopped, usage_error};
+use crate::operator::{Call, InputSchema, require_columns};
 use crate::registry::Parameter;
 use crate::run::Run;
 
@@ -173,12 +175,12 @@ pub(crate) struct InputGraphs {
     host: Arc<Host>,
 }
 
-/// Which rows are of which graph, by the order of `graph_id`.
+/// The rows of each graph, in the order of `graph_id`.
 struct GraphIds {
     index: KeyIndex,
     values: ArrayRef,
-    edges: Grouped,
-    nodes: Grouped,
+    edges: RowsByGroup,
+    nodes: RowsByGroup,
 }
 
 impl InputGraphs {
@@ -238,7 +240,7 @@ impl InputGraphs {
         self.ids.as_ref().map(|ids| ids.edges.rows.as_slice())
     }
 
-    /// The one graph of rows without ids, of which the cache knows the rest.
+    /// The one graph of rows without ids, with its nodes and undirected graph from the cache.
     pub(crate) fn cached(&self, request: &CacheRequest, run: &Run) -> Result<InputGraph> {
         request.of_rows(run, (&self.src, &self.dst, self.weights.clone()), || self.graph(0))
     }
@@ -277,50 +279,9 @@ impl GraphIds {
         let index = KeyIndex::new(&columns)?;
         let id_type = edge_ids.or(node_ids).map_or(DataType::Null, |ids| ids.data_type().clone());
         let values = cast(&index.array(), &id_type)?;
-        let edges = Grouped::by_key(&index, edge_keys.as_ref());
-        let nodes = Grouped::by_key(&index, node_keys.as_ref());
+        let edges = RowsByGroup::by_key(&index, edge_keys.as_ref());
+        let nodes = RowsByGroup::by_key(&index, node_keys.as_ref());
         Ok(Self { index, values, edges, nodes })
-    }
-}
-
-/// The rows of numbered groups in one list, group by group, each group's in ascending order.
-pub(crate) struct Grouped {
-    pub(crate) rows: Vec<u32>,
-    /// Where each group's rows begin, and where the last one's end.
-    pub(crate) starts: Vec<usize>,
-}
-
-impl Grouped {
-    /// The rows of each key of an index. A row without a key belongs to none; without a column all keys have no rows.
-    fn by_key(index: &KeyIndex, keys: Option<&KeyColumn>) -> Self {
-        let numbers = keys.map_or_else(Vec::new, |keys| index.numbers(keys));
-        Self::new(numbers.iter().copied(), index.len())
-    }
-
-    /// The rows by their groups; `None` for a row of no group. Counts, then places: O(rows + groups).
-    pub(crate) fn new(numbers: impl Iterator<Item = Option<u32>> + Clone, groups: usize) -> Self {
-        // Placing moves each group's start to its end, the start of the next: so there is one more in front.
-        let mut starts = vec![0; groups + 2];
-        for number in numbers.clone().flatten() {
-            starts[number as usize + 2] += 1;
-        }
-        for i in 2..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut rows = vec![0; starts[groups + 1]];
-        for (number, row) in numbers.zip(0..) {
-            if let Some(number) = number {
-                let next = &mut starts[number as usize + 1];
-                rows[*next] = row;
-                *next += 1;
-            }
-        }
-        starts.pop();
-        Self { rows, starts }
-    }
-
-    fn rows(&self, group: usize) -> &[u32] {
-        &self.rows[self.starts[group]..self.starts[group + 1]]
     }
 }
 

@@ -14,10 +14,10 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use serde::{Deserialize, Serialize};
 
-use crate::operator::usage_error;
-use crate::sources::TableVersion;
+use crate::error::usage_error;
+use crate::table_version::TableVersion;
 
-/// What stands for a graph when a plan is written down.
+/// The reference to a graph in an encoded plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GraphRef {
     /// The graph's name: its schema, behind its catalog where that is not the session's.
@@ -30,7 +30,7 @@ pub struct GraphRef {
     pub version: String,
 }
 
-/// The tables of a graph as they are planned: what exists, not yet what is in it.
+/// The providers of a graph's tables.
 #[derive(Debug, Clone)]
 pub struct GraphTables {
     /// The graph's name.
@@ -43,9 +43,9 @@ pub struct GraphTables {
     pub splits: Option<Arc<dyn TableProvider>>,
     /// `graphs`, where the schema is a collection of graphs.
     pub graphs: Option<Arc<dyn TableProvider>>,
-    /// Whether the publisher's rows are arcs; `None` where nobody says so.
+    /// Whether the publisher's rows are arcs; `None` where that is unknown.
     pub directed: Option<bool>,
-    /// What is missing in the publisher's files: a sentence for whoever asks for the features.
+    /// A sentence about features that the publisher's files lack, for the error of a function that needs them.
     pub missing: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub trait GraphResolver: Debug + Send + Sync {
         context: &'a Arc<TaskContext>,
     ) -> BoxFuture<'a, Result<SendableRecordBatchStream>>;
 
-    /// How the graphs are written down with a plan.
+    /// The references to all graphs, for an encoded plan.
     fn references(&self) -> Vec<GraphRef>;
 
     /// The version of the rows that a scan of a table would read now; `None` where its provider knows none.
@@ -85,14 +85,14 @@ pub type FindVersion = dyn for<'a> Fn(&'a Arc<dyn TableProvider>, &'a SessionSta
     + Send
     + Sync;
 
-/// How the session learns the versions of tables. An extension of the session's configuration.
+/// The session's look-up of table versions. An extension of the session's configuration.
 pub struct TableVersions(pub Box<FindVersion>);
 
-/// What a schema says of itself beyond its tables. Schemas of attached datasets implement it; the session's resolver
-/// finds it through [`GraphSchemas`].
+/// Finds the facts of a schema, `None` where it has none beyond its tables. The session's resolver finds it through
+/// [`GraphSchemas`].
 pub type DescribeSchema = dyn Fn(&dyn SchemaProvider) -> Option<SchemaFacts> + Send + Sync;
 
-/// The facts that an attached dataset knows of itself.
+/// The facts about a schema that its tables do not hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SchemaFacts {
     /// The reader of its files.
@@ -107,7 +107,7 @@ pub struct SchemaFacts {
     pub missing: Option<String>,
 }
 
-/// How the session learns what attached datasets know of themselves. An extension of the session's configuration.
+/// The session's look-up of the facts of schemas. An extension of the session's configuration.
 pub struct GraphSchemas(pub Box<DescribeSchema>);
 
 /// The graphs of a session: every schema that has `nodes` and `edges`.

@@ -11,8 +11,8 @@ use datafusion::common::Result;
 use datafusion::logical_expr::EmitTo;
 use rayon::prelude::*;
 
-use crate::execution_error;
-use crate::graph_input::Grouped;
+use crate::error::execution_error;
+use crate::keys::{KeyColumn, KeyIndex};
 
 /// The rows of groups, group after group.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl GroupedRows {
     /// A value for each group from the range of its rows, which may be empty; side by side where that pays.
     ///
     /// # Errors
-    /// Of several errors the first group's.
+    /// The error of the first group that fails.
     pub fn map<T: Send>(&self, value: impl Fn(Range<usize>) -> Result<T> + Send + Sync) -> Result<Vec<T>> {
         let range = |bounds: &[usize]| value(bounds[0]..bounds[1]);
         let values: Vec<Result<T>> = match self.in_threads {
@@ -88,7 +88,7 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Adds what [`RowBuffer::lists`] made of the rows of other buffers: `groups` has an entry a list.
+    /// Adds the rows of other buffers, as lists that [`RowBuffer::lists`] made: `groups` has an entry for each list.
     pub(crate) fn merge(&mut self, lists: &[ArrayRef], groups: impl Iterator<Item = u32>) {
         let lists: Vec<&ListArray> = lists.iter().map(|lists| lists.as_list::<i32>()).collect();
         let Some(first) = lists.first() else { return };
@@ -156,7 +156,7 @@ impl RowBuffer {
             return Err(execution_error(format!("{rows} rows in one aggregation: at most {} can be held", u32::MAX)));
         }
         let numbers = self.batches.iter().flat_map(|batch| batch.groups.iter().copied().map(Some));
-        let Grouped { rows: order, starts: bounds } = Grouped::new(numbers, groups);
+        let RowsByGroup { rows: order, starts: bounds } = RowsByGroup::new(numbers, groups);
         let in_order = order.is_sorted();
         let order = UInt32Array::from(order);
         let column = |i| {
@@ -228,6 +228,47 @@ fn lists(values: &ArrayRef, lengths: impl Iterator<Item = usize>) -> Result<Arra
 fn filtered(columns: &[ArrayRef], kept: BooleanBuffer) -> Result<Vec<ArrayRef>> {
     let kept = BooleanArray::new(kept, None);
     columns.iter().map(|column| Ok(filter(column, &kept)?)).collect()
+}
+
+/// The rows of numbered groups in one list, group by group, each group's in ascending order.
+pub(crate) struct RowsByGroup {
+    pub(crate) rows: Vec<u32>,
+    /// Where each group's rows begin, and where the last one's end.
+    pub(crate) starts: Vec<usize>,
+}
+
+impl RowsByGroup {
+    /// The rows of each key of an index. A row without a key belongs to none; without a column all keys have no rows.
+    pub(crate) fn by_key(index: &KeyIndex, keys: Option<&KeyColumn>) -> Self {
+        let numbers = keys.map_or_else(Vec::new, |keys| index.numbers(keys));
+        Self::new(numbers.iter().copied(), index.len())
+    }
+
+    /// The rows by their groups; `None` for a row of no group. Counts, then places: O(rows + groups).
+    pub(crate) fn new(numbers: impl Iterator<Item = Option<u32>> + Clone, groups: usize) -> Self {
+        // Placing moves each group's start to its end, the start of the next: so there is one more in front.
+        let mut starts = vec![0; groups + 2];
+        for number in numbers.clone().flatten() {
+            starts[number as usize + 2] += 1;
+        }
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut rows = vec![0; starts[groups + 1]];
+        for (number, row) in numbers.zip(0..) {
+            if let Some(number) = number {
+                let next = &mut starts[number as usize + 1];
+                rows[*next] = row;
+                *next += 1;
+            }
+        }
+        starts.pop();
+        Self { rows, starts }
+    }
+
+    pub(crate) fn rows(&self, group: usize) -> &[u32] {
+        &self.rows[self.starts[group]..self.starts[group + 1]]
+    }
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use rayon::prelude::*;
 
+use crate::body::{AggregateFunction, AggregateState};
 use crate::options::Options;
 use crate::registry::Function;
 use crate::running_statement::ExpressionHost;
-use crate::udf::{AggregateFunction, AggregateState};
 
 /// The states of all groups. They travel between partitions as bytes.
 pub(crate) struct StateGroups {
@@ -97,7 +97,7 @@ impl GroupsAccumulator for StateGroups {
         let heavy = self.function.heavy;
         host.call(bytes, heavy, || {
             let in_threads = host.in_threads(bytes, heavy);
-            // Of several errors the first group's is told.
+            // The error of the first group that fails is returned.
             let values: Vec<Result<ScalarValue>> = match in_threads {
                 true => states.par_iter().map(|state| state.value(&host)).collect(),
                 false => states.iter().map(|state| state.value(&host)).collect(),

@@ -1,26 +1,26 @@
-//! The engine's side of a running operator: memory, progress, and whether anybody still waits.
+//! The engine's side of a running operator: memory, progress and cancellation.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bonnet_graph::{Monitor, Stopped};
-use datafusion::common::DataFusionError;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 
-/// What the engine lends to all kernels of a session: the pool of threads and the board of progress. An extension of
-/// the session's configuration.
+use crate::error::out_of_memory;
+
+/// The resources that the engine lends to all kernels of a session. An extension of the session's configuration.
 #[derive(Debug, Clone)]
 pub struct KernelContext {
     /// The one pool in which kernels run.
     pub pool: Arc<rayon::ThreadPool>,
-    /// Where the running statement shows how far it is.
+    /// The progress of the running statement.
     pub progress: Arc<Progress>,
-    /// Where training runs: `auto`, `cpu` or `cuda`.
+    /// The device for training: `auto`, `cpu` or `cuda`.
     pub device: String,
 }
 
-/// How far the running statement is, summed over its kernels.
+/// The progress of the running statement, summed over its kernels.
 #[derive(Debug, Default)]
 pub struct Progress {
     label: Mutex<String>,
@@ -40,14 +40,14 @@ pub struct ProgressReport {
 }
 
 impl Progress {
-    /// Forgets what was done: a new statement begins.
+    /// Starts again from 0 for a new statement.
     pub fn reset(&self) {
         self.lock().clear();
         self.done.store(0, Ordering::Relaxed);
         self.total.store(0, Ordering::Relaxed);
     }
 
-    /// How far the statement is; `None` before a kernel expects any work.
+    /// The progress so far; `None` before a kernel expects any work.
     pub fn report(&self) -> Option<ProgressReport> {
         let total = self.total.load(Ordering::Relaxed);
         if total == 0 {
@@ -57,7 +57,7 @@ impl Progress {
         Some(ProgressReport { label: self.lock().clone(), done, total })
     }
 
-    /// Adds work that `function` has before it.
+    /// Adds to the work that is expected, of `function`.
     pub(crate) fn expect(&self, function: &str, units: u64) {
         // Kernels of many small graphs come here at once, and nearly always with the same name.
         if let Ok(mut label) = self.label.try_lock()
@@ -68,7 +68,7 @@ impl Progress {
         self.total.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// Says that work is done.
+    /// Adds to the work that is done.
     pub(crate) fn advance(&self, units: u64) {
         self.done.fetch_add(units, Ordering::Relaxed);
     }
@@ -87,7 +87,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// `cancelled` is set once nobody waits for the answer.
+    /// `cancelled` is set when the query is cancelled.
     pub(crate) fn new(
         function: &str,
         context: &TaskContext,
@@ -136,12 +136,4 @@ impl Monitor for Host {
     fn advance(&self, units: u64) {
         self.progress.advance(units);
     }
-}
-
-/// What a kernel is told when the pool grants no memory.
-pub(crate) fn out_of_memory(function: &str, bytes: usize, error: &DataFusionError) -> Stopped {
-    Stopped::OutOfMemory(format!(
-        "{function}: no room for {bytes} bytes more. {}. Raise --memory-limit, or compute on fewer rows or columns",
-        crate::memory_text(error)
-    ))
 }

@@ -10,10 +10,10 @@ use bonnet_graph::{Graph, Monitor, Stopped};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::memory_pool::MemoryPool;
 
+use crate::error::{execution_error, stopped};
 use crate::graph_cache::{CachedGraph, GraphCacheAccess};
 use crate::host::Host;
 use crate::keys::{KeyColumn, KeyIndex};
-use crate::operator::{execution_error, stopped};
 use crate::run::Run;
 
 /// One graph of an input: its nodes in the order of their keys, and its rows as pairs of their numbers. The undirected
@@ -29,7 +29,7 @@ pub struct InputGraph {
     with_ends: Option<BooleanBuffer>,
     weights: Option<Float64Array>,
     graph: Arc<OnceLock<Graph>>,
-    /// Where the nodes and the undirected graph are cached, if they are, and what the cache may hold.
+    /// The cached nodes and undirected graph, and the session's access to the cache, where they are cached.
     cached: Option<(Arc<CachedGraph>, GraphCacheAccess)>,
     host: Arc<Host>,
 }
@@ -104,7 +104,7 @@ impl InputGraph {
         Ok(Self { id: None, keys, arcs, with_ends, weights, graph: undirected, cached, host })
     }
 
-    /// What of the graph is cached, if the pool has room for it.
+    /// The part of the graph that is cached, if the pool has room for it.
     pub(crate) fn to_cache(&self, pool: &Arc<dyn MemoryPool>) -> Option<CachedGraph> {
         CachedGraph::new(Arc::clone(&self.keys), Arc::clone(&self.arcs), self.weights.clone(), pool)
     }
@@ -152,8 +152,8 @@ impl InputGraph {
         Ok(self.graph.get_or_init(|| unreachable!("set above")))
     }
 
-    /// What a function makes of the graph beside [`InputGraph::graph`], by its type: where the graph is cached, `build` is
-    /// called once for all calls, and what it made is kept as long as the graph; it takes `bytes` of memory then.
+    /// A structure that a function derives from the graph, by its type: where the graph is cached, `build` is called once
+    /// for all calls, and the structure is kept as long as the graph; it takes `bytes` of memory then.
     /// It may depend on the nodes, the set of the rows and their weights, and on nothing else.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl InputGraph {
     /// Emits rows about this graph: `graph_id` where the input has one, then these columns, all of one length.
     ///
     /// # Errors
-    /// If nobody waits for the answer.
+    /// If the query is cancelled.
     pub fn emit(&self, run: &Run, columns: Vec<ArrayRef>) -> Result<()> {
         let rows = columns.first().map_or(0, |column| column.len());
         let zeros = UInt32Array::from(vec![0u32; rows]);
@@ -201,7 +201,7 @@ impl InputGraph {
     /// Emits a row for each node: `graph_id` where the input has one, the key, and these columns.
     ///
     /// # Errors
-    /// If nobody waits for the answer.
+    /// If the query is cancelled.
     pub fn emit_nodes(&self, run: &Run, columns: Vec<ArrayRef>) -> Result<()> {
         self.emit(run, std::iter::once(self.keys.array()).chain(columns).collect())
     }

@@ -12,7 +12,7 @@ use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::Result;
 
 use crate::columns::rows_of;
-use crate::operator::{execution_error, usage_error};
+use crate::error::{execution_error, usage_error};
 
 /// A key column in its normal form: integers as BIGINT, everything else as text.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ impl KeyColumn {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8),
             // A column of NULLs has no keys: any form will do.
             DataType::Null => Some(DataType::Int64),
-            // What integers of several types give, such as row_number() OVER () - 1.
+            // The type of integers of several types combined, such as row_number() OVER () - 1.
             DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0) => Some(DataType::Int64),
             other if other.is_integer() => Some(DataType::Int64),
             _ => None,

@@ -1,14 +1,13 @@
 //! The registry of SQL functions and the adapters that lift a plain function into SQL.
 //!
-//! A subject registers [`Function`]s: a name, parameters with their defaults, documentation, and a body of one of eight
-//! shapes. Scalar, window and the two kinds of aggregate bodies become DataFusion functions; the other four (edge,
-//! relation, run, generator) are [`Operator`]s: nodes of the plan that read real inputs, run on the engine's kernel
-//! threads, reserve memory, report progress and stop when nobody waits for them. Binding a call parses its options once:
-//! the [`Binding`] owns the run.
+//! A subject registers [`Function`]s: a name, parameters with their defaults, documentation, and a [`Body`]. Scalar,
+//! aggregate and window bodies become DataFusion functions; the others (edge, relation, run, generator) are
+//! [`Operator`]s: nodes of the plan that read real inputs, run on the engine's kernel threads, reserve memory, report
+//! progress and stop when the query is cancelled. Binding a call parses its options once: the [`Binding`] owns the run.
 //!
 //! Functions of graphs receive an [`InputGraph`]: relation operators by [`GraphInput::collect`], edge functions one at a
-//! time; aggregates over edges go through [`graph_aggregate`] or [`of_graphs`]. Those over
-//! columns of numbers go through [`number_aggregate`].
+//! time; aggregates over edges go through [`graph_aggregate`] or [`of_graphs`]. Those over columns of numbers go through
+//! [`number_aggregate`].
 //!
 //! ```
 //! use bonnet_sql::{Kind, Registry, flatten};
@@ -20,6 +19,7 @@
 //! ```
 
 pub mod arguments;
+mod body;
 mod bounded;
 mod by_graph;
 mod cached_input;
@@ -27,8 +27,12 @@ pub mod codec;
 mod columns;
 mod common;
 mod edge;
+mod edge_windows;
+mod error;
 mod flatten;
+mod generated_graph;
 mod generator;
+mod generator_inputs;
 mod graph_aggregate;
 mod graph_cache;
 mod graph_input;
@@ -39,6 +43,7 @@ mod groups;
 mod host;
 mod input_graph;
 mod keys;
+mod launch;
 mod node;
 mod number_aggregate;
 mod operator;
@@ -53,14 +58,21 @@ mod running_statement;
 mod shared;
 mod shared_states;
 mod sources;
+mod table_version;
 mod udf;
 mod window;
 
+pub use body::{
+    AggregateFunction, AggregateState, Body, EdgeFunction, EdgeKernel, Generator, Kind, RowsFunction, RowsKernel,
+    ScalarFunction, WindowFunction,
+};
 pub use bounded::{bounded_functions, build_texts};
 pub use columns::whole_column;
-pub use edge::{EdgeFunction, EdgeKernel};
+pub use edge_windows::EdgeWindows;
+pub use error::{execution_error, kernel_error, memory_text, named_error, panic_text, stopped, usage_error};
 pub use flatten::flatten;
-pub use generator::{GeneratedGraph, Generator, Sources};
+pub use generated_graph::GeneratedGraph;
+pub use generator_inputs::GeneratorInputs;
 pub use graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
 pub use graph_cache::{CachedGraphRow, GraphCache, GraphCacheAccess};
 pub use graph_input::{GraphInput, edge_schema};
@@ -75,19 +87,13 @@ pub use input_graph::InputGraph;
 pub use keys::{KeyColumn, KeyIndex};
 pub use node::RelationNode;
 pub use number_aggregate::{number_aggregate, without_nan};
-pub use operator::{
-    Binding, Call, InputSchema, Operator, execution_error, kernel_error, memory_text, named_error, require_columns,
-    stopped, usage_error,
-};
+pub use operator::{Binding, Call, InputSchema, Operator, require_columns};
 pub use options::{OptionValue, Options};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};
-pub use registry::{Body, Column, Function, Kind, OptionType, Parameter, ParameterKind, Registry};
-pub use relation_exec::{RelationExec, panic_text};
-pub use rows::{RowsFunction, RowsKernel};
-pub use rules::{EdgeWindows, PruneOutputs, ShareRuns};
+pub use registry::{Column, Function, OptionType, Parameter, ParameterKind, Place, Registry};
+pub use relation_exec::RelationExec;
+pub use rules::{PruneOutputs, ShareRuns};
 pub use run::Run;
 pub use running_statement::RunningStatement;
 pub use shared_states::SharedStates;
-pub use sources::TableVersion;
-pub use udf::{AggregateFunction, AggregateState, ScalarFunction};
-pub use window::WindowFunction;
+pub use table_version::TableVersion;

@@ -9,7 +9,13 @@ use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::{DFSchema, DFSchemaRef, Result, internal_datafusion_err, internal_err};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 
-use crate::{Binding, Call, Function, InputSchema, Options, named_error};
+use crate::body::{Body, Generator};
+use crate::edge::EdgeOperator;
+use crate::error::named_error;
+use crate::generator::{GeneratorOperator, PARAMETERS};
+use crate::operator::{Binding, Call, InputSchema, Operator};
+use crate::options::Options;
+use crate::registry::Function;
 
 /// A call of a function in FROM, with its relations as inputs of the plan.
 #[derive(Debug, Clone)]
@@ -66,10 +72,10 @@ impl RelationNode {
     }
 
     /// The generator and its constants, where the call makes one graph: what `CREATE GRAPH` keeps.
-    pub fn generator(&self) -> Option<(&Arc<dyn crate::Generator>, &Options)> {
-        let of_many = || self.input_names.iter().any(|name| name == crate::generator::PARAMETERS);
+    pub fn generator(&self) -> Option<(&Arc<dyn Generator>, &Options)> {
+        let of_many = || self.input_names.iter().any(|name| name == PARAMETERS);
         match &self.function.body {
-            crate::Body::Generator(generator) if !of_many() => Some((generator, &self.options)),
+            Body::Generator(generator) if !of_many() => Some((generator, &self.options)),
             _ => None,
         }
     }
@@ -91,9 +97,19 @@ impl RelationNode {
     }
 }
 
+/// The operator that a function's FROM spelling runs; `None` for scalars, aggregates and window functions.
+fn operator(function: &Function) -> Option<Arc<dyn Operator>> {
+    match &function.body {
+        Body::Scalar(_) | Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) | Body::Window(_) => None,
+        Body::Edge(edge) => Some(Arc::new(EdgeOperator::new(function.name, Arc::clone(edge)))),
+        Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
+        Body::Generator(generator) => Some(Arc::new(GeneratorOperator::new(function, generator))),
+    }
+}
+
 pub(crate) fn bind(function: &Function, call: &Call) -> Result<Binding> {
     let operator =
-        function.operator().ok_or_else(|| internal_datafusion_err!("{} does not stand in FROM", function.name))?;
+        operator(function).ok_or_else(|| internal_datafusion_err!("{} does not stand in FROM", function.name))?;
     operator.bind(call).map_err(|error| named_error(function.name, error))
 }
 
@@ -106,7 +122,7 @@ pub(crate) fn call<'a>(options: &Options, names: &[String], schemas: impl Iterat
     Call { options: options.clone(), inputs }
 }
 
-/// What makes two calls the same call.
+/// The parts by which two calls are compared.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'a> {
     function: &'a str,
@@ -178,7 +194,7 @@ impl UserDefinedLogicalNodeCore for RelationNode {
         if !exprs.is_empty() || inputs.len() != self.inputs.len() {
             return internal_err!("{}: the plan was rewritten with other inputs", self.function.name);
         }
-        // What binding looks at has not changed.
+        // Binding reads only the schemas of the inputs, which have not changed.
         if inputs.iter().zip(&self.inputs).all(|(new, old)| new.schema() == old.schema()) {
             return Ok(Self {
                 function: Arc::clone(&self.function),
@@ -217,7 +233,7 @@ impl UserDefinedLogicalNodeCore for RelationNode {
     }
 }
 
-/// What EXPLAIN shows of a call.
+/// Writes a call as EXPLAIN shows it.
 pub(crate) fn describe(
     f: &mut fmt::Formatter<'_>,
     function: &Function,

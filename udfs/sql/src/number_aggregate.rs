@@ -11,11 +11,11 @@ use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
+use crate::body::{Body, RowsFunction, RowsKernel};
+use crate::error::kernel_error;
 use crate::grouped_rows::GroupedRows;
-use crate::operator::kernel_error;
 use crate::options::Options;
-use crate::registry::{Body, Function, Parameter};
-use crate::rows::{RowsFunction, RowsKernel};
+use crate::registry::{Function, Parameter};
 
 /// A number of the rows of a group, from `N` columns of equal length; `None` is NULL.
 pub type NumberKernel<const N: usize, E> = fn([&[f64]; N], &dyn Monitor) -> Result<Option<f64>, E>;
@@ -35,7 +35,7 @@ pub fn number_aggregate<const N: usize, E: Error + 'static>(
 /// The kernel's number of the rows without a NaN.
 ///
 /// # Errors
-/// What the kernel refuses; if memory runs out.
+/// Those of the kernel; if memory runs out.
 pub fn without_nan<const N: usize, T, E: From<Stopped>>(
     columns: [&[f64]; N],
     monitor: &dyn Monitor,

@@ -1,13 +1,12 @@
-//! The contract of everything that stands in FROM: what it reads, what it answers, and how it runs.
+//! Operators, the functions in FROM: their calls, and the bindings of calls to schemas and runs.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use bonnet_graph::Stopped;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 
+use crate::error::usage_error;
 use crate::options::Options;
 use crate::run::Run;
 
@@ -15,8 +14,8 @@ use crate::run::Run;
 ///
 /// A plan holds the function's name, its constants and its inputs; a plan that is read back elsewhere binds them again.
 pub trait Operator: Send + Sync {
-    /// Checks the call, parses its options, and says what it reads, what it answers and how it runs. Called at planning:
-    /// no input is read.
+    /// Checks the call and parses its options; the binding has the columns read, the schema of the answer and the run.
+    /// Called at planning: no input is read.
     ///
     /// # Errors
     /// If the call is wrong: an option out of its range, a relation without a column.
@@ -54,10 +53,10 @@ impl Call {
     }
 }
 
-/// What runs a call: it has the parsed options.
+/// The run of a call, with its parsed options.
 type RunCall = dyn Fn(&mut Run) -> Result<()> + Send + Sync;
 
-/// A call that was checked: what it reads and answers, and the run with its parsed options.
+/// A checked call: the columns that it reads, the schema of its answer, and the run with its parsed options.
 #[derive(Clone)]
 pub struct Binding {
     /// The columns of the answer. An operator that carries an input lists that input's columns first.
@@ -113,52 +112,6 @@ impl Binding {
 impl fmt::Debug for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Binding").field("schema", &self.schema).field("reads", &self.reads).finish_non_exhaustive()
-    }
-}
-
-/// An error of usage: what was found, where, and what to do.
-pub fn usage_error<T>(text: impl Into<String>) -> Result<T> {
-    Err(DataFusionError::Plan(text.into()))
-}
-
-/// An error of a function's usage with the function's name in front.
-pub fn named_error(function: &str, error: DataFusionError) -> DataFusionError {
-    match error {
-        DataFusionError::Plan(text) if !text.starts_with(function) => {
-            DataFusionError::Plan(format!("{function}: {text}"))
-        }
-        other => other,
-    }
-}
-
-/// An error in running: what was found, where, and what to do.
-pub fn execution_error(text: impl Into<String>) -> DataFusionError {
-    DataFusionError::Execution(text.into())
-}
-
-/// The error for a kernel that was stopped.
-pub fn stopped(reason: Stopped) -> DataFusionError {
-    match reason {
-        Stopped::Cancelled => DataFusionError::Execution(reason.to_string()),
-        Stopped::OutOfMemory(text) => DataFusionError::ResourcesExhausted(text),
-    }
-}
-
-/// The error of a kernel, with the function's name; or that the kernel was stopped, if this is the error or its source.
-pub fn kernel_error(function: &str, error: impl Error + 'static) -> DataFusionError {
-    let reasons = [Some(&error as &(dyn Error + 'static)), error.source()];
-    match reasons.into_iter().flatten().find_map(<dyn Error>::downcast_ref::<Stopped>) {
-        Some(reason) => stopped(reason.clone()),
-        None => execution_error(format!("{function}: {error}")),
-    }
-}
-
-/// What a refusal of memory says, without the words that every such error begins with.
-pub fn memory_text(error: &DataFusionError) -> String {
-    match error {
-        DataFusionError::ResourcesExhausted(text) => text.clone(),
-        DataFusionError::Context(_, inner) => memory_text(inner),
-        other => other.strip_backtrace(),
     }
 }
 

@@ -8,7 +8,7 @@ use arrow::array::Array;
 use datafusion::common::{Result, ScalarValue};
 use serde::{Deserialize, Serialize};
 
-use crate::operator::usage_error;
+use crate::error::usage_error;
 
 /// A constant argument of a function, in the few types that arguments have.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -212,7 +212,7 @@ impl Options {
 
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is NULL is as good as absent, and what begins with @ is the plan's own.
+        // A NULL option is as good as absent, and names that begin with @ are the plan's own.
         let shown = self.iter().filter(|(name, value)| **value != OptionValue::Null && !name.starts_with('@'));
         for (i, (name, value)) in shown.enumerate() {
             write!(f, "{}{name} => {value}", if i == 0 { "" } else { ", " })?;

@@ -24,14 +24,15 @@ use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::arguments::{self, Place, not_constant, position, value};
+use crate::arguments::{self, checked, not_constant, position, value};
+use crate::body::Kind;
+use crate::error::usage_error;
 use crate::generator::PARAMETERS;
 use crate::graph_cache::GraphCacheAccess;
 use crate::graphs::{GraphResolver, SessionGraphs, graph_name, split_graph_name};
 use crate::node::RelationNode;
-use crate::operator::usage_error;
 use crate::options::{OptionValue, Options};
-use crate::registry::{Function, Kind, OptionType, Parameter, ParameterKind, Registry};
+use crate::registry::{Function, Parameter, ParameterKind, Place, Registry};
 use crate::relation_exec::RelationExec;
 use crate::shared::SharedRun;
 use crate::sources::Sources;
@@ -228,35 +229,12 @@ fn constant(
     OptionValue::from_scalar(&value).map_or_else(refuse, Ok)
 }
 
-/// The option in its parameter's type. Of a generator, NULL stands only for one that may be left out.
-pub(crate) fn checked(function: &Function, name: &str, kind: OptionType, value: OptionValue) -> Result<OptionValue> {
-    let may_be_null =
-        || function.kind() != Kind::Generator || function.parameter(name).is_none_or(|parameter| parameter.optional);
-    let expected = match (kind, &value) {
-        (_, OptionValue::Null) if may_be_null() => return Ok(value),
-        (OptionType::Boolean, OptionValue::Boolean(_))
-        | (OptionType::Integer, OptionValue::Integer(_))
-        | (OptionType::Number, OptionValue::Number(_))
-        | (OptionType::NumberOrText, OptionValue::Number(_) | OptionValue::Text(_))
-        | (OptionType::Text, OptionValue::Text(_)) => return Ok(value),
-        (OptionType::Number | OptionType::NumberOrText, OptionValue::Integer(value)) => {
-            return Ok(OptionValue::Number(*value as f64));
-        }
-        (OptionType::Boolean, _) => "true or false",
-        (OptionType::Integer, _) => "a whole number",
-        (OptionType::Number, _) => "a number",
-        (OptionType::Text, _) => "a text",
-        (OptionType::NumberOrText, _) => "a number or a text",
-    };
-    usage_error(format!("{}: {name} => {value}: expected {expected}", function.name))
-}
-
 /// Plans statements: DataFusion's planner, with our nodes and with runs that are shared within one statement.
 #[derive(Debug, Default)]
 pub struct BonnetQueryPlanner;
 
 impl QueryPlanner for BonnetQueryPlanner {
-    // What `async_trait` writes, around a future of one lifetime: see `GraphResolver`.
+    // The signature that `async_trait` writes, around a future of one lifetime: see `GraphResolver`.
     fn create_physical_plan<'s, 'p, 'c, 'f>(
         &'s self,
         plan: &'p LogicalPlan,

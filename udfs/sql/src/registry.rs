@@ -1,60 +1,14 @@
-//! What functions there are: the one source of names, parameters, defaults and documentation.
+//! The registry of functions: the one source of names, parameters, defaults and documentation.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
-use datafusion::logical_expr::AggregateUDF;
 
-use crate::arguments::Place;
-use crate::edge::{self, EdgeFunction, EdgeOperator};
-use crate::generator::{Generator, GeneratorOperator};
-use crate::operator::{Operator, usage_error};
+use crate::body::{Body, Kind};
+use crate::error::usage_error;
 use crate::options::OptionValue;
-use crate::rows::RowsFunction;
-use crate::udf::{AggregateFunction, ScalarFunction};
-use crate::window::WindowFunction;
-
-/// The shape of a function's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// One value per row.
-    Scalar,
-    /// One value per group: usually per graph.
-    Aggregate,
-    /// One value per row, from its place among the ordered rows of its window.
-    Window,
-    /// One value per edge, as a window function and as a relation.
-    Edge,
-    /// A relation, made of relations and graphs.
-    Relation,
-    /// A row per job of a relation of jobs.
-    Run,
-    /// A graph, made of constants or of a relation of parameters.
-    Generator,
-}
-
-impl Kind {
-    /// The word for it in `bonnet.functions`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "scalar",
-            Self::Aggregate => "aggregate",
-            Self::Window => "window",
-            Self::Edge => "edge",
-            Self::Relation => "relation",
-            Self::Run => "run",
-            Self::Generator => "generator",
-        }
-    }
-
-    /// Whether such a function stands in FROM.
-    pub fn in_from(self) -> bool {
-        !matches!(self, Self::Scalar | Self::Aggregate | Self::Window)
-    }
-}
 
 /// The type of a column argument.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -80,7 +34,7 @@ pub enum OptionType {
     NumberOrText,
 }
 
-/// What may be given for a parameter.
+/// The kind of argument that a parameter takes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ParameterKind {
     /// A table, view, CTE or subquery.
@@ -100,11 +54,11 @@ pub enum ParameterKind {
 pub struct Parameter {
     /// Its name, as in `name => value`.
     pub name: &'static str,
-    /// What may be given for it.
+    /// The kind of argument that it takes.
     pub kind: ParameterKind,
     /// Whether it may be left out.
     pub optional: bool,
-    /// What stands for it when it is left out.
+    /// Its value when it is left out.
     pub default: OptionValue,
     /// Whether it takes the rest of the positional arguments.
     pub variadic: bool,
@@ -189,56 +143,21 @@ impl Parameter {
     }
 }
 
-/// How a function is made.
-#[derive(Clone)]
-pub enum Body {
-    /// One value per row.
-    Scalar(Arc<dyn ScalarFunction>),
-    /// One value per group.
-    Aggregate(Arc<dyn AggregateFunction>),
-    /// One value per group, of a type that depends on the arguments'.
-    NativeAggregate(Arc<AggregateUDF>),
-    /// One value per group, from all its rows at once.
-    Rows(Arc<dyn RowsFunction>),
-    /// One value per row of an ordered window.
-    Window(Arc<dyn WindowFunction>),
-    /// One value per edge.
-    Edge(Arc<dyn EdgeFunction>),
-    /// A relation.
-    Relation(Arc<dyn Operator>),
-    /// A row per job.
-    Run(Arc<dyn Operator>),
-    /// A graph.
-    Generator(Arc<dyn Generator>),
+/// Where a call stands, which decides what it takes: an edge function takes columns over a window, a relation in FROM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Among expressions.
+    Expression,
+    /// In FROM.
+    From,
 }
 
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind().name())
-    }
-}
-
-impl Body {
-    /// The shape of the answer.
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Scalar(_) => Kind::Scalar,
-            Self::Aggregate(_) | Self::NativeAggregate(_) | Self::Rows(_) => Kind::Aggregate,
-            Self::Window(_) => Kind::Window,
-            Self::Edge(_) => Kind::Edge,
-            Self::Relation(_) => Kind::Relation,
-            Self::Run(_) => Kind::Run,
-            Self::Generator(_) => Kind::Generator,
-        }
-    }
-}
-
-/// A function of the engine: what it is called, what it takes, what it says of itself, and how it is made.
+/// A function of the engine: its name, parameters, documentation and body.
 #[derive(Debug, Clone)]
 pub struct Function {
     /// The name in SQL, in lower case.
     pub name: &'static str,
-    /// What it takes, in positional order.
+    /// Its parameters, in positional order.
     pub parameters: Vec<Parameter>,
     /// Whether named options beyond `parameters` are accepted; the body checks them.
     pub open_options: bool,
@@ -247,15 +166,15 @@ pub struct Function {
     /// An aggregate whose answer has a field of this one's name and value: where a query asks for several such fields of
     /// the same arguments, they are computed at once.
     pub field_of: Option<&'static str>,
-    /// What it answers: a type, or the columns of a relation.
+    /// The answer: a type, or the columns of a relation.
     pub returns: &'static str,
-    /// What it computes, with units, ranges and NULLs.
+    /// The value that it computes, with units, ranges and NULLs.
     pub description: &'static str,
     /// A statement that runs as it stands in an engine with the shipped data.
     pub example: &'static str,
-    /// Where the definition comes from: paper and equation.
+    /// The source of the definition: paper and equation.
     pub source: &'static str,
-    /// How it is made.
+    /// The code that computes it.
     pub body: Body,
 }
 
@@ -276,7 +195,7 @@ impl Function {
         }
     }
 
-    /// Sets what it takes, in positional order.
+    /// Sets its parameters, in positional order.
     pub fn parameters(self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         Self { parameters: parameters.into_iter().collect(), ..self }
     }
@@ -286,8 +205,8 @@ impl Function {
         Self { open_options: true, ..self }
     }
 
-    /// Says that, inside an expression, even few rows are work for the kernel threads: a cost that grows faster than the
-    /// rows do. (64 KiB of arguments always are.)
+    /// Marks a function whose cost grows faster than its rows: inside an expression even few rows are work for the kernel
+    /// threads. (64 KiB of arguments always are.)
     pub fn heavy(self) -> Self {
         Self { heavy: true, ..self }
     }
@@ -297,22 +216,22 @@ impl Function {
         Self { field_of: Some(whole), ..self }
     }
 
-    /// Says what it answers.
+    /// Sets the text about its answer.
     pub fn returns(self, returns: &'static str) -> Self {
         Self { returns, ..self }
     }
 
-    /// Says what it computes.
+    /// Sets its description.
     pub fn description(self, description: &'static str) -> Self {
         Self { description, ..self }
     }
 
-    /// Gives a statement that runs as it stands.
+    /// Sets its example, a statement that runs as it stands.
     pub fn example(self, example: &'static str) -> Self {
         Self { example, ..self }
     }
 
-    /// Says where the definition comes from.
+    /// Sets the source of its definition.
     pub fn source(self, source: &'static str) -> Self {
         Self { source, ..self }
     }
@@ -322,25 +241,25 @@ impl Function {
         self.body.kind()
     }
 
-    /// The operator that its FROM spelling runs; `None` for scalars, aggregates and window functions.
-    pub fn operator(&self) -> Option<Arc<dyn Operator>> {
-        match &self.body {
-            Body::Scalar(_) | Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) | Body::Window(_) => None,
-            Body::Edge(edge) => Some(Arc::new(EdgeOperator::new(self.name, Arc::clone(edge)))),
-            Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
-            Body::Generator(generator) => Some(Arc::new(GeneratorOperator::new(self, generator))),
-        }
-    }
-
-    /// What it takes in FROM, in positional order: an edge function takes the edges instead of their columns.
+    /// Its parameters in FROM, in positional order: an edge function takes the edges instead of their columns, and an
+    /// optional column such as `weight` by its name.
     pub fn parameters_in_from(&self) -> Vec<Parameter> {
-        match self.kind() {
-            Kind::Edge => edge::relation_parameters(self),
-            _ => self.parameters.clone(),
+        if self.kind() != Kind::Edge {
+            return self.parameters.clone();
         }
+        let edges =
+            Parameter::relation("edges", "The edges: src, dst, and any other columns, which are carried through.");
+        let rest =
+            self.parameters.iter().filter(|parameter| !matches!(parameter.name, "src" | "dst")).map(|parameter| {
+                match parameter.kind {
+                    ParameterKind::Column(_) => Parameter { kind: ParameterKind::Name, ..parameter.clone() },
+                    _ => parameter.clone(),
+                }
+            });
+        std::iter::once(edges).chain(rest).collect()
     }
 
-    /// What it takes where a call stands, in positional order.
+    /// Its parameters in a place, in positional order.
     pub(crate) fn parameters_in(&self, place: Place) -> Vec<Parameter> {
         match place {
             Place::Expression => self.parameters.clone(),

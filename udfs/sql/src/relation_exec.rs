@@ -1,14 +1,11 @@
-//! The physical node of a call in FROM, and how its runs are started.
+//! The physical node of a call in FROM.
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{self, AtomicBool};
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_datafusion_err, internal_err};
+use datafusion::common::{Result, internal_datafusion_err, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
@@ -19,15 +16,17 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 
 use crate::by_graph::ByGraph;
+use crate::graphs::GraphResolver;
+use crate::host::KernelContext;
+use crate::launch::Launch;
 use crate::node::{bind, call, describe};
-use crate::run::{Input, Output};
-use crate::running_statement::RunningStatement;
+use crate::operator::Binding;
+use crate::options::Options;
+use crate::registry::Function;
 use crate::shared::SharedRun;
-use crate::sources::WholeTable;
-use crate::{Binding, Function, GraphResolver, Host, KernelContext, Options, Run};
+use crate::table_version::WholeTable;
 
 /// The physical call: one output partition, every input read as one; or, of a collection of graphs, by partitions of
 /// whole graphs.
@@ -108,144 +107,30 @@ impl RelationExec {
 
     /// Starts the run, or one for each partition of graphs.
     fn start(&self, context: &Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let launch = Launch::new(self, context)?;
+        let launch = self.launch(context)?;
         match &self.by_graph {
             None => launch.whole(self.computed_schema()?),
             Some(by_graph) => by_graph.start(&launch, self.computed.as_deref()),
         }
     }
-}
 
-/// What all runs of a call share.
-#[derive(Clone)]
-pub(crate) struct Launch {
-    pub(crate) name: &'static str,
-    pub(crate) inputs: Vec<Arc<dyn ExecutionPlan>>,
-    pub(crate) binding: Binding,
-    sources: Vec<Option<WholeTable>>,
-    computed: Option<Vec<usize>>,
-    pub(crate) kernels: KernelContext,
-    graphs: Arc<dyn GraphResolver>,
-    pub(crate) context: Arc<TaskContext>,
-    runtime: Handle,
-    /// Set once nobody waits for the answer.
-    cancelled: Arc<AtomicBool>,
-}
-
-impl Launch {
-    fn new(exec: &RelationExec, context: &Arc<TaskContext>) -> Result<Self> {
+    fn launch(&self, context: &Arc<TaskContext>) -> Result<Launch> {
         let kernels = context
             .session_config()
             .get_extension::<KernelContext>()
             .ok_or_else(|| internal_datafusion_err!("the session lends no kernel threads"))?;
-        Ok(Self {
-            name: exec.function.name,
-            inputs: exec.inputs.clone(),
-            binding: exec.binding.clone(),
-            sources: exec.sources.clone(),
-            computed: exec.computed.clone(),
+        Ok(Launch {
+            name: self.function.name,
+            inputs: self.inputs.clone(),
+            binding: self.binding.clone(),
+            sources: self.sources.clone(),
+            computed: self.computed.clone(),
             kernels: kernels.as_ref().clone(),
-            graphs: Arc::clone(&exec.graphs),
+            graphs: Arc::clone(&self.graphs),
             context: Arc::clone(context),
             runtime: Handle::current(),
             cancelled: Arc::default(),
         })
-    }
-
-    /// The same for one partition, which ends by itself, with these columns of the answer computed.
-    pub(crate) fn partition(&self, computed: Option<Vec<usize>>) -> Self {
-        Self { computed, cancelled: Arc::default(), ..self.clone() }
-    }
-
-    /// The runtime of the query.
-    pub(crate) fn runtime(&self) -> &Handle {
-        &self.runtime
-    }
-
-    /// The usual number of rows of a batch.
-    pub(crate) fn batch_size(&self) -> usize {
-        self.context.session_config().batch_size().max(1)
-    }
-
-    /// Memory, progress and cancellation of a run.
-    pub(crate) fn host(&self) -> Host {
-        Host::new(self.name, &self.context, &self.kernels, Arc::clone(&self.cancelled))
-    }
-
-    /// A run of the function on these inputs.
-    pub(crate) fn run(&self, inputs: Vec<Input>, output: Output) -> Run {
-        Run {
-            inputs,
-            sources: Vec::new(),
-            output,
-            schema: Arc::clone(&self.binding.schema),
-            columns: self.computed.clone(),
-            sorted_arcs: false,
-            host: Arc::new(self.host()),
-            kernels: self.kernels.clone(),
-            graphs: Arc::clone(&self.graphs),
-            context: Arc::clone(&self.context),
-            runtime: self.runtime.clone(),
-        }
-    }
-
-    /// One run on the whole inputs.
-    fn whole(&self, schema: SchemaRef) -> Result<SendableRecordBatchStream> {
-        let launch = self.clone();
-        Ok(self.spawn(schema, move |output| {
-            let inputs = launch.inputs.iter().map(|input| Input::Plan(Arc::clone(input))).collect();
-            let mut run = launch.run(inputs, Output::Channel(output));
-            run.sources = launch.sources;
-            launch.binding.run(&mut run)
-        }))
-    }
-
-    /// Works on a blocking thread of its own, which sends rows of `schema` here. The work ends when they are dropped.
-    pub(crate) fn spawn(
-        &self,
-        schema: SchemaRef,
-        work: impl FnOnce(mpsc::Sender<Result<RecordBatch>>) -> Result<()> + Send + 'static,
-    ) -> SendableRecordBatchStream {
-        let (output, mut rows) = mpsc::channel(4);
-        let cancelled = CancelOnDrop(Arc::clone(&self.cancelled));
-        let (name, statement) = (self.name, RunningStatement::current());
-        tokio::task::spawn_blocking(move || {
-            let errors = output.clone();
-            let work = || RunningStatement::enter(statement, || work(output));
-            // A panic is a defect of ours; the session must outlive it.
-            let error = match std::panic::catch_unwind(AssertUnwindSafe(work)) {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => error,
-                Err(panic) => DataFusionError::Execution(format!(
-                    "{name} failed by a defect of the engine, please report it: {}",
-                    panic_text(panic.as_ref())
-                )),
-            };
-            // Nobody is there to read the error when the query was dropped.
-            let _ = errors.blocking_send(Err(error));
-        });
-        let stream = futures::stream::poll_fn(move |cx| {
-            let _ = &cancelled;
-            rows.poll_recv(cx)
-        });
-        Box::pin(RecordBatchStreamAdapter::new(schema, stream))
-    }
-}
-
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, atomic::Ordering::Relaxed);
-    }
-}
-
-/// What a panic said.
-pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-        (Some(text), _) => text,
-        (_, Some(text)) => text,
-        _ => "no message",
     }
 }
 

@@ -1,41 +1,21 @@
-//! Aggregates that see all rows of a group at once. The adapter holds the rows; the function is told when they are complete.
+//! Aggregates that see all rows of a group at once. The adapter holds the rows; the function is called when they are
+//! complete.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, new_empty_array};
 use arrow::datatypes::{DataType, Field, FieldRef};
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::Reservation;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator};
 
+use crate::body::{RowsFunction, RowsKernel};
 use crate::common::{Adapter, common_methods};
-use crate::grouped_rows::{GroupedRows, RowBuffer, item};
-use crate::operator::stopped;
-use crate::options::Options;
+use crate::error::stopped;
+use crate::grouped_rows::{RowBuffer, item};
 use crate::running_statement::ExpressionHost;
-
-/// A function of a group of rows that needs them all at once.
-pub trait RowsFunction: Debug + Send + Sync {
-    /// The type of a value.
-    fn data_type(&self) -> DataType;
-
-    /// What makes the values, with these options.
-    ///
-    /// # Errors
-    /// For an option out of its range.
-    fn bind(&self, options: &Options) -> Result<RowsKernel>;
-
-    /// Whether rows with a NULL are seen too; by default they do not count.
-    fn keeps_nulls(&self) -> bool {
-        false
-    }
-}
-
-/// Makes one value a group, NULL for a group without rows. Called in the kernel threads where there is much to do; the
-/// monitor speaks for the running statement.
-pub type RowsKernel = Box<dyn Fn(&GroupedRows, &dyn Monitor) -> Result<ArrayRef> + Send + Sync>;
 
 /// Whether an aggregate is one whose states are its rows.
 pub(crate) fn holds_rows(function: &AggregateUDF) -> bool {

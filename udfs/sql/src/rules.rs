@@ -1,5 +1,4 @@
-//! What is done to a plan on its way: edge functions in OVER become operators, equal calls share one run, and columns
-//! that nobody reads are not computed.
+//! Rules for calls in FROM: equal calls share one run, and columns that are not read are not computed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::{Extension, LogicalPlan, UserDefinedLogicalNode};
 use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 
-use crate::{Registry, RelationNode};
+use crate::node::RelationNode;
 
 fn relation_node(plan: &LogicalPlan) -> Option<&RelationNode> {
     match plan {
@@ -56,33 +55,6 @@ impl AnalyzerRule for ShareRuns {
 
     fn name(&self) -> &str {
         "share_runs"
-    }
-}
-
-/// Replaces edge functions in OVER by the operator that their FROM spelling runs.
-#[derive(Debug)]
-pub struct EdgeWindows {
-    registry: Arc<Registry>,
-}
-
-impl EdgeWindows {
-    /// The rule for the edge functions of a registry.
-    pub fn new(registry: Arc<Registry>) -> Self {
-        Self { registry }
-    }
-}
-
-impl AnalyzerRule for EdgeWindows {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Window(window) => crate::edge::replace_window(window, &self.registry),
-            plan => Ok(Transformed::no(plan)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "edge_windows"
     }
 }
 

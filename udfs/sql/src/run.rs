@@ -1,4 +1,4 @@
-//! A running operator's view of the world: its inputs, its output and its host.
+//! The run of an operator: its inputs, its output and its host.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,8 +19,10 @@ use futures::StreamExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::sources::WholeTable;
-use crate::{GraphResolver, Host, KernelContext, execution_error, stopped};
+use crate::error::{execution_error, stopped};
+use crate::graphs::GraphResolver;
+use crate::host::{Host, KernelContext};
+use crate::table_version::WholeTable;
 
 /// The inputs, the output and the host of a running [`Operator`](crate::Operator).
 pub struct Run {
@@ -54,7 +56,7 @@ pub(crate) enum Input {
 pub(crate) enum Output {
     /// To the query, which takes them as they come.
     Channel(mpsc::Sender<Result<RecordBatch>>),
-    /// To whoever started the run, when it is over.
+    /// To the caller of the run, when it is over.
     Batches(Mutex<Vec<RecordBatch>>),
 }
 
@@ -74,7 +76,7 @@ impl Run {
         &self.context
     }
 
-    /// What the session lends to kernels.
+    /// The resources that the session lends to kernels.
     pub fn kernels(&self) -> &KernelContext {
         &self.kernels
     }
@@ -136,7 +138,7 @@ impl Run {
         Ok(batches)
     }
 
-    /// What joins batches of fewer than half the usual rows: a batch costs as much as a thousand rows.
+    /// A coalescer that joins batches of fewer than half the usual rows: a batch costs as much as a thousand rows.
     pub(crate) fn coalescer(&self, schema: SchemaRef) -> BatchCoalescer {
         let size = self.batch_size();
         BatchCoalescer::new(schema, size).with_biggest_coalesce_batch_size(Some(size / 2))
@@ -164,7 +166,7 @@ impl Run {
         Ok(batch)
     }
 
-    /// Whether the query reads this column of the answer. A column that nobody reads may be all NULL.
+    /// Whether the query reads this column of the answer. A column that is not read may be all NULL.
     pub fn wants(&self, column: &str) -> bool {
         match (&self.columns, self.schema.index_of(column)) {
             (_, Err(_)) => false,
@@ -193,7 +195,7 @@ impl Run {
         &self.schema
     }
 
-    /// Gives rows of the whole answer schema to the query. Fails when nobody waits for them.
+    /// Gives rows of the whole answer schema to the query. Fails when the query is cancelled.
     pub fn emit(&self, batch: RecordBatch) -> Result<()> {
         let batch = match &self.columns {
             Some(columns) => batch.project(columns)?,
@@ -226,7 +228,7 @@ pub(crate) fn wait<T>(runtime: &Handle, host: &Host, future: impl Future<Output 
     }
 }
 
-/// How often a thread that waits looks whether the query still does.
+/// How often a waiting thread checks whether the query is cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Wakes a thread that waits.

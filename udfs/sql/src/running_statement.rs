@@ -15,8 +15,8 @@ use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::future::BoxFuture;
 
-use crate::host::{KernelContext, out_of_memory};
-use crate::operator::stopped;
+use crate::error::{out_of_memory, stopped};
+use crate::host::KernelContext;
 
 tokio::task_local! {
     static CURRENT: Arc<RunningStatement>;
@@ -47,12 +47,12 @@ impl RunningStatement {
         CURRENT.scope(Arc::clone(self), future)
     }
 
-    /// Says that nobody waits for the answer any more.
+    /// Cancels the statement: its kernels stop at their next check.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Fails once nobody waits for the statement that the calling thread works for, or its time is over.
+    /// Fails when the statement that the calling thread works for is cancelled or past its deadline.
     ///
     /// # Errors
     /// That the query was cancelled.

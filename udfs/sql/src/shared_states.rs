@@ -1,4 +1,4 @@
-//! Aggregates of one state: what several functions compute from the same counts is counted once.
+//! Aggregates that share one state: of several functions of the same counts, the counting is done once.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
@@ -7,8 +7,8 @@ use datafusion::logical_expr::expr::AggregateFunction as Call;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
+use crate::body::AggregateFunction;
 use crate::common::Adapter;
-use crate::udf::AggregateFunction;
 
 /// Replaces several aggregates that are fields of one (see [`crate::Function::field_of`]), called with the same arguments,
 /// by that one: its state is filled once, whatever is read of it.

@@ -1,4 +1,4 @@
-//! The tables that a call reads as they stand: what its graph is cached by.
+//! The tables that a call reads as they stand: its graph is cached by their versions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,27 +11,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::graphs::GraphResolver;
 use crate::node::RelationNode;
-
-/// The rows of a table at some time. Equal values are equal rows.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TableVersion {
-    /// Which table it is, among all of the process.
-    pub table: String,
-    /// Changes with every change of its rows.
-    pub version: String,
-}
-
-/// A relation that is all rows of a table, with some of its columns, perhaps under other names.
-#[derive(Debug, Clone)]
-pub(crate) struct WholeTable {
-    pub(crate) table: Arc<dyn TableProvider>,
-    /// The table as the query names it.
-    pub(crate) name: String,
-    /// What its rows were before the scan was planned.
-    pub(crate) version: TableVersion,
-    /// The table's name of each column of the relation.
-    pub(crate) columns: BTreeMap<String, String>,
-}
+use crate::table_version::{TableVersion, WholeTable};
 
 /// A table that a plan reads as it stands, its name, and the columns.
 type Scan = (Arc<dyn TableProvider>, String, BTreeMap<String, String>);

@@ -1,13 +1,11 @@
 //! The adapters for functions inside expressions: one value per row, one per group, and the window spelling of edge
 //! functions.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef};
-use bonnet_graph::Monitor;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{
     AccumulatorArgs, PartitionEvaluatorArgs, StateFieldsArgs, WindowUDFFieldArgs,
@@ -17,51 +15,12 @@ use datafusion::logical_expr::{
     ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, WindowUDF, WindowUDFImpl,
 };
 
+use crate::body::{AggregateFunction, AggregateState, Body, EdgeFunction, ScalarFunction};
 use crate::common::{Adapter, common_methods};
-use crate::edge::EdgeFunction;
+use crate::error::usage_error;
 use crate::groups::StateGroups;
-use crate::operator::usage_error;
-use crate::options::Options;
-use crate::registry::{Body, Function, Registry};
+use crate::registry::{Function, Registry};
 use crate::running_statement::ExpressionHost;
-
-/// A function of one row.
-pub trait ScalarFunction: Debug + Send + Sync {
-    /// The type of a value.
-    fn data_type(&self) -> DataType;
-
-    /// One value per row; all columns have the same length and their parameters' types. Called in the kernel threads
-    /// where there is much to do; `monitor` speaks for the running statement.
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef>;
-}
-
-/// A function of a group of rows.
-pub trait AggregateFunction: Debug + Send + Sync {
-    /// The type of a value.
-    fn data_type(&self) -> DataType;
-
-    /// The state of an empty group.
-    fn state(&self, options: &Options) -> Result<Box<dyn AggregateState>>;
-}
-
-/// What an aggregate knows of the rows seen so far.
-pub trait AggregateState: Debug + Send + Sync {
-    /// Sees rows: the column parameters, in their order.
-    fn update(&mut self, columns: &[ArrayRef]) -> Result<()>;
-
-    /// Sees what another state has seen, as its [`AggregateState::to_bytes`] wrote it.
-    fn merge(&mut self, bytes: &[u8]) -> Result<()>;
-
-    /// The state, for another to merge.
-    fn to_bytes(&self) -> Vec<u8>;
-
-    /// The value of the group. Called in the kernel threads where the state is large; `monitor` speaks for the running
-    /// statement.
-    fn value(&self, monitor: &dyn Monitor) -> Result<ScalarValue>;
-
-    /// The bytes held.
-    fn size(&self) -> usize;
-}
 
 impl Registry {
     /// The scalar functions for DataFusion.
@@ -108,7 +67,7 @@ impl ScalarUDFImpl for Adapter<dyn ScalarFunction> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
         let mut columns = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
-        // Whoever folds constants before types are brought together gives them as they were written.
+        // Constants that are folded before type coercion come in the types that were written.
         let given: Vec<DataType> = columns.iter().map(|column| column.data_type().clone()).collect();
         for (column, wanted) in columns.iter_mut().zip(self.common.coerce(&given)?) {
             if *column.data_type() != wanted {

@@ -1,6 +1,5 @@
 //! The adapter for functions of a row's place among the ordered rows of its window.
 
-use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,17 +9,8 @@ use datafusion::common::Result;
 use datafusion::logical_expr::function::{PartitionEvaluatorArgs, WindowUDFFieldArgs};
 use datafusion::logical_expr::{PartitionEvaluator, WindowUDFImpl};
 
+use crate::body::WindowFunction;
 use crate::common::{Adapter, common_methods};
-
-/// A function of the order of a partition's rows: all rows are seen, frames are refused, and it takes no arguments.
-pub trait WindowFunction: Debug + Send + Sync {
-    /// The type of a value.
-    fn data_type(&self) -> DataType;
-
-    /// One value per row of a partition. `peers` cuts the `rows` rows, which are in the window's order, into runs that
-    /// the order does not tell apart.
-    fn evaluate(&self, rows: usize, peers: &[Range<usize>]) -> Result<ArrayRef>;
-}
 
 impl WindowUDFImpl for Adapter<dyn WindowFunction> {
     common_methods!(coerce);

@@ -22,7 +22,7 @@ pub fn avg() -> Arc<AggregateUDF> {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Average {
-    /// What averages floats and intervals.
+    /// DataFusion's average, of floats and intervals.
     inner: Arc<AggregateUDF>,
 }
 

@@ -15,7 +15,7 @@ use datafusion::physical_expr::NullState;
 
 use crate::total::{Summed, total};
 
-/// What becomes of a total.
+/// The last step of an aggregate of totals.
 pub(crate) trait Finish: Clone + Debug + Send + Sync + 'static {
     /// The values.
     type Of: Summed;
@@ -36,7 +36,7 @@ pub(crate) trait Finish: Clone + Debug + Send + Sync + 'static {
     /// If it is not within the type of the answers.
     fn finish(&self, total: i128, count: u64) -> Result<<Self::To as ArrowPrimitiveType>::Native>;
 
-    /// What to say of a total that not even 128 bits hold.
+    /// The error of a total that not even 128 bits hold.
     fn overflow(&self) -> DataFusionError;
 
     /// The type of totals.

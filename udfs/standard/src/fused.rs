@@ -21,53 +21,53 @@ pub(crate) fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, t
     }
 }
 
-/// What a pass has seen: an operation puts bits here that say whether its results are right.
+/// Bits that the operations of a pass set, by which an overflow shows.
 #[derive(Clone, Copy, Default)]
-struct Seen<N>(N, N);
+struct OverflowBits<N>(N, N);
 
 /// Signed integers.
 trait Signed: Copy + Default {
-    fn add(self, other: Self, seen: &mut Seen<Self>) -> Self;
-    fn subtract(self, other: Self, seen: &mut Seen<Self>) -> Self;
-    fn multiply(self, other: Self, seen: &mut Seen<Self>) -> Self;
+    fn add(self, other: Self, flags: &mut OverflowBits<Self>) -> Self;
+    fn subtract(self, other: Self, flags: &mut OverflowBits<Self>) -> Self;
+    fn multiply(self, other: Self, flags: &mut OverflowBits<Self>) -> Self;
     /// Whether no sum or difference overflowed.
-    fn sums_fit(seen: Seen<Self>) -> bool;
+    fn sums_fit(flags: OverflowBits<Self>) -> bool;
     /// Whether no product can have overflowed: a factor is at most two to the power of its highest bit that differs from
     /// the next.
-    fn products_fit(seen: Seen<Self>) -> bool;
+    fn products_fit(flags: OverflowBits<Self>) -> bool;
 }
 
 macro_rules! signed {
     ($($native:ty),*) => {$(
         impl Signed for $native {
             #[inline(always)]
-            fn add(self, other: Self, seen: &mut Seen<Self>) -> Self {
+            fn add(self, other: Self, flags: &mut OverflowBits<Self>) -> Self {
                 let sum = self.wrapping_add(other);
-                seen.0 |= (self ^ sum) & (other ^ sum);
+                flags.0 |= (self ^ sum) & (other ^ sum);
                 sum
             }
 
             #[inline(always)]
-            fn subtract(self, other: Self, seen: &mut Seen<Self>) -> Self {
+            fn subtract(self, other: Self, flags: &mut OverflowBits<Self>) -> Self {
                 let difference = self.wrapping_sub(other);
-                seen.0 |= (self ^ other) & (self ^ difference);
+                flags.0 |= (self ^ other) & (self ^ difference);
                 difference
             }
 
             #[inline(always)]
-            fn multiply(self, other: Self, seen: &mut Seen<Self>) -> Self {
-                seen.0 |= self ^ (self << 1);
-                seen.1 |= other ^ (other << 1);
+            fn multiply(self, other: Self, flags: &mut OverflowBits<Self>) -> Self {
+                flags.0 |= self ^ (self << 1);
+                flags.1 |= other ^ (other << 1);
                 self.wrapping_mul(other)
             }
 
-            fn sums_fit(seen: Seen<Self>) -> bool {
-                seen.0 >= 0
+            fn sums_fit(flags: OverflowBits<Self>) -> bool {
+                flags.0 >= 0
             }
 
-            fn products_fit(seen: Seen<Self>) -> bool {
+            fn products_fit(flags: OverflowBits<Self>) -> bool {
                 let power = |bits: Self| Self::BITS.saturating_sub(1 + bits.leading_zeros());
-                power(seen.0) + power(seen.1) <= Self::BITS - 2
+                power(flags.0) + power(flags.1) <= Self::BITS - 2
             }
         }
     )*};
@@ -99,9 +99,9 @@ fn decimals(operator: Operator, left: (&dyn Datum, i8), right: &dyn Datum, to: &
         Operator::Plus if equal => pass::<Decimal128Type, _>(
             left,
             right,
-            |left, right, seen| {
+            |left, right, flags| {
                 let sum = left.wrapping_add(right);
-                *seen |= overflow(left, right, sum) | bits(sum);
+                *flags |= overflow(left, right, sum) | bits(sum);
                 sum
             },
             has_digits_left,
@@ -109,9 +109,9 @@ fn decimals(operator: Operator, left: (&dyn Datum, i8), right: &dyn Datum, to: &
         Operator::Minus if equal => pass::<Decimal128Type, _>(
             left,
             right,
-            |left, right, seen| {
+            |left, right, flags| {
                 let difference = left.wrapping_sub(right);
-                *seen |= overflow(left, !right, difference) | bits(difference);
+                *flags |= overflow(left, !right, difference) | bits(difference);
                 difference
             },
             has_digits_left,
@@ -120,11 +120,11 @@ fn decimals(operator: Operator, left: (&dyn Datum, i8), right: &dyn Datum, to: &
         Operator::Multiply if left_scale.checked_add(*right_scale) == Some(*scale) => pass::<Decimal128Type, _>(
             left,
             right,
-            |left, right, seen| {
-                *seen |= beyond_64_bits(left) | beyond_64_bits(right);
+            |left, right, flags| {
+                *flags |= beyond_64_bits(left) | beyond_64_bits(right);
                 i128::from(left as i64) * i128::from(right as i64)
             },
-            |seen: i64| seen == 0,
+            |flags: i64| flags == 0,
         ),
         _ => return None,
     }?;
@@ -150,8 +150,8 @@ fn beyond_64_bits(value: i128) -> i64 {
 }
 
 /// Whether no value has more than 126 bits, and so none more than 38 digits.
-fn has_digits_left(seen: i64) -> bool {
-    (seen as u64) >> 62 == 0
+fn has_digits_left(flags: i64) -> bool {
+    (flags as u64) >> 62 == 0
 }
 
 fn pass<T: ArrowPrimitiveType, S: Default>(
@@ -162,25 +162,25 @@ fn pass<T: ArrowPrimitiveType, S: Default>(
 ) -> Option<PrimitiveArray<T>> {
     let ((left, left_is_scalar), (right, right_is_scalar)) = (left.get(), right.get());
     let (left, right) = (left.as_primitive_opt::<T>()?, right.as_primitive_opt::<T>()?);
-    let mut seen = S::default();
+    let mut flags = S::default();
     let one = |array: &PrimitiveArray<T>| array.is_valid(0).then(|| array.value(0));
     let (values, nulls): (Vec<T::Native>, _) = match (left_is_scalar, right_is_scalar) {
         (false, false) if left.len() == right.len() => {
             let pairs = left.values().iter().zip(right.values().iter());
-            let values = pairs.map(|(&left, &right)| step(left, right, &mut seen)).collect();
+            let values = pairs.map(|(&left, &right)| step(left, right, &mut flags)).collect();
             (values, NullBuffer::union(left.nulls(), right.nulls()))
         }
         (false, true) => {
             let right = one(right)?;
-            (left.values().iter().map(|&left| step(left, right, &mut seen)).collect(), left.nulls().cloned())
+            (left.values().iter().map(|&left| step(left, right, &mut flags)).collect(), left.nulls().cloned())
         }
         (true, false) => {
             let left = one(left)?;
-            (right.values().iter().map(|&right| step(left, right, &mut seen)).collect(), right.nulls().cloned())
+            (right.values().iter().map(|&right| step(left, right, &mut flags)).collect(), right.nulls().cloned())
         }
         _ => return None,
     };
-    fit(seen).then(|| PrimitiveArray::<T>::new(values.into(), nulls))
+    fit(flags).then(|| PrimitiveArray::<T>::new(values.into(), nulls))
 }
 
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! What everyday SQL has and DataFusion lacks, or answers otherwise: arithmetic that says when a number leaves its type,
 //! sums that are exact, averages and casts that round, and functions that users of DuckDB and PostgreSQL expect.
+//!
+//! ```
+//! let names: Vec<&str> = bonnet_standard::functions().iter().map(|function| function.name).collect();
+//! assert_eq!(names, ["age", "bar", "mode", "similar_to", "sparkline"]);
+//! ```
 
 mod age;
 mod arithmetic;

@@ -27,11 +27,11 @@ pub fn sum() -> Arc<AggregateUDF> {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sum {
-    /// What sums floats and intervals.
+    /// DataFusion's sum, of floats and intervals.
     inner: Arc<AggregateUDF>,
 }
 
-/// What is made of the way in which totals of a type end; another value for a type whose sums are not ours.
+/// An expression of the [`Narrow`] of a type; another value for a type whose sums are not ours.
 macro_rules! of_type {
     ($to:expr, $other:expr, |$finish:ident| $made:expr) => {
         match $to {

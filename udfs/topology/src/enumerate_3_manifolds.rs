@@ -6,7 +6,7 @@ use crate::enumeration::{Complexes, Node, Search, bits};
 
 /// The largest number of vertices that [`ThreeManifoldEnumeration`] takes.
 pub const MAX_3_MANIFOLD_VERTICES: usize = 11;
-/// How many triangulated 3-manifolds there are, by the number of vertices (Sulanke and Lutz 2009).
+/// The numbers of triangulated 3-manifolds, by the number of vertices (Sulanke and Lutz 2009).
 pub const N_3_MANIFOLDS: [u64; MAX_3_MANIFOLD_VERTICES + 1] = [0, 0, 0, 0, 0, 1, 2, 5, 39, 1_297, 249_015, 166_564_303];
 
 /// The triangulations of closed connected 3-manifolds with at most `max_vertices` vertices, each once up to isomorphism.

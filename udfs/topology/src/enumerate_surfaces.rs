@@ -6,7 +6,7 @@ use crate::enumeration::{Complexes, Node, Search, bits};
 
 /// The largest number of vertices that [`SurfaceEnumeration`] takes.
 pub const MAX_SURFACE_VERTICES: usize = 12;
-/// How many triangulated surfaces there are, by the number of vertices (Sulanke and Lutz 2009).
+/// The numbers of triangulated surfaces, by the number of vertices (Sulanke and Lutz 2009).
 pub const N_SURFACES: [u64; MAX_SURFACE_VERTICES + 1] =
     [0, 0, 0, 0, 1, 1, 3, 9, 43, 655, 42_426, 11_590_894, 12_561_206_794];
 
@@ -66,7 +66,7 @@ struct Surface {
     undecided: [u32; N],
 }
 
-/// How a flag's sequence of apexes compares with that of the first flag.
+/// The comparison of a flag's sequence of apexes with that of the first flag.
 enum Comparison {
     Smaller,
     Larger,

@@ -86,7 +86,7 @@ pub(crate) struct Search<N> {
     pending: Vec<Pending<N>>,
 }
 
-/// What is yet to come of a search.
+/// The rest of a search.
 #[derive(Debug, Clone)]
 enum Pending<N> {
     /// A subtree that nobody has visited.

@@ -1,4 +1,4 @@
-//! How many faces a complex has.
+//! The numbers of faces of a complex.
 
 use bonnet_graph::Monitor;
 

@@ -153,7 +153,7 @@ pub(crate) fn rows_with_repeats<'a>(
     Ok((rows, room))
 }
 
-/// How many of `n` things can be chosen `k` at a time; no more than `usize::MAX`.
+/// The binomial coefficient of `n` and `k`; no more than `usize::MAX`.
 fn binomial(n: usize, k: usize) -> usize {
     let mut choices = 1usize;
     for i in 0..k.min(n - k) {

@@ -11,13 +11,13 @@ use crate::{ChainComplex, Signs, SparseMatrix, SpectrumError};
 
 /// Eigenvalues that differ by less, relative to the largest, count as one.
 const SAME_VALUE: f64 = 1e-9;
-/// What is left of a basis vector, of length 1, that lies in the span of others.
+/// The length below which a basis vector, of length 1, counts as in the span of others.
 const DEPENDENT: f64 = 1e-6;
 
 /// The first eigenvectors of the Hodge Laplacian of a dimension, complex by complex.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HodgeEigenvectors {
-    /// How many there are of each complex.
+    /// Their number for each complex.
     pub count: usize,
     /// The eigenvalues, ascending: `count` a complex, NaN behind those of a complex with fewer faces.
     pub values: Vec<f64>,

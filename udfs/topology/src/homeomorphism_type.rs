@@ -1,4 +1,4 @@
-//! What manifold a complex triangulates, where that can be proven.
+//! The manifold that a complex triangulates, where that can be proven.
 
 use bonnet_graph::{Monitor, Stopped};
 use num_bigint::BigUint;

@@ -7,7 +7,7 @@ use bonnet_graph::{Monitor, Stopped};
 use crate::Facets;
 use crate::ridges::{ParitySets, Stars};
 
-/// What looking at a complex's links has found. Faces are given by their labels.
+/// The result of a check of a complex's links. Faces are given by their labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ManifoldCheck {
     /// Dimension 0 to 3: every link is a sphere, so that the complex is a closed combinatorial manifold.
@@ -30,7 +30,7 @@ pub enum ManifoldCheck {
     Ridge {
         /// The ridge.
         face: Vec<i64>,
-        /// How many facets hold it.
+        /// The number of facets that hold it.
         facets: usize,
     },
     /// The link of a face is no sphere.
@@ -55,7 +55,7 @@ impl ManifoldCheck {
     }
 }
 
-/// What was checked and, where the complex fails, where.
+/// The check, and the faces where a complex fails it.
 impl fmt::Display for ManifoldCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

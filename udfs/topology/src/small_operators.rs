@@ -23,7 +23,7 @@ pub(crate) struct Neighbors {
 pub(crate) struct Row {
     pub(crate) below: [u128; 2],
     pub(crate) above: [u128; 2],
-    /// How many faces of dimension k + 1 it is in.
+    /// The number of faces of dimension k + 1 that it is in.
     pub(crate) degree: u32,
 }
 

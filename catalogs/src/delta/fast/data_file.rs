@@ -26,8 +26,8 @@ use crate::delta::names;
 /// Statistics are kept of the first columns, as other writers do.
 const INDEXED: usize = 32;
 
-/// How data files are written. NaN is greater than all numbers, but Parquet's least and greatest values leave it out, and
-/// readers would pass over it: columns that hold NaN are written without them.
+/// The properties of data files. NaN is greater than all numbers, but Parquet's least and greatest values leave it out,
+/// and readers would pass over it: columns that hold NaN are written without them.
 pub(in crate::delta) fn properties(compression: Compression, with_nan: &BTreeSet<String>) -> WriterProperties {
     let properties = WriterProperties::builder()
         .set_created_by(format!("bonnetdb {}", env!("CARGO_PKG_VERSION")))
@@ -126,8 +126,8 @@ impl Drop for DataFile {
     }
 }
 
-/// What the log says of a file: its rows, and of columns that are no lists and no structs the NULLs and the least and
-/// greatest values. (Delta Transaction Log Protocol, "Per-file Statistics".)
+/// The statistics of a file in the log: its rows, and of columns that are no lists and no structs the NULLs and the least
+/// and greatest values. (Delta Transaction Log Protocol, "Per-file Statistics".)
 fn statistics(schema: &Schema, known: &ParquetMetaData) -> Result<Value, ParquetError> {
     let groups = known.row_groups();
     let (mut least, mut greatest, mut nulls) = (Map::new(), Map::new(), Map::new());

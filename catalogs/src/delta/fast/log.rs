@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use crate::delta::{entry, names};
 
-/// What has been committed since a version.
+/// The commits since a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::delta) enum Since {
     /// Rows came and went; this is the version now.
@@ -24,7 +24,7 @@ pub(in crate::delta) enum Since {
     More,
 }
 
-/// How the names of files begin that are not yet commits.
+/// The beginning of the names of files that are not yet commits.
 pub(in crate::delta) const UNFINISHED: &str = ".commit-";
 
 /// Such a file is abandoned after this time.
@@ -65,7 +65,7 @@ fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
     }
 }
 
-/// What has been committed to the table in this folder since this version. Reads the commits since then, and whether
+/// The commits to the table in this folder since this version. Reads the commits since then, and whether
 /// there is a later one.
 pub(in crate::delta) fn since(folder: &Path, version: u64) -> io::Result<Since> {
     let mut last = version;

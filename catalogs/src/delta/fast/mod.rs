@@ -1,4 +1,4 @@
-//! What stands beside the Delta library because it is faster, or right where the library is not.
+//! Reading and writing beside the Delta library, where this is faster, or right where the library is not.
 //!
 //! Measured by `cargo test -p bonnetdb -p bonnet-catalogs --lib -- --ignored --nocapture delta::fast` on two cores, in the
 //! profile `dev`, each way in turns, on a machine that did other work at the same time:

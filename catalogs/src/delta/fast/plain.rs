@@ -30,7 +30,7 @@ use deltalake::{DeltaTable, ObjectMeta, Path};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What readers of these features do beyond reading the files: nothing, if no file has a deletion vector.
+/// Features that ask nothing of readers beyond reading the files, if no file has a deletion vector.
 const HARMLESS: [&str; 4] = ["deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"];
 
 /// The files of a version, oldest first, and what is known of them all.
@@ -174,7 +174,7 @@ fn is_plain(path: &str) -> bool {
     !path.starts_with('/') && path.bytes().all(plain) && !path.split('/').any(|part| matches!(part, "" | "." | ".."))
 }
 
-/// What the log says of a file.
+/// The statistics of a file in the log.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct FileStatistics {
@@ -242,7 +242,7 @@ fn at_most(value: ScalarValue) -> ScalarValue {
     }
 }
 
-/// What is known of several files together. Their least and greatest values are answers to min and max where they are
+/// The statistics of several files together. Their least and greatest values are answers to min and max where they are
 /// values, not just bounds.
 fn merged(files: &[PartitionedFile], schema: &SchemaRef, tight: bool) -> Result<Statistics> {
     let each = files.iter().filter_map(|file| file.statistics.as_deref());

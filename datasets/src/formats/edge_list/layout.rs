@@ -1,4 +1,4 @@
-//! How the lines of an edge list, or of its labels, are written: separator, header, types, Matrix Market's banner.
+//! The layout of an edge list, or of its labels: separator, header, types, Matrix Market's banner.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,7 +15,7 @@ const HEADER_WORDS: [&str; 16] = [
     "label",
 ];
 
-/// How the lines of a text are to be read.
+/// The layout of the lines of a text.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) separator: Separator,
@@ -41,7 +41,7 @@ pub(super) enum Separator {
     One(char),
 }
 
-/// What a Matrix Market file says of itself.
+/// The banner of a Matrix Market file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Market {
     pub(super) nodes: i64,

@@ -8,8 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::aggregate::Grouped;
-use super::local_moves::NEGLIGIBLE;
-use super::neighbor_weights::NeighborWeights;
+use super::neighbor_weights::{NEGLIGIBLE, NeighborWeights};
 use super::random_order;
 
 /// The part of the nodes that choose at a time. On random graphs of 10^5 and 10^6 nodes a fourth and four times of it come to about the

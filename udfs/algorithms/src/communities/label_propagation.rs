@@ -11,7 +11,7 @@ use crate::Network;
 /// Nodes that a thread takes at a time, and between two looks at the monitor.
 const BLOCK: usize = 1 << 10;
 
-/// How labels spread.
+/// The order of the updates of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelPropagation {
     /// Node by node in a random order of this seed, until each has a label that no other is more frequent than among its
@@ -24,7 +24,7 @@ pub enum LabelPropagation {
     /// All nodes at once, so many times: each takes the smallest of the most frequent labels of its neighbours, both ends of
     /// an arc and each arc counted (LDBC Graphalytics 1.0, Sec. 2.3.4, CDLP).
     Synchronous {
-        /// How many times.
+        /// The number of rounds.
         iterations: usize,
     },
 }
@@ -93,11 +93,11 @@ pub fn label_propagation_communities(
     Ok(by_size(&label))
 }
 
-/// How often labels occur among the neighbours of a node.
+/// The counts of the labels among the neighbours of a node.
 struct Counts {
     count: Vec<u32>,
     found: Vec<u32>,
-    /// How often the node's own label does.
+    /// The count of the node's own label.
     of_own: u32,
 }
 

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::aggregate::Grouped;
 use super::batched_moves::move_in_batches;
+use super::neighbor_weights::NEGLIGIBLE;
 use super::random_order;
 
 /// From so many nodes on they move in batches: what threads save is then more than what they wait for one another.
@@ -14,9 +15,6 @@ pub(super) const MANY: usize = 1 << 14;
 
 /// Nodes between two looks at the monitor.
 const TOGETHER: usize = 1 << 12;
-
-/// A gain that is less than this share of a node's strength is a rounding error.
-pub(super) const NEGLIGIBLE: f64 = 1e-11;
 
 /// A community while its nodes move.
 #[derive(Clone, Copy, Default)]

@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::AlgorithmError;
 
-/// How [`louvain`] and [`leiden`] look for communities.
+/// Options of [`louvain`] and [`leiden`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CommunityOptions {
     /// The larger, the smaller the communities; 1 is plain modularity. Positive.

@@ -5,6 +5,9 @@ const PLACES: usize = 1 << 15;
 
 const NONE: u32 = u32::MAX;
 
+/// A gain that is less than this share of a node's strength is a rounding error of these sums.
+pub(super) const NEGLIGIBLE: f64 = 1e-11;
+
 /// The weights between a node and the communities of its neighbours.
 #[derive(Default)]
 pub(super) struct NeighborWeights {

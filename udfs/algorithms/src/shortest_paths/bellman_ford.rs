@@ -2,7 +2,7 @@
 
 use bonnet_graph::Monitor;
 
-use super::search::{NONE, Tree};
+use super::tree::{NONE, Tree};
 use crate::{AlgorithmError, Network};
 
 /// Bellman and Ford's search, from the start that [`Tree::start`] set: in each round, the arcs of the nodes whose

@@ -3,65 +3,18 @@
 //! Ours, not petgraph's, whose searches keep distances in hash maps and whose `k_shortest_path` counts walks.
 
 mod bellman_ford;
+mod path;
 mod search;
+mod tree;
 mod yen;
 
 use bonnet_graph::{Monitor, Reservation};
 use rayon::prelude::*;
 
 use crate::{AlgorithmError, Network};
-use search::Tree;
-
-/// How distances are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PathAlgorithm {
-    /// Breadth-first search where all weights are 1, else Dijkstra's: O((n + m) log n) a source; no negative weights.
-    #[default]
-    Dijkstra,
-    /// Bellman and Ford's: O(n m) a source at worst; negative weights, but no cycle of negative length.
-    BellmanFord,
-}
-
-/// Where paths lead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
-    /// From a node to every node that paths lead to, itself among them.
-    From(u32),
-    /// From a node to another.
-    Pair(u32, u32),
-}
-
-/// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PathOptions {
-    /// How distances are found.
-    pub algorithm: PathAlgorithm,
-    /// How many paths between the ends: the shortest, the next without a node twice, and so on; at least 1.
-    pub k: usize,
-    /// Whether the paths' nodes are wanted.
-    pub nodes: bool,
-}
-
-impl Default for PathOptions {
-    fn default() -> Self {
-        Self { algorithm: PathAlgorithm::Dijkstra, k: 1, nodes: true }
-    }
-}
-
-/// A path.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ShortestPath {
-    /// Where it begins.
-    pub source: u32,
-    /// Where it ends.
-    pub target: u32,
-    /// 1 for a shortest path between its ends, 2 for the next, and so on.
-    pub rank: usize,
-    /// The sum of the weights of its arcs: their number where there are no weights.
-    pub distance: f64,
-    /// Its nodes, both ends among them; empty where they were not asked for.
-    pub nodes: Vec<u32>,
-}
+pub use path::{Ends, PathAlgorithm, PathOptions, ShortestPath};
+use search::search;
+use tree::Tree;
 
 /// The shortest paths between ends, in the order of `ends`, then of the targets, then of the ranks; none where no path
 /// leads. A weight is a length. Among paths of one length the choice depends on the graph alone. With `k` above 1: Yen,
@@ -97,11 +50,11 @@ pub fn shortest_paths(
         let found = match (*ends, options.k) {
             (Ends::Pair(source, target), k) if k > 1 => yen::paths(network, source, target, k, tree, monitor)?,
             (Ends::Pair(source, target), _) => {
-                tree.search(network, source, Some(target), options.algorithm, monitor)?;
+                search(tree, network, source, Some(target), options.algorithm, monitor)?;
                 tree.path(target, options.nodes).into_iter().collect()
             }
             (Ends::From(source), _) => {
-                tree.search(network, source, None, options.algorithm, monitor)?;
+                search(tree, network, source, None, options.algorithm, monitor)?;
                 let mut targets = tree.reached().to_vec();
                 targets.sort_unstable();
                 targets.into_iter().filter_map(|target| tree.path(target, options.nodes)).collect::<Vec<_>>()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bonnet_graph::{Monitor, Stopped};
 
-use super::ShortestPath;
-use super::search::Tree;
+use super::path::ShortestPath;
+use super::tree::Tree;
 use crate::Network;
 
 /// The order of candidates: the shorter first, of two of one length the one whose nodes come first.

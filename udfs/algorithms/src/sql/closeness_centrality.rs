@@ -7,7 +7,7 @@ use super::relation::{Answer, node_function};
 
 const NAME: &str = "closeness_centrality";
 
-/// What a weight is where distances are sums of them.
+/// The description of weights as lengths.
 pub(super) const LENGTHS: &str =
     "Whether the column weight holds the lengths of edges, positive numbers; 1 for all without it.";
 

@@ -3,8 +3,8 @@
 use bonnet_sql::{Function, OptionValue, Options, Parameter, usage_error};
 use datafusion::common::Result;
 
-use super::chosen::Chosen;
 use super::network::{Reads, defined, wrong};
+use super::node_relation::NodeRelation;
 use super::relation::{Answer, graph_function, node_function, number};
 use crate::{CommunityOptions, LabelPropagation};
 
@@ -92,7 +92,7 @@ pub fn label_propagation_communities() -> Function {
 
 /// The registration of `modularity`.
 pub fn modularity() -> Function {
-    let communities = Chosen::nodes(
+    let communities = NodeRelation::nodes(
         "communities",
         "The community of every node: node, community; with graph_id where edges have it.",
     );

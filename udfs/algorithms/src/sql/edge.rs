@@ -9,7 +9,8 @@ use bonnet_sql::{Body, EdgeFunction, EdgeKernel, Function, Options, Parameter};
 use datafusion::common::Result;
 use rayon::prelude::*;
 
-use super::network::{Failure, GraphCall, Reading, Reads, WEIGHT, defined};
+use super::network::{Failure, GraphCall, Reading, Reads, defined};
+use super::node_relation::WEIGHT;
 use crate::Network;
 
 /// Rows that a thread looks up at a time.

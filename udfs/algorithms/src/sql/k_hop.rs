@@ -3,15 +3,15 @@
 use bonnet_sql::{Function, OptionValue, Options, Parameter};
 use datafusion::common::Result;
 
-use super::chosen::Chosen;
 use super::network::{Reads, counts, nodes};
+use super::node_relation::NodeRelation;
 use super::relation::{Answer, count, graph_function};
 
 const NAME: &str = "k_hop";
 
 /// The registration.
 pub fn k_hop() -> Function {
-    let sources = Chosen::nodes("sources", "The nodes to start from: node; with graph_id where edges have it.");
+    let sources = NodeRelation::nodes("sources", "The nodes to start from: node; with graph_id where edges have it.");
     let hops = Parameter::integer("hops", "The most hops to take.").or(OptionValue::Integer(1));
     graph_function(NAME, &["source", "node"], Reads::DIRECTED.choosing(sources.required()), [hops], bind)
         .returns("source, node, distance; graph_id in front where edges have it")

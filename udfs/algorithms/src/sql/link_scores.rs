@@ -2,13 +2,13 @@
 
 use bonnet_sql::Function;
 
-use super::chosen::Chosen;
 use super::network::{Failure, GraphCall, Reads, counts, defined, nodes};
+use super::node_relation::NodeRelation;
 use super::relation::{Answer, BindOptions, count, graph_function, number};
 use crate::LinkScore;
 
 fn of_pairs(name: &'static str, bind: BindOptions) -> Function {
-    let pairs = Chosen::nodes(
+    let pairs = NodeRelation::nodes(
         "pairs",
         "The pairs to score: src, dst; with graph_id where edges have it. All pairs two hops apart by default.",
     );

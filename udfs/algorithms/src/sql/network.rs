@@ -7,16 +7,13 @@ use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Stopped};
 use bonnet_sql::{Host, InputGraph, OptionValue, Options, Parameter, execution_error, stopped};
 use datafusion::common::{DataFusionError, Result};
 
-use super::chosen::{Chosen, ChosenRows};
+use super::node_relation::{NodeRelation, NodeRelationRows, WEIGHT};
 use crate::{AlgorithmError, Network, RepeatedArc, WeightedArcs};
-
-/// The column of weights.
-pub(super) const WEIGHT: &str = "weight";
 
 /// Nodes that an error names.
 const SHOWN: usize = 20;
 
-/// What a function reads of its edges beyond their ends.
+/// The columns and options by which a function reads its edges.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reads {
     /// Whether there is an option `directed`.
@@ -30,7 +27,7 @@ pub(super) struct Reads {
     /// Whether that option comes after the function's own.
     pub(super) weights_last: bool,
     /// A relation of nodes beside the edges.
-    pub(super) chosen: Option<Chosen>,
+    pub(super) chosen: Option<NodeRelation>,
 }
 
 impl Reads {
@@ -59,7 +56,7 @@ impl Reads {
     }
 
     /// With a relation of nodes.
-    pub(super) const fn choosing(self, chosen: Chosen) -> Self {
+    pub(super) const fn choosing(self, chosen: NodeRelation) -> Self {
         Self { chosen: Some(chosen), ..self }
     }
 
@@ -73,7 +70,7 @@ impl Reads {
     }
 }
 
-/// How a call wants its edges read.
+/// The reading of edges that a call asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     pub(super) directed: bool,
@@ -135,7 +132,7 @@ impl From<Stopped> for Failure {
     }
 }
 
-/// What is wrong with a graph or an option, for a [`Failure`].
+/// An error of a graph or an option, for a [`Failure`].
 pub(super) fn wrong<T>(text: String) -> Result<T, Failure> {
     Err(Failure::Algorithm(AlgorithmError::Input(text)))
 }
@@ -157,10 +154,10 @@ impl<'a> GraphCall<'a> {
         Self { graph, chosen: None, pairs: None, host, reading }
     }
 
-    pub(super) fn choosing(self, chosen: Option<&'a ChosenRows>) -> Self {
+    pub(super) fn choosing(self, chosen: Option<&'a NodeRelationRows>) -> Self {
         match chosen {
-            Some(ChosenRows::Nodes(nodes)) => Self { chosen: Some(nodes), ..self },
-            Some(ChosenRows::Pairs(pairs)) => Self { pairs: Some(pairs), ..self },
+            Some(NodeRelationRows::Nodes(nodes)) => Self { chosen: Some(nodes), ..self },
+            Some(NodeRelationRows::Pairs(pairs)) => Self { pairs: Some(pairs), ..self },
             None => self,
         }
     }

@@ -3,8 +3,8 @@
 use bonnet_sql::{Function, OptionValue, Options, Parameter, usage_error};
 use datafusion::common::Result;
 
-use super::chosen::Chosen;
 use super::network::Reads;
+use super::node_relation::NodeRelation;
 use super::relation::{Answer, node_function};
 use crate::PageRankOptions;
 
@@ -14,7 +14,7 @@ const NAME: &str = "pagerank";
 pub fn pagerank() -> Function {
     let reads =
         Reads::DIRECTED.weights("Whether the walk follows arcs in proportion to the column weight, a strength.");
-    let chosen = Chosen::nodes(
+    let chosen = NodeRelation::nodes(
         "personalisation",
         "Where jumps end: node, and weight for its share (1 where there is no such column); all nodes alike by default.",
     );

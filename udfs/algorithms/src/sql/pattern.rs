@@ -25,7 +25,7 @@ pub(super) struct Pattern {
     digraph: Digraph,
 }
 
-/// What computes the columns of the answer for one graph and the other.
+/// The function that computes the answer's columns from both graphs.
 pub(super) type PatternKernel = Box<dyn Fn(&GraphCall, &Pattern, bool) -> Result<Vec<ArrayRef>, Failure> + Send + Sync>;
 
 /// The fields of an answer, by the types of the keys of `edges` and of the other graph.

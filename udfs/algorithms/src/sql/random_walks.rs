@@ -3,8 +3,8 @@
 use bonnet_sql::{Function, OptionValue, Options, Parameter, usage_error};
 use datafusion::common::Result;
 
-use super::chosen::Chosen;
 use super::network::{Reads, counts, nodes};
+use super::node_relation::NodeRelation;
 use super::relation::{Answer, count, graph_function};
 use crate::WalkOptions;
 
@@ -13,8 +13,10 @@ const NAME: &str = "random_walks";
 /// The registration.
 pub fn random_walks() -> Function {
     let default = WalkOptions::default();
-    let sources =
-        Chosen::nodes("sources", "The nodes to start from: node; with graph_id where edges have it. All by default.");
+    let sources = NodeRelation::nodes(
+        "sources",
+        "The nodes to start from: node; with graph_id where edges have it. All by default.",
+    );
     let reads = Reads::DIRECTED.weights("Whether steps are by chance in proportion to the column weight.");
     let options = [
         Parameter::integer("walks", "Walks from each source.").or(OptionValue::Integer(default.walks as i64)),

@@ -12,8 +12,8 @@ use bonnet_sql::{
 use datafusion::common::Result;
 use rayon::prelude::*;
 
-use super::chosen::Chosen;
-use super::network::{Failure, GraphCall, Reading, Reads, WEIGHT, booleans, check, counts, doubles};
+use super::network::{Failure, GraphCall, Reading, Reads, booleans, check, counts, doubles};
+use super::node_relation::{NodeRelation, WEIGHT};
 
 /// Graphs whose answers are emitted together.
 const TOGETHER: usize = 1024;
@@ -79,7 +79,7 @@ pub(super) fn count(name: &str) -> Field {
 /// Parses the options of a call.
 pub(super) type BindOptions = fn(&Options) -> Result<Answer>;
 
-/// What the rows of an answer are about: the columns of keys in front of the answer's own.
+/// The subject of an answer's rows: the columns of keys in front of the answer's own.
 #[derive(Debug, Clone, Copy)]
 enum RowKeys {
     /// `node`: every node once, in the order of the keys.
@@ -120,7 +120,7 @@ fn relation(
     bind: BindOptions,
 ) -> Function {
     let nodes = Parameter::relation("nodes", "The nodes: node; adds the isolated ones.").optional();
-    let chosen = reads.chosen.map(Chosen::parameter);
+    let chosen = reads.chosen.map(NodeRelation::parameter);
     let (first, chosen) = match chosen {
         Some(chosen) if !chosen.optional => (Some(chosen), None),
         chosen => (None, chosen),

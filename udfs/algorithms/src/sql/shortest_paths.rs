@@ -12,8 +12,8 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
-use super::chosen::rows_of_graphs;
-use super::network::{Failure, GraphCall, Reading, Reads, WEIGHT, check, counts, doubles};
+use super::network::{Failure, GraphCall, Reading, Reads, check, counts, doubles};
+use super::node_relation::{WEIGHT, rows_of_graphs};
 use super::relation::{count, number};
 use crate::{Ends, PathAlgorithm, PathOptions, ShortestPath};
 

@@ -40,7 +40,7 @@ pub(super) struct Searches {
     blocks: Vec<usize>,
 }
 
-/// How to run a batch.
+/// Options of a batch.
 pub(super) struct Manner<'a> {
     /// False where no edge ever joins two nodes at the same level: then nothing of the kind is looked for.
     pub(super) peers: bool,
@@ -49,7 +49,7 @@ pub(super) struct Manner<'a> {
     pub(super) host: Host<'a>,
 }
 
-/// What a sweep found.
+/// The result of a sweep.
 #[derive(Default)]
 struct Sweep {
     /// The nodes with a bit in `next`.
@@ -76,7 +76,7 @@ impl Sweep {
     }
 }
 
-/// What every node of a sweep reads.
+/// The inputs of a sweep that all nodes share.
 struct Level<'a, T> {
     graph: &'a Adjacency<'a>,
     tally: &'a T,

@@ -1,4 +1,4 @@
-//! What the curvature of a node needs to know of its neighbourhood alone.
+//! The figures of a node's neighbourhood alone that its curvature needs.
 
 use bonnet_graph::{Graph, Monitor, Stopped};
 
@@ -9,7 +9,7 @@ use crate::triangles::triangles_per_node;
 pub(super) struct Centre {
     /// The number k of neighbours.
     pub(super) degree: u64,
-    /// How many pairs of neighbours are adjacent: triangles, and one pair for each true neighbour of a looped node.
+    /// The number of adjacent pairs of neighbours: triangles, and one pair for each true neighbour of a looped node.
     pub(super) links: u64,
     /// Whether the node neighbours itself.
     pub(super) looped: bool,

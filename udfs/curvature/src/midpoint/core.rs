@@ -84,7 +84,7 @@ pub(super) fn one_by_one(graph: &Adjacency, nodes: &[u32], pruned: &Pruned, host
     Ok(sums)
 }
 
-/// What a node's own tree adds to its sums.
+/// The terms of a node's own tree in its sums.
 fn add_own_tree(sum: &mut Sums, pruned: &Pruned, v: u32, inverses: &[u64]) {
     for (depth, count) in pruned.depths(v) {
         sum.farness += u64::from(depth) * u64::from(count);
@@ -92,7 +92,7 @@ fn add_own_tree(sum: &mut Sums, pruned: &Pruned, v: u32, inverses: &[u64]) {
     }
 }
 
-/// What runs at once: at most [`LANES`] searches.
+/// Searches that run at once, at most [`LANES`].
 #[derive(Debug)]
 enum Batch {
     /// Each counts 2^digit times.
@@ -182,7 +182,7 @@ pub(super) struct Core {
     graph: Adjacency<'static>,
     long: bool,
     bipartite: bool,
-    /// How deep each node's own tree goes.
+    /// The height of each node's own tree.
     heights: Vec<u32>,
     inverses: Vec<u64>,
     /// Whether the node's tree is weighed as a whole.

@@ -59,7 +59,7 @@ use crate::isa::Isa;
 pub use plan::MidpointPlan;
 pub(crate) use sampling::SplitMix64;
 
-/// What [`midpoint_curvature`] computes. The default is the definition of the paper.
+/// Options of [`midpoint_curvature`]. The default is the definition of the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MidpointOptions {
     /// Divide by the largest finite distance (Eq. 3). With `unreachable`, by the largest distance after unreachable
@@ -149,7 +149,7 @@ pub fn midpoint_curvature(
     midpoint_curvature_on(n, arcs, options, &Host { monitor, isa: Isa::detect() })
 }
 
-/// What every kernel needs of the machine.
+/// The monitor and the instruction set of a kernel.
 #[derive(Clone, Copy)]
 struct Host<'a> {
     monitor: &'a dyn Monitor,
@@ -170,7 +170,7 @@ impl Estimate {
     }
 }
 
-/// What the undirected and the directed kernel answer.
+/// The result of the undirected and the directed kernel.
 struct Raw {
     nodes: Vec<Estimate>,
     diameter: u32,

@@ -9,7 +9,7 @@ use super::lanes::LANES;
 /// Above this distance between two nodes found by a double sweep, anchors of a batch are taken from balls.
 const LONG: u32 = 40;
 
-/// What a few searches say of a connected graph.
+/// The shape of a connected graph, from a few searches.
 pub(super) struct Shape {
     /// Every node, each near those before it.
     pub(super) order: Vec<u32>,

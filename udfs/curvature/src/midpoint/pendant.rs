@@ -6,7 +6,7 @@
 
 use bonnet_graph::{Graph, Monitor, Stopped};
 
-/// What stripping left.
+/// A graph without its pendant trees.
 #[derive(Debug)]
 pub(super) struct Pruned {
     /// Whether each node remains.
@@ -20,7 +20,7 @@ pub(super) struct Pruned {
 }
 
 impl Pruned {
-    /// How deep the tree of a kept node goes; 0 without one.
+    /// The height of the tree of a kept node; 0 without one.
     pub(super) fn height(&self, v: u32) -> u32 {
         self.below[v as usize].len() as u32
     }

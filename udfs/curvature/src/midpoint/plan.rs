@@ -1,16 +1,15 @@
-//! What is known of an undirected graph before its first search.
+//! The plan of the searches of an undirected graph.
 
 use bonnet_graph::{Components, Graph, Monitor, Reservation, Stopped, connected_components};
 use rayon::prelude::*;
 
+use super::Host;
 use super::adjacency::Adjacency;
 use super::centre::{Centre, centres};
 use super::core::{self, Core, SMALL};
 use super::members::{Members, members};
 use super::pendant::{Pruned, prune};
 use super::tally::Sums;
-use super::{Host, MidpointCurvature, MidpointError, MidpointOptions, undirected};
-use crate::isa::Isa;
 
 /// Small components that a thread takes at a time.
 const TOGETHER: usize = 64;
@@ -23,7 +22,7 @@ pub struct MidpointPlan {
     pub(super) centres: Vec<Centre>,
     /// From this component on all anchors are searched from; those before it are larger than the sample.
     pub(super) sampled: usize,
-    /// What is searched from all anchors, if anything is.
+    /// The components that are searched from all anchors, if there are any.
     pub(super) exact: Option<Exact>,
 }
 
@@ -40,24 +39,6 @@ impl MidpointPlan {
     /// The bytes of a plan for all anchors of a graph, at most.
     pub fn bytes(graph: &Graph) -> usize {
         graph.n_nodes() * (size_of::<Centre>() + 160) + 8 * graph.targets().len()
-    }
-
-    /// The midpoint curvature of the graph that the plan was made of. Of the options `relative` and `unreachable` count: every
-    /// node is an anchor, and no loop is a neighbour.
-    ///
-    /// # Errors
-    /// See [`MidpointError`].
-    pub fn curvature(
-        &self,
-        graph: &Graph,
-        options: &MidpointOptions,
-        monitor: &dyn Monitor,
-    ) -> Result<MidpointCurvature, MidpointError> {
-        let _room = Reservation::new(monitor, undirected::bytes(graph))?;
-        let options =
-            MidpointOptions { relative: options.relative, unreachable: options.unreachable, ..Default::default() };
-        let raw = undirected::planned(self, graph, &options, &Host { monitor, isa: Isa::detect() })?;
-        Ok(raw.finish(&options))
     }
 
     /// The plan for a sample of so many anchors, if not for all; nodes with a `looped` mark are their own neighbours.
@@ -83,7 +64,7 @@ impl MidpointPlan {
     }
 }
 
-/// What stripping left of components that are searched from all anchors.
+/// The components that are searched from all anchors, without their pendant trees.
 #[derive(Debug)]
 pub(super) struct Exact {
     pub(super) pruned: Pruned,
@@ -119,7 +100,7 @@ impl Exact {
         Ok(exact)
     }
 
-    /// What is left of a component.
+    /// A component without its pendant trees.
     fn adjacency(&self, graph: &Graph, component: usize) -> Adjacency<'static> {
         Adjacency::part(graph, self.members.of(component), &self.place, |y| self.pruned.kept[y as usize])
     }

@@ -1,12 +1,12 @@
-//! What a batch of searches counts at each node.
+//! The counts of a batch of searches at each node.
 
 use super::lanes::{LANES, Lanes, Start};
 
 /// A way of counting. Everything it keeps of a node is in that node's row, so that nodes can be swept in any order.
 pub(super) trait Tally: Sync {
-    /// What is kept of a node.
+    /// The sums of a node.
     type Row: Send;
-    /// What is kept of a node and its neighbours during one visit.
+    /// The counts of a node and its neighbours during one visit.
     type Peers;
 
     /// Called before the sweep of each level.
@@ -53,7 +53,7 @@ pub(super) struct Single<'a> {
     pub(super) digit: u32,
     /// Where the searches start.
     pub(super) starts: &'a [Start],
-    /// How deep each node's own tree goes.
+    /// The height of each node's own tree.
     pub(super) heights: &'a [u32],
 }
 
@@ -145,9 +145,9 @@ impl LaneCounts {
 pub(super) struct Trees<'a> {
     inverses: &'a [u64],
     weights: Weights,
-    /// How deep each node's own tree goes.
+    /// The height of each node's own tree.
     heights: &'a [u32],
-    /// How deep each anchor's tree goes.
+    /// The height of each anchor's tree.
     lane_heights: Vec<u32>,
     tallest: u32,
     level: u32,

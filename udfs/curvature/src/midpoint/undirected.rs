@@ -1,6 +1,6 @@
 //! Midpoint curvature with undirected distances.
 
-use bonnet_graph::{Graph, Reservation};
+use bonnet_graph::{Graph, Monitor, Reservation};
 use rayon::prelude::*;
 
 use super::centre::Centre;
@@ -11,7 +11,8 @@ use super::plan::MidpointPlan;
 use super::sampled;
 use super::sampling::SplitMix64;
 use super::tally::Sums;
-use super::{Estimate, Host, MidpointError, MidpointOptions, Raw};
+use super::{Estimate, Host, MidpointCurvature, MidpointError, MidpointOptions, Raw};
+use crate::isa::Isa;
 
 pub(super) fn curvature(
     n: usize,
@@ -28,6 +29,26 @@ pub(super) fn curvature(
     }
     room.grow(MidpointPlan::bytes(graph) + bytes(graph))?;
     planned(&MidpointPlan::of(graph, &looped, options.anchors, host.monitor)?, graph, options, host)
+}
+
+impl MidpointPlan {
+    /// The midpoint curvature of the graph that the plan was made of. Of the options `relative` and `unreachable` count: every
+    /// node is an anchor, and no loop is a neighbour.
+    ///
+    /// # Errors
+    /// See [`MidpointError`].
+    pub fn curvature(
+        &self,
+        graph: &Graph,
+        options: &MidpointOptions,
+        monitor: &dyn Monitor,
+    ) -> Result<MidpointCurvature, MidpointError> {
+        let _room = Reservation::new(monitor, bytes(graph))?;
+        let options =
+            MidpointOptions { relative: options.relative, unreachable: options.unreachable, ..Default::default() };
+        let raw = planned(self, graph, &options, &Host { monitor, isa: Isa::detect() })?;
+        Ok(raw.finish(&options))
+    }
 }
 
 /// Nodes that a thread takes at a time, at least.

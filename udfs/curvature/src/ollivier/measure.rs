@@ -2,41 +2,7 @@
 
 use bonnet_graph::{Graph, Monitor, Stopped};
 
-use super::OllivierOptions;
-
-/// A probability measure at a node (Curvature Filtrations, Sec. 2.3 and App. F).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Measure {
-    /// One over the degree on each neighbour.
-    #[default]
-    Uniform,
-    /// 0.5 on the node, 0.125 on each neighbour and 0.025 on each second neighbour, made to sum to one.
-    TwoHop,
-    /// The mean of the distributions of a random walk after 0, 1, ..., `steps` steps (Eq. 20).
-    RandomWalk,
-    /// The distribution of a random walk after `steps` steps: a row of a power of the transition matrix.
-    TransitionPower,
-}
-
-impl Measure {
-    /// All measures, the default first.
-    pub const ALL: [Self; 4] = [Self::Uniform, Self::TwoHop, Self::RandomWalk, Self::TransitionPower];
-
-    /// The name, as in `measure => name`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::TwoHop => "two_hop",
-            Self::RandomWalk => "random_walk",
-            Self::TransitionPower => "transition_power",
-        }
-    }
-
-    /// The measure of this name.
-    pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|measure| measure.name() == name)
-    }
-}
+use super::options::{Measure, OllivierOptions};
 
 /// The total of masses that are not whole multiples of anything: a mass is within a few 2^-60 of its value.
 const FINE: i64 = 1 << 60;

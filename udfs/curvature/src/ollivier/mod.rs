@@ -9,6 +9,7 @@
 mod bits;
 mod measure;
 mod neighbors;
+mod options;
 mod reach;
 mod schedule;
 mod short;
@@ -17,66 +18,12 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-use bonnet_graph::{Graph, Monitor, Stopped};
+use bonnet_graph::{Graph, Monitor};
 
 use measure::Fraction;
-pub use measure::Measure;
+pub use options::{Measure, OllivierError, OllivierOptions};
 
 use crate::isa::Isa;
-
-/// What is transported.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OllivierOptions {
-    /// The measure at a node.
-    pub measure: Measure,
-    /// The share of the mass that stays at the node, in [0, 1]; the rest follows the measure.
-    pub alpha: f64,
-    /// The steps of a random walk, at least 1; of the measures `RandomWalk` and `TransitionPower` alone.
-    pub steps: usize,
-}
-
-impl Default for OllivierOptions {
-    fn default() -> Self {
-        Self { measure: Measure::default(), alpha: 0.0, steps: 2 }
-    }
-}
-
-/// Why there are no Ollivier curvatures.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum OllivierError {
-    /// The host ended the computation.
-    #[error("{0}")]
-    Stopped(#[from] Stopped),
-    /// The share of the mass that stays is no share.
-    #[error("alpha => {0}: expected a number from 0 to 1")]
-    Alpha(f64),
-    /// A random walk without a step.
-    #[error("steps => {0}: expected a whole number from 1 to {MOST_STEPS}")]
-    Steps(usize),
-    /// A pair names a node that the graph lacks: its position, counted from 0, and the node.
-    #[error("pair {0} names the node {1}, which the graph lacks")]
-    Node(usize, u32),
-}
-
-/// The most steps of a random walk.
-const MOST_STEPS: usize = 1 << 20;
-
-impl OllivierOptions {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`OllivierError::Alpha`] and [`OllivierError::Steps`].
-    pub fn check(&self) -> Result<(), OllivierError> {
-        if !(0.0..=1.0).contains(&self.alpha) {
-            return Err(OllivierError::Alpha(self.alpha));
-        }
-        let walks = matches!(self.measure, Measure::RandomWalk | Measure::TransitionPower);
-        if walks && !(1..=MOST_STEPS).contains(&self.steps) {
-            return Err(OllivierError::Steps(self.steps));
-        }
-        Ok(())
-    }
-}
 
 /// The Ollivier-Ricci curvature of every edge, in the order of [`Graph::edges`].
 ///

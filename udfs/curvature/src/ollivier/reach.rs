@@ -346,7 +346,7 @@ struct Search {
     distances: Vec<u32>,
     /// Where a node stands in `order`.
     place_of: Vec<u32>,
-    /// How many nodes are within each distance, as far as all of these are known.
+    /// The number of nodes within each distance, as far as all of these are known.
     ends: Vec<usize>,
 }
 
@@ -405,7 +405,7 @@ impl Search {
         Ok(())
     }
 
-    /// How many nodes are within `distance`.
+    /// The number of nodes within `distance`.
     fn within(&self, distance: u32) -> usize {
         self.ends[(distance as usize).min(self.ends.len() - 1)]
     }

@@ -12,7 +12,7 @@ pub(super) type Set<const W: usize> = [u64; W];
 /// are: by word, then by bit.
 #[derive(Debug)]
 pub(super) struct Short<const W: usize> {
-    /// What each row has left to send, and each column to take.
+    /// The mass that each row has left to send, and each column to take.
     supply: Vec<i32>,
     demand: Vec<[i32; 64]>,
     /// The columns that demanded anything at all, and those that still do.
@@ -115,7 +115,7 @@ impl<const W: usize> Short<W> {
         self.total
     }
 
-    /// How much is sent.
+    /// The mass that is sent.
     pub(super) fn sent(&self) -> i32 {
         self.total - self.left
     }

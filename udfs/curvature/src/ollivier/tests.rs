@@ -1,6 +1,6 @@
 //! Witnesses: closed forms, an exact transport solved literally, and values of other libraries.
 
-use bonnet_graph::{Graph, Unmonitored};
+use bonnet_graph::{Graph, Stopped, Unmonitored};
 use proptest::prelude::*;
 
 use super::*;

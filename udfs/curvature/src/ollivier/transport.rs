@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::bits;
 
-/// How many rows are looked at to see whether rows are sparse, and what part of all columns a sparse row has at most.
+/// The rows that are sampled to see whether rows are sparse, and the largest part of all columns that a sparse row has.
 const SAMPLE: usize = 8;
 const SPARSE: usize = 6;
 
@@ -30,7 +30,7 @@ pub(super) struct Flow {
     /// Words of a set of columns, and of a set of rows.
     words: usize,
     row_words: usize,
-    /// What each row has left to send, and each column to take.
+    /// The mass that each row has left to send, and each column to take.
     supply: Vec<i64>,
     demand: Vec<i64>,
     /// The columns that demanded anything at all, and those that still do.
@@ -134,7 +134,7 @@ impl Flow {
         self.total
     }
 
-    /// How much is sent.
+    /// The mass that is sent.
     pub(super) fn sent(&self) -> i64 {
         self.sent
     }

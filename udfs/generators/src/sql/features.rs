@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, NullArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Int64Type};
 use bonnet_graph::{Monitor, Reservation};
-use bonnet_sql::{KeyColumn, KeyIndex, Sources, execution_error, stopped};
+use bonnet_sql::{GeneratorInputs, KeyColumn, KeyIndex, execution_error, stopped};
 use datafusion::common::Result;
 
 use crate::FeaturePool;
@@ -17,8 +17,8 @@ pub(super) fn nothing() -> ArrayRef {
 }
 
 /// The class of each row: labels in ascending order are classes 0, 1, ...; NULL has none.
-pub(super) fn classes(sources: &Sources, relation: &str) -> Result<Vec<Option<u32>>> {
-    let label = sources.column(relation, "label")?.unwrap_or_else(nothing);
+pub(super) fn classes(inputs: &GeneratorInputs, relation: &str) -> Result<Vec<Option<u32>>> {
+    let label = inputs.column(relation, "label")?.unwrap_or_else(nothing);
     let label = match label.data_type() {
         data_type if data_type.is_floating() || *data_type == DataType::Boolean => cast(&label, &DataType::Utf8)?,
         _ => label,
@@ -28,7 +28,7 @@ pub(super) fn classes(sources: &Sources, relation: &str) -> Result<Vec<Option<u3
     Ok(KeyIndex::new(&[(what.as_str(), &keys)])?.numbers(&keys))
 }
 
-/// SparseRows of entries; a row that is NULL has none.
+/// Rows of entries; a row that is NULL has none.
 pub(super) struct SparseRows<'a> {
     width: usize,
     starts: Vec<usize>,
@@ -39,8 +39,12 @@ pub(super) struct SparseRows<'a> {
 
 /// The rows of a column `features`: `FLOAT[]`, `FLOAT[n]` or `MAP(INT, FLOAT)`; `None` where there is no such column or no
 /// row has any. Their memory is reserved as long as they live.
-pub(super) fn dense<'a>(sources: &Sources, relation: &str, monitor: &'a dyn Monitor) -> Result<Option<SparseRows<'a>>> {
-    let Some(column) = sources.column(relation, "features")? else { return Ok(None) };
+pub(super) fn dense<'a>(
+    inputs: &GeneratorInputs,
+    relation: &str,
+    monitor: &'a dyn Monitor,
+) -> Result<Option<SparseRows<'a>>> {
+    let Some(column) = inputs.column(relation, "features")? else { return Ok(None) };
     if column.null_count() == column.len() || *column.data_type() == DataType::Null {
         return Ok(None);
     }
@@ -109,9 +113,9 @@ impl SparseRows<'_> {
 
 /// The rows of the relation `features` that have a label and features, by class. Their order is that of their values, so
 /// that it does not depend on how they were read; with the memory that they hold.
-pub(super) fn pool<'a>(sources: &Sources, monitor: &'a dyn Monitor) -> Result<(FeaturePool, Reservation<'a>)> {
-    let classes = classes(sources, "features")?;
-    let Some(rows) = dense(sources, "features", monitor)? else {
+pub(super) fn pool<'a>(inputs: &GeneratorInputs, monitor: &'a dyn Monitor) -> Result<(FeaturePool, Reservation<'a>)> {
+    let classes = classes(inputs, "features")?;
+    let Some(rows) = dense(inputs, "features", monitor)? else {
         return Err(execution_error("features: no row of the relation has features"));
     };
     let n_classes = classes.iter().flatten().max().map_or(0, |&class| class as usize + 1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Graph, Monitor, Reservation};
 use bonnet_sql::{
-    Body, Function, GeneratedGraph, Generator, KeyColumn, KeyIndex, OptionValue, Options, Parameter, Sources,
+    Body, Function, GeneratedGraph, Generator, GeneratorInputs, KeyColumn, KeyIndex, OptionValue, Options, Parameter,
     execution_error, stopped,
 };
 use datafusion::common::{DataFusionError, Result};
@@ -51,12 +51,12 @@ impl Generator for Gencat {
         }
     }
 
-    fn generate(&self, options: &Options, sources: &Sources, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
+    fn generate(&self, options: &Options, inputs: &GeneratorInputs, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
         let name = options.text("graph")?.unwrap_or_default().to_owned();
         let generate = || {
             let column = |table: &str, name: &str| {
                 let what = format!("{table}.{name}");
-                let column = sources.column(table, name)?.unwrap_or_else(features::nothing);
+                let column = inputs.column(table, name)?.unwrap_or_else(features::nothing);
                 KeyColumn::new(&column, &what)
             };
             let (node, src, dst) = (column("nodes", "node")?, column("edges", "src")?, column("edges", "dst")?);
@@ -75,10 +75,10 @@ impl Generator for Gencat {
                     return Err(execution_error("nodes holds a key twice: node must be unique"));
                 }
             }
-            let classes = features::classes(sources, "nodes")?;
+            let classes = features::classes(inputs, "nodes")?;
             let labels: Vec<Option<u32>> =
                 row_of.iter().map(|row| row.and_then(|row| classes.get(row).copied()?)).collect();
-            let mut rows = features::dense(sources, "nodes", monitor)?;
+            let mut rows = features::dense(inputs, "nodes", monitor)?;
             let ordered = match &mut rows {
                 Some(rows) => Some(rows.ordered(&row_of, &labels)?),
                 None => None,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bonnet_graph::Monitor;
 use bonnet_sql::{
-    Body, Function, GeneratedGraph, Generator, Options, Parameter, Sources, execution_error, named_error, stopped,
+    Body, Function, GeneratedGraph, Generator, GeneratorInputs, Options, Parameter, execution_error, named_error,
+    stopped,
 };
 use datafusion::common::{DataFusionError, Result};
 
@@ -18,7 +19,7 @@ struct Lifted {
 }
 
 impl Generator for Lifted {
-    fn generate(&self, options: &Options, _: &Sources, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
+    fn generate(&self, options: &Options, _: &GeneratorInputs, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
         (self.generate)(options, monitor).map(graph).map_err(|error| named(self.name, error))
     }
 }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, GeneratedGraph, Generator, OptionValue, Options, Parameter, Sources, usage_error};
+use bonnet_sql::{
+    Body, Function, GeneratedGraph, Generator, GeneratorInputs, OptionValue, Options, Parameter, usage_error,
+};
 use datafusion::common::Result;
 
 use super::features;
@@ -44,7 +46,7 @@ impl Generator for Regular {
         &["label", "features"]
     }
 
-    fn generate(&self, options: &Options, sources: &Sources, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
+    fn generate(&self, options: &Options, inputs: &GeneratorInputs, monitor: &dyn Monitor) -> Result<GeneratedGraph> {
         let generate = || {
             let model = RegularHomophily {
                 h: number(options, "h")?,
@@ -53,8 +55,8 @@ impl Generator for Regular {
                 intra_edges: count(options, "intra_edges")?,
             };
             let mut graph = to_sql(crate::regular_homophily(&model, seed(options)?, monitor))?;
-            if sources.get("features").is_some() {
-                let (pool, _room) = features::pool(sources, monitor)?;
+            if inputs.get("features").is_some() {
+                let (pool, _room) = features::pool(inputs, monitor)?;
                 let Some(labels) = &graph.labels else { return usage_error("the graph has no classes") };
                 let sampled = to_sql(sample_features(NAME, &pool, labels, seed(options)?, monitor))?;
                 graph.features = Some((pool.width, sampled));

@@ -5,7 +5,7 @@ use bonnet_graph::{Monitor, Stopped};
 use super::{HeteroGraph, Metapath, PairCounts, metapath_pairs};
 use crate::adjusted_homophily::adjusted;
 
-/// What is measured of one metapath.
+/// The figures of one metapath.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetapathValue {
     /// The edges of the graph that it induces on the labelled target nodes.
@@ -55,7 +55,7 @@ pub fn metapath_heterophily(
     Ok(values)
 }
 
-/// How the values of several metapaths become one.
+/// The combination of the values of several metapaths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aggregate {
     /// Their mean.

@@ -206,7 +206,7 @@ fn has(bits: &[u64], position: u32) -> bool {
     bits[position as usize / 64] >> (position % 64) & 1 == 1
 }
 
-/// What one thread needs to walk from a node.
+/// The state of one thread's walk from a node.
 pub(super) struct Scratch {
     /// The lists that the node touches: short ones by number, long ones by bitmap, ascending.
     short: Vec<u32>,

@@ -11,7 +11,7 @@ use datafusion::common::Result;
 use crate::Interner;
 
 /// A key in either form, as it travels between partitions.
-pub(super) type Written = (Vec<i64>, Vec<String>);
+pub(super) type KeysState = (Vec<i64>, Vec<String>);
 
 /// Keys numbered as they come: all integers, or all text.
 #[derive(Debug, Default, Clone)]
@@ -56,12 +56,12 @@ impl Keys {
         Ok(())
     }
 
-    pub(super) fn write(&self) -> Written {
+    pub(super) fn write(&self) -> KeysState {
         (self.integers.keys().to_vec(), self.texts.keys().to_vec())
     }
 
     /// For each key of another state, its number here.
-    pub(super) fn read(&mut self, (integers, texts): &Written) -> Result<Vec<u32>> {
+    pub(super) fn read(&mut self, (integers, texts): &KeysState) -> Result<Vec<u32>> {
         let integers: Vec<u32> = integers.iter().map(|key| self.integers.intern(key)).collect();
         let texts = texts.iter().map(|key| self.texts.intern(key.as_str())).collect();
         self.agree()?;

@@ -13,7 +13,7 @@ use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Par
 use datafusion::common::{Result, ScalarValue};
 
 use super::SOURCE;
-use super::label_keys::{Keys, Written, complete_rows, from_json, to_json};
+use super::label_keys::{Keys, KeysState, complete_rows, from_json, to_json};
 use crate::LabelPairs;
 
 type Metric = fn(&LabelPairs) -> Option<f64>;
@@ -77,7 +77,7 @@ pub fn label_informativeness() -> Function {
         .example("SELECT label_informativeness(a, b) FROM (VALUES (1, 1), (1, 2), (2, 2)) t(a, b)")
 }
 
-/// What is answered of the counts of label pairs.
+/// A figure of the counts of label pairs.
 #[derive(Debug, Clone, Copy)]
 enum Answer {
     One(Metric),
@@ -176,7 +176,7 @@ impl AggregateState for Pairs {
     }
 
     fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let (labels, counts): (Written, Vec<(u32, u32, u64)>) = from_json(bytes)?;
+        let (labels, counts): (KeysState, Vec<(u32, u32, u64)>) = from_json(bytes)?;
         let numbers = self.labels.read(&labels)?;
         for (source, target, count) in counts {
             self.pairs.add(numbers[source as usize], numbers[target as usize], count);

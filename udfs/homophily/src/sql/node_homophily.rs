@@ -9,7 +9,7 @@ use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Par
 use datafusion::common::{Result, ScalarValue};
 
 use super::SOURCE;
-use super::label_keys::{Keys, Written, complete_rows, from_json, to_json};
+use super::label_keys::{Keys, KeysState, complete_rows, from_json, to_json};
 use crate::NeighborMatches;
 
 /// The registration.
@@ -71,7 +71,7 @@ impl AggregateState for Nodes {
     }
 
     fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let (keys, counts): (Written, Vec<(u32, u64, u64)>) = from_json(bytes)?;
+        let (keys, counts): (KeysState, Vec<(u32, u64, u64)>) = from_json(bytes)?;
         let numbers = self.keys.read(&keys)?;
         for (node, equal, all) in counts {
             self.matches.add(numbers[node as usize], equal, all);

@@ -13,7 +13,7 @@ use crate::options::TrainOptions;
 
 /// Which part of a Hodge Laplacian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum LaplacianPart {
     /// `B_k^T B_k`, by common faces.
     Lower,
     /// `B_{k+1} B_{k+1}^T`, by common cofaces.
@@ -151,17 +151,19 @@ impl ComplexBatch {
     pub fn laplacian(
         &self,
         k: usize,
-        part: Part,
+        part: LaplacianPart,
         signed: bool,
         reservation: &mut Reservation<'_>,
     ) -> Result<Operator, Stopped> {
         let signs = if signed { Signs::Signed } else { Signs::Unsigned };
         let (monitor, has_upper) = (reservation.monitor(), k < self.dimension);
         let matrix = match part {
-            Part::Both if has_upper => self.chain.hodge_laplacian(k, signs, monitor)?,
-            Part::Upper if has_upper => self.chain.laplacian_up(k, signs, monitor)?,
-            Part::Lower | Part::Both => self.chain.laplacian_down(k, signs, monitor)?,
-            Part::Upper => return Ok(Operator::from_rows(vec![0; self.count(k) + 1], Vec::new(), Vec::new(), true)),
+            LaplacianPart::Both if has_upper => self.chain.hodge_laplacian(k, signs, monitor)?,
+            LaplacianPart::Upper if has_upper => self.chain.laplacian_up(k, signs, monitor)?,
+            LaplacianPart::Lower | LaplacianPart::Both => self.chain.laplacian_down(k, signs, monitor)?,
+            LaplacianPart::Upper => {
+                return Ok(Operator::from_rows(vec![0; self.count(k) + 1], Vec::new(), Vec::new(), true));
+            }
         };
         operator(matrix, |value| value, true, reservation)
     }

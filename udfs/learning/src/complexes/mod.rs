@@ -4,7 +4,7 @@ mod batch;
 mod features;
 mod set;
 
-pub use batch::{ComplexBatch, Part};
+pub use batch::{ComplexBatch, LaplacianPart};
 #[cfg(feature = "sql")]
 pub(crate) use features::STAND_INS;
 pub use features::SimplexFeatures;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::gprgnn::pagerank;
 use crate::choices::Task;
 use crate::error::BuildError;
-use crate::network::{Operator, Problem};
+use crate::network::Problem;
 use crate::option_spec::{COMMON, OptionSpec, up_to};
+use crate::program::layers::polynomial::pagerank;
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
 use crate::table::{AFFINITY, DIRECTION, WEIGHTS};
@@ -37,7 +37,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let alpha = options.real("alpha")?;
-    let operator = Arc::new(Operator::affinity(problem, reservation)?);
+    let operator = Arc::new(problem.affinity(reservation)?);
     let mut b = Builder::new(problem, reservation);
     let x = b.input(options.dropout);
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);

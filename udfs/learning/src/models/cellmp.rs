@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::complexes::{self, COMPLEX_TASKS};
 use crate::complexes::ComplexBatch;
 use crate::error::BuildError;
 use crate::network::{Operator, Problem};
 use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
+use crate::program::complexes::{self, COMPLEX_TASKS};
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{COMPLEXES, ModelSpec};
 use crate::table::{BATCH_OF_COMPLEXES, DIMENSION};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::complexes::{self, COMPLEX_TASKS};
-use crate::complexes::{ComplexBatch, Part};
+use crate::complexes::{ComplexBatch, LaplacianPart};
 use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Operator, Problem};
 use crate::option_spec::{OF_COMPLEXES, OptionSpec};
+use crate::program::complexes::{self, COMPLEX_TASKS};
 use crate::program::layers::pool::Pool;
 use crate::program::{Builder, Program, Slot, Space};
 use crate::spec::{COMPLEXES, ModelSpec};
@@ -128,7 +128,10 @@ fn arrow(batch: &ComplexBatch, from: usize, to: usize, reservation: &mut Reserva
     let sparse = match () {
         () if from + 1 == to => batch.coboundary(to, false, reservation)?,
         () if to + 1 == from => batch.boundary(from, false, reservation)?,
-        () => batch.laplacian(to, if to == 0 { Part::Upper } else { Part::Lower }, false, reservation)?,
+        () => {
+            let part = if to == 0 { LaplacianPart::Upper } else { LaplacianPart::Lower };
+            batch.laplacian(to, part, false, reservation)?
+        }
     };
     let (rows, columns) = (batch.starts(to), batch.starts(from));
     let complexes = || rows.windows(2).zip(columns.windows(2));

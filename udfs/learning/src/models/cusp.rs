@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bonnet_graph::Reservation;
 use candle_core::{D, Result, Tensor};
 
-use super::gprgnn::pagerank;
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
 use crate::network::{Axis, Initial, NodeCurvature, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec, up_to};
 use crate::program::layers::expression::Rowwise;
+use crate::program::layers::polynomial::pagerank;
 use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Parameter, Program, Slot};
 use crate::spaces::filter_bank::Bank;

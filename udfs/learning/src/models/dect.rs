@@ -2,11 +2,11 @@
 
 use bonnet_graph::Reservation;
 
-use super::complexes::COMPLEX_TASKS;
 use crate::complexes::ComplexBatch;
 use crate::error::BuildError;
 use crate::network::{Axis, Problem};
 use crate::option_spec::{Defaults, Domain, OF_COMPLEXES, OptionSpec};
+use crate::program::complexes::COMPLEX_TASKS;
 use crate::program::{Builder, Program, Space};
 use crate::random::{Stream, key};
 use crate::spec::{COMPLEXES, ModelSpec};

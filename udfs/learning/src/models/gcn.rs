@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use crate::choices::Task;
 use crate::error::BuildError;
-use crate::network::{Operator, Problem};
+use crate::network::Problem;
 use crate::option_spec::COMMON;
 use crate::program::{Builder, Program, Source};
 use crate::spec::{ModelSpec, reach};
@@ -29,7 +29,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// other `affinity`, the last layer without relu. Weights start as Glorot and Bengio's, biases at 0.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
-    let operator = Arc::new(Operator::affinity(problem, reservation)?);
+    let operator = Arc::new(problem.affinity(reservation)?);
     let mut b = Builder::new(problem, reservation);
     let mut x: Source = b.input(options.dropout).into();
     for l in 1..options.layers {

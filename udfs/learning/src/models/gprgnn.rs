@@ -8,6 +8,7 @@ use crate::choices::Task;
 use crate::error::BuildError;
 use crate::network::{Axis, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, OptionSpec, up_to};
+use crate::program::layers::polynomial::pagerank;
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
 use crate::table::{DIRECTION, WEIGHTS};
@@ -49,10 +50,4 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let gamma = b.parameter("gamma", Axis::exact(1), Axis::exact(hops + 1), start);
     let z = b.learned_polynomial(&operator, h, gamma, hops)?;
     Ok(b.finish(z)?)
-}
-
-/// The weights of personalised PageRank cut off after `hops` steps: `alpha (1 - alpha)^k`, the last `(1 - alpha)^hops`.
-pub(super) fn pagerank(alpha: f64, hops: usize) -> Vec<f64> {
-    let power = |k: usize| (1.0 - alpha).powi(k as i32);
-    (0..=hops).map(|k| if k == hops { power(k) } else { alpha * power(k) }).collect()
 }

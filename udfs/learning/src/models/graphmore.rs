@@ -303,7 +303,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::layers::row_kernel::tests::{check, normal};
+    use crate::tests::row_kernels::{check, normal};
 
     #[test]
     fn kernels_are_their_definitions() {

@@ -7,9 +7,9 @@ use candle_core::{Result, Tensor};
 
 use crate::choices::Task;
 use crate::error::BuildError;
-use crate::network::{Axis, Initial, Operator, Problem};
+use crate::network::{Axis, Hop, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
-use crate::program::layers::composed::{Hop, Neighborwise};
+use crate::program::layers::composed::Neighborwise;
 use crate::program::layers::expression::Rowwise;
 use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Source};
@@ -105,7 +105,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let manifold = Manifold::of(options)?;
     let (attention, local) = (options.text("attention")? == "true", options.text("local")? == "true");
     let operator = Arc::new(match attention {
-        true => Operator::scores(problem, reservation)?,
+        true => problem.attention(reservation)?,
         false => Operator::symmetric(&problem.graph, reservation)?,
     });
     let mut b = Builder::new(problem, reservation);
@@ -148,7 +148,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::layers::row_kernel::tests::{check, normal};
+    use crate::tests::row_kernels::{check, normal};
 
     #[test]
     fn biases_move_points_near_and_far_as_their_definition_does() {

@@ -8,9 +8,9 @@ use candle_core::{D, Result, Tensor};
 use crate::choices::Task;
 use crate::error::BuildError;
 use crate::features;
-use crate::network::{Axis, Initial, Operator, Problem};
+use crate::network::{Axis, Hop, Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
-use crate::program::layers::composed::{Hop, Neighborwise};
+use crate::program::layers::composed::Neighborwise;
 use crate::program::layers::expression::Rowwise;
 use crate::program::layers::row_kernel::RowKernel;
 use crate::program::{Builder, Program, Slot, Source};
@@ -265,7 +265,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let attention = options.text("attention")? == "true";
     let scale = options.real("time_scale")?.max(f64::MIN_POSITIVE);
     let operator = Arc::new(match attention {
-        true => Operator::scores(problem, reservation)?,
+        true => problem.attention(reservation)?,
         false => Operator::mean_with_loops(&problem.graph, reservation)?,
     });
     reservation.grow(features::lifted_bytes(&problem.features, problem.graph.n_nodes()))?;

@@ -6,7 +6,6 @@ pub mod acm_gcn;
 pub mod appnp;
 pub mod bernnet;
 pub mod cellmp;
-pub(crate) mod complexes;
 pub mod ct;
 pub mod cusp;
 pub mod dect;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use bonnet_graph::Reservation;
 use candle_core::{Result as Tensors, Tensor};
 
-use super::complexes::{self, COMPLEX_TASKS};
-use crate::complexes::Part;
+use crate::complexes::LaplacianPart;
 use crate::error::{BuildError, OptionError};
-use crate::network::{Operator, Problem};
+use crate::network::{Entries, Hop, Operator, Problem};
 use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
-use crate::program::layers::composed::{Composed, Hop, Neighborwise};
+use crate::program::complexes::{self, COMPLEX_TASKS};
+use crate::program::layers::composed::{Composed, Neighborwise};
 use crate::program::layers::expression::Precision;
-use crate::program::layers::hop_kernel::{Entries, HopKernel};
+use crate::program::layers::hop_kernel::HopKernel;
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{COMPLEXES, ModelSpec};
 use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
@@ -142,12 +142,12 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         return Err(OptionError::invalid("dimension", 0, why).into());
     }
     let mut b = Builder::new(problem, reservation);
-    let pattern = |b: &mut Builder<'_, '_, '_>, part: Part| -> Result<Arc<Operator>, BuildError> {
+    let pattern = |b: &mut Builder<'_, '_, '_>, part: LaplacianPart| -> Result<Arc<Operator>, BuildError> {
         // Without signs, that no entry cancels.
         Ok(Arc::new(batch.laplacian(1, part, false, b.reservation())?))
     };
-    let parts = [("lower", pattern(&mut b, Part::Lower)?), ("upper", pattern(&mut b, Part::Upper)?)];
-    let laplacian = Arc::new(batch.laplacian(1, Part::Both, signed, b.reservation())?);
+    let parts = [("lower", pattern(&mut b, LaplacianPart::Lower)?), ("upper", pattern(&mut b, LaplacianPart::Upper)?)];
+    let laplacian = Arc::new(batch.laplacian(1, LaplacianPart::Both, signed, b.reservation())?);
     let mut x = complexes::input(&mut b, batch, 1)?;
     for l in 0..options.layers {
         let h = b.dropout(x, options.dropout);

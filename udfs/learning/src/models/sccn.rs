@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::complexes::{self, COMPLEX_TASKS};
-use crate::complexes::Part;
+use crate::complexes::LaplacianPart;
 use crate::error::BuildError;
 use crate::network::Problem;
 use crate::option_spec::OF_COMPLEXES;
+use crate::program::complexes::{self, COMPLEX_TASKS};
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{COMPLEXES, ModelSpec};
 use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
@@ -35,7 +35,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mut b = Builder::new(problem, reservation);
     let (mut laplacians, mut up, mut down) = (Vec::new(), Vec::new(), Vec::new());
     for k in 0..=top {
-        laplacians.push(Arc::new(batch.laplacian(k, Part::Both, signed, b.reservation())?));
+        laplacians.push(Arc::new(batch.laplacian(k, LaplacianPart::Both, signed, b.reservation())?));
         if k > 0 {
             up.push(Arc::new(batch.coboundary(k, signed, b.reservation())?));
             down.push(Arc::new(batch.boundary(k, signed, b.reservation())?));

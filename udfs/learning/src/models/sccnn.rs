@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::complexes::{self, COMPLEX_TASKS};
-use crate::complexes::Part;
+use crate::complexes::LaplacianPart;
 use crate::error::BuildError;
 use crate::network::{Operator, Problem};
 use crate::option_spec::{OF_COMPLEXES, OptionSpec};
+use crate::program::complexes::{self, COMPLEX_TASKS};
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{COMPLEXES, ModelSpec};
 use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
@@ -47,10 +47,10 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let order = options.integer("conv_order")? as usize;
     let top = batch.dimension();
     let mut b = Builder::new(problem, reservation);
-    let laplacians = |b: &mut Builder<'_, '_, '_>, part: Part| -> Result<Vec<Arc<Operator>>, Stopped> {
+    let laplacians = |b: &mut Builder<'_, '_, '_>, part: LaplacianPart| -> Result<Vec<Arc<Operator>>, Stopped> {
         (0..=top).map(|k| batch.laplacian(k, part, signed, b.reservation()).map(Arc::new)).collect()
     };
-    let (lower, upper) = (laplacians(&mut b, Part::Lower)?, laplacians(&mut b, Part::Upper)?);
+    let (lower, upper) = (laplacians(&mut b, LaplacianPart::Lower)?, laplacians(&mut b, LaplacianPart::Upper)?);
     let (mut up, mut down) = (Vec::new(), Vec::new());
     for k in 1..=top {
         up.push(Arc::new(batch.coboundary(k, signed, b.reservation())?));

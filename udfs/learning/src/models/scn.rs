@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::complexes::{self, COMPLEX_TASKS};
-use crate::complexes::Part;
+use crate::complexes::LaplacianPart;
 use crate::error::{BuildError, OptionError};
 use crate::kernels::elementwise::Activation;
 use crate::network::Problem;
 use crate::option_spec::OF_COMPLEXES;
+use crate::program::complexes::{self, COMPLEX_TASKS};
 use crate::program::{Builder, Program};
 use crate::spec::{COMPLEXES, ModelSpec};
 use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
@@ -39,7 +39,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mut b = Builder::new(problem, reservation);
     let mut pooled = Vec::new();
     for k in 0..=batch.dimension() {
-        let laplacian = batch.laplacian(k, Part::Both, signed, b.reservation())?;
+        let laplacian = batch.laplacian(k, LaplacianPart::Both, signed, b.reservation())?;
         let operator = Arc::new(complexes::normalized(laplacian));
         let mut h = complexes::input(&mut b, batch, k)?;
         for l in 0..options.layers {

@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 
 use crate::choices::Task;
 use crate::error::BuildError;
-use crate::network::{Operator, Problem};
+use crate::network::Problem;
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program};
 use crate::spec::{ModelSpec, reach};
@@ -29,7 +29,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// `Z = S^K dropout(X) W + b` with `S = D^-1/2 (A + I) D^-1/2`, or the other `affinity`. The weights are applied first, so that narrow rows are propagated.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     problem.expect_layers(1)?;
-    let operator = Arc::new(Operator::affinity(problem, reservation)?);
+    let operator = Arc::new(problem.affinity(reservation)?);
     let mut b = Builder::new(problem, reservation);
     let x = b.input(problem.options.dropout);
     let mut z = b.linear(x, "0.weight", problem.n_outputs);

@@ -1,4 +1,4 @@
-//! Along which edges a model sends its messages: those of the whole graph, or of a sample of it.
+//! The edges along which a model sends its messages: those of the whole graph, or of a sample of it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What every model is made of: parameters, the edges that carry messages, sparse operators, the scope of a pass, and the
+//! The parts of every model: parameters, the edges that carry messages, sparse operators, the scope of a pass, and the
 //! trait that the training loop runs.
 
 mod curvature;
@@ -7,8 +7,10 @@ mod input;
 mod layout;
 mod messages;
 mod model;
+mod neighborhoods;
 mod operator;
 mod pass;
+pub(crate) mod pieces;
 mod problem;
 mod scope;
 mod second_ring;
@@ -19,6 +21,7 @@ pub use input::Input;
 pub use layout::{Axis, Block, Initial, Layout};
 pub use messages::{Messages, WeightedEdges};
 pub use model::Model;
+pub use neighborhoods::{Entries, Hop, Neighborhoods};
 pub use operator::Operator;
 pub use pass::Pass;
 pub use problem::Problem;

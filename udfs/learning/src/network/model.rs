@@ -1,4 +1,4 @@
-//! What the training loop sees of a model.
+//! The trait of models, as the training loop sees them.
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
@@ -41,7 +41,8 @@ pub trait Model: Send {
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped>;
 
-    /// The nodes whose classes a pass of training reads, ascending. Their own outputs may depend on them: a loss leaves them out.
+    /// The nodes whose classes a pass of training reads, ascending. Their own outputs may depend on them: a loss leaves them
+    /// out.
     fn label_inputs(&self, _pass: Pass) -> Vec<u32> {
         Vec::new()
     }

@@ -1,14 +1,14 @@
-//! Sparse matrices: the adjacency of nodes under the normalisations that models propagate with, and what complexes have.
+//! Sparse matrices: the adjacency of nodes under the normalisations that models propagate with, and the operators of
+//! complexes.
 
 use bonnet_graph::{Reservation, Stopped};
 
 use super::messages::Messages;
-use super::problem::Problem;
-use crate::error::{BuildError, OptionError};
+use crate::error::BuildError;
 use crate::kernels::{Csr, RowSet, attention};
 
-/// A sparse matrix over the nodes, or between simplices. Where neighbours were sampled, sums over them are scaled to estimate those over all,
-/// without bias; degrees are the graph's.
+/// A sparse matrix over the nodes, or between simplices. Where neighbours were sampled, sums over them are scaled to
+/// estimate those over all, without bias; degrees are the graph's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
     offsets: Vec<usize>,
@@ -32,14 +32,6 @@ impl Operator {
         graph.expect_positive()?;
         let root = |v: u32| 1.0 / (graph.strength(v) + 1.0).sqrt();
         Self::with_loops(graph, graph.is_symmetric(), |scale, i, j| scale * (root(i) * root(j)), reservation)
-    }
-
-    /// The adjacency with loops, normalised as the hyperparameter `affinity` says. O(n + m).
-    pub fn affinity(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
-        Ok(match problem.options.text("affinity")? {
-            "random_walk" => Self::mean_with_loops(&problem.graph, reservation)?,
-            _ => Self::symmetric(&problem.graph, reservation)?,
-        })
     }
 
     /// The adjacency with loops under another power of the degrees: `D^-eta (A + I) D^-eta`, D with loops. O(n + m).
@@ -127,18 +119,6 @@ impl Operator {
     /// The neighbours and the node itself, without values. O(n + m).
     pub fn attention(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         Self::loops(graph, 4, reservation)
-    }
-
-    /// The same for a model whose attention is an option.
-    ///
-    /// # Errors
-    /// If weights of edges are asked for, which scores take the place of.
-    pub fn scores(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
-        if problem.options.reads_weights() {
-            let valid = "false with attention => true, whose scores are the weights";
-            return Err(OptionError::invalid("weights", "true", valid).into());
-        }
-        Ok(Self::attention(&problem.graph, reservation)?)
     }
 
     /// `value(scale, i, j)` times the weight of the entry, 1 for loops; the scale is that of a sample.

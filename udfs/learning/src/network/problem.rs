@@ -1,17 +1,18 @@
-//! What a model is built for.
+//! The problem that a model is built for: messages, features, outputs and options.
 
 use std::sync::Arc;
 
-use bonnet_graph::Digraph;
+use bonnet_graph::{Digraph, Reservation};
 
 use super::layout::Axis;
 use super::messages::Messages;
+use super::operator::Operator;
 use crate::complexes::ComplexBatch;
-use crate::error::OptionError;
+use crate::error::{BuildError, OptionError};
 use crate::features::Features;
 use crate::options::TrainOptions;
 
-/// What a model is built for.
+/// The problem that a model is built for.
 #[derive(Debug, Clone)]
 pub struct Problem<'a> {
     /// The edges that carry messages.
@@ -41,6 +42,29 @@ impl<'a> Problem<'a> {
     pub(crate) fn complexes(&self) -> Result<&'a ComplexBatch, OptionError> {
         let why = "a model on graphs; this one reads complexes";
         self.complexes.ok_or_else(|| OptionError::invalid("model", &self.options.model, why))
+    }
+
+    /// The adjacency with loops, normalised as the hyperparameter `affinity` says. O(n + m).
+    ///
+    /// # Errors
+    /// As [`Operator::symmetric`].
+    pub fn affinity(&self, reservation: &mut Reservation<'_>) -> Result<Operator, BuildError> {
+        match self.options.text("affinity")? {
+            "random_walk" => Operator::mean_with_loops(&self.graph, reservation),
+            _ => Operator::symmetric(&self.graph, reservation),
+        }
+    }
+
+    /// The entries of attention, [`Operator::attention`], for a model whose attention is an option.
+    ///
+    /// # Errors
+    /// If weights of edges are asked for, which scores take the place of.
+    pub fn attention(&self, reservation: &mut Reservation<'_>) -> Result<Operator, BuildError> {
+        if self.options.reads_weights() {
+            let valid = "false with attention => true, whose scores are the weights";
+            return Err(OptionError::invalid("weights", "true", valid).into());
+        }
+        Ok(Operator::attention(&self.graph, reservation)?)
     }
 
     /// The stored widths of a stack of layers with one hidden width: input, hidden ones, output.

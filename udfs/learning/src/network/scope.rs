@@ -1,13 +1,13 @@
-//! The index structures of a pass: which rows each layer computes, and what it keeps for the way back.
+//! The index structures of a pass: the rows that each layer computes, and those it keeps for the backward pass.
 
 use std::sync::Arc;
 
+use super::neighborhoods::Neighborhoods;
 use super::operator::Operator;
 use crate::features::SparseRows;
 use crate::kernels::RowSet;
-use crate::program::layers::composed::Neighborhoods;
 
-/// What a layer of a program keeps in a scope: for the backward pass, but for [`Prepared::Hops`] and
+/// The index structures that a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`] and
 /// [`Prepared::Neighborhoods`].
 #[derive(Debug, Clone, Default)]
 pub enum Prepared {
@@ -24,7 +24,7 @@ pub enum Prepared {
     Neighborhoods(Arc<Neighborhoods>),
 }
 
-/// What a polynomial of an operator `P` takes.
+/// The index structures of a polynomial of an operator `P`.
 #[derive(Debug)]
 pub struct Hops {
     /// The rows of the output, then those that one application more of `P` reads, and so on; each holds those before.
@@ -33,7 +33,7 @@ pub struct Hops {
     pub by_source: Vec<Arc<Operator>>,
 }
 
-/// What the outputs of some nodes depend on, layer by layer.
+/// The rows that the outputs of some nodes depend on, layer by layer.
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// The rows of each slot of a program, then the targets; the pieces of a model on samples, then the targets.

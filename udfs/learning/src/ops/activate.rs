@@ -2,7 +2,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::{for_each_row, for_type, result, values, zeros};
 use crate::kernels::Activation;
 
@@ -11,8 +11,6 @@ use crate::kernels::Activation;
 pub enum Curve {
     /// That of a layer.
     Activation(Activation),
-    /// `x * P(N < x)`, N standard normal.
-    Gelu,
     /// `x / (1 + e^-x)`.
     Silu,
     /// `ln(1 + e^x)`.
@@ -29,12 +27,6 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Distribution and density of the standard normal.
-fn normal(x: f64) -> (f64, f64) {
-    let distribution = 0.5 * (1.0 + candle_core::cpu::erf::erf_f64(x * std::f64::consts::FRAC_1_SQRT_2));
-    (distribution, (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt())
-}
-
 impl Curve {
     /// The number by which kernels know it, and its slope below 0.
     fn number(self) -> (u32, f32) {
@@ -45,9 +37,8 @@ impl Curve {
             Self::Activation(Activation::Leaky(slope)) => (3, slope),
             Self::Activation(Activation::Tanh) => (4, 0.0),
             Self::Activation(Activation::Sigmoid) => (5, 0.0),
-            Self::Gelu => (6, 0.0),
-            Self::Silu => (7, 0.0),
-            Self::Softplus => (8, 0.0),
+            Self::Silu => (6, 0.0),
+            Self::Softplus => (7, 0.0),
         }
     }
 
@@ -64,7 +55,6 @@ impl Curve {
                 Activation::Tanh => x.tanh(),
                 Activation::Sigmoid => logistic(x),
             },
-            Self::Gelu => x * normal(x).0,
             Self::Silu => x * logistic(x),
             Self::Softplus => x.max(0.0) + (-x.abs()).exp().ln_1p(),
         }
@@ -82,10 +72,6 @@ impl Curve {
                 Activation::Tanh => 1.0 - x.tanh().powi(2),
                 Activation::Sigmoid => logistic(x) * (1.0 - logistic(x)),
             },
-            Self::Gelu => {
-                let (distribution, density) = normal(x);
-                distribution + x * density
-            }
             Self::Silu => logistic(x) * (1.0 + x * (1.0 - logistic(x))),
             Self::Softplus => logistic(x),
         }
@@ -110,11 +96,11 @@ pub(super) struct Activate(pub(super) Curve);
 pub(super) struct Slope(pub(super) Curve);
 
 impl Kernel for Activate {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, (curve, slope)) = (inputs[0], self.0.number());
         let args = args![curve, slope, x.address, out];
         Ok(Launch::by_element("activate", x.dims.iter().product(), args).into_iter().collect())
@@ -143,11 +129,11 @@ impl CustomOp1 for Activate {
 }
 
 impl Kernel for Slope {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, (curve, slope)) = (inputs[0], self.0.number());
         let args = args![curve, slope, x.address, inputs[1].address, out];
         Ok(Launch::by_element("activation_slope", x.dims.iter().product(), args).into_iter().collect())

@@ -2,7 +2,7 @@
 
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::{expect_shape, for_each_row, for_type, result, values, zeros};
 
 /// `out[r] = x[r] + b`.
@@ -20,11 +20,11 @@ pub fn add_row(x: &Tensor, b: &Tensor) -> Result<Tensor> {
 }
 
 impl Kernel for AddRow {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, row) = (inputs[0], inputs[1]);
         let args = args![x.dims[1], x.address, row.address, out];
         Ok(Launch::by_element("add_row", x.dims.iter().product(), args).into_iter().collect())

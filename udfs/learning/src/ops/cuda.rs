@@ -5,8 +5,7 @@ use candle_core::cuda_backend::cudarc::driver::{DevicePtr, DevicePtrMut, LaunchC
 use candle_core::cuda_backend::{CudaDType, WrapErr};
 use candle_core::{CudaDevice, CudaStorage, DType, Layout, Result, Shape, Storage, Tensor, bail};
 
-use super::kernel::{Arg, Given, Kernel, Launch, THREADS};
-use super::update::Update;
+use super::kernel::{Arg, DeviceInput, Kernel, Launch, THREADS};
 
 const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
 
@@ -32,7 +31,7 @@ pub(super) fn address(tensor: &Tensor) -> Result<u64> {
 }
 
 /// Where the numbers of an argument stand.
-fn place(storage: &CudaStorage, layout: &Layout) -> Result<u64> {
+pub(super) fn place(storage: &CudaStorage, layout: &Layout) -> Result<u64> {
     let Some((from, _)) = layout.contiguous_offsets() else { bail!("the operation takes contiguous tensors") };
     let stream = storage.device().cuda_stream();
     let (address, _guard) = storage.as_cuda_slice::<f32>()?.device_ptr(&stream);
@@ -42,9 +41,10 @@ fn place(storage: &CudaStorage, layout: &Layout) -> Result<u64> {
 /// Runs an operation; its result is on the same device.
 pub(super) fn run(kernel: &dyn Kernel, inputs: &[(&CudaStorage, &Layout)]) -> Result<(CudaStorage, Shape)> {
     let device = inputs[0].0.device().clone();
-    let given =
-        inputs.iter().map(|(storage, layout)| Ok(Given { address: place(storage, layout)?, dims: layout.dims() }));
-    let given: Vec<Given<'_>> = given.collect::<Result<_>>()?;
+    let given = inputs
+        .iter()
+        .map(|(storage, layout)| Ok(DeviceInput { address: place(storage, layout)?, dims: layout.dims() }));
+    let given: Vec<DeviceInput<'_>> = given.collect::<Result<_>>()?;
     let shape = kernel.shape(&given);
     // SAFETY: the kernels write every number of the result. There is no room of no bytes.
     let mut out = unsafe { device.alloc::<f32>(shape.elem_count().max(1))? };
@@ -56,25 +56,8 @@ pub(super) fn run(kernel: &dyn Kernel, inputs: &[(&CudaStorage, &Layout)]) -> Re
     Ok((CudaStorage::wrap_cuda_slice(out, device), shape))
 }
 
-/// A step of an optimiser.
-pub(super) fn update(
-    update: &Update,
-    (state, at): (&mut CudaStorage, &Layout),
-    (g, g_at): (&CudaStorage, &Layout),
-) -> Result<()> {
-    let len = g_at.shape().elem_count();
-    if at.shape().elem_count() != 3 * len {
-        bail!("a gradient of {len} numbers is not that of {}", at.shape().elem_count() / 3);
-    }
-    let (gradient, state_at) = (place(g, g_at)?, place(state, at)?);
-    match update.launch(len, gradient, state_at) {
-        Some(launch) => start(g.device(), &launch),
-        None => Ok(()),
-    }
-}
-
 /// Starts a kernel, after all that was started on the device before.
-fn start(device: &CudaDevice, launch: &Launch) -> Result<()> {
+pub(super) fn start(device: &CudaDevice, launch: &Launch) -> Result<()> {
     let function = device.get_or_load_custom_func(launch.kernel, "bonnet", PTX)?;
     let mut builder = function.builder();
     for arg in &launch.args {

@@ -2,7 +2,7 @@
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType};
 
-use super::kernel::{Given, Kernel, Launch, args, mask_args};
+use super::kernel::{DeviceInput, Kernel, Launch, args, mask_args};
 use super::{expect_shape, for_each_row, for_type, result, values, zeros};
 use crate::network::Axis;
 use crate::random::Dropout;
@@ -27,11 +27,11 @@ pub fn dropout(x: &Tensor, mask: Option<Dropout>, axis: Axis) -> Result<Tensor> 
 }
 
 impl Kernel for Drop {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, (stored, group)) = (inputs[0], self.axis.group());
         let mut args = args![self.axis.len(), group, stored];
         args.extend(mask_args(self.mask));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, bail};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::{Pattern, expect_shape, for_each_segment, for_type, result, values, zeros};
 
 /// `out[e, h] = <x[i], y[j]>` on the columns of head `h`, for the edge e from j into i.
@@ -30,11 +30,11 @@ impl Pattern {
 }
 
 impl Kernel for EdgeDots {
-    fn shape(&self, _: &[Given<'_>]) -> Shape {
+    fn shape(&self, _: &[DeviceInput<'_>]) -> Shape {
         (self.pattern.n_entries(), self.heads).into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, y, side) = (inputs[0], inputs[1], self.pattern.side(false));
         let (heads, dim) = (self.heads, x.dims[1] / self.heads);
         let args = args![side.offsets.address()?, side.others.address()?, heads, dim, x.address, y.address, out];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType};
 
-use super::kernel::{Given, Kernel, Launch, args, mask_args};
+use super::kernel::{DeviceInput, Kernel, Launch, args, mask_args};
 use super::{Pattern, expect_shape, for_each_segment, for_type, result, values, zeros};
 use crate::random::Dropout;
 
@@ -28,11 +28,11 @@ impl Pattern {
 }
 
 impl Kernel for EdgeDropout {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, side) = (inputs[0], self.pattern.side(false));
         let mut args = args![side.offsets.address()?, side.others.address()?, x.dims[1]];
         args.extend(mask_args(self.mask));

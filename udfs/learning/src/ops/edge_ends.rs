@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::{Pattern, expect_shape, for_each_row, for_each_segment, for_type, result, values, zeros};
 
 /// `out[e] = x[i]`, the row of the target of e; of its source where `sources`.
@@ -56,11 +56,11 @@ impl Pattern {
 }
 
 impl Kernel for Take {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         (self.pattern.n_entries(), inputs[0].dims[1]).into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, side) = (inputs[0], self.pattern.side(false));
         let args = args![side.offsets.address()?, side.others.address()?, self.sources, x.dims[1], x.address, out];
         Ok(Launch::by_warp("edge_take", side.n, args).into_iter().collect())
@@ -96,11 +96,11 @@ impl CustomOp1 for Take {
 }
 
 impl Kernel for Total {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         (self.pattern.side(self.sources).n, inputs[0].dims[1]).into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let x = inputs[0];
         self.pattern.side(self.sources).sums(false, None, (1, x.dims[1]), x.address, out)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::{Pattern, expect_shape, for_each_segment, for_type, result, values, zeros};
 
 /// `e^x[e] / sum of e^x[f]` over the edges f with the target of e, column by column.
@@ -25,11 +25,11 @@ impl Pattern {
 }
 
 impl Kernel for EdgeSoftmax {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, side) = (inputs[0], self.pattern.side(false));
         let args = args![side.offsets.address()?, x.dims[1], x.address, out];
         Ok(Launch::by_warp("edge_softmax", side.n, args).into_iter().collect())

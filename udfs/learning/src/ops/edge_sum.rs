@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor, bail};
 
-use super::kernel::{Given, Kernel, Launch};
+use super::kernel::{DeviceInput, Kernel, Launch};
 use super::{Pattern, expect_shape, for_each_row, for_type, result, values, zeros};
 
 /// `out[i] = sum over the edges e from j into i of w[e, h] x[j]` head by head; the sum of the targets of each source where
@@ -44,11 +44,11 @@ impl Pattern {
 }
 
 impl Kernel for EdgeSum {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         (self.pattern.side(self.turned).n, inputs[1].dims[1]).into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (w, x) = (inputs[0], inputs[1]);
         let (heads, width) = (w.dims[1], x.dims[1]);
         self.pattern.side(self.turned).sums(true, Some(w.address), (heads, width / heads), x.address, out)

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use super::kernel::{Arg, Given, KERNELS, Kernel, Launch};
+use super::kernel::{Arg, DeviceInput, KERNELS, Kernel, Launch};
 use super::update::Update;
 
 type Start = unsafe extern "C" fn(*const c_char, u32, *const u64, *const u8, usize) -> c_int;
@@ -152,8 +152,8 @@ fn compiled() -> Option<&'static Library> {
 pub(super) fn run(kernel: &dyn Kernel, inputs: &[(&[f32], &[usize])]) -> Option<(Vec<f32>, Vec<usize>)> {
     let library = compiled()?;
     let rooms: Vec<Room> = inputs.iter().map(|(values, _)| Room::holding(library, values)).collect();
-    let given = rooms.iter().zip(inputs).map(|(room, (_, dims))| Given { address: room.address, dims });
-    let given: Vec<Given<'_>> = given.collect();
+    let given = rooms.iter().zip(inputs).map(|(room, (_, dims))| DeviceInput { address: room.address, dims });
+    let given: Vec<DeviceInput<'_>> = given.collect();
     let shape = kernel.shape(&given);
     let out = Room::new(library, 4 * shape.elem_count());
     start(library, &kernel.launches(&given, out.address).unwrap());

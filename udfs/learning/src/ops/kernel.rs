@@ -121,7 +121,7 @@ pub(super) fn mask_args(mask: Dropout) -> [Arg; 4] {
 
 /// An input of an operation on a device: where its numbers stand, without gaps, and its shape.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct DeviceInput<'a> {
     /// The address of the first one.
     pub address: u64,
     /// Rows and columns.
@@ -131,11 +131,11 @@ pub struct Given<'a> {
 /// An operation on numbers of type `f32` on a device.
 pub trait Kernel {
     /// The shape of the result.
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape;
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape;
 
     /// What computes the result, every number of it.
     ///
     /// # Errors
     /// If a matrix of the operation is on another device.
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>>;
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>>;
 }

@@ -261,12 +261,9 @@ extern "C" __global__ void dropout(u64 n, u32 width, u32 group, u32 stored, MASK
 
 // Functions of an element, and their slopes, by the number of `Curve`.
 
-enum Curve : u32 { IDENTITY, RELU, ELU, LEAKY, TANH, SIGMOID, GELU, SILU, SOFTPLUS };
+enum Curve : u32 { IDENTITY, RELU, ELU, LEAKY, TANH, SIGMOID, SILU, SOFTPLUS };
 
 static __device__ __forceinline__ float logistic(float x) { return 1.0f / (1.0f + expf(-x)); }
-
-// The distribution of the standard normal.
-static __device__ __forceinline__ float normal(float x) { return 0.5f * erfcf(-0.70710678f * x); }
 
 extern "C" __global__ void activate(u64 n, u32 curve, float slope, const float* in, float* out) {
     u64 at = element();
@@ -278,7 +275,6 @@ extern "C" __global__ void activate(u64 n, u32 curve, float slope, const float* 
         case LEAKY: y = x > 0.0f ? x : x * slope; break;
         case TANH: y = tanhf(x); break;
         case SIGMOID: y = logistic(x); break;
-        case GELU: y = x * normal(x); break;
         case SILU: y = x * logistic(x); break;
         case SOFTPLUS: y = (x > 0.0f ? x : 0.0f) + log1pf(expf(-fabsf(x))); break;
     }
@@ -296,7 +292,6 @@ extern "C" __global__ void activation_slope(u64 n, u32 curve, float slope, const
         case LEAKY: y = x > 0.0f ? 1.0f : slope; break;
         case TANH: y = tanhf(x), y = 1.0f - y * y; break;
         case SIGMOID: y = logistic(x), y = y * (1.0f - y); break;
-        case GELU: y = normal(x) + x * 0.39894228f * expf(-0.5f * x * x); break;
         case SILU: y = logistic(x), y = y * (1.0f + x * (1.0f - y)); break;
         case SOFTPLUS: y = logistic(x); break;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Device, Layout, Result, Shape, Tensor, WithDType, bail};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::pattern::List;
 use super::{expect_shape, for_each_row, for_type, result, values, zeros};
 
@@ -81,11 +81,11 @@ fn log_sum<T: WithDType>(logits: &[T]) -> f64 {
 }
 
 impl Kernel for Nll {
-    fn shape(&self, _: &[Given<'_>]) -> Shape {
+    fn shape(&self, _: &[DeviceInput<'_>]) -> Shape {
         (self.0.len, 1).into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let own = &self.0;
         let lists = args![own.rows.address()?, own.labels.address()?, own.shares.address()?];
         let args = [lists, args![own.classes, inputs[0].address, out]].concat();
@@ -121,11 +121,11 @@ impl CustomOp1 for Nll {
 }
 
 impl Kernel for NllGradient {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let own = &self.0;
         let lists = args![own.items.address()?, own.labels.address()?, own.shares.address()?];
         let args = [lists, args![own.classes, inputs[0].address, inputs[1].address, out]].concat();

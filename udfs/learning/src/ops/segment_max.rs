@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp3, Layout, Result, Shape, Tensor};
 
-use super::kernel::{Given, Kernel, Launch, args};
+use super::kernel::{DeviceInput, Kernel, Launch, args};
 use super::{Pattern, expect_shape, for_each_row, for_each_segment, for_type, result, values, zeros};
 
 /// `out[i] = max of x[e]` over the edges into i, column by column.
@@ -30,11 +30,11 @@ impl Pattern {
 }
 
 impl Kernel for SegmentMax {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         (self.pattern.n_rows(), inputs[0].dims[1]).into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let (x, side) = (inputs[0], self.pattern.side(false));
         let args = args![side.offsets.address()?, x.dims[1], x.address, out];
         Ok(Launch::by_warp("segment_max", side.n, args).into_iter().collect())
@@ -73,11 +73,11 @@ impl CustomOp1 for SegmentMax {
 }
 
 impl Kernel for SegmentMaxGradient {
-    fn shape(&self, inputs: &[Given<'_>]) -> Shape {
+    fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape {
         inputs[0].dims.into()
     }
 
-    fn launches(&self, inputs: &[Given<'_>], out: u64) -> Result<Vec<Launch>> {
+    fn launches(&self, inputs: &[DeviceInput<'_>], out: u64) -> Result<Vec<Launch>> {
         let ([x, max, g], side) = ([inputs[0], inputs[1], inputs[2]], self.pattern.side(false));
         let args = args![side.offsets.address()?, x.dims[1], x.address, max.address, g.address, out];
         Ok(Launch::by_warp("segment_max_gradient", side.n, args).into_iter().collect())

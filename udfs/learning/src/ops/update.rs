@@ -2,6 +2,8 @@
 
 use candle_core::{CpuStorage, InplaceOp2, Layout, Result, bail};
 
+#[cfg(feature = "cuda")]
+use super::cuda;
 #[cfg(any(feature = "cuda", test))]
 use super::kernel::{Arg, Launch};
 use super::values;
@@ -57,6 +59,16 @@ impl InplaceOp2 for Update {
         g: &candle_core::CudaStorage,
         g_at: &Layout,
     ) -> Result<()> {
-        super::cuda::update(self, (state, at), (g, g_at))
+        use candle_core::backend::BackendStorage as _;
+
+        let len = g_at.shape().elem_count();
+        if at.shape().elem_count() != 3 * len {
+            bail!("a gradient of {len} numbers is not that of {}", at.shape().elem_count() / 3);
+        }
+        let (gradient, state) = (cuda::place(g, g_at)?, cuda::place(state, at)?);
+        match self.launch(len, gradient, state) {
+            Some(launch) => cuda::start(g.device(), &launch),
+            None => Ok(()),
+        }
     }
 }

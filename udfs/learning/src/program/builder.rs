@@ -1,4 +1,4 @@
-//! Writes a program down.
+//! The builder of programs: layers in the order of their equations.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -17,23 +17,25 @@ use super::layers::normalize::{LayerNorm, UnitRows};
 use super::layers::pool::{Pool, PoolRows};
 use super::layers::propagate::Propagation;
 use super::layers::softmax::RowSoftmax;
-use super::{Features, Given, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Shapes, Slot, Space, Tail};
-use crate::features;
+use super::{
+    InputFeatures, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Shapes, Slot, Space, Tail,
+};
+use crate::features::Features;
 use crate::kernels::elementwise::Activation;
 use crate::network::{Axis, Initial, Input, Layout, Operator, Problem, Site, zeros};
 use crate::spaces::PointSpace;
 
-/// What a linear layer reads.
+/// The input of a linear layer.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     /// Features, never stored dense if they are sparse.
-    Features(Features),
+    Features(InputFeatures),
     /// A slot.
     Slot(Slot),
 }
 
-impl From<Features> for Source {
-    fn from(features: Features) -> Self {
+impl From<InputFeatures> for Source {
+    fn from(features: InputFeatures) -> Self {
         Self::Features(features)
     }
 }
@@ -58,7 +60,7 @@ pub struct Builder<'p, 'r, 'm> {
     masks: usize,
     embedding: Option<Slot>,
     points: Option<crate::spaces::Space>,
-    given: Option<Mask>,
+    label_mask: Option<Mask>,
 }
 
 impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
@@ -76,7 +78,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             masks: 0,
             embedding: None,
             points: None,
-            given: None,
+            label_mask: None,
         }
     }
 
@@ -86,14 +88,14 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     }
 
     /// The node features of the problem; in training an entry is dropped with probability `p`.
-    pub fn input(&mut self, p: f64) -> Features {
+    pub fn input(&mut self, p: f64) -> InputFeatures {
         self.features(Arc::clone(&self.problem.features), p)
     }
 
     /// Other features of the nodes, such as their adjacency; in training an entry is dropped with probability `p`.
-    pub fn features(&mut self, features: Arc<features::Features>, p: f64) -> Features {
+    pub fn features(&mut self, features: Arc<Features>, p: f64) -> InputFeatures {
         self.features.push(Input::new(features));
-        Features { number: self.features.len() - 1, dropout: self.mask(p) }
+        InputFeatures { number: self.features.len() - 1, dropout: self.mask(p) }
     }
 
     /// A dropout of probability `p` with masks of its own; none for 0.
@@ -436,7 +438,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
 
     /// Says that training reads the classes of known nodes, each where a mask keeps element (node, 0).
     pub(super) fn gives(&mut self, mask: Option<Mask>) {
-        self.given = mask;
+        self.label_mask = mask;
     }
 
     /// Fuses what can be fused, reserves and allocates the buffers. The program's outputs are those of `output`.
@@ -507,7 +509,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             output,
             embedding: self.embedding,
             points: self.points,
-            given: self.given.map(|mask| Given { known: Arc::clone(&self.problem.known_labels), mask }),
+            label_input: self.label_mask.map(|mask| LabelInput { known: Arc::clone(&self.problem.known_labels), mask }),
             seed: self.problem.options.seed,
         })
     }

@@ -1,4 +1,4 @@
-//! What a layer is, and what it sees of the program in a pass.
+//! The trait of layers, and a layer's view of its program in a pass.
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::fmt::Debug;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Stopped};
 use candle_core::Tensor;
 
-use super::{Mask, Parameter, Prepare, Prepared, Shape, Slot, Space, Tensors};
+use super::{InputFeatures, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space, Tensors};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::{Activation, Finish, Gate};
 use crate::network::{Axis, Input, Layout, Pass, dropout};
@@ -120,12 +120,12 @@ impl Shapes<'_> {
     }
 
     /// A matrix of features.
-    pub(crate) fn features(&self, features: super::Features) -> &Input {
+    pub(crate) fn features(&self, features: InputFeatures) -> &Input {
         &self.features[features.number]
     }
 }
 
-/// What follows a layer's sums: a bias, an activation, dropout, in this order.
+/// The steps after a layer's sums: a bias, an activation, dropout, in this order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tail {
     /// Added first.
@@ -270,7 +270,7 @@ impl<'a> Forward<'a> {
     }
 
     /// A matrix of features.
-    pub(crate) fn features(&self, features: super::Features) -> &'a Input {
+    pub(crate) fn features(&self, features: InputFeatures) -> &'a Input {
         &self.features[features.number]
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Graph, Unmonitored};
+use bonnet_graph::{Graph, Reservation, Unmonitored};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::layers::combine::{Map, Weights};
-use super::layers::composed::{Hop, Neighborwise};
+use super::layers::composed::Neighborwise;
 use super::layers::expression::Rowwise;
 use super::layers::gated_sum::Gates;
 use super::layers::pool::Pool;
@@ -14,7 +14,7 @@ use super::*;
 use crate::error::BuildError;
 use crate::kernels::edge::{Gate, Similarity};
 use crate::kernels::low_rank::Ridge;
-use crate::network::{Initial, Messages, Operator, Problem};
+use crate::network::{Hop, Initial, Messages, Model, Operator, Pass, Problem, Scope};
 use crate::random::Stream;
 use crate::spaces::{Factor, Geometry, Space};
 use crate::{Features, Job, SparseRows, TrainOptions};
@@ -110,10 +110,6 @@ fn programs() -> Vec<(&'static str, Write)> {
             let v = b.layer_norm(y, "norm");
             let v = b.activation(v, crate::kernels::Activation::Leaky(0.1));
             Ok(b.sum(&[(u, 2.0), (v, 1.0), (x, 0.3)]))
-        }),
-        ("smooth", |b, x, y, _| {
-            let (u, v) = (b.gelu(x), b.silu(y));
-            Ok(b.sum(&[(u, 1.0), (v, -0.5), (x, 0.2)]))
         }),
         ("learnt sums", |b, x, y, p| {
             use crate::network::Axis;

@@ -515,7 +515,7 @@ fn add(to: &mut [f64], factor: f64, of: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::layers::row_kernel::tests::{check, normal};
+    use crate::tests::row_kernels::{check, normal};
 
     #[test]
     fn banks_near_and_far_from_the_origin_are_their_definition() {

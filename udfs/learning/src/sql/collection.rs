@@ -12,14 +12,14 @@ use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped
 use datafusion::common::Result;
 
 use super::columns::{Classes, NO_FEATURES, classes, read_features};
-use super::graph::{NO_WEIGHTS, Wanted, negative_weight, read_weights};
+use super::graph::{NO_WEIGHTS, RequiredParts, negative_weight, read_weights};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_text, stored};
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions,
 };
 
-/// A collection ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
+/// A collection ready for runs. Optional parts are `Result`s: the error says why a job that needs one fails.
 #[derive(Debug)]
 pub(super) struct LoadedCollection {
     graph: Arc<Graph>,
@@ -47,8 +47,8 @@ struct Numbered {
 
 impl LoadedCollection {
     /// Reads a collection; its features and weights only if a job trains on them. The memory is reserved until the run ends.
-    pub fn read(run: &Run, tables: &GraphTables, wanted: Wanted) -> Result<Self> {
-        let with_features = wanted.features;
+    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Self> {
+        let with_features = required.features;
         let Some(graphs) = &tables.graphs else {
             return Err(execution_error(format!(
                 "{} is no collection of graphs: graph tasks need the table graphs(graph_id, label), and graph_id in nodes \
@@ -63,7 +63,7 @@ impl LoadedCollection {
         let mut names = vec!["graph_id", "node"];
         names.extend(field.as_ref().map(|_| "features"));
         let node_columns = run.read_table(&tables.nodes, "nodes", &names)?;
-        let with_weights = wanted.weights && tables.edges.schema().field_with_name("weight").is_ok();
+        let with_weights = required.weights && tables.edges.schema().field_with_name("weight").is_ok();
         let of_edges =
             if with_weights { &["graph_id", "src", "dst", "weight"][..] } else { &["graph_id", "src", "dst"] };
         let mut edge_columns = run.read_table(&tables.edges, "edges", of_edges)?;

@@ -75,7 +75,7 @@ impl ComplexTable {
     }
 }
 
-/// A collection ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
+/// A collection ready for runs. Optional parts are `Result`s: the error says why a job that needs one fails.
 #[derive(Debug)]
 pub(super) struct LoadedComplexes {
     rows: RecordBatch,

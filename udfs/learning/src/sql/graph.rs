@@ -21,7 +21,7 @@ use crate::{
 /// How edges are split.
 const DRAWN_EDGES: [f64; 3] = [85.0, 5.0, 10.0];
 
-/// A graph ready for runs. What one job needs and another does not is kept with the reason where it is not to be had.
+/// A graph ready for runs. Optional parts are `Result`s: the error says why a job that needs one fails.
 #[derive(Debug)]
 pub(super) struct LoadedGraph {
     graph: Arc<Graph>,
@@ -41,8 +41,8 @@ pub(super) struct LoadedGraph {
 impl LoadedGraph {
     /// Reads a graph; its features, arcs and weights only if a job trains on them. The memory is reserved until the run
     /// ends.
-    pub fn read(run: &Run, tables: &GraphTables, wanted: Wanted) -> Result<Self> {
-        let Wanted { features: with_features, arcs: with_arcs, weights: with_weights } = wanted;
+    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Self> {
+        let RequiredParts { features: with_features, arcs: with_arcs, weights: with_weights } = required;
         let nodes = tables.nodes.schema();
         let mut names = vec!["node"];
         names.extend(["label", "time"].into_iter().filter(|name| nodes.field_with_name(name).is_ok()));
@@ -237,9 +237,9 @@ impl LoadedGraph {
     }
 }
 
-/// What the jobs of a graph read of it beside its nodes and edges.
+/// The optional parts of a graph that its jobs read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct RequiredParts {
     pub features: bool,
     pub arcs: bool,
     pub weights: bool,

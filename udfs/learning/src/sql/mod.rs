@@ -7,6 +7,7 @@ mod embed;
 mod graph;
 mod items;
 mod jobs;
+mod loaded;
 mod predict;
 mod provenance;
 mod runs;

@@ -16,9 +16,10 @@ use serde_json::json;
 
 use super::collection::LoadedCollection;
 use super::complexes::{self, COMPLEXES, ComplexTable};
-use super::graph::{LoadedGraph, Wanted};
-use super::items::{Loaded, OwnedItems};
+use super::graph::{LoadedGraph, RequiredParts};
+use super::items::OwnedItems;
 use super::jobs::{self, JobRow, Reads};
+use super::loaded::Loaded;
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
 use crate::device::Place;
@@ -187,10 +188,10 @@ fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Res
     let with_features = jobs.iter().any(|job| given(&job));
     let with_arcs = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_arcs()));
     let with_weights = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_weights()));
-    let wanted = Wanted { features: with_features, arcs: with_arcs, weights: with_weights };
+    let required = RequiredParts { features: with_features, arcs: with_arcs, weights: with_weights };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
-        true => LoadedCollection::read(run, &tables, wanted).map(Loaded::Collection),
-        false => LoadedGraph::read(run, &tables, wanted).map(Loaded::Graph),
+        true => LoadedCollection::read(run, &tables, required).map(Loaded::Collection),
+        false => LoadedGraph::read(run, &tables, required).map(Loaded::Graph),
     });
     failed(run, loaded)
 }

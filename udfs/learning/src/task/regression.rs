@@ -49,3 +49,22 @@ pub(super) fn figures(items: &[u32], targets: &Targets, outputs: &[f32], stride:
         ..Metrics::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_a_regression_equal_scikit_learn() {
+        let cases: [(&[f64], &[f32], f64, f64); 2] = [
+            (&[1.5, -2.0, 0.25, 4.0], &[1.0, -1.5, 1.0, 3.0], 0.6875, 0.515_625),
+            (&[0.5, 0.5, -1.0, 2.0, 2.0, 7.25], &[0.5, -0.5, -1.0, 2.0, 2.5, 7.0], 0.291_666_666_666_666_7, 0.218_75),
+        ];
+        for (truth, predicted, mae, mse) in cases {
+            let targets = Targets::Values(truth.iter().copied().map(Some).collect());
+            let items: Vec<u32> = (0..truth.len() as u32).collect();
+            let found = figures(&items, &targets, predicted, 1);
+            assert!((found.mae.unwrap() - mae).abs() < 1e-12 && (found.mse.unwrap() - mse).abs() < 1e-12, "{found:?}");
+        }
+    }
+}

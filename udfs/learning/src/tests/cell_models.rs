@@ -6,7 +6,7 @@ use super::literal::{Matrix, beside, map, matrix, plus, relu, shift, times};
 use super::*;
 use bonnet_topology::ChainComplex;
 
-use crate::complexes::{ComplexBatch, Part};
+use crate::complexes::{ComplexBatch, LaplacianPart};
 
 /// The outputs of a model for one complex after another beside `equations(weights by name, the complex as a batch, its faces,
 /// features by dimension)`.
@@ -130,8 +130,8 @@ fn ct_attends_within_a_dimension_and_to_the_next_ones_with_neighbourhoods_added_
                     let mask = match from {
                         _ if from + 1 == to => transpose(&boundary(chain, to, false)),
                         _ if from == to + 1 => boundary(chain, from, false),
-                        0 => hodge(chain, 0, Part::Upper, false),
-                        _ => hodge(chain, to, Part::Lower, false),
+                        0 => hodge(chain, 0, LaplacianPart::Upper, false),
+                        _ => hodge(chain, to, LaplacianPart::Lower, false),
                     };
                     let project = |name: &str, x: &Matrix| times(x, &weight(&format!("{l}.{from}.{to}.{name}")));
                     let (q, k, v) = (project("query", &h[to]), project("key", &h[from]), project("value", &h[from]));

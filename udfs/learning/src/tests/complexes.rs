@@ -6,7 +6,7 @@ use super::literal::{Matrix, map, matrix, plus, times};
 use super::*;
 use bonnet_topology::{ChainComplex, Facets};
 
-use crate::complexes::{ComplexBatch, ComplexSet, Complexes, Part, widths};
+use crate::complexes::{ComplexBatch, ComplexSet, Complexes, LaplacianPart, widths};
 use crate::graph_set::Targets;
 
 /// The projective plane on 6 vertices, the torus on 7, the boundary of a tetrahedron, and what is no manifold.
@@ -159,14 +159,14 @@ pub(super) fn transpose(m: &Matrix) -> Matrix {
 }
 
 /// The Hodge Laplacian of one complex, or its parts below and above.
-pub(super) fn hodge(complex: &ChainComplex, k: usize, part: Part, signed: bool) -> Matrix {
+pub(super) fn hodge(complex: &ChainComplex, k: usize, part: LaplacianPart, signed: bool) -> Matrix {
     let n = complex.n_faces(k);
     let mut sum = matrix(n, n, |_, _| 0.0);
-    if part != Part::Upper && k > 0 {
+    if part != LaplacianPart::Upper && k > 0 {
         let b = boundary(complex, k, signed);
         sum = plus(1.0, &sum, 1.0, &times(&transpose(&b), &b));
     }
-    if part != Part::Lower && complex.n_faces(k + 1) > 0 {
+    if part != LaplacianPart::Lower && complex.n_faces(k + 1) > 0 {
         let b = boundary(complex, k + 1, signed);
         sum = plus(1.0, &sum, 1.0, &times(&b, &transpose(&b)));
     }
@@ -193,7 +193,7 @@ fn operators_are_products_of_boundary_matrices_and_boundaries_have_no_boundary()
         let (complex, batch) = (&set.complexes.chain, batch(&set, &[0], &options));
         for signed in [true, false] {
             for k in 0..=2 {
-                for part in [Part::Lower, Part::Upper, Part::Both] {
+                for part in [LaplacianPart::Lower, LaplacianPart::Upper, LaplacianPart::Both] {
                     let operator = batch.laplacian(k, part, signed, &mut reservation).unwrap();
                     assert_eq!(dense(&operator), hodge(complex, k, part, signed), "{k} {part:?} {signed}");
                 }
@@ -268,7 +268,7 @@ fn scn_is_normalised_laplacians_apart() {
     check_equations("scn", |complex, weight, mut x| {
         for l in 0..2 {
             for (k, x) in x.iter_mut().enumerate() {
-                let laplacian = hodge(complex, k, Part::Both, true);
+                let laplacian = hodge(complex, k, LaplacianPart::Both, true);
                 let d: Vec<f64> = laplacian.iter().map(|row| row.iter().map(|v| v.abs()).sum::<f64>()).collect();
                 let n = laplacian.len();
                 let scaled =
@@ -286,7 +286,7 @@ fn sccn_adds_what_comes_from_below_and_above() {
         for l in 0..2 {
             let from = |a: usize, b: usize| times(&x[a], &weight(&format!("{l}.weight.{a}.{b}")));
             let next = (0..=2).map(|k| {
-                let mut z = times(&hodge(complex, k, Part::Both, true), &from(k, k));
+                let mut z = times(&hodge(complex, k, LaplacianPart::Both, true), &from(k, k));
                 if k > 0 {
                     z = plus(1.0, &z, 1.0, &times(&transpose(&boundary(complex, k, true)), &from(k - 1, k)));
                 }
@@ -308,8 +308,8 @@ fn sccnn_filters_what_comes_from_every_dimension() {
             let from =
                 |name: &str, a: usize, b: usize, p: usize| times(&x[a], &weight(&format!("{l}.{name}.{a}.{b}.{p}")));
             let next = (0..=2).map(|k| {
-                let lower = hodge(complex, k, Part::Lower, true);
-                let upper = hodge(complex, k, Part::Upper, true);
+                let lower = hodge(complex, k, LaplacianPart::Lower, true);
+                let upper = hodge(complex, k, LaplacianPart::Upper, true);
                 let mut z = from("own", k, k, 0);
                 if k > 0 {
                     let b = transpose(&boundary(complex, k, true));
@@ -335,13 +335,13 @@ fn sccnn_filters_what_comes_from_every_dimension() {
 fn san_attends_edges_with_a_common_vertex_or_triangle_and_filters_harmonics() {
     check_equations("san", |complex, weight, x| {
         let (x, n) = (&x[1], complex.n_faces(1));
-        let laplacian = hodge(complex, 1, Part::Both, true);
+        let laplacian = hodge(complex, 1, LaplacianPart::Both, true);
         let mut harmonic = times(x, &weight("0.harmonic"));
         for _ in 0..5 {
             harmonic = plus(1.0, &harmonic, -0.1, &times(&laplacian, &harmonic));
         }
         let mut z = harmonic;
-        for (name, part) in [("lower", Part::Lower), ("upper", Part::Upper)] {
+        for (name, part) in [("lower", LaplacianPart::Lower), ("upper", LaplacianPart::Upper)] {
             let pattern = hodge(complex, 1, part, false);
             let powers = [1, 2].map(|p| times(x, &weight(&format!("0.{name}.{p}"))));
             let scores =
@@ -440,7 +440,7 @@ fn laplacians_are_conjugated_by_the_flips_of_a_relabelling() {
     for (facets, others) in facets().into_iter().zip(relabelled(&facets())) {
         let (complex, other) = (chain(&facets), chain(&others));
         for k in 0..=2 {
-            let (a, b) = (hodge(&complex, k, Part::Both, true), hodge(&other, k, Part::Both, true));
+            let (a, b) = (hodge(&complex, k, LaplacianPart::Both, true), hodge(&other, k, LaplacianPart::Both, true));
             let to = moved(&complex, &other, k);
             for (r, &(row, flip)) in to.iter().enumerate() {
                 for (c, &(column, other_flip)) in to.iter().enumerate() {

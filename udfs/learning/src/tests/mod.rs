@@ -15,6 +15,7 @@ mod products;
 mod programs;
 mod published;
 mod reference;
+pub(crate) mod row_kernels;
 mod sampled;
 mod steps;
 mod torch;

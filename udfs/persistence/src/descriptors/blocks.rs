@@ -5,7 +5,7 @@ use std::ops::Range;
 use bonnet_graph::Stopped;
 use rayon::prelude::*;
 
-/// How much work is worth a second thread: about a millisecond.
+/// The work that is worth a second thread: about a millisecond.
 const PARALLEL: usize = 1 << 18;
 
 /// The most blocks.

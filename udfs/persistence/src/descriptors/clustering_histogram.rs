@@ -1,4 +1,4 @@
-//! How the clustering coefficients of the nodes are distributed.
+//! The histogram of the clustering coefficients of the nodes.
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 

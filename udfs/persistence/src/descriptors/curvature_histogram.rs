@@ -1,4 +1,4 @@
-//! How the values of edges are distributed.
+//! The histogram of the values of edges.
 
 /// Why values give no histogram.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! How many nodes have which degree.
+//! The histogram of the degrees of the nodes.
 
 use bonnet_graph::Graph;
 

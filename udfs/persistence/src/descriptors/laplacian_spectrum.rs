@@ -1,4 +1,4 @@
-//! How the eigenvalues of the normalised Laplacian are distributed.
+//! The histogram of the eigenvalues of the normalised Laplacian.
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped, connected_components};
 

@@ -1,4 +1,4 @@
-//! How often the nodes of a graph play each part in small subgraphs.
+//! The counts of the orbits of small subgraphs at the nodes of a graph.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -7,7 +7,7 @@ use bonnet_graph::{Graph, Monitor, Stopped};
 
 use super::blocks::for_each_block;
 
-/// How many steps pass between two looks at the monitor.
+/// Steps between two checks of the monitor.
 pub(super) const STEPS: usize = 1 << 18;
 
 /// A graph whose nodes are numbered by rising degree: a node has O(sqrt m) neighbours of higher number, so that its

@@ -62,7 +62,7 @@ impl Tridiagonal {
         Ok(Self { diagonal, squares })
     }
 
-    /// How many eigenvalues are below `x`: the negative pivots of the elimination of the matrix minus x (Sylvester; Givens
+    /// The number of eigenvalues below `x`: the negative pivots of the elimination of the matrix minus x (Sylvester; Givens
     /// 1954). O(n).
     pub fn below(&self, x: f64) -> u64 {
         let mut count = 0;

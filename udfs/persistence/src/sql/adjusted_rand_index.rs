@@ -78,8 +78,8 @@ struct Pairs {
     table: Contingency,
 }
 
-/// What travels between partitions: the names of both sides and the counts of pairs.
-type Written = (Vec<String>, Vec<String>, Vec<(u32, u32, u64)>);
+/// The state of a partition: the names of both sides and the counts of pairs.
+type PairCountsState = (Vec<String>, Vec<String>, Vec<(u32, u32, u64)>);
 
 impl AggregateState for Pairs {
     fn update(&mut self, columns: &[ArrayRef]) -> Result<()> {
@@ -97,7 +97,7 @@ impl AggregateState for Pairs {
     }
 
     fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let (a, b, counts): Written = serde_json::from_slice(bytes).map_err(|_| damaged(NAME))?;
+        let (a, b, counts): PairCountsState = serde_json::from_slice(bytes).map_err(|_| damaged(NAME))?;
         let a: Vec<u32> = a.iter().map(|name| self.a.number(name)).collect();
         let b: Vec<u32> = b.iter().map(|name| self.b.number(name)).collect();
         for (of_a, of_b, count) in counts {

@@ -89,7 +89,7 @@ fn schema(further: bool) -> SchemaRef {
     Arc::new(Schema::new(basic.into_iter().chain(further).map(field).collect::<Vec<_>>()))
 }
 
-/// What a row holds; `None` where it is not wanted, or the graph has no such thing.
+/// The columns of a row; `None` where one is not asked for, or not defined for the graph.
 #[derive(Debug, Default)]
 struct Row {
     nodes: Option<i64>,
@@ -252,7 +252,7 @@ fn curvature(run: &Run, input: &InputGraph, row: &mut Row) -> Result<()> {
     Ok(())
 }
 
-/// What describes the structure further, as far as it is wanted.
+/// Further figures of the structure, as far as they are asked for.
 fn structure(run: &Run, graph: &Graph, row: &mut Row) -> Result<()> {
     let host = run.host();
     if run.wants("transitivity") {

@@ -47,7 +47,7 @@ pub fn variance_decomposition() -> Function {
         .source("CurvBench (arXiv 2606.06397), Sec. 5.1, Observation 2; two-way analysis of variance")
 }
 
-/// What a call names.
+/// The columns that a call names.
 struct Names {
     value: String,
     factors: [String; 2],

@@ -1,5 +1,7 @@
-//! What `CREATE GRAPH g FROM SCHEMA s` reads, its options, and the tables that it answers.
+//! `CREATE GRAPH g FROM SCHEMA s`: its input, its options, and the tables that it answers.
 
+mod error;
+mod keys;
 mod options;
 mod source;
 mod tables;
@@ -8,19 +10,18 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Field;
 use bonnet_graph::Monitor;
 use bonnet_sql::stopped;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 
 pub use options::{KeyClause, KeyColumns, Options};
 pub use source::Source;
 pub use tables::KEYS;
 
-use crate::{
-    Database, Error, ForeignKey, Links, PrimaryKey, SchemaGraph, Text, encode, foreign_keys, primary_keys, resolve,
-};
-use options::{Declared, check_arity};
+use crate::{Database, SchemaGraph, Text, encode};
+use error::relational;
+use keys::{Keys, keys};
 use tables::Tables;
 
-/// What the reference says of the statement.
+/// The text of the statement in the reference.
 pub const REFERENCE: &str = "\
 ## CREATE GRAPH from a schema
 
@@ -72,15 +73,6 @@ it, so makes no edges |
 | `homogeneous` | `false` | leaves the columns `type` out, so that all nodes and edges are of one type |
 ";
 
-/// The keys of a database with what they join.
-struct Keys {
-    primary: Vec<PrimaryKey>,
-    foreign: Vec<(ForeignKey, Links)>,
-    refused: Vec<(ForeignKey, Links)>,
-    /// Those that would tell the label: they make no edges.
-    hidden: Vec<(ForeignKey, Links)>,
-}
-
 /// The tables of the graph, by name, each with one batch at least; the statement prints [`KEYS`].
 /// `features_field` is the column of sparse features of so many places.
 ///
@@ -118,39 +110,7 @@ pub fn graph_tables(
     tables.all(label, options.weight.is_some().then_some(weight.as_slice()), monitor)
 }
 
-fn keys(source: &Source, options: &Options, declared: Declared, monitor: &dyn Monitor) -> Result<Keys> {
-    let database = &source.database;
-    let mut of_tables = source.primary_keys.clone();
-    for (table, columns) in declared.primary {
-        of_tables[table] = columns;
-    }
-    let primary = primary_keys(database, &of_tables, monitor).map_err(relational)?;
-    let mut foreign = Vec::new();
-    for mut key in declared.foreign {
-        if key.to_columns.is_empty() {
-            key.to_columns.clone_from(&primary[key.to].columns);
-            check_arity(database, &key)?;
-        }
-        let links = resolve(database, &key, monitor).map_err(relational)?;
-        foreign.push((key, links));
-    }
-    let mut refused = Vec::new();
-    if options.infer {
-        let known: Vec<ForeignKey> = foreign.iter().map(|(key, _)| key.clone()).collect();
-        let found = foreign_keys(database, &primary, &known, options.coverage, monitor).map_err(relational)?;
-        foreign.extend(found.keys);
-        refused.extend(found.refused.into_iter().map(|refused| (refused.key, refused.links)));
-    }
-    foreign.sort_by(|(a, _), (b, _)| (a.from, &a.columns, a.to).cmp(&(b.from, &b.columns, b.to)));
-    let label = options.label(database)?;
-    let tells_label = |(key, _): &(ForeignKey, Links)| {
-        label.is_some_and(|(table, column)| key.from == table && key.columns.contains(&column))
-    };
-    let (hidden, foreign) = foreign.into_iter().partition(tells_label);
-    Ok(Keys { primary, foreign, refused, hidden })
-}
-
-/// What columns are used for that become no features.
+/// The use of each column that becomes no feature.
 fn used(
     database: &Database,
     keys: &Keys,
@@ -172,11 +132,4 @@ fn used(
         used[table][column] = Some("label");
     }
     used
-}
-
-fn relational(error: Error) -> DataFusionError {
-    match error {
-        Error::Stopped(reason) => stopped(reason),
-        Error::Key(text) => DataFusionError::Plan(format!("CREATE GRAPH: {text}")),
-    }
 }

@@ -45,7 +45,7 @@ pub struct KeyColumns {
     pub columns: Vec<String>,
 }
 
-/// What the statement says, with the defaults of what it leaves out.
+/// The options of the statement, with their defaults.
 pub struct Options {
     keys: Vec<KeyClause>,
     schema: String,

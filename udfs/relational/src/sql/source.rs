@@ -163,7 +163,7 @@ async fn rows(
     Ok((batches, raw))
 }
 
-/// How a column is read.
+/// The type as which a column is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ColumnForm {
     Integer,

@@ -12,7 +12,7 @@ use bonnet_graph::Monitor;
 use bonnet_sql::stopped;
 use datafusion::common::{Result, internal_err};
 
-use super::Keys;
+use super::keys::Keys;
 use super::source::Source;
 use crate::{Features, ForeignKey, Links, PrimaryKey, SchemaGraph, Values};
 
@@ -22,7 +22,7 @@ pub const KEYS: &str = "keys";
 /// Rows of a batch of nodes or edges.
 const BATCH: usize = 1 << 16;
 
-/// What the tables are made of.
+/// The parts of the tables.
 pub(super) struct Tables<'a> {
     pub source: &'a Source,
     pub keys: &'a Keys,

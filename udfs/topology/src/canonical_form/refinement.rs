@@ -50,7 +50,7 @@ struct Node {
     trace: u64,
     /// The vertices of the smallest colour class of two or more that will be told apart; none at a leaf.
     cell: Vec<u32>,
-    /// How many of them have been tried or skipped; the last one tried is the path's.
+    /// The number of those that have been tried or skipped; the last one tried is the path's.
     tried: usize,
     /// Whether all vertices of the class are in the same facets, so that one stands for all.
     twins: bool,

@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 use super::{Homology, small};
 
-/// What the chains of a complex have as coefficients.
+/// The coefficients of the chains of a complex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coefficients {
     /// The integers, Z.
@@ -67,7 +67,7 @@ impl Coefficients {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     coefficients: Coefficients,
-    /// How many copies of the coefficients.
+    /// The rank.
     pub rank: u64,
     /// The orders of the other summands.
     pub orders: Vec<BigUint>,

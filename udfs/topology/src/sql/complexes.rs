@@ -1,4 +1,4 @@
-//! What is made of a complex: `barycentric_subdivision`, `one_skeleton`, `faces`.
+//! Complexes from complexes: `barycentric_subdivision`, `one_skeleton`, `faces`.
 
 use std::sync::Arc;
 

@@ -186,7 +186,7 @@ impl Enumeration {
     }
 }
 
-/// What homology says of a complex.
+/// The figures of a complex that come from its homology.
 struct Labels {
     name: String,
     betti_numbers: Vec<i64>,

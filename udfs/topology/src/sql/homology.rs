@@ -111,7 +111,7 @@ type Blocks = Vec<(Lists<i64>, Lists<String>)>;
 /// Columns and their homology, the oldest first.
 type Recent = Vec<(Weak<dyn Array>, Arc<Blocks>)>;
 
-/// How many columns' homology is kept for the next function that asks for it.
+/// The number of columns whose homology is cached.
 const KEPT: usize = 8;
 
 /// A query that asks for Betti numbers and for torsion asks one after the other, of the very same array. The last few

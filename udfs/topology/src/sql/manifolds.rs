@@ -1,4 +1,4 @@
-//! What a complex is: `is_closed_manifold`, `manifold_check`, `is_orientable`, `genus`.
+//! Properties of a complex: `is_closed_manifold`, `manifold_check`, `is_orientable`, `genus`.
 
 use std::sync::Arc;
 

@@ -164,7 +164,7 @@ impl Matrix {
         if self == Self::Adjacency { ADJACENCY } else { MATRIX }
     }
 
-    /// What a row's options choose; `None` where one is NULL.
+    /// The operator that a row's options choose; `None` where one is NULL.
     fn choice(self, columns: &[ArrayRef], row: usize) -> Result<Option<(usize, Signs)>> {
         Ok(match self {
             Self::Coboundary => Some((0, Signs::Signed)),

@@ -15,7 +15,6 @@
 
 mod dot;
 mod label_loss;
-mod max;
 mod pair;
 mod reduce;
 mod scalar_mlp;
@@ -28,7 +27,6 @@ use bonnet_graph::{Monitor, Stopped};
 pub use super::attention::{Incoming, MAX_HEADS, Outgoing};
 pub use dot::dots;
 pub use label_loss::LabelledEdges;
-pub use max::{max_sources, max_sources_gradient};
 pub use pair::{Gate, PairScores, pair_scores, through_gate};
 pub use reduce::{Total, spread, sum_at_sources, sum_at_targets};
 pub use scalar_mlp::ScalarMlp;

@@ -237,38 +237,6 @@ fn large_scores_saturate_a_gate() {
 }
 
 #[test]
-fn maxima_and_their_gradient_equal_the_definition() {
-    let edges = Edges::random(200);
-    let set = RowSet::all(200);
-    let width = 24;
-    let mut x = random(7, 200 * width);
-    // Equal values, so that the first of them counts.
-    x.iter_mut().for_each(|x| *x = (*x * 2.0).round());
-    let g = random(8, 200 * width);
-    let (out, which, d_x) = for_any_threads(|| {
-        let (mut out, mut which, mut d_x) = (vec![0.0; x.len()], vec![0; x.len()], g.clone());
-        max_sources(&set, edges.incoming(), &x, width, &mut out, &mut which, &Unmonitored).unwrap();
-        max_sources_gradient(&set, edges.outgoing(), &which, &g, width, Store::Add, &mut d_x, &Unmonitored).unwrap();
-        (out, which, d_x)
-    });
-    let mut expected: Vec<f64> = g.iter().map(|&g| f64::from(g)).collect();
-    for i in 0..200 {
-        let sources = &edges.sources[edges.offsets[i]..edges.offsets[i + 1]];
-        for c in 0..width {
-            let at = i * width + c;
-            let best = sources.iter().map(|&j| x[j as usize * width + c]).reduce(f32::max);
-            assert_eq!(out[at], best.unwrap_or(0.0));
-            let first = best.and_then(|best| sources.iter().find(|&&j| x[j as usize * width + c] == best));
-            assert_eq!(which[at], first.copied().unwrap_or(u32::MAX));
-            if let Some(&j) = first {
-                expected[j as usize * width + c] += f64::from(g[at]);
-            }
-        }
-    }
-    close(&d_x, &expected, 1e-5, "gradient");
-}
-
-#[test]
 fn some_rows_have_the_bits_of_all_rows() {
     let edges = Edges::random(600);
     let all = RowSet::all(600);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
+use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, Tensors};
 use super::attention::Coefficients;
-use super::{needs_itself, needs_sources, store};
+use super::store;
 use crate::kernels::RowSet;
 use crate::kernels::edge::{self, MAX_HEADS};
 use crate::network::Operator;

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::super::{Backward, Forward, Layer, Tensors};
 use super::row_kernel::{self, RowKernel};
 use crate::network::Axis;
+use crate::network::pieces::{PIECE, Piece, WAVE, spans};
 
 /// A function of rows: of the inputs' rows with the same number, and of parameters.
 pub trait Rowwise: Send + Sync + Debug {
@@ -65,27 +66,6 @@ impl<R: Rowwise> Expression<R> {
     pub fn with(rows: R, precision: Precision) -> Self {
         Self { rows, precision }
     }
-}
-
-/// The span of row numbers that is evaluated at a time: an operation of candle costs 1 to 2 us whatever its size.
-pub(super) const PIECE: usize = 1024;
-
-/// The pieces between two looks at the monitor; their gradients are held at once.
-pub(super) const WAVE: usize = 32;
-
-/// What a piece reads and writes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Piece<'a> {
-    /// The rows of the output.
-    pub rows: &'a [u32],
-    /// The rows of the inputs.
-    pub reads: &'a [u32],
-}
-
-/// The rows of a set in each span of row numbers.
-pub(super) fn spans(rows: &[u32], n_rows: usize) -> Vec<&[u32]> {
-    let start = |piece: usize| rows.partition_point(|&row| (row as usize) < piece * PIECE);
-    (0..n_rows.div_ceil(PIECE)).map(|piece| &rows[start(piece)..start(piece + 1)]).collect()
 }
 
 impl<R: Rowwise> Layer for Expression<R> {

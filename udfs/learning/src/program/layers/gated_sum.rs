@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
+use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Slot, Tensors};
-use super::{needs_itself, needs_sources, store};
+use super::store;
 use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
 use crate::kernels::{Activation, RowSet};
 use crate::network::{Operator, Pass, zeros};

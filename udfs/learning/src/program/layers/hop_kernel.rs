@@ -5,30 +5,9 @@ use bonnet_graph::Stopped;
 use rayon::prelude::*;
 
 use super::super::{Backward, Forward};
-use super::composed::Neighborhoods;
-use super::expression::{PIECE, WAVE};
 use super::row_kernel::{BlockGradients, columns, gather, parameter_gradients, parameters};
-
-/// The entries of some rows. Rows that are read are renumbered: the first are the rows of the entries themselves.
-#[derive(Debug, Clone, Copy)]
-pub struct Entries<'a> {
-    /// Where the entries of each row begin, and one more.
-    pub offsets: &'a [usize],
-    /// The row that each entry leads to.
-    pub sources: &'a [u32],
-}
-
-impl<'a> Entries<'a> {
-    /// The number of rows.
-    pub fn rows(self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// The rows that the entries of a row lead to.
-    pub fn of(self, row: usize) -> &'a [u32] {
-        &self.sources[self.offsets[row]..self.offsets[row + 1]]
-    }
-}
+use crate::network::pieces::{PIECE, WAVE};
+use crate::network::{Entries, Neighborhoods};
 
 /// A function of rows and of those that their entries lead to, with its gradient. Rows of the inputs stand side by side,
 /// without padding; parameters are flat, in their exact shape.

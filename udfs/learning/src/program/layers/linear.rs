@@ -3,7 +3,7 @@
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
-use super::super::{Backward, Features, Forward, Layer, Prepare, Prepared, Scratch, Shapes, Tensors};
+use super::super::{Backward, Forward, InputFeatures, Layer, Prepare, Prepared, Scratch, Shapes, Tensors};
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
 
@@ -59,7 +59,7 @@ impl Layer for Linear {
 #[derive(Debug)]
 pub struct FeatureLinear {
     /// X.
-    pub features: Features,
+    pub features: InputFeatures,
 }
 
 impl Layer for FeatureLinear {

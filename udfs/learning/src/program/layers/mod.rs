@@ -25,7 +25,6 @@ pub mod propagate;
 pub mod propagate_beside;
 pub mod row_kernel;
 pub mod signs;
-pub mod smooth;
 pub mod softmax;
 
 use bonnet_graph::Stopped;
@@ -36,7 +35,7 @@ use crate::kernels::combine::weighted_sum;
 use crate::kernels::edge::Store;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::for_each_block;
-use crate::network::{Axis, Operator};
+use crate::network::Axis;
 
 /// Zeros in the padding of the rows of a set. O(rows * padding).
 pub(crate) fn clear_padding(set: &RowSet, axis: Axis, values: &mut [f32]) {
@@ -48,17 +47,6 @@ pub(crate) fn clear_padding(set: &RowSet, axis: Axis, values: &mut [f32]) {
         let row = &mut values[row as usize * stride..][..stride];
         padding.iter().for_each(|&at| row[at] = 0.0);
     }
-}
-
-/// A row of the output needs the same row of the input.
-pub(crate) fn needs_itself(rows: &RowSet, needed: &mut [bool]) {
-    rows.rows().iter().for_each(|&row| needed[row as usize] = true);
-}
-
-/// A row of the output needs the rows of the input that the operator's row has entries for.
-pub(crate) fn needs_sources(operator: &Operator, rows: &RowSet, needed: &mut [bool]) {
-    let sources = rows.rows().iter().flat_map(|&row| operator.row(row));
-    sources.for_each(|&source| needed[source as usize] = true);
 }
 
 /// Whether a gradient is written or added to.

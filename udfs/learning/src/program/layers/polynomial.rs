@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
+use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Parameter, Prepare, Prepared, Scratch, Shapes, Slot, Tensors};
-use super::{add_rows, needs_itself, needs_sources};
+use super::add_rows;
 use crate::kernels::RowSet;
 use crate::kernels::combine::{scalar_products, weighted_sum};
 use crate::kernels::elementwise::Finish;
@@ -65,6 +66,12 @@ impl Builder<'_, '_, '_> {
         };
         Ok(self.like(layer, &[x], learnt.as_slice()))
     }
+}
+
+/// The weights of personalised PageRank cut off after `hops` steps: `alpha (1 - alpha)^k`, the last `(1 - alpha)^hops`.
+pub(crate) fn pagerank(alpha: f64, hops: usize) -> Vec<f64> {
+    let power = |k: usize| (1.0 - alpha).powi(k as i32);
+    (0..=hops).map(|k| if k == hops { power(k) } else { alpha * power(k) }).collect()
 }
 
 impl Layer for Polynomial {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
+use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Forward, Layer, Prepare, Prepared, Tensors};
-use super::{add_rows, needs_itself, needs_sources};
+use super::add_rows;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::propagate::{Base, Propagate};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
+use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, Tensors};
-use super::{needs_itself, needs_sources};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Own, Product};

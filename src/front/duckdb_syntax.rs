@@ -1,4 +1,4 @@
-//! What DuckDB and PostgreSQL write and DataFusion plans under another name: said here in its words.
+//! Rewrites DuckDB and PostgreSQL syntax to what DataFusion plans.
 
 use std::ops::ControlFlow;
 
@@ -20,10 +20,10 @@ use super::rewrite::visit_statement;
 const DOUBLE_DIGITS: usize = 17;
 const DECIMAL_DIGITS: usize = 38;
 
-/// Says a statement in DataFusion's words.
+/// Rewrites a statement to what DataFusion plans.
 ///
 /// # Errors
-/// The text of a refusal: what has no such words.
+/// The text of a refusal: of syntax that DataFusion has no equivalent of.
 pub(super) fn translate(statement: &mut SqlStatement) -> Result<(), String> {
     show(statement);
     match visit_statement(statement, &mut Translator) {

@@ -1,4 +1,4 @@
-//! Statements of DuckDB and PostgreSQL that the parser does not read, said with those that it does.
+//! Rewrites DuckDB and PostgreSQL syntax that the parser does not read, token by token, to what it reads.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use super::from_first;
 use crate::{Error, Result};
 
-/// Reads `E'a\n'` as a text, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`, `TABLE t` as `SELECT * FROM t`, `TRUNCATE t` as `DELETE FROM t`,
-/// and the statement UNPIVOT as UNPIVOT in FROM.
+/// Reads `E'a\n'` as a text, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`, `TABLE t` as `SELECT * FROM t`,
+/// `TRUNCATE t` as `DELETE FROM t`, and the statement UNPIVOT as UNPIVOT in FROM.
 pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     for TokenWithSpan { token, .. } in &mut tokens {
         // The tokenizer has read the escapes of `E'...'`.

@@ -8,8 +8,8 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
-use super::network::WEIGHT;
-
+/// The column of weights.
+pub(super) const WEIGHT: &str = "weight";
 const NODE: &str = "node";
 const GRAPH_ID: &str = "graph_id";
 const COMMUNITY: &str = "community";
@@ -18,14 +18,14 @@ const DST: &str = "dst";
 
 /// A parameter that is a relation of nodes, or of pairs of them, and `graph_id` where edges have it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chosen {
+pub(super) struct NodeRelation {
     name: &'static str,
     columns: Columns,
     description: &'static str,
     pub(super) optional: bool,
 }
 
-/// What a row holds beside `graph_id`.
+/// The columns of a row beside `graph_id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Columns {
     /// `node`.
@@ -38,7 +38,7 @@ enum Columns {
     Pairs,
 }
 
-impl Chosen {
+impl NodeRelation {
     /// Nodes that may be left out.
     pub(super) const fn nodes(name: &'static str, description: &'static str) -> Self {
         Self { name, columns: Columns::Nodes, description, optional: true }
@@ -70,7 +70,7 @@ impl Chosen {
     }
 
     /// Which input of a call it is, and the columns that are read of it; `None` where it is left out.
-    pub(super) fn bind(self, function: &'static str, call: &Call) -> Result<Option<(ChosenInput, Vec<String>)>> {
+    pub(super) fn bind(self, function: &'static str, call: &Call) -> Result<Option<(NodeRelationInput, Vec<String>)>> {
         let Some(input) = call.input(self.name) else { return Ok(None) };
         let relation = &call.inputs[input];
         let (required, read): (&[&str], &[&str]) = match self.columns {
@@ -87,13 +87,13 @@ impl Chosen {
             return usage_error(format!("{function}: {with} has a column graph_id and {without} has none: add it"));
         }
         let reads = read.iter().copied().chain([GRAPH_ID]).filter(has).map(str::to_owned).collect();
-        Ok(Some((ChosenInput { function, name: self.name, columns: self.columns, input }, reads)))
+        Ok(Some((NodeRelationInput { function, name: self.name, columns: self.columns, input }, reads)))
     }
 }
 
 /// A relation of nodes that a call gives.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChosenInput {
+pub(super) struct NodeRelationInput {
     function: &'static str,
     name: &'static str,
     columns: Columns,
@@ -101,21 +101,21 @@ pub(super) struct ChosenInput {
     pub(super) input: usize,
 }
 
-/// What a call names in one graph, in the order of the rows.
+/// The nodes or pairs that a call names in one graph, in the order of the rows.
 #[derive(Debug)]
-pub(super) enum ChosenRows {
+pub(super) enum NodeRelationRows {
     /// Nodes by their numbers, with their values.
     Nodes(Vec<(u32, f64)>),
     /// Pairs of nodes.
     Pairs(Vec<(u32, u32)>),
 }
 
-impl ChosenInput {
+impl NodeRelationInput {
     /// What the relation names in each graph.
     ///
     /// # Errors
     /// For a node or a graph that the edges lack, and for NULL.
-    pub(super) fn collect(self, run: &mut Run, graphs: &[InputGraph]) -> Result<Vec<ChosenRows>> {
+    pub(super) fn collect(self, run: &mut Run, graphs: &[InputGraph]) -> Result<Vec<NodeRelationRows>> {
         let batches = run.collect(self.input)?;
         let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
         let column = |name: &str| -> Result<ArrayRef> {
@@ -126,10 +126,10 @@ impl ChosenInput {
         let rows_of = rows_of_graphs(&what, graphs, ids.as_ref(), count)?;
         if self.columns == Columns::Pairs {
             let (src, dst) = (column(SRC)?, column(DST)?);
-            let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<ChosenRows> {
+            let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<NodeRelationRows> {
                 let ends =
                     numbers(&what, graph, &src, SRC, &rows)?.into_iter().zip(numbers(&what, graph, &dst, DST, &rows)?);
-                Ok(ChosenRows::Pairs(ends.collect()))
+                Ok(NodeRelationRows::Pairs(ends.collect()))
             };
             return graphs.iter().zip(rows_of).map(of_graph).collect();
         }
@@ -145,10 +145,10 @@ impl ChosenInput {
             let column = if self.columns == Columns::Communities { COMMUNITY } else { WEIGHT };
             return Err(execution_error(format!("{what} has a row whose {column} is NULL")));
         }
-        let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<ChosenRows> {
+        let of_graph = |(graph, rows): (&InputGraph, Vec<u32>)| -> Result<NodeRelationRows> {
             let found = numbers(&what, graph, &nodes, NODE, &rows)?;
             let valued = found.into_iter().zip(rows).map(|(number, row)| (number, values.value(row as usize)));
-            Ok(ChosenRows::Nodes(valued.collect()))
+            Ok(NodeRelationRows::Nodes(valued.collect()))
         };
         graphs.iter().zip(rows_of).map(of_graph).collect()
     }

@@ -1,7 +1,9 @@
-//! What the models on simplicial complexes share.
+//! The parts that programs on simplicial complexes share: input, activation, read-out, and their options.
 
 use bonnet_graph::Stopped;
 
+use super::layers::pool::Pool;
+use super::{Builder, Program, Slot, Space};
 use crate::choices::Task;
 use crate::complexes::ComplexBatch;
 use crate::error::{BuildError, OptionError};
@@ -9,8 +11,6 @@ use crate::kernels::elementwise::Activation;
 use crate::network::{Axis, Operator};
 use crate::option_spec::OptionSpec;
 use crate::options::TrainOptions;
-use crate::program::layers::pool::Pool;
-use crate::program::{Builder, Program, Slot, Space};
 
 /// What can be learnt of complexes.
 pub(crate) const COMPLEX_TASKS: &[&str] = &[Task::GraphClassification.name(), Task::GraphRegression.name()];

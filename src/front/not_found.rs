@@ -1,4 +1,4 @@
-//! What to say where a table is not found.
+//! Errors for unknown tables and functions.
 
 use bonnet_catalogs::parse_time_travel_name;
 use bonnet_sql::Registry;

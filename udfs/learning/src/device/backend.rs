@@ -4,7 +4,7 @@ use bonnet_graph::Reservation;
 use candle_core::{DType, Device, Result, Tensor, Var};
 
 use super::Lease;
-use crate::engine::{Engine, EpochFigures, FinalPass, Setup};
+use crate::backend::{Backend, EpochFigures, FinalPass, Setup};
 use crate::error::TrainError;
 use crate::network::{Axis, Initial, Layout, Model, Pass};
 use crate::ops::{self, Labelled, Update};
@@ -14,7 +14,7 @@ use crate::task::{Objective, Outputs, Step};
 
 /// The passes of a program on a device. The loss of a classification of nodes is computed there, other losses and all figures
 /// on the host, which reads the outputs and writes their gradient.
-pub(crate) struct TensorEngine<'a> {
+pub(crate) struct TensorBackend<'a> {
     setup: Setup<'a>,
     evaluation: Evaluation,
     word: &'static str,
@@ -108,8 +108,8 @@ impl From<candle_core::Error> for TrainError {
     }
 }
 
-impl<'a> TensorEngine<'a> {
-    /// An engine for a program built without buffers, and a task whose epoch is one step.
+impl<'a> TensorBackend<'a> {
+    /// A backend for a program built without buffers, and a task whose epoch is one step.
     pub fn new(
         lease: Lease,
         program: Program,
@@ -258,7 +258,7 @@ fn spread(values: &Tensor, rows: &[u32], axis: Axis, out: &mut [f32]) -> Result<
     Ok(())
 }
 
-impl Engine for TensorEngine<'_> {
+impl Backend for TensorBackend<'_> {
     fn device(&self) -> &'static str {
         self.word
     }

@@ -1,4 +1,4 @@
-//! The passes of a run and its parameters: on the CPU here, on a device in [`crate::device`].
+//! Where the passes of a run are computed and its parameters are kept: the CPU here, a device in [`crate::device`].
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
@@ -13,8 +13,8 @@ use crate::spaces::Space;
 use crate::split::Part;
 use crate::task::{Objective, Outputs, Step};
 
-/// What the loop of a run asks for.
-pub(crate) trait Engine {
+/// The passes of a run, as its loop calls them.
+pub(crate) trait Backend {
     /// The word of the column `device`.
     fn device(&self) -> &'static str;
 
@@ -38,7 +38,7 @@ pub(crate) trait Engine {
     fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<FinalPass<'_>, TrainError>;
 }
 
-/// What an epoch gave.
+/// The losses and figures of an epoch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EpochFigures {
     pub train_loss: f64,
@@ -47,7 +47,7 @@ pub(crate) struct EpochFigures {
     pub test: Metrics,
 }
 
-/// What a run ends with.
+/// The end of a run: its parameters and the last outputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FinalPass<'a> {
     pub layout: &'a Layout,
@@ -61,7 +61,7 @@ pub(crate) struct FinalPass<'a> {
     pub beside: usize,
 }
 
-/// What engines are made of beside the model and the task.
+/// The settings of a run that a backend is made with, beside the model and the task.
 pub(crate) struct Setup<'a> {
     pub options: &'a TrainOptions,
     pub pruned: bool,
@@ -114,7 +114,7 @@ pub(crate) fn order_of(batches: usize, seed: u64, epoch: u32) -> Vec<usize> {
 }
 
 /// The passes on the CPU.
-pub(crate) struct CpuEngine<'a> {
+pub(crate) struct CpuBackend<'a> {
     setup: Setup<'a>,
     model: Box<dyn Model + 'a>,
     best_parameters: Vec<f32>,
@@ -130,7 +130,7 @@ pub(crate) struct CpuEngine<'a> {
     n_items: usize,
 }
 
-impl<'a> CpuEngine<'a> {
+impl<'a> CpuBackend<'a> {
     pub fn new(
         model: Box<dyn Model + 'a>,
         n_nodes: usize,
@@ -159,7 +159,7 @@ impl<'a> CpuEngine<'a> {
     }
 }
 
-impl Engine for CpuEngine<'_> {
+impl Backend for CpuBackend<'_> {
     fn device(&self) -> &'static str {
         "cpu"
     }

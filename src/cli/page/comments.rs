@@ -10,7 +10,7 @@ pub(super) enum Block {
     Paragraph(String),
     /// Lines that are indented.
     Code(String),
-    /// What the rows to come are to be drawn as.
+    /// The picture of the next rows.
     Plot(String),
 }
 

@@ -1,7 +1,7 @@
 //! `UPDATE t ... FROM u` and `DELETE FROM t USING u`, which DataFusion does not plan: rows of a table that have a partner in
 //! others.
 //!
-//! What becomes of a row is decided by those of its columns that the statement looks at. A query finds the different values
+//! The change of a row depends on those of its columns that the statement looks at. A query finds the different values
 //! of these that have a partner, with what is to be assigned to each; then the table is changed as by a condition of its
 //! own, which looks every row up among them.
 
@@ -36,8 +36,8 @@ use datafusion::sql::sqlparser::ast::{
 use crate::front::{self, ast as front_ast};
 use crate::{Error, Result, Session};
 
-/// A change of the rows that have a partner.
-pub(super) struct Change {
+/// A change of the rows that have a partner in other tables.
+pub(super) struct JoinedChange {
     verb: &'static str,
     table: TableWithJoins,
     /// The table's name, and the name by which the statement calls it.
@@ -49,7 +49,7 @@ pub(super) struct Change {
     condition: Option<ast::Expr>,
 }
 
-impl Change {
+impl JoinedChange {
     /// The change that a statement is, if it reads other tables.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Change {
                 return Err(Error::statement(format!("{verb} {name}: there is no column {column}")));
             }
         }
-        // Which columns of the table the statement looks at, its plan says.
+        // The plan says which columns of the table the statement looks at.
         let values = self.assignments.iter().map(|(_, value)| SelectItem::UnnamedExpr(value.clone()));
         let plan = self.plan(session, values.chain([SelectItem::UnnamedExpr(front_ast::text(""))]).collect()).await?;
         let read = self.columns_read(&plan)?;
@@ -202,7 +202,7 @@ impl Change {
         Ok(read)
     }
 
-    /// What has partners; `None` if nothing has.
+    /// The values that have partners; `None` if none have.
     async fn partners(&self, state: &SessionState, plan: LogicalPlan, keys: usize) -> Result<Option<Partners>> {
         let rows = DataFrame::new(state.clone(), plan);
         let schema = Arc::clone(rows.schema().inner());

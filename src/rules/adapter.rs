@@ -1,0 +1,138 @@
+//! A node between two others, through which the same rows go in the same order: their strings in another form, or with
+//! nothing said about them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::equivalence::{AcrossPartitions, ConstExpr};
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr,
+    PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+
+/// The node.
+#[derive(Debug)]
+pub(super) struct AdapterExec {
+    input: Arc<dyn ExecutionPlan>,
+    /// Whether nothing is said about the rows.
+    unordered: bool,
+    properties: Arc<PlanProperties>,
+}
+
+impl AdapterExec {
+    /// Strings and binaries as `schema` has them, which is that of the rows but for views and arrays.
+    pub(super) fn strings(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Self> {
+        let known = input.equivalence_properties();
+        let orderings: Vec<LexOrdering> = known.oeq_class().iter().cloned().collect();
+        let mut same = EquivalenceProperties::new_with_orderings(schema, orderings);
+        for class in known.eq_group().iter() {
+            for (one, other) in class.iter().zip(class.iter().skip(1)) {
+                same.add_equal_conditions(Arc::clone(one), Arc::clone(other))?;
+            }
+        }
+        // What a constant is may be a string in the other form.
+        same.add_constants(known.constants().into_iter().map(|constant| match constant.across_partitions {
+            AcrossPartitions::Uniform(_) => ConstExpr::new(constant.expr, AcrossPartitions::Uniform(None)),
+            AcrossPartitions::Heterogeneous => constant,
+        }))?;
+        Ok(Self::new(input, false, same))
+    }
+
+    /// The rows without a word about their order, or about what is the same in all of them.
+    pub(super) fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
+        let nothing = EquivalenceProperties::new(input.schema());
+        Self::new(input, true, nothing)
+    }
+
+    fn new(input: Arc<dyn ExecutionPlan>, unordered: bool, equivalences: EquivalenceProperties) -> Self {
+        let properties = PlanProperties::new(
+            equivalences,
+            input.output_partitioning().clone(),
+            input.pipeline_behavior(),
+            input.boundedness(),
+        )
+        .with_scheduling_type(input.properties().scheduling_type);
+        Self { input, unordered, properties: Arc::new(properties) }
+    }
+}
+
+/// Whether values of a type share the buffers of others.
+pub(super) fn is_view(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8View | DataType::BinaryView)
+}
+
+impl DisplayAs for AdapterExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let views = self.schema().fields().iter().any(|field| is_view(field.data_type()));
+        f.write_str(match (self.unordered, views) {
+            (true, _) => "AdapterExec: unordered",
+            (false, true) => "AdapterExec: views",
+            (false, false) => "AdapterExec: arrays",
+        })
+    }
+}
+
+impl ExecutionPlan for AdapterExec {
+    fn name(&self) -> &str {
+        "AdapterExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.pop()) {
+            (Some(input), None) if self.unordered => Ok(Arc::new(Self::unordered(input))),
+            (Some(input), None) => Ok(Arc::new(Self::strings(input, self.schema())?)),
+            _ => internal_err!("AdapterExec has one child"),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let schema = self.schema();
+        let to = Arc::clone(&schema);
+        let rows = self.input.execute(partition, context)?.map(move |batch| {
+            let batch = batch?;
+            let columns = batch.columns().iter().zip(to.fields());
+            let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
+                true => Ok(Arc::clone(column)),
+                false => cast(column, field.data_type()),
+            });
+            Ok(RecordBatch::try_new(Arc::clone(&to), columns.collect::<Result<_, _>>()?)?)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}

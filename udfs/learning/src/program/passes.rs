@@ -1,0 +1,145 @@
+//! A program as a [`Model`]: its passes on the CPU.
+
+use bonnet_graph::{Monitor, Reservation, Stopped};
+
+use super::layer::{Backward, Forward};
+use super::{LabelInput, Program, layers, plan};
+use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
+use crate::network::{Axis, Layout, Model, Pass, Scope, dropout};
+
+impl Model for Program {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn scope(
+        &self,
+        targets: &[u32],
+        train: bool,
+        pruned: bool,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Scope, Stopped> {
+        plan::scope(self, targets, train, pruned, reservation)
+    }
+
+    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        for (number, node) in self.nodes.iter_mut().enumerate() {
+            let mut out = std::mem::take(&mut self.values[node.output.0]);
+            let forward = Forward {
+                inputs: &node.inputs,
+                parameters: &node.parameters,
+                output: node.output,
+                tail: node.tail,
+                prepared: &scope.prepared[number],
+                all_parameters: parameters,
+                layout: &self.layout,
+                shapes: &self.shapes,
+                values: &self.values,
+                rows: &scope.rows,
+                features: &self.features,
+                pass,
+                seed: self.seed,
+                monitor,
+            };
+            let result = node.layer.forward(&forward, &mut out);
+            if node.tail.activation == Activation::Sigmoid {
+                // It is not 0 at 0: padding would no longer be.
+                layers::clear_padding(forward.rows(), forward.axis(), &mut out);
+            }
+            self.values[node.output.0] = out;
+            result?;
+        }
+        Ok(())
+    }
+
+    fn outputs(&self) -> &[f32] {
+        &self.values[self.output.0]
+    }
+
+    fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]) {
+        (&self.values[self.output.0], self.gradients[self.output.0].get_mut())
+    }
+
+    fn backward(
+        &mut self,
+        scope: &Scope,
+        parameters: &[f32],
+        pass: Pass,
+        gradient: &mut [f32],
+        monitor: &dyn Monitor,
+    ) -> Result<(), Stopped> {
+        gradient.fill(0.0);
+        self.touched.fill(false);
+        self.written.iter().chain(&self.gated).for_each(|flag| flag.set(false));
+        self.written[self.output.0].set(true);
+        for (number, node) in self.nodes.iter_mut().enumerate().rev() {
+            // An unread slot has no gradient.
+            if !self.shapes[node.output.0].gradient || !self.written[node.output.0].get() {
+                continue;
+            }
+            let mut d_out = self.gradients[node.output.0].borrow_mut();
+            let forward = Forward {
+                inputs: &node.inputs,
+                parameters: &node.parameters,
+                output: node.output,
+                tail: node.tail,
+                prepared: &scope.prepared[number],
+                all_parameters: parameters,
+                layout: &self.layout,
+                shapes: &self.shapes,
+                values: &self.values,
+                rows: &scope.rows,
+                features: &self.features,
+                pass,
+                seed: self.seed,
+                monitor,
+            };
+            let mut backward = Backward {
+                forward,
+                gradients: &self.gradients,
+                written: &self.written,
+                sole_tails: &self.sole_tails,
+                gated: &self.gated,
+                all: gradient,
+                touched: &mut self.touched,
+                partials: &mut self.partials,
+                transposed: &mut self.transposed,
+                shared: &mut self.shared,
+            };
+            let (tail, set, width) = (node.tail, forward.rows(), forward.width());
+            if !tail.is_linear() && !self.gated[node.output.0].get() {
+                let gate = Gate {
+                    output: &self.values[node.output.0],
+                    activation: tail.activation,
+                    dropout: forward.mask(tail.dropout),
+                };
+                gate_rows(set, gate, width, &mut d_out, monitor)?;
+            }
+            if let Some(bias) = tail.bias {
+                let sums = &d_out[..];
+                backward.parameter(bias, |out, partials, _| column_sums(set, sums, width, partials, out, monitor))?;
+            }
+            node.layer.backward(&mut backward, &d_out)?;
+        }
+        Ok(())
+    }
+
+    fn label_inputs(&self, pass: Pass) -> Vec<u32> {
+        let Some(LabelInput { known, mask }) = &self.label_input else { return Vec::new() };
+        let Some(given) = dropout(mask.p, self.seed, pass, mask.number, mask.site) else { return Vec::new() };
+        known.iter().map(|known| known.0).filter(|&node| given.keeps(given.row(node), 0)).collect()
+    }
+
+    fn space(&self) -> Option<&crate::spaces::Space> {
+        self.points.as_ref()
+    }
+
+    fn penalty(&self) -> f64 {
+        self.nodes.iter().map(|node| node.layer.penalty()).sum()
+    }
+
+    fn embedding(&self) -> Option<(&[f32], Axis)> {
+        let slot = self.embedding?;
+        Some((&self.values[slot.0], self.shapes[slot.0].axis))
+    }
+}

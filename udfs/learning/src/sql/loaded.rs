@@ -1,0 +1,85 @@
+//! A graph or a collection, read once for all of its jobs.
+
+use bonnet_graph::Monitor;
+
+use super::collection::LoadedCollection;
+use super::columns::Names;
+use super::complexes::LoadedComplexes;
+use super::graph::LoadedGraph;
+use super::items::{Data, OwnedItems};
+use super::provenance::Content;
+use super::splits::{ItemsError, SplitChoice};
+use crate::{Task, TrainError, TrainOptions};
+
+/// A graph or a collection, read for its jobs.
+#[derive(Debug)]
+pub(super) enum Loaded {
+    Graph(LoadedGraph),
+    Collection(LoadedCollection),
+    Complexes(LoadedComplexes),
+}
+
+impl Loaded {
+    /// What a run reads.
+    pub fn content(&self) -> &Content {
+        match self {
+            Self::Graph(graph) => graph.content(),
+            Self::Collection(collection) => collection.content(),
+            Self::Complexes(complexes) => complexes.content(),
+        }
+    }
+
+    /// What an error says, with the keys of nodes where it names some.
+    pub fn describe(&self, error: &TrainError) -> String {
+        match self {
+            Self::Graph(graph) => graph.describe(error),
+            Self::Collection(collection) => collection.describe(error),
+            Self::Complexes(_) => error.to_string(),
+        }
+    }
+
+    /// The bytes of what [`Loaded::items`] copies.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Graph(graph) => graph.bytes(),
+            Self::Collection(collection) => collection.bytes(),
+            Self::Complexes(complexes) => complexes.bytes(),
+        }
+    }
+
+    /// The items of a job.
+    pub fn items(
+        &self,
+        options: &TrainOptions,
+        target: Option<&str>,
+        choice: &SplitChoice,
+        monitor: &dyn Monitor,
+    ) -> Result<OwnedItems, ItemsError> {
+        let seed = options.seed;
+        if let (Some(target), false) = (target, matches!(self, Self::Complexes(_))) {
+            return Err(
+                format!("target is `{target}`, which only a collection of complexes reads: leave it out").into()
+            );
+        }
+        match self {
+            Self::Graph(graph) => {
+                let data = graph.data(options)?;
+                let data = match options.task {
+                    Task::LinkPrediction => Data::Links(data, graph.links(choice, seed, monitor)?),
+                    _ => {
+                        let split = graph.split(&data, choice, seed)?;
+                        Data::Nodes(data, split)
+                    }
+                };
+                Ok(OwnedItems { names: graph.names(), data })
+            }
+            Self::Collection(collection) => {
+                let (set, classes) = collection.set(options)?;
+                let split = collection.split(&set, choice, seed)?;
+                let names = Names { items: collection.graphs(), classes };
+                Ok(OwnedItems { names, data: Data::Graphs(set, split) })
+            }
+            Self::Complexes(complexes) => Ok(complexes.items(options, target, choice)?),
+        }
+    }
+}
