@@ -1,4 +1,4 @@
--- Who wins where? Graphs become tables, curvature puts each graph in a regime, four models are trained on every graph
+-- Who wins where? Graphs become tables, curvature puts each graph in a regime, six models are trained on every graph
 -- with five seeds, and the leaderboard by regime is a GROUP BY.
 --
 --     cargo run -- -f examples/stratified_leaderboard.sql
@@ -79,7 +79,7 @@ SELECT *
 FROM train((
     SELECT graph, model, seed, CASE WHEN features IS NULL THEN 'identity' ELSE 'given' END AS features
     FROM profiles
-    CROSS JOIN (VALUES ('mlp'), ('gcn'), ('graphsage'), ('gat')) AS models(model)
+    CROSS JOIN (VALUES ('mlp'), ('gcn'), ('graphsage'), ('gat'), ('hgcn'), ('qgcn')) AS models(model)
     CROSS JOIN generate_series(0, 4) AS seeds(seed)
 ), split_scheme => 'stratified:60/20/20')
 ORDER BY graph, model, seed;
@@ -92,7 +92,7 @@ SELECT status, count(*) AS runs, min(epochs_run) AS epochs FROM runs GROUP BY st
 SELECT * FROM (
     SELECT regime, graph, round(edge_homophily, 2) AS homophily, model, test_accuracy
     FROM runs JOIN profiles USING (graph)
-) PIVOT (round(avg(test_accuracy), 3) FOR model IN ('mlp', 'gcn', 'graphsage', 'gat'))
+) PIVOT (round(avg(test_accuracy), 3) FOR model IN ('mlp', 'gcn', 'graphsage', 'gat', 'hgcn', 'qgcn'))
 ORDER BY regime, graph;
 
 -- 4. Who wins where --------------------------------------------------------------------------------------------------

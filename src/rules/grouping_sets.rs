@@ -3,6 +3,7 @@
 //! DataFusion 55 gives what it simplifies its old name by an alias, and of `GROUPING SETS ((x NOT IN (1, 2), d), ())` the
 //! alias stands around all sets, which are then counted as one column. Columns are not simplified.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
@@ -32,16 +33,22 @@ impl AnalyzerRule for GroupingSets {
     }
 }
 
-/// The expressions of an aggregate's sets that are no columns, each once.
+/// The expressions of an aggregate's sets that are no columns, each once; none where two keys have one name, as
+/// `CAST(x AS INT)` and x have.
 fn computed(aggregate: &Aggregate) -> Vec<Expr> {
     let [Expr::GroupingSet(sets)] = aggregate.group_expr.as_slice() else { return Vec::new() };
-    let mut keys: Vec<Expr> = Vec::new();
+    let mut keys: Vec<&Expr> = Vec::new();
     for key in sets.distinct_expr() {
-        if !matches!(key, Expr::Column(_)) && !keys.contains(key) {
-            keys.push(key.clone());
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
-    keys
+    let names: HashSet<String> = keys.iter().map(|key| key.schema_name().to_string()).collect();
+    if names.len() < keys.len() {
+        return Vec::new();
+    }
+    keys.retain(|key| !matches!(key, Expr::Column(_)));
+    keys.into_iter().cloned().collect()
 }
 
 /// The aggregate over columns of these expressions, under the names that it gave before. The columns have names of their
