@@ -114,6 +114,7 @@ impl Session {
         scalar.extend(bonnet_standard::internal());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.aggregate_functions().get_or_insert_default().extend([bonnet_standard::sum(), bonnet_standard::avg()]);
+        builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         builder
             .expr_planners()

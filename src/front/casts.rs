@@ -74,6 +74,14 @@ fn is_cast(expr: &Expr) -> bool {
     matches!(expr, Expr::Cast { .. } | Expr::AtTimeZone { .. })
 }
 
+/// The keys of a part of GROUP BY: several of ROLLUP, CUBE and GROUPING SETS.
+fn keys(group: &Expr) -> Vec<&Expr> {
+    match group {
+        Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => sets.iter().flatten().collect(),
+        key => vec![key],
+    }
+}
+
 /// The calls and keys of a query: of all those that have one text without casts, each gets a name of its own.
 #[derive(Default)]
 struct Calls {
@@ -94,7 +102,7 @@ impl Calls {
         match &select.group_by {
             GroupByExpr::All(_) => self.groups.extend(select.projection.iter().filter_map(item)),
             GroupByExpr::Expressions(groups, _) => {
-                self.groups.extend(groups.iter().filter_map(|group| match ordinals::ordinal(group) {
+                self.groups.extend(groups.iter().flat_map(keys).filter_map(|group| match ordinals::ordinal(group) {
                     Some(at) => select.projection.get(at).and_then(item),
                     None => Some(group.to_string()),
                 }))

@@ -156,7 +156,8 @@ struct Parts {
 
 impl Parts {
     fn new(within: InSubquery, schema: &DFSchema) -> Result<Self> {
-        let (outer, subquery) = (*within.expr, within.subquery);
+        let InSubquery { expr: outer, subquery, .. } = with_own_name(within)?;
+        let outer = *outer;
         let outer_nullable = outer.nullable(schema)?;
         let outer_inside = outer.clone().transform_up(|expr| match expr {
             Expr::Column(column) => {

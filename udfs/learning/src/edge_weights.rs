@@ -43,7 +43,8 @@ impl EdgeWeights {
         let order = |from: u32, to: u32| if directed || from < to { (from, to) } else { (to, from) };
         let mut rows: Vec<((u32, u32), f64)> =
             rows.filter(|(from, to, _)| from != to).map(|(from, to, weight)| (order(from, to), weight)).collect();
-        rows.sort_by_key(|row| row.0);
+        // By weight as well: an error names the same two whatever the order of the rows.
+        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         if let Some(&((from, to), weight)) = rows.iter().find(|row| !row.1.is_finite()) {
             return Err(WeightError::NotFinite { from, to, weight });
         }
@@ -81,7 +82,9 @@ mod tests {
         let arcs = new(&[(2, 1, 0.5), (1, 2, 1.5)], true).unwrap();
         assert_eq!((arcs.of(2, 1), arcs.of(1, 2)), (Some(0.5), Some(1.5)));
         let error = |rows: &[(u32, u32, f64)]| new(rows, false).unwrap_err();
-        assert_eq!(error(&[(2, 1, 0.5), (1, 2, 1.5)]), WeightError::Two { from: 1, to: 2, weights: (0.5, 1.5) });
+        for rows in [[(2, 1, 0.5), (1, 2, 1.5)], [(1, 2, 1.5), (2, 1, 0.5)]] {
+            assert_eq!(error(&rows), WeightError::Two { from: 1, to: 2, weights: (0.5, 1.5) });
+        }
         assert!(matches!(error(&[(1, 0, f64::NAN)]), WeightError::NotFinite { from: 0, to: 1, .. }));
     }
 }

@@ -16,6 +16,7 @@ mod exact;
 mod fused;
 mod mode;
 mod quotient;
+mod ranks;
 mod similar;
 mod sparkline;
 mod sum;
@@ -24,6 +25,7 @@ mod total;
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
 pub use casts::RoundedCasts;
+pub use ranks::ranks;
 pub use sum::sum;
 
 /// The functions for the registry.
