@@ -10,7 +10,15 @@ import pytest
 LONG = "SELECT count(*) FROM generate_series(1, 100000) AS a(x) CROSS JOIN generate_series(1, 10000000) AS b(y) WHERE x * y % 7 = 3"
 
 
-def test_ctrl_c_ends_a_query_and_the_connection_goes_on(con):
+@pytest.fixture
+def heard():
+    """SIGINT, which a shell has ignored by what it starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_query_and_the_connection_goes_on(con, heard):
     def interrupt():
         time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGINT)
