@@ -64,6 +64,7 @@ CREATE TABLE table_2(filtration BOOLEAN, curvature TEXT, category TEXT, paper DO
     (true, 'resistance', 'basic', 1.00), (true, 'resistance', 'regular', 1.00), (true, 'resistance', 'str', 0.04),
     (true, 'resistance', 'extension', 1.00), (true, 'resistance', 'cfi', 0.04);
 
+-- \plot points paper ours curvature title='Ours beside the paper'
 \echo
 \echo Table 2: share of pairs told apart, by the values and by their filtration
 SELECT r.category, r.filtration, r.curvature, r.pairs, t.paper, round(r.rate, 2) AS ours

@@ -80,6 +80,7 @@ CREATE TABLE appendix_d(change TEXT, curvature TEXT, tenths BIGINT, paper DOUBLE
     ('deletion', 'resistance', 4, 0.248), ('deletion', 'resistance', 5, 0.229), ('deletion', 'resistance', 6, 0.218),
     ('deletion', 'resistance', 7, 0.225), ('deletion', 'resistance', 8, 0.242), ('deletion', 'resistance', 9, 0.312);
 
+-- \plot points paper ours curvature title='Ours beside the paper'
 \echo
 \echo App. D: the largest change of curvature by one edge, in deviations
 SELECT change, curvature, tenths / 10.0 AS p, graphs, paper, round(largest, 3) AS ours

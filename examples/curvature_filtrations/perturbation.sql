@@ -135,6 +135,7 @@ CREATE TABLE table_3(place INT, measure TEXT, change TEXT, paper TEXT) AS VALUES
     (11, 'Filtration (Ollivier), L^2', 'adding', NULL), (11, 'Filtration (Ollivier), L^2', 'removing', NULL),
     (12, 'Filtration (resistance), L^2', 'adding', NULL), (12, 'Filtration (resistance), L^2', 'removing', NULL);
 
+-- \plot none
 \echo
 \echo Table 3: Pearson correlation with the share of edges added or removed, mean and deviation over the sets
 SELECT change, measure, paper, concat(round(avg(correlation), 3), ' +- ', round(stddev(correlation), 3)) AS ours

@@ -71,6 +71,7 @@ CREATE TABLE table_1(curvature TEXT, filtration BOOLEAN, family TEXT, paper DOUB
     ('resistance', true, 'sr16622', 1.00), ('resistance', true, 'sr261034', 0.20), ('resistance', true, 'sr281264', 0.00),
     ('Ollivier, uniform', false, 'sr261034', 0.00), ('Ollivier, uniform', true, 'sr261034', 0.20);
 
+-- \plot points paper ours curvature title='Ours beside the paper'
 \echo
 \echo Table 1: share of pairs told apart, by the values and by their filtration
 SELECT filtration, curvature, family, graphs, paper, round(rate, 2) AS ours

@@ -54,6 +54,7 @@ CREATE VIEW g7.edges AS SELECT src, dst FROM edges WHERE graph_id = 7;
 CREATE TABLE metrics AS
 SELECT * FROM homophily(g1, g2, g3, g4, g5, g6, g7, samples => 300, repeats => 20);
 
+-- \plot lines edge value name unpivot=node,class,adjusted,ge,agg,li,one_minus_neighbor,gnb,kr_l,kr_nl title='Metrics over the edge homophily'
 SELECT graph, round(edge, 2) AS edge, round(node, 2) AS node, round(class, 2) AS class, round(adjusted, 2) AS adjusted,
        round(generalized_edge, 2) AS ge, round(aggregation, 2) AS agg, round(label_informativeness, 2) AS li,
        round(1 - neighborhood_identifiability, 2) AS one_minus_neighbor, round(gnb, 2) AS gnb, round(kr_linear, 2) AS kr_l,
@@ -69,6 +70,7 @@ FROM train((SELECT m.graph, k.model, s.value AS seed FROM metrics m
            split_scheme => 'random:60/20/20', normalize => 'row', epochs => 100)
 GROUP BY graph, model;
 
+-- \plot lines edge value name unpivot=gcn,mlp title='Accuracy over the edge homophily'
 SELECT m.graph, round(m.edge, 2) AS edge, round(g.accuracy, 3) AS gcn, round(p.accuracy, 3) AS mlp,
        round(g.accuracy - p.accuracy, 3) AS gain
 FROM metrics m JOIN performance g ON g.graph = m.graph AND g.model = 'gcn' JOIN performance p ON p.graph = m.graph AND p.model = 'mlp'
