@@ -1,7 +1,8 @@
 //! `0.0` and `-0.0` are equal, whatever compares them.
 //!
-//! DataFusion 55 knows it of `=`, `<`, `IN`, `GROUP BY` and joins. `nullif`, `CASE x WHEN`, and the keys of windows compare
-//! bits: the first two become comparisons by `=`, and the keys get a zero added, which takes the sign from a zero alone.
+//! DataFusion 55 knows it of `=`, `<`, `IN`, `GROUP BY` and joins. `nullif`, `CASE x WHEN`, and the keys of windows and sorts
+//! compare bits: the first two become comparisons by `=`, and the keys get a zero added, which takes the sign from a zero
+//! alone. The last key of a sort stays: no other is behind it, for which it matters.
 
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -9,7 +10,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, lit, when};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Sort, lit, when};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Rewrites such comparisons of floats.
@@ -19,6 +20,9 @@ pub(crate) struct Zeros;
 impl AnalyzerRule for Zeros {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let plan = plan.transform_up_with_subqueries(|plan| {
+            if let LogicalPlan::Sort(sort) = plan {
+                return by_values(sort);
+            }
             if !compares_bits(&plan)? {
                 return Ok(Transformed::no(plan));
             }
@@ -83,17 +87,34 @@ fn by_value(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let keys = params.partition_by.iter_mut().chain(params.order_by.iter_mut().map(|key| &mut key.expr));
             let mut changed = false;
             for key in keys {
-                let zero = match key.get_type(schema)? {
-                    DataType::Float64 => lit(0.0_f64),
-                    DataType::Float32 => lit(0.0_f32),
-                    _ => continue,
-                };
-                *key = key.clone() + zero;
-                changed = true;
+                changed |= unsign(key, schema)?;
             }
             let window = Expr::WindowFunction(window);
             Ok(if changed { Transformed::yes(window) } else { Transformed::no(window) })
         }
         other => Ok(Transformed::no(other)),
     }
+}
+
+/// The sort by the values of its keys.
+fn by_values(mut sort: Sort) -> Result<Transformed<LogicalPlan>> {
+    let mut changed = false;
+    if let Some((_, keys)) = sort.expr.split_last_mut() {
+        for key in keys {
+            changed |= unsign(&mut key.expr, sort.input.schema())?;
+        }
+    }
+    let sort = LogicalPlan::Sort(sort);
+    Ok(if changed { Transformed::yes(sort) } else { Transformed::no(sort) })
+}
+
+/// Takes the sign from the zeros of a key, if it is a float.
+fn unsign(key: &mut Expr, schema: &DFSchema) -> Result<bool> {
+    let zero = match key.get_type(schema)? {
+        DataType::Float64 => lit(0.0_f64),
+        DataType::Float32 => lit(0.0_f32),
+        _ => return Ok(false),
+    };
+    *key = key.clone() + zero;
+    Ok(true)
 }
