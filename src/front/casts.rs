@@ -40,6 +40,11 @@ fn in_body(body: &mut SetExpr, orders: &mut [OrderByExpr]) {
 fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
     let mut calls = Calls::default();
     calls.add_groups(select);
+    let alias = |item: &SelectItem| match item {
+        SelectItem::ExprWithAlias { alias, expr } => Some((alias.value.clone(), expr.to_string())),
+        _ => None,
+    };
+    let aliases: Vec<(String, String)> = select.projection.iter().filter_map(alias).collect();
     let groups: &mut [Expr] = match &mut select.group_by {
         GroupByExpr::Expressions(groups, _) => groups,
         GroupByExpr::All(_) => &mut [],
@@ -60,6 +65,7 @@ fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
     for expr in &mut exprs {
         let _ = walk_outside_subqueries(*expr, &mut calls);
     }
+    calls.add_aliases(&aliases);
     calls.texts.retain(|_, texts| texts.len() > 1);
     if calls.texts.is_empty() {
         return;
@@ -106,6 +112,17 @@ impl Calls {
                     Some(at) => select.projection.get(at).and_then(item),
                     None => Some(group.to_string()),
                 }))
+            }
+        }
+    }
+
+    /// A key whose column has the name of an alias of something else: ORDER BY of the alias would be one of the key.
+    fn add_aliases(&mut self, aliases: &[(String, String)]) {
+        for (key, texts) in &mut self.texts {
+            let [Some(text)] = texts.as_slice() else { continue };
+            let name = key.rsplit('.').next().unwrap_or_default().trim_matches('"');
+            if aliases.iter().any(|(alias, expr)| alias == name && expr != text) {
+                texts.insert(0, None);
             }
         }
     }
