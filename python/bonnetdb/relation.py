@@ -55,17 +55,17 @@ class Relation:
     def df(self):
         """The rows as a `pandas.DataFrame`: by pyarrow where it is installed, else through NumPy."""
         pandas = need("pandas", ".df()")
-        self._rows.count()
         try:
-            import pyarrow
-        except ImportError:
+            need("pyarrow", ".df()")
+        except InterfaceError:
             from bonnetdb.columns import series
 
+            self._rows.count()
             columns = [series(self._rows, index) for index in range(len(self.columns))]
             frame = pandas.DataFrame(dict(enumerate(columns)))
             frame.columns = self.columns
             return frame
-        return pyarrow.RecordBatchReader.from_stream(self).read_all().to_pandas()
+        return self.arrow().to_pandas()
 
     def pl(self):
         """The rows as a `polars.DataFrame`, without a copy."""

@@ -40,11 +40,6 @@ fn in_body(body: &mut SetExpr, orders: &mut [OrderByExpr]) {
 fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
     let mut calls = Calls::default();
     calls.add_groups(select);
-    let alias = |item: &SelectItem| match item {
-        SelectItem::ExprWithAlias { alias, expr } => Some((alias.value.clone(), expr.to_string())),
-        _ => None,
-    };
-    let aliases: Vec<(String, String)> = select.projection.iter().filter_map(alias).collect();
     let groups: &mut [Expr] = match &mut select.group_by {
         GroupByExpr::Expressions(groups, _) => groups,
         GroupByExpr::All(_) => &mut [],
@@ -65,7 +60,7 @@ fn in_select(select: &mut Select, orders: &mut [OrderByExpr]) {
     for expr in &mut exprs {
         let _ = walk_outside_subqueries(*expr, &mut calls);
     }
-    calls.add_aliases(&aliases);
+    calls.tell_from_aliases();
     calls.texts.retain(|_, texts| texts.len() > 1);
     if calls.texts.is_empty() {
         return;
@@ -93,6 +88,8 @@ fn keys(group: &Expr) -> Vec<&Expr> {
 struct Calls {
     /// The columns and casts by which rows are grouped.
     groups: HashSet<String>,
+    /// The aliases of a query that groups, with what they stand for.
+    aliases: Vec<(String, String)>,
     /// The texts of what has the same text without casts. The first is the one without them.
     texts: HashMap<String, Vec<Option<String>>>,
     /// Whether all texts are known, so that names can be given.
@@ -114,14 +111,21 @@ impl Calls {
                 }))
             }
         }
+        if !self.groups.is_empty() {
+            self.aliases.extend(select.projection.iter().filter_map(|item| match item {
+                SelectItem::ExprWithAlias { alias, expr } => Some((alias.value.to_lowercase(), expr.to_string())),
+                _ => None,
+            }));
+        }
     }
 
-    /// A key whose column has the name of an alias of something else: ORDER BY of the alias would be one of the key.
-    fn add_aliases(&mut self, aliases: &[(String, String)]) {
+    /// Tells a key whose column has the name of an alias of something else from that column: ORDER BY of the alias would be
+    /// one of the key.
+    fn tell_from_aliases(&mut self) {
         for (key, texts) in &mut self.texts {
             let [Some(text)] = texts.as_slice() else { continue };
-            let name = key.rsplit('.').next().unwrap_or_default().trim_matches('"');
-            if aliases.iter().any(|(alias, expr)| alias == name && expr != text) {
+            let name = key.trim_matches('"');
+            if self.aliases.iter().any(|(alias, expr)| alias == name && expr != text) {
                 texts.insert(0, None);
             }
         }
