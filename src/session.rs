@@ -24,8 +24,8 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    DistinctSubqueries, GroupingSets, SetOperations, Subqueries, WindowStrings, Windows, YieldingJoins, Zeros,
-    logical_rules, physical_rules,
+    DistinctSubqueries, GroupingSets, SetOperations, Subqueries, WindowStrings, WindowValues, Windows, YieldingJoins,
+    Zeros, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -104,6 +104,7 @@ impl Session {
             .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))
             .with_optimizer_rule(Arc::new(WindowStrings))
+            .with_optimizer_rule(Arc::new(WindowValues))
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(Windows))

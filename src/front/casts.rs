@@ -135,15 +135,20 @@ impl Calls {
     fn number(&mut self, expr: &Expr) -> Option<usize> {
         let text = ast::find(expr, is_cast).map(|_| expr.to_string());
         if !self.complete {
-            let texts = self.texts.entry(key(expr)).or_default();
+            let texts = self.texts.entry(column(expr)).or_default();
             if !texts.contains(&text) {
                 // What has no cast keeps its name.
                 texts.insert(if text.is_none() { 0 } else { texts.len() }, text);
             }
             return None;
         }
-        self.texts.get(&key(expr))?.iter().position(|other| *other == text)
+        self.texts.get(&column(expr))?.iter().position(|other| *other == text)
     }
+}
+
+/// The name of the column that DataFusion makes of an expression. It counts rows by `count(1)`.
+fn column(expr: &Expr) -> String {
+    key(expr).replace("count(*)", "count(1)")
 }
 
 impl VisitorMut for Calls {

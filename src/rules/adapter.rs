@@ -1,5 +1,5 @@
-//! A node between two others, through which the same rows go in the same order: their strings in another form, or with
-//! nothing said about them.
+//! A node between two others, through which the same rows go in the same order: their strings in another form, or with less
+//! or nothing said about them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::equivalence::{AcrossPartitions, ConstExpr};
+use datafusion::physical_expr::equivalence::{AcrossPartitions, ConstExpr, EquivalenceClass};
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -23,37 +23,47 @@ use futures::StreamExt;
 #[derive(Debug)]
 pub(super) struct AdapterExec {
     input: Arc<dyn ExecutionPlan>,
-    /// Whether nothing is said about the rows.
-    unordered: bool,
+    hides: Hides,
     properties: Arc<PlanProperties>,
+}
+
+/// What is not said about the rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Hides {
+    Nothing,
+    Constants,
+    Everything,
 }
 
 impl AdapterExec {
     /// Strings and binaries as `schema` has them, which is that of the rows but for views and arrays.
     pub(super) fn strings(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Self> {
         let known = input.equivalence_properties();
-        let orderings: Vec<LexOrdering> = known.oeq_class().iter().cloned().collect();
-        let mut same = EquivalenceProperties::new_with_orderings(schema, orderings);
-        for class in known.eq_group().iter() {
-            for (one, other) in class.iter().zip(class.iter().skip(1)) {
-                same.add_equal_conditions(Arc::clone(one), Arc::clone(other))?;
-            }
-        }
+        let mut same = equivalences(known, schema, |_| true)?;
         // What a constant is may be a string in the other form.
         same.add_constants(known.constants().into_iter().map(|constant| match constant.across_partitions {
             AcrossPartitions::Uniform(_) => ConstExpr::new(constant.expr, AcrossPartitions::Uniform(None)),
             AcrossPartitions::Heterogeneous => constant,
         }))?;
-        Ok(Self::new(input, false, same))
+        Ok(Self::new(input, Hides::Nothing, same))
+    }
+
+    /// The rows without a word about what is the same in all of them.
+    pub(super) fn without_constants(input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        let known = input.equivalence_properties();
+        let constants: Vec<_> = known.constants().into_iter().map(|constant| constant.expr).collect();
+        let varying = |class: &EquivalenceClass| class.iter().all(|expr| !constants.contains(expr));
+        let same = equivalences(known, input.schema(), varying)?;
+        Ok(Self::new(input, Hides::Constants, same))
     }
 
     /// The rows without a word about their order, or about what is the same in all of them.
     pub(super) fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
         let nothing = EquivalenceProperties::new(input.schema());
-        Self::new(input, true, nothing)
+        Self::new(input, Hides::Everything, nothing)
     }
 
-    fn new(input: Arc<dyn ExecutionPlan>, unordered: bool, equivalences: EquivalenceProperties) -> Self {
+    fn new(input: Arc<dyn ExecutionPlan>, hides: Hides, equivalences: EquivalenceProperties) -> Self {
         let properties = PlanProperties::new(
             equivalences,
             input.output_partitioning().clone(),
@@ -61,8 +71,24 @@ impl AdapterExec {
             input.boundedness(),
         )
         .with_scheduling_type(input.properties().scheduling_type);
-        Self { input, unordered, properties: Arc::new(properties) }
+        Self { input, hides, properties: Arc::new(properties) }
     }
+}
+
+/// The orders of the rows, and the columns that are equal in each of them, of the classes that are chosen.
+fn equivalences(
+    known: &EquivalenceProperties,
+    schema: SchemaRef,
+    chosen: impl Fn(&EquivalenceClass) -> bool,
+) -> Result<EquivalenceProperties> {
+    let orderings: Vec<LexOrdering> = known.oeq_class().iter().cloned().collect();
+    let mut same = EquivalenceProperties::new_with_orderings(schema, orderings);
+    for class in known.eq_group().iter().filter(|class| chosen(class)) {
+        for (one, other) in class.iter().zip(class.iter().skip(1)) {
+            same.add_equal_conditions(Arc::clone(one), Arc::clone(other))?;
+        }
+    }
+    Ok(same)
 }
 
 /// Whether values of a type share the buffers of others.
@@ -73,10 +99,11 @@ pub(super) fn is_view(data_type: &DataType) -> bool {
 impl DisplayAs for AdapterExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let views = self.schema().fields().iter().any(|field| is_view(field.data_type()));
-        f.write_str(match (self.unordered, views) {
-            (true, _) => "AdapterExec: unordered",
-            (false, true) => "AdapterExec: views",
-            (false, false) => "AdapterExec: arrays",
+        f.write_str(match (self.hides, views) {
+            (Hides::Everything, _) => "AdapterExec: unordered",
+            (Hides::Constants, _) => "AdapterExec: no constants",
+            (Hides::Nothing, true) => "AdapterExec: views",
+            (Hides::Nothing, false) => "AdapterExec: arrays",
         })
     }
 }
@@ -110,11 +137,14 @@ impl ExecutionPlan for AdapterExec {
         mut children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match (children.pop(), children.pop()) {
-            (Some(input), None) if self.unordered => Ok(Arc::new(Self::unordered(input))),
-            (Some(input), None) => Ok(Arc::new(Self::strings(input, self.schema())?)),
-            _ => internal_err!("AdapterExec has one child"),
-        }
+        let (Some(input), None) = (children.pop(), children.pop()) else {
+            return internal_err!("AdapterExec has one child");
+        };
+        Ok(Arc::new(match self.hides {
+            Hides::Everything => Self::unordered(input),
+            Hides::Constants => Self::without_constants(input)?,
+            Hides::Nothing => Self::strings(input, self.schema())?,
+        }))
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -15,26 +15,31 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::aggregate_statistics::AggregateStatistics;
 use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
 use super::aggregate_statistics::UnfilteredStatistics;
+use super::filter_columns::WholeFilters;
 use super::grouping_order::GroupingOrder;
+use super::outer_joins::OuterJoins;
 
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
-/// DataFusion's physical rules, its pushdown of filters and its use of statistics confined, behind one that hides from them
-/// what they take wrongly.
+/// DataFusion's physical rules, its pushdown of filters and of projections and its use of statistics confined, behind those
+/// that hide from them what they take wrongly.
 pub(crate) fn physical_rules() -> Vec<Rule> {
     let names = [FilterPushdown::new().name().to_owned(), FilterPushdown::new_post_optimization().name().to_owned()];
     let statistics = AggregateStatistics::new().name().to_owned();
+    let projections = ProjectionPushdown::new().name().to_owned();
     let confined = |rule: Rule| match names.iter().any(|name| name == rule.name()) {
         true => Arc::new(ConfinedPushdown(rule)) as Rule,
         false if rule.name() == statistics => Arc::new(UnfilteredStatistics(rule)) as Rule,
+        false if rule.name() == projections => Arc::new(WholeFilters(rule)) as Rule,
         false => rule,
     };
-    let first: Rule = Arc::new(GroupingOrder);
-    std::iter::once(first).chain(PhysicalOptimizer::new().rules.into_iter().map(confined)).collect()
+    let first: [Rule; 2] = [Arc::new(GroupingOrder), Arc::new(OuterJoins)];
+    first.into_iter().chain(PhysicalOptimizer::new().rules.into_iter().map(confined)).collect()
 }
 
 /// The rule, applied to the largest parts of a plan below whose top no two columns have one name.

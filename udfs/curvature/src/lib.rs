@@ -23,7 +23,6 @@
 mod edge_ids;
 mod forman;
 mod hyperbolicity;
-mod isa;
 pub mod midpoint;
 pub mod ollivier;
 mod regime;

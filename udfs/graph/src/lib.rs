@@ -7,6 +7,7 @@
 //! * [`connected_components`].
 //! * Petgraph's algorithms read both graphs as they stand, through [`View`] with weights; [`watched`] stops them. Petgraph's
 //!   graphs are converted by `From`, both ways.
+//! * [`isa`]: inner loops compiled for several instruction sets.
 //! * [`Monitor`]: how a kernel asks whether to go on, reserves memory ([`Reservation`]) and reports progress;
 //!   [`Unmonitored`] where nobody watches.
 //!
@@ -46,6 +47,7 @@
 
 mod components;
 mod graph;
+pub mod isa;
 mod monitor;
 mod petgraph_algorithm;
 mod petgraph_graphs;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, Datum, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Decimal128Type, Int8Type, Int16Type, Int32Type, Int64Type};
+use bonnet_graph::compiled_for_each_isa;
+use bonnet_graph::isa::Isa;
 use datafusion::logical_expr::Operator;
 
 /// The results, of the type `to`, where none of them is alarming; else the caller has to look at each.
@@ -154,6 +156,13 @@ fn has_digits_left(flags: i64) -> bool {
     (flags as u64) >> 62 == 0
 }
 
+/// A side of an operation.
+#[derive(Clone, Copy)]
+enum Operand<'a, N> {
+    Column(&'a [N]),
+    Constant(N),
+}
+
 fn pass<T: ArrowPrimitiveType, S: Default>(
     left: &dyn Datum,
     right: &dyn Datum,
@@ -162,25 +171,50 @@ fn pass<T: ArrowPrimitiveType, S: Default>(
 ) -> Option<PrimitiveArray<T>> {
     let ((left, left_is_scalar), (right, right_is_scalar)) = (left.get(), right.get());
     let (left, right) = (left.as_primitive_opt::<T>()?, right.as_primitive_opt::<T>()?);
-    let mut flags = S::default();
-    let one = |array: &PrimitiveArray<T>| array.is_valid(0).then(|| array.value(0));
-    let (values, nulls): (Vec<T::Native>, _) = match (left_is_scalar, right_is_scalar) {
-        (false, false) if left.len() == right.len() => {
-            let pairs = left.values().iter().zip(right.values().iter());
-            let values = pairs.map(|(&left, &right)| step(left, right, &mut flags)).collect();
-            (values, NullBuffer::union(left.nulls(), right.nulls()))
-        }
-        (false, true) => {
-            let right = one(right)?;
-            (left.values().iter().map(|&left| step(left, right, &mut flags)).collect(), left.nulls().cloned())
-        }
-        (true, false) => {
-            let left = one(left)?;
-            (right.values().iter().map(|&right| step(left, right, &mut flags)).collect(), right.nulls().cloned())
-        }
+    let constant = |array: &PrimitiveArray<T>| array.is_valid(0).then(|| Operand::Constant(array.value(0)));
+    let (operands, nulls) = match (left_is_scalar, right_is_scalar) {
+        (false, false) if left.len() == right.len() => (
+            (Operand::Column(left.values()), Operand::Column(right.values())),
+            NullBuffer::union(left.nulls(), right.nulls()),
+        ),
+        (false, true) => ((Operand::Column(left.values()), constant(right)?), left.nulls().cloned()),
+        (true, false) => ((constant(left)?, Operand::Column(right.values())), right.nulls().cloned()),
         _ => return None,
     };
+    let mut values = Vec::with_capacity(left.len().max(right.len()));
+    let mut flags = S::default();
+    each(Isa::detect(), operands, step, &mut flags, &mut values);
     fit(flags).then(|| PrimitiveArray::<T>::new(values.into(), nulls))
+}
+
+compiled_for_each_isa! {
+    fn each[N: Copy, S](
+        operands: (Operand<N>, Operand<N>),
+        step: impl Fn(N, N, &mut S) -> N,
+        flags: &mut S,
+        values: &mut Vec<N>,
+    ) = every_value
+}
+
+#[inline(always)]
+fn every_value<N: Copy, S>(
+    operands: (Operand<N>, Operand<N>),
+    step: impl Fn(N, N, &mut S) -> N,
+    flags: &mut S,
+    values: &mut Vec<N>,
+) {
+    match operands {
+        (Operand::Column(left), Operand::Column(right)) => {
+            values.extend(left.iter().zip(right).map(|(&left, &right)| step(left, right, flags)));
+        }
+        (Operand::Column(left), Operand::Constant(right)) => {
+            values.extend(left.iter().map(|&left| step(left, right, flags)));
+        }
+        (Operand::Constant(left), Operand::Column(right)) => {
+            values.extend(right.iter().map(|&right| step(left, right, flags)));
+        }
+        (Operand::Constant(left), Operand::Constant(right)) => values.push(step(left, right, flags)),
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::Host;
 use super::adjacency::Adjacency;
 use super::lanes::{Lanes, Start};
 use super::tally::Tally;
-use crate::isa::compiled_for_each_isa;
+use bonnet_graph::compiled_for_each_isa;
 
 /// A sweep over all nodes costs about this much less for each arc than one over a list of nodes.
 const SPARSE_COST: usize = 10;

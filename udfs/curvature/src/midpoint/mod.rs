@@ -55,7 +55,7 @@ mod undirected;
 
 use bonnet_graph::{Monitor, Stopped};
 
-use crate::isa::Isa;
+use bonnet_graph::isa::Isa;
 pub use plan::MidpointPlan;
 pub(crate) use sampling::SplitMix64;
 

@@ -13,7 +13,7 @@ use super::lanes::{LANES, Start};
 use super::spread::{GROUP, Spread};
 use super::tally::{GROUPS, GroupSums, Grouped};
 use super::{Estimate, Host};
-use crate::isa::compiled_for_each_isa;
+use bonnet_graph::compiled_for_each_isa;
 
 /// Nodes that a thread takes at a time.
 const TOGETHER: usize = 4096;

@@ -12,7 +12,7 @@ use super::sampled;
 use super::sampling::SplitMix64;
 use super::tally::Sums;
 use super::{Estimate, Host, MidpointCurvature, MidpointError, MidpointOptions, Raw};
-use crate::isa::Isa;
+use bonnet_graph::isa::Isa;
 
 pub(super) fn curvature(
     n: usize,

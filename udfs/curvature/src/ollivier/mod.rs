@@ -23,7 +23,7 @@ use bonnet_graph::{Graph, Monitor};
 use measure::Fraction;
 pub use options::{Measure, OllivierError, OllivierOptions};
 
-use crate::isa::Isa;
+use bonnet_graph::isa::Isa;
 
 /// The Ollivier-Ricci curvature of every edge, in the order of [`Graph::edges`].
 ///

@@ -11,7 +11,8 @@ use super::schedule::{Job, by_owner};
 use super::short::{Set, Short};
 use super::transport::Flow;
 use super::{bits, curvature};
-use crate::isa::{Isa, compiled_for_each_isa};
+use bonnet_graph::compiled_for_each_isa;
+use bonnet_graph::isa::Isa;
 
 const NONE: u32 = u32::MAX;
 /// The cost of a task, in words of rows: a fraction of a millisecond.

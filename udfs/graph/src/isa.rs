@@ -1,8 +1,14 @@
-//! The instruction sets that the inner loops are compiled for, chosen when it runs.
+//! The instruction sets that inner loops are compiled for, chosen when they run.
 
-/// An instruction set. All give the same bits; they differ in speed.
+use std::sync::LazyLock;
+
+/// An instruction set that this processor has. All give the same bits; they differ in speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Isa {
+pub struct Isa(InstructionSet);
+
+/// What an [`Isa`] can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstructionSet {
     /// The instructions that every processor of the target has.
     Portable,
     /// x86-64 with AVX2 and POPCNT.
@@ -15,13 +21,15 @@ pub(crate) enum Isa {
 
 impl Isa {
     /// The fastest that this processor has.
-    pub(crate) fn detect() -> Self {
-        Self::available().pop().unwrap_or(Self::Portable)
+    pub fn detect() -> Self {
+        static FASTEST: LazyLock<Isa> =
+            LazyLock::new(|| Isa::available().pop().unwrap_or(Isa(InstructionSet::Portable)));
+        *FASTEST
     }
 
     /// All that this processor has, slowest first.
-    pub(crate) fn available() -> Vec<Self> {
-        let mut sets = vec![Self::Portable];
+    pub fn available() -> Vec<Self> {
+        let mut sets = vec![Self(InstructionSet::Portable)];
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2")
@@ -30,7 +38,7 @@ impl Isa {
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("lzcnt");
             if avx2 {
-                sets.push(Self::Avx2);
+                sets.push(Self(InstructionSet::Avx2));
             }
             if avx2
                 && is_x86_feature_detected!("avx512f")
@@ -40,15 +48,21 @@ impl Isa {
                 && is_x86_feature_detected!("avx512vpopcntdq")
                 && is_x86_feature_detected!("avx512bitalg")
             {
-                sets.push(Self::Avx512);
+                sets.push(Self(InstructionSet::Avx512));
             }
         }
         sets
     }
+
+    /// Which it is.
+    pub fn instruction_set(self) -> InstructionSet {
+        self.0
+    }
 }
 
-/// Defines a function that runs `$body` (an `#[inline(always)]` function) compiled for the given instruction set. Its generic
-/// parameters stand in square brackets.
+/// Defines a function that runs `$body` (an `#[inline(always)]` function) compiled for the given [`Isa`], its first argument.
+/// Generic parameters stand in square brackets.
+#[macro_export]
 macro_rules! compiled_for_each_isa {
     ($(#[$meta:meta])* fn $name:ident$([$($generics:tt)*])?($($arg:ident: $type:ty),* $(,)?) = $body:path) => {
         $(#[$meta])*
@@ -64,16 +78,15 @@ macro_rules! compiled_for_each_isa {
             fn avx512$(<$($generics)*>)?($($arg: $type),*) {
                 $body($($arg),*)
             }
-            match isa {
-                $crate::isa::Isa::Portable => $body($($arg),*),
-                // SAFETY: `Isa::available` found every one of the features on this processor.
+            match isa.instruction_set() {
+                $crate::isa::InstructionSet::Portable => $body($($arg),*),
+                // SAFETY: an `Isa` comes from `Isa::available`, which found every one of the features on this processor.
                 #[cfg(target_arch = "x86_64")]
-                $crate::isa::Isa::Avx2 => unsafe { avx2($($arg),*) },
+                $crate::isa::InstructionSet::Avx2 => unsafe { avx2($($arg),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                $crate::isa::Isa::Avx512 => unsafe { avx512($($arg),*) },
+                $crate::isa::InstructionSet::Avx512 => unsafe { avx512($($arg),*) },
             }
         }
     };
 }
-pub(crate) use compiled_for_each_isa;

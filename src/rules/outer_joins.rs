@@ -1,0 +1,68 @@
+//! Hides from outer joins what is the same in all rows of a side that they fill up with NULL.
+//!
+//! DataFusion 55 believes such a column, of `ON a.k = b.k AND b.d = DATE '2020-01-31'` or of a subquery with a literal, to be
+//! so among the joined rows as well (`EquivalenceGroup::join`), of which some have NULL in its place: an ORDER BY of it was
+//! left out, in a query and in a window.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+
+use super::adapter::AdapterExec;
+
+/// Hides it. It comes before the rules that leave out sorts.
+#[derive(Debug, Default)]
+pub(crate) struct OuterJoins;
+
+impl PhysicalOptimizerRule for OuterJoins {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = plan.transform_up(|plan| {
+            let Some(join_type) = join_type(&plan) else { return Ok(Transformed::no(plan)) };
+            let filled = match join_type {
+                JoinType::Left => [false, true],
+                JoinType::Right => [true, false],
+                JoinType::Full => [true, true],
+                _ => return Ok(Transformed::no(plan)),
+            };
+            let mut changed = false;
+            let mut sides = Vec::with_capacity(2);
+            for (side, filled) in plan.children().into_iter().zip(filled) {
+                let hides = filled && !side.equivalence_properties().constants().is_empty();
+                changed |= hides;
+                sides.push(match hides {
+                    true => Arc::new(AdapterExec::without_constants(Arc::clone(side))?),
+                    false => Arc::clone(side),
+                });
+            }
+            match changed {
+                true => Ok(Transformed::yes(replace_children_if_necessary(plan, sides)?)),
+                false => Ok(Transformed::no(plan)),
+            }
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        "outer_joins"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn join_type(plan: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+        return Some(*join.join_type());
+    }
+    if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>() {
+        return Some(*join.join_type());
+    }
+    plan.downcast_ref::<SortMergeJoinExec>().map(|join| join.join_type())
+}

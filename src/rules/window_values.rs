@@ -1,0 +1,169 @@
+//! What a window's aggregate is over a frame is not taken for sorted.
+//!
+//! Of `min`, `max` and `count` DataFusion 55 says how their values rise or fall from row to row as the frame grows, shrinks or
+//! slides (`window_equivalence_properties` in `datafusion-physical-plan/src/windows/mod.rs`), and leaves out an ORDER BY of
+//! them. It puts NULL, the value of an empty frame, at the wrong end, and takes a falling argument for a rising one: rows
+//! came in the wrong order, and with LIMIT the wrong rows. So in a window these functions do not say that they are monotonic.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::expr::{AggregateFunctionParams, WindowFunctionParams};
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::AggregateOrderSensitivity;
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, Expr, ExprSchemable, GroupsAccumulator, LogicalPlan, ReversedUDAF,
+    SetMonotonicity, Signature, WindowFunctionDefinition,
+};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// Has aggregates of windows say nothing of the order of their values.
+#[derive(Debug, Default)]
+pub(crate) struct WindowValues;
+
+impl OptimizerRule for WindowValues {
+    fn name(&self) -> &str {
+        "window_values"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::Window(mut window) = plan else { return Ok(Transformed::no(plan)) };
+        let schema = Arc::clone(window.input.schema());
+        let mut changed = false;
+        for expr in &mut window.window_expr {
+            let plain = std::mem::take(expr).transform(|mut expr| {
+                let data_type = match &expr {
+                    Expr::WindowFunction(_) => expr.get_type(&schema)?,
+                    _ => return Ok(Transformed::no(expr)),
+                };
+                if let Expr::WindowFunction(called) = &mut expr
+                    && let WindowFunctionDefinition::AggregateUDF(function) = &mut called.fun
+                    && function.inner().set_monotonicity(&data_type) != SetMonotonicity::NotMonotonic
+                {
+                    *function = Arc::new(AggregateUDF::new_from_impl(Unordered(function.as_ref().clone())));
+                    return Ok(Transformed::yes(expr));
+                }
+                Ok(Transformed::no(expr))
+            })?;
+            changed |= plain.transformed;
+            *expr = plain.data;
+        }
+        Ok(Transformed::new_transformed(LogicalPlan::Window(window), changed))
+    }
+}
+
+/// An aggregate that says nothing of the order of its values.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Unordered(AggregateUDF);
+
+impl Unordered {
+    fn inner(&self) -> &dyn AggregateUDFImpl {
+        self.0.inner().as_ref()
+    }
+}
+
+impl AggregateUDFImpl for Unordered {
+    fn set_monotonicity(&self, _: &DataType) -> SetMonotonicity {
+        SetMonotonicity::NotMonotonic
+    }
+
+    fn name(&self) -> &str {
+        self.inner().name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner().aliases()
+    }
+
+    fn schema_name(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.inner().schema_name(params)
+    }
+
+    fn human_display(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.inner().human_display(params)
+    }
+
+    fn display_name(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.inner().display_name(params)
+    }
+
+    fn window_function_schema_name(&self, params: &WindowFunctionParams) -> Result<String> {
+        self.inner().window_function_schema_name(params)
+    }
+
+    fn window_function_display_name(&self, params: &WindowFunctionParams) -> Result<String> {
+        self.inner().window_function_display_name(params)
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner().signature()
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner().coerce_types(types)
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.inner().return_type(types)
+    }
+
+    fn return_field(&self, fields: &[FieldRef]) -> Result<FieldRef> {
+        self.inner().return_field(fields)
+    }
+
+    fn is_nullable(&self) -> bool {
+        self.inner().is_nullable()
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
+        self.inner().state_fields(args)
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        self.inner().accumulator(args)
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        self.inner().create_sliding_accumulator(args)
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
+        self.inner().groups_accumulator_supported(args)
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
+        self.inner().create_groups_accumulator(args)
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        self.inner().order_sensitivity()
+    }
+
+    fn with_beneficial_ordering(self: Arc<Self>, is_ordered: bool) -> Result<Option<Arc<dyn AggregateUDFImpl>>> {
+        let ordered = Arc::clone(self.0.inner()).with_beneficial_ordering(is_ordered)?;
+        Ok(ordered.map(|inner| Arc::new(Self(AggregateUDF::new_from_shared_impl(inner))) as Arc<dyn AggregateUDFImpl>))
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        self.inner().reverse_expr()
+    }
+
+    fn is_descending(&self) -> Option<bool> {
+        self.inner().is_descending()
+    }
+
+    fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
+        self.inner().default_value(data_type)
+    }
+
+    fn supports_null_handling_clause(&self) -> bool {
+        self.inner().supports_null_handling_clause()
+    }
+}
