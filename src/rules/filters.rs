@@ -11,20 +11,28 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan};
+use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::window_twins::WindowTwins;
+
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
-/// DataFusion's logical rules, its pushdown of filters confined.
+/// DataFusion's logical rules, its pushdown of filters confined, and windows without twins where common subexpressions are
+/// looked for.
 pub(crate) fn logical_rules() -> Vec<Rule> {
     let name = PushDownFilter::new().name().to_owned();
     let confined = |rule: Rule| match rule.name() == name {
         true => Arc::new(ConfinedFilters(rule)) as Rule,
         false => rule,
     };
-    Optimizer::new().rules.into_iter().map(confined).collect()
+    let common = CommonSubexprEliminate::new().name().to_owned();
+    let mut rules: Vec<Rule> = Optimizer::new().rules.into_iter().map(confined).collect();
+    let before = rules.iter().position(|rule| rule.name() == common).unwrap_or(rules.len());
+    rules.insert(before, Arc::new(WindowTwins));
+    rules
 }
 
 /// The rule, which does not see such filters.

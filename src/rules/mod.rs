@@ -12,6 +12,7 @@ mod pushdown;
 mod set_operations;
 mod subqueries;
 mod window_strings;
+mod window_twins;
 mod window_values;
 mod windows;
 mod yielding;

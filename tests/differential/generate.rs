@@ -90,7 +90,7 @@ fn value(random: &mut Random, kind: Type) -> String {
 fn literal(random: &mut Random, kind: Type) -> String {
     match kind {
         Type::Int => (random.below(9) as i64 - 3).to_string(),
-        Type::Double => format!("CAST('{}' AS DOUBLE)", random.pick(&["0", "0.5", "-1.25", "3", "1e10", "-0.001"])),
+        Type::Double => format!("CAST('{}' AS DOUBLE)", random.pick(&["0", "0.5", "-1.25", "3", "1e10", "-0.125"])),
         Type::Text => {
             format!("'{}'", random.pick(&["", "a", "b", "ab", "Ab", "a b", "é", "%", "abcabc", "zz"]))
         }

@@ -1,0 +1,54 @@
+//! Windows that compute one thing twice, `last_value(b OR b)` and `last_value(b)`, compute it once.
+//!
+//! DataFusion 55 would take it for a common subexpression and move it below the window, where no window function can be.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{Column, Result};
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Window};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// Has them compute it once. It comes before common subexpressions are looked for.
+#[derive(Debug, Default)]
+pub(super) struct WindowTwins;
+
+impl OptimizerRule for WindowTwins {
+    fn name(&self) -> &str {
+        "window_twins"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Window(window) => without_twins(window),
+            other => Ok(Transformed::no(other)),
+        }
+    }
+}
+
+fn without_twins(window: Window) -> Result<Transformed<LogicalPlan>> {
+    let mut columns: Vec<Expr> = window.input.schema().columns().into_iter().map(Expr::Column).collect();
+    let mut functions: Vec<(Expr, Expr, Expr)> = Vec::with_capacity(window.window_expr.len());
+    for (expr, (qualifier, field)) in window.window_expr.iter().zip(window.schema.iter().skip(columns.len())) {
+        let bare = expr.clone().unalias();
+        columns.push(match functions.iter().find(|(_, other, _)| *other == bare) {
+            Some((_, _, column)) => column.clone().alias_qualified(qualifier.cloned(), field.name()),
+            None => {
+                let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
+                functions.push((expr.clone(), bare, column.clone()));
+                column
+            }
+        });
+    }
+    if functions.len() == window.window_expr.len() {
+        return Ok(Transformed::no(LogicalPlan::Window(window)));
+    }
+    let functions = functions.into_iter().map(|(expr, _, _)| expr).collect();
+    let once = LogicalPlan::Window(Window::try_new(functions, Arc::clone(&window.input))?);
+    Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(once))?)))
+}
