@@ -2,6 +2,7 @@
 
 use arrow::error::ArrowError;
 use bonnet_sql::arguments::position;
+use bonnet_sql::without_report_request;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::tokenizer::Span;
 
@@ -14,13 +15,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The statement is refused or failed; the text says what, where and what to do.
-    #[error("{0}")]
+    #[error("{}", without_report_request(.0))]
     Statement(String),
     /// The text is no SQL; the text says what was expected and where.
     #[error("{0}")]
     Syntax(String),
     /// DataFusion refused the statement or failed in running it.
-    #[error("{}", message(.0))]
+    #[error("{}", without_report_request(&message(.0)))]
     DataFusion(#[from] DataFusionError),
     /// A file could not be read or written.
     #[error("{0}")]
@@ -144,10 +145,15 @@ fn unplanned(expression: &str) -> String {
     }
 }
 
-/// A function's own error about its arguments, without DataFusion's words around it.
+/// A function's own error about its arguments, without DataFusion's words around it; where a function has several
+/// signatures, those that there are, without what each of them lacks.
 fn own_words(text: &str) -> &str {
-    match text.split_once("user-defined coercion failed with: Error during planning: ") {
-        Some((_, rest)) => rest.split_once(" No function matches the given name").map_or(rest, |(own, _)| own),
-        None => text,
+    const NO_FUNCTION: &str = "No function matches the given name";
+    if let Some((_, rest)) = text.split_once("user-defined coercion failed with: Error during planning: ") {
+        return rest.split_once(NO_FUNCTION).map_or(rest, |(own, _)| own.trim_end_matches(' '));
+    }
+    match text.find(NO_FUNCTION) {
+        Some(at) if text[..at].contains("failed to match any signature, errors: ") => &text[at..],
+        _ => text,
     }
 }

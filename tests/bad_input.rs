@@ -126,6 +126,24 @@ fn a_truncated_parquet_names_the_file() {
 }
 
 #[test]
+fn no_error_asks_for_a_report_to_datafusion() {
+    let db = Db::with_karate();
+    for (sql, call) in [
+        ("SELECT round(articulation_points, 2) FROM articulation_points(karate.edges)", "round(Boolean, Int64)"),
+        ("SELECT trunc(true, 2)", "trunc(Boolean, Int64)"),
+        ("SELECT substr(1.5, true)", "substr(Float64, Boolean)"),
+        ("SELECT date_trunc(1, 2)", "date_trunc(Int64, Int64)"),
+    ] {
+        let error = db.error(sql);
+        assert!(
+            error.starts_with(&format!("No function matches the given name and argument types '{call}'")),
+            "{sql}\nsays: {error}"
+        );
+        assert!(!error.contains("bug") && !error.contains("Internal error"), "{sql}\nsays: {error}");
+    }
+}
+
+#[test]
 fn an_edge_to_a_node_that_nodes_lacks_is_named() {
     let db = Db::with_karate();
     graph(&db, "SELECT value AS node, value % 2 AS label FROM generate_series(0, 5)", "SELECT 0 AS src, 9 AS dst");

@@ -72,6 +72,39 @@ fn a_collection_larger_than_memory_is_answered_within_it() {
 }
 
 #[test]
+fn graphs_with_nodes_are_compared_with_another_one_in_parts() {
+    let calls = [
+        "SELECT graph_id, is_isomorphic FROM is_isomorphic(edges, (SELECT src, dst FROM cycle(5)), nodes => nodes)",
+        "SELECT * FROM subgraph_isomorphisms(edges, (SELECT src, dst FROM cycle(3)), nodes => nodes)",
+    ];
+    let answers = |threads: usize| {
+        let db = with(threads, None);
+        db.run(EDGES);
+        db.run(NODES);
+        for call in calls {
+            let plan = db.rows(&format!("EXPLAIN {call}")).concat().concat();
+            let partitioned = plan.matches("partitioning=Hash([graph_id@").count();
+            assert!(threads == 1 || partitioned == 2, "{threads} threads: {plan}");
+        }
+        calls.map(|call| db.rows(call))
+    };
+    let one = answers(1);
+    for threads in [2, 7] {
+        assert!(one == answers(threads), "{threads} threads");
+    }
+    // A cycle of five nodes, and no node by itself; every cycle of three is a place of the triangle.
+    let ids = |size: i64| (0..30011).filter(move |value| 3 + value % 7 == size).map(|value| (value * 7919) % 30011);
+    let isomorphic = one[0].iter().filter(|row| row[1] == "true").count();
+    assert_eq!((one[0].len(), isomorphic), (30012, ids(5).filter(|id| id % 3 != 0).count()));
+    let mut found: Vec<i64> = one[1].iter().map(|row| row[0].parse().unwrap()).collect();
+    assert!(found.is_sorted());
+    found.dedup();
+    let mut expected: Vec<i64> = ids(3).collect();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn errors_and_graphs_without_an_id_are_as_of_one_graph() {
     let db = with(2, None);
     // Rows without an id are no graph, and ids of two types are compared by their values.

@@ -88,6 +88,106 @@ fn arcs_and_weights_are_made_once_for_all_calls() {
 }
 
 #[test]
+fn edge_functions_read_the_weights_that_the_call_names() {
+    let db = Db::new();
+    // A triangle whose longest side is another one by each column of weights; `below` has a negative one.
+    db.run(
+        "CREATE TABLE e AS SELECT * FROM (VALUES (1, 2, 1.0, 9.0, -1.0), (2, 3, 2.0, 1.0, 2.0), (1, 3, 9.0, 2.0, 3.0))
+             AS t(src, dst, w1, w2, below)",
+    );
+    // An edge of one weight in `same` and of two in `two`.
+    db.run(
+        "CREATE TABLE r AS SELECT * FROM (VALUES (1, 2, 1.0, 1.0), (2, 1, 1.0, 3.0), (2, 3, 1.0, 1.0))
+             AS t(src, dst, same, two)",
+    );
+    let tree = |weight: &str| {
+        db.rows(&format!(
+            "SELECT src, dst FROM minimum_spanning_tree(e, weight => {weight}) WHERE minimum_spanning_tree ORDER BY 1, 2"
+        ))
+    };
+    let used = |weight: &str| {
+        db.rows(&format!(
+            "SELECT src, dst FROM edge_betweenness(e, weight => {weight}) WHERE edge_betweenness > 0 ORDER BY 1, 2"
+        ))
+    };
+    // The longest side is in no tree, and on no shortest path.
+    for _ in 0..2 {
+        assert_eq!(tree("w1"), [["1", "2"], ["2", "3"]]);
+        assert_eq!(tree("w2"), [["1", "3"], ["2", "3"]]);
+        assert_eq!(tree("below"), [["1", "2"], ["2", "3"]]);
+        assert_eq!(used("w1"), [["1", "2"], ["2", "3"]]);
+        assert_eq!(used("w2"), [["1", "3"], ["2", "3"]]);
+        db.refuses("SELECT * FROM edge_betweenness(e, weight => below)", &["the edge (1, 2) has the weight -1"]);
+        assert_eq!(db.rows("SELECT * FROM minimum_spanning_tree(r, weight => same)").len(), 3);
+        db.refuses(
+            "SELECT * FROM minimum_spanning_tree(r, weight => two)",
+            &["is there more than once, with the weights", "keep one row of it"],
+        );
+    }
+    // Of each column of weights its own graph.
+    assert_eq!(cached(&db).iter().filter(|row| row[0] == "e").count(), 3, "{:?}", cached(&db));
+
+    // Directed, and in OVER, beside the answers without the cache.
+    let calls: Vec<String> = ["w1", "w2", "w1"]
+        .iter()
+        .flat_map(|weight| {
+            [
+                format!("SELECT * FROM edge_betweenness(e, directed => true, weight => {weight})"),
+                format!("SELECT src, dst, edge_betweenness(src, dst, weight => {weight}) OVER () FROM e"),
+                format!("SELECT src, dst, minimum_spanning_tree(src, dst, weight => {weight}) OVER () FROM e"),
+                format!("SELECT src, dst, effective_resistance(src, dst, {weight}) OVER () FROM e"),
+                format!("SELECT * FROM pagerank((SELECT src, dst, {weight} AS weight FROM e), weights => true)"),
+            ]
+        })
+        .collect();
+    let answers = || calls.iter().map(|call| db.rows(call)).collect::<Vec<_>>();
+    let with = answers();
+    db.run("SET bonnet.graph_cache = 'off'");
+    let own = answers();
+    for ((call, with), own) in calls.iter().zip(&with).zip(&own) {
+        assert_eq!(with, own, "{call}");
+    }
+    assert!((0..5).all(|call| own[call] != own[call + 5]), "the columns of weights do not differ");
+}
+
+#[test]
+fn functions_of_named_graphs_use_one_graph() {
+    let db = Db::with_karate();
+    let rows = db.value("SELECT count(*) FROM karate.edges");
+    let found = |hits: &str| vec![["karate.edges, karate.nodes", "34", &rows, hits].map(str::to_owned).to_vec()];
+    let first = db.rows("SELECT edge, node, class, aggregation FROM homophily(karate)");
+    assert_eq!(cached(&db), found("0"));
+    assert_eq!(db.rows("SELECT edge, node, class, aggregation FROM homophily(karate)"), first);
+    db.run("SELECT * FROM classifier_accuracies(karate, repeats => 2)");
+    db.run("SELECT nodes, edges FROM graph_profile(karate)");
+    db.run("SELECT * FROM connected_components(karate.edges, nodes => karate.nodes)");
+    assert_eq!(cached(&db), found("4"));
+
+    // Labels are those of the table as it is, and edges are.
+    db.run("CREATE SCHEMA g");
+    db.run("CREATE TABLE g.nodes AS SELECT value AS node, value % 2 AS label FROM generate_series(0, 3)");
+    db.run("CREATE TABLE g.edges AS SELECT * FROM (VALUES (0, 2), (1, 3), (0, 1)) AS t(src, dst)");
+    let edge = || db.value("SELECT round(edge, 6) FROM homophily(g)");
+    assert_eq!([edge(), edge()], ["0.666667", "0.666667"]);
+    db.run("UPDATE g.nodes SET label = 0");
+    db.run("UPDATE g.nodes SET label = 1 WHERE node >= 2");
+    assert_eq!([edge(), edge()], ["0.333333", "0.333333"]);
+    db.run("INSERT INTO g.edges VALUES (2, 3)");
+    assert_eq!([edge(), edge()], ["0.5", "0.5"]);
+    db.run("INSERT INTO g.edges VALUES (2, 9)");
+    for _ in 0..2 {
+        db.refuses(
+            "SELECT edge FROM homophily(g)",
+            &["homophily: graph g: an edge ends at node 9 (dst), which nodes lacks"],
+        );
+    }
+    db.run("INSERT INTO g.nodes VALUES (9, 1), (9, 0)");
+    for _ in 0..2 {
+        db.refuses("SELECT edge FROM homophily(g)", &["homophily: graph g: nodes holds a key twice"]);
+    }
+}
+
+#[test]
 fn every_statement_that_changes_a_table_in_memory_changes_the_answer() {
     let db = Db::new();
     let twice = |edges: &str, expected: [&str; 3]| {
@@ -312,21 +412,28 @@ fn answers_are_the_same_to_the_last_digit_with_and_without_the_cache_at_any_numb
         "SELECT * FROM midpoint_curvature(e)",
         "SELECT * FROM node_resistance_curvature(e, weight => w)",
         "SELECT * FROM effective_resistance(e)",
+        "SELECT * FROM minimum_spanning_tree(e, weight => w)",
+        "SELECT * FROM minimum_spanning_tree(e, weight => u)",
+        "SELECT src, dst, edge_betweenness(src, dst, weight => u) OVER () FROM e",
         "SELECT src, dst, ollivier_ricci(src, dst) OVER () FROM e",
         "SELECT * FROM forman_ricci(e)",
         "SELECT * FROM connected_components(e)",
         "SELECT * FROM pagerank(e)",
         "SELECT * FROM graph_profile(g)",
+        "SELECT * FROM homophily(karate)",
+        "SELECT * FROM homophily(karate, directed => true)",
     ];
     let mut answers: Vec<Vec<Vec<Vec<String>>>> = Vec::new();
     for threads in [1, 2, 5] {
         let db = Db::with(EngineOptions { threads: Some(threads), ..EngineOptions::default() });
+        db.run("ATTACH 'builtin:karate' AS karate");
         db.run("CREATE GRAPH g AS barabasi_albert(300, 3, seed => 7)");
         // Loops, repeats and rows without an end.
         db.run(
             "CREATE TABLE e AS SELECT CASE WHEN value % 41 = 3 THEN NULL ELSE value % 37 END AS src,
                  (value * value + 5) % 31 AS dst,
-                 1 + (value % 37 + (value * value + 5) % 31) % 3 AS w FROM generate_series(1, 400)",
+                 1 + (value % 37 + (value * value + 5) % 31) % 3 AS w,
+                 1 + (value % 37) * ((value * value + 5) % 31) % 5 AS u FROM generate_series(1, 400)",
         );
         db.run("SET bonnet.graph_cache = 'off'");
         answers.push(calls.iter().map(|call| db.rows(call)).collect());

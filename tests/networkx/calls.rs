@@ -8,8 +8,8 @@ pub(super) struct Call {
     /// Its function, and how it reads edges: the words that `peer.py` knows.
     pub(super) name: &'static str,
     pub(super) sql: String,
-    /// Whether it is for small graphs alone.
-    pub(super) small: bool,
+    /// The most nodes of graphs that it is for.
+    pub(super) most: usize,
 }
 
 /// What stands in FROM after the function's name and columns; `nodes` are always given but to edge functions.
@@ -129,9 +129,13 @@ const EDGES: [(&str, &str); 7] = [
     ("feedback_arc_set directed", ""),
 ];
 
-/// Where enumeration or networkx takes too long on a graph of thousands of nodes.
-const SMALL: [&str; 4] =
-    ["is_isomorphic", "subgraph_isomorphisms", "treewidth_upper_bound", "shortest_paths pairs four"];
+/// The most nodes where enumeration or networkx takes too long on larger graphs.
+const MOST: [(&str, usize); 4] = [
+    ("is_isomorphic", 200),
+    ("subgraph_isomorphisms", 100),
+    ("treewidth_upper_bound", 200),
+    ("shortest_paths pairs four", 200),
+];
 
 /// All calls.
 pub(super) fn calls() -> Vec<Call> {
@@ -145,7 +149,8 @@ pub(super) fn calls() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut add = |name: &'static str, sql: String| {
         let sql = sql.replace("SOURCE", &SOURCE.to_string()).replace("TARGET", &TARGET.to_string());
-        calls.push(Call { name, sql, small: SMALL.iter().any(|small| name.starts_with(small)) });
+        let most = MOST.iter().find(|(start, _)| name.starts_with(start)).map_or(usize::MAX, |(_, most)| *most);
+        calls.push(Call { name, sql, most });
     };
     for (name, columns, options) in NODES {
         let columns = if columns.is_empty() { format!("node, {}", function(name)) } else { columns.to_owned() };
@@ -191,4 +196,46 @@ pub(super) fn calls() -> Vec<Call> {
         add(name, format!("SELECT graph_id, is_isomorphic FROM is_isomorphic(e, other, directed => {directed})"));
     }
     calls
+}
+
+/// The six algorithms of LDBC Graphalytics: BFS, PageRank, WCC, CDLP, LCC and SSSP.
+pub(super) fn graphalytics() -> Vec<Call> {
+    let call =
+        |name: &'static str, from: &str| Call { name, sql: format!("SELECT graph_id, {from}"), most: usize::MAX };
+    vec![
+        call("k_hop all", "source, node, distance FROM k_hop(e, sources, nodes => n, hops => 1000)"),
+        call(
+            "k_hop directed all",
+            "source, node, distance FROM k_hop(e, sources, nodes => n, hops => 1000, directed => true)",
+        ),
+        call("pagerank ten", "node, pagerank FROM pagerank(e, nodes => n, iterations => 10)"),
+        call(
+            "pagerank directed ten",
+            "node, pagerank FROM pagerank(e, nodes => n, iterations => 10, directed => true)",
+        ),
+        call("connected_components", "node, component FROM connected_components(e, nodes => n)"),
+        call(
+            "label_propagation_communities ten",
+            "node, label_propagation_communities FROM label_propagation_communities(e, nodes => n, iterations => 10)",
+        ),
+        call(
+            "label_propagation_communities directed ten",
+            "node, label_propagation_communities
+             FROM label_propagation_communities(e, nodes => n, iterations => 10, directed => true)",
+        ),
+        call("local_clustering", "node, local_clustering FROM local_clustering(e, nodes => n)"),
+        call(
+            "local_clustering directed",
+            "node, local_clustering FROM local_clustering(e, nodes => n, directed => true)",
+        ),
+        call(
+            "shortest_paths weights",
+            "source, target, distance, path FROM shortest_paths(e, sources, nodes => n, weights => true)",
+        ),
+        call(
+            "shortest_paths directed weights",
+            "source, target, distance, path
+             FROM shortest_paths(e, sources, nodes => n, directed => true, weights => true)",
+        ),
+    ]
 }

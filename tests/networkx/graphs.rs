@@ -16,7 +16,7 @@ pub(super) struct Sample {
     sources: Vec<i64>,
     /// Pairs of nodes: each once.
     pairs: Vec<(i64, i64)>,
-    /// Where the first graph's pattern is the other one of `is_isomorphic`.
+    /// The rows of the other graph of `is_isomorphic`, the same for all samples.
     other: Vec<(i64, i64)>,
 }
 
@@ -78,6 +78,31 @@ fn random_graph(random: &mut Random) -> Sample {
     sample(n, rows, random)
 }
 
+/// A weighted graph of the kind that Graphalytics generates: few of its nodes have most of its edges. A node is joined with
+/// up to four of those before it, by their degrees; one in eight stays by itself. Arcs go either way, and some both.
+pub(super) fn power_law(n: usize) -> Sample {
+    let random = &mut Random::new(0, 0);
+    let mut rows: Vec<(i64, i64)> = Vec::new();
+    // A node stands here once, and once more for each of its edges.
+    let mut ends: Vec<usize> = vec![0];
+    for node in 1..n {
+        if random.one_in(8) {
+            continue;
+        }
+        let others: Vec<usize> = (0..1 + random.below(4)).map(|_| ends[random.below(ends.len())]).collect();
+        ends.push(node);
+        for other in others {
+            let (u, v) = if random.one_in(2) { (node, other) } else { (other, node) };
+            rows.push((key(u), key(v)));
+            if random.one_in(5) {
+                rows.push((key(v), key(u)));
+            }
+            ends.extend([node, other]);
+        }
+    }
+    sample(n, rows, random)
+}
+
 /// What calls name is drawn beside.
 fn sample(n: usize, rows: Vec<(i64, i64)>, random: &mut Random) -> Sample {
     let nodes: Vec<i64> = (0..n).map(key).collect();
@@ -100,7 +125,7 @@ fn renamed(before: &Sample, random: &mut Random) -> Sample {
 }
 
 impl Sample {
-    /// The graph of rows of keys, numbered in their order.
+    /// The graph of rows of keys, numbered in their order; the other one is the same under other names.
     pub(super) fn of_rows(rows: &[Vec<String>]) -> Self {
         let number = |text: &String| text.parse::<i64>().unwrap();
         let rows: Vec<(i64, i64)> = rows.iter().map(|row| (number(&row[0]), number(&row[1]))).collect();
@@ -109,7 +134,15 @@ impl Sample {
         keys.dedup();
         let of = |node: i64| key(keys.binary_search(&node).unwrap());
         let rows = rows.into_iter().map(|(u, v)| (of(u), of(v))).collect();
-        sample(keys.len(), rows, &mut Random::new(0, 0))
+        let random = &mut Random::new(0, 0);
+        let mut sample = sample(keys.len(), rows, random);
+        sample.other = renamed(&sample, random).rows;
+        sample
+    }
+
+    /// The number of nodes.
+    pub(super) fn n_nodes(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The same weight for both arcs of an edge, in halves so that sums are exact.

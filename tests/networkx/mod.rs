@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use bonnetdb::EngineOptions;
 use serde_json::{Value, json};
 
-use self::calls::{Call, calls};
-use self::graphs::{Sample, random_graphs};
+use self::calls::{Call, calls, graphalytics};
+use self::graphs::{Sample, power_law, random_graphs};
 use super::{Db, data};
 
 /// Differences that are printed.
@@ -103,7 +103,14 @@ fn functions_of_published_graphs_answer_as_in_networkx() {
         let db = Db::new();
         db.run(&format!("ATTACH '{file}' AS g"));
         let rows = db.rows("SELECT src, dst FROM g.edges");
-        let calls: Vec<Call> = calls().into_iter().filter(|call| !call.small).collect();
-        compare(&python, &[Sample::of_rows(&rows)], &calls);
+        let sample = Sample::of_rows(&rows);
+        let calls: Vec<Call> = calls().into_iter().filter(|call| sample.n_nodes() <= call.most).collect();
+        compare(&python, &[sample], &calls);
     }
+}
+
+#[test]
+fn algorithms_of_graphalytics_answer_as_in_networkx_on_a_graph_of_its_kind() {
+    let Some(python) = python() else { return };
+    compare(&python, &[power_law(1500)], &graphalytics());
 }

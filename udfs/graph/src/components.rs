@@ -11,7 +11,8 @@ pub struct Components {
     pub sizes: Vec<usize>,
 }
 
-/// The connected components of `graph`: 0 is the largest. O(n + m) time, 12 n bytes.
+/// The connected components of `graph`: 0 is the largest. O(n + m) time, 12 n bytes. Not petgraph's `connected_components`,
+/// which says how many there are, and not which nodes are in them.
 pub fn connected_components(graph: &Graph) -> Components {
     let n = graph.n_nodes();
     let mut of_node = vec![u32::MAX; n];

@@ -22,7 +22,7 @@ use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::sorts::streaming_merge::StreamingMergeBuilder;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{Distribution, ExecutionPlan, ExecutionPlanProperties, collect};
+use datafusion::physical_plan::{Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, collect};
 use futures::StreamExt;
 use tokio::sync::{OnceCell, mpsc};
 
@@ -67,10 +67,6 @@ impl ByGraph {
             let (position, field) = schema.column_with_name(GRAPH_ID)?;
             (field.data_type() == data_type).then_some(Some(position))
         };
-        // Partitions of two relations correspond only where all relations are partitioned.
-        if binding.beside.is_some() && inputs.len() > 2 {
-            return None;
-        }
         // Any other type is refused when the graphs are read.
         KeyColumn::normal_type(data_type)?;
         Some(Self {
@@ -86,8 +82,9 @@ impl ByGraph {
         };
         let inputs: Vec<Distribution> = self.inputs.iter().map(keys).collect();
         match self.inputs.iter().flatten().count() {
-            1 => InputDistributionRequirements::new(inputs),
-            _ => InputDistributionRequirements::co_partitioned(inputs),
+            // Partitions that correspond can only be required of all inputs: where one is read whole, `start` looks.
+            keyed if keyed > 1 && keyed == inputs.len() => InputDistributionRequirements::co_partitioned(inputs),
+            _ => InputDistributionRequirements::new(inputs),
         }
     }
 
@@ -95,17 +92,28 @@ impl ByGraph {
         self.inputs.iter().map(|position| position.map(|position| ordering(position).into())).collect()
     }
 
+    /// Whether partitions of the same number hold the same graphs in all inputs that are partitioned.
+    fn correspond(&self, inputs: &[Arc<dyn ExecutionPlan>]) -> bool {
+        let keyed = inputs.iter().zip(&self.inputs).filter(|(_, id)| id.is_some());
+        let keyed: Vec<&Partitioning> = keyed.map(|(input, _)| input.output_partitioning()).collect();
+        let count = keyed.first().map_or(0, |first| first.partition_count());
+        let hashed = |partitioning: &&Partitioning| matches!(partitioning, Partitioning::Hash(..));
+        keyed.iter().all(|partitioning| partitioning.partition_count() == count)
+            && (keyed.len() == 1 || count == 1 || keyed.iter().all(hashed))
+    }
+
     /// Starts a run for each partition; `computed` are the columns of the answer that are computed.
     pub(crate) fn start(&self, launch: &Launch, computed: Option<&[usize]>) -> Result<SendableRecordBatchStream> {
         let partitions = launch.inputs[0].output_partitioning().partition_count();
-        let differs = |(input, id): (&Arc<dyn ExecutionPlan>, &Option<usize>)| {
-            id.is_some() && input.output_partitioning().partition_count() != partitions
-        };
-        if launch.inputs.iter().zip(&self.inputs).any(differs) {
-            return internal_err!("{}: its relations have different partitions", launch.name);
+        let whole = &launch.binding.schema;
+        if !self.correspond(&launch.inputs) {
+            let schema = match computed {
+                Some(columns) => Arc::new(whole.project(columns)?),
+                None => Arc::clone(whole),
+            };
+            return launch.merged().whole(schema);
         }
         // Merging takes the column graph_id, wanted or not.
-        let whole = &launch.binding.schema;
         let columns: Option<Vec<usize>> = computed.map(|computed| {
             let missing = (!computed.contains(&self.answer)).then_some(self.answer);
             computed.iter().copied().chain(missing).collect()

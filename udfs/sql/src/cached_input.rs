@@ -1,5 +1,6 @@
 //! The requests of calls to the graph cache.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use arrow::array::Float64Array;
@@ -14,6 +15,9 @@ use crate::input_graph::InputGraph;
 use crate::keys::KeyColumn;
 use crate::run::Run;
 use crate::table_version::{TableVersion, WholeTable};
+
+/// What to do about an edge of a named graph whose end is no node.
+const ADD_NODE: &str = ": add the node, or leave such edges out";
 
 /// The request for a call's graph, by the columns of tables that it is built from.
 pub(crate) struct CacheRequest {
@@ -68,16 +72,17 @@ impl CacheRequest {
     ///
     /// # Errors
     /// Those of `build`, or if the query ends.
-    pub(crate) fn graph(
+    pub(crate) fn graph<R: Deref<Target = Run>>(
         &self,
-        run: &mut Run,
-        build: impl FnOnce(&mut Run) -> Result<InputGraph>,
+        mut run: R,
+        build: impl FnOnce(&mut R) -> Result<InputGraph>,
     ) -> Result<InputGraph> {
         let host = Arc::clone(&run.host);
         let access = &self.access;
         let found = access.cache.get(&self.key, (&self.name(), access.limit), &host, || {
             let before = host.reserved();
-            let found = self.to_cache(build(run)?, run)?;
+            let graph = build(&mut run)?;
+            let found = self.to_cache(graph, &run)?;
             if matches!(found, Lookup::Cached(_)) {
                 // Memory reserved for reading is free again: that of the graph itself is the cache's.
                 host.release(host.reserved() - before);
@@ -148,14 +153,14 @@ impl Run {
     ///
     /// # Errors
     /// If a column is missing, keys do not agree, or an edge ends at a node that `nodes` lacks.
-    pub fn read_graph(&mut self, function: &str, tables: &GraphTables) -> Result<InputGraph> {
-        let build = |run: &mut Self| {
-            let edges = run.read_table(&tables.edges, "edges", &["src", "dst"])?;
-            let nodes = run.read_table(&tables.nodes, "nodes", &["node"])?;
+    pub fn read_graph(&self, function: &str, tables: &GraphTables) -> Result<InputGraph> {
+        let build = || {
+            let edges = self.read_table(&tables.edges, "edges", &["src", "dst"])?;
+            let nodes = self.read_table(&tables.nodes, "nodes", &["node"])?;
             let (src, dst) = (KeyColumn::new(&edges[0], "edges.src")?, KeyColumn::new(&edges[1], "edges.dst")?);
             let nodes = KeyColumn::new(&nodes[0], "nodes.node")?;
-            run.host().reserve(24 * (src.len() + nodes.len())).map_err(stopped)?;
-            InputGraph::new(function, (&src, &dst), Some(&nodes), None, false, &run.host)
+            self.host().reserve(24 * (src.len() + nodes.len())).map_err(stopped)?;
+            InputGraph::new(function, (&src, &dst), Some((&nodes, ADD_NODE)), None, false, &self.host)
         };
         let edges = self.source(tables, "edges", &tables.edges, &["src", "dst"])?;
         let nodes = self.source(tables, "nodes", &tables.nodes, &["node"])?;
@@ -163,8 +168,8 @@ impl Run {
             .zip(nodes)
             .and_then(|(edges, nodes)| CacheRequest::of_sources(self, edges, Some(nodes), ("src", "dst"), None))
         {
-            Some(request) => request.graph(self, build),
-            None => build(self),
+            Some(request) => request.graph(self, |_| build()),
+            None => build(),
         }
     }
 

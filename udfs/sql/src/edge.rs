@@ -95,8 +95,10 @@ fn run_edges(name: &str, columns: &Columns, kernel: &EdgeKernel, run: &mut Run) 
     // The graphs' rows, under the names that `InputGraphs` knows.
     let view = view(columns, &batches)?;
     run.host().reserve(view.get_array_memory_size()).map_err(stopped)?;
-    let graphs = InputGraphs::new(run, name, &[view], None, columns.weight.as_deref())?;
-    let request = CacheRequest::new(run, (&columns.src, &columns.dst), None, None).filter(|_| !graphs.have_ids());
+    let weight = columns.weight.as_deref();
+    let graphs = InputGraphs::new(run, name, &[view], None, weight)?;
+    // With the column of weights: what is made of them is kept with the graph.
+    let request = CacheRequest::new(run, (&columns.src, &columns.dst), weight, None).filter(|_| !graphs.have_ids());
     let cached = request.map(|request| graphs.cached(&request, run)).transpose()?;
 
     run.host().expect(graphs.len() as u64);

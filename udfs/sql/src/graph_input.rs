@@ -20,6 +20,10 @@ use crate::operator::{Call, InputSchema, require_columns};
 use crate::registry::Parameter;
 use crate::run::Run;
 
+/// What to do about an edge of a relation whose end is not among `nodes`.
+const ADD_NODE: &str = ". Add the node, leave nodes => out, or keep only edges between nodes: WHERE src IN (SELECT node \
+                        FROM ...) AND dst IN (SELECT node FROM ...)";
+
 /// Checks that a relation can be read as edges: it has `src` and `dst`, keys of one form.
 pub fn edge_schema(function: &str, input: &InputSchema) -> Result<DataType> {
     require_columns(function, input, &["src", "dst"])?;
@@ -252,8 +256,10 @@ impl InputGraphs {
 
     /// The graph of this number.
     pub(crate) fn graph(&self, i: usize) -> Result<InputGraph> {
-        let graph =
-            |ends, nodes, weights| InputGraph::new(&self.function, ends, nodes, weights, self.sorted, &self.host);
+        let graph = |ends, nodes: Option<&KeyColumn>, weights| {
+            let nodes = nodes.map(|nodes| (nodes, ADD_NODE));
+            InputGraph::new(&self.function, ends, nodes, weights, self.sorted, &self.host)
+        };
         let Some(ids) = &self.ids else {
             return graph((&self.src, &self.dst), self.nodes.as_ref(), self.weights.clone());
         };

@@ -35,7 +35,8 @@ pub struct InputGraph {
 }
 
 impl InputGraph {
-    /// The graph of two key columns, and of `nodes` where given: then every end has to be among them.
+    /// The graph of two key columns, and of `nodes` where given: then every end has to be among them, and an error says
+    /// what to do about one that is not.
     ///
     /// `sorted` puts the arcs in order: that of the rows means nothing.
     ///
@@ -44,14 +45,14 @@ impl InputGraph {
     pub(crate) fn new(
         function: &str,
         (src, dst): (&KeyColumn, &KeyColumn),
-        nodes: Option<&KeyColumn>,
+        nodes: Option<(&KeyColumn, &str)>,
         weights: Option<Float64Array>,
         sorted: bool,
         host: &Arc<Host>,
     ) -> Result<Self> {
         let keys = match nodes {
             None => KeyIndex::new(&[("src", src), ("dst", dst)])?,
-            Some(nodes) => {
+            Some((nodes, _)) => {
                 if nodes.data_type() != src.data_type() {
                     // For its error: the index of the nodes alone would not see that the forms differ.
                     KeyIndex::new(&[("nodes.node", nodes), ("src", src), ("dst", dst)])?;
@@ -61,13 +62,13 @@ impl InputGraph {
         };
         let (mut arcs, with_ends) = keys.arcs(src, dst);
         let mut weights = of_arcs(weights, with_ends.as_ref())?;
-        if nodes.is_some() && with_ends.is_some() {
+        if let Some((_, remedy)) = nodes
+            && with_ends.is_some()
+        {
             for (column, name) in [(src, "src"), (dst, "dst")] {
                 if let Some(row) = keys.first_unknown(column) {
                     return Err(execution_error(format!(
-                        "{function}: an edge ends at node {} ({name}), which nodes lacks. Add the node, leave nodes => \
-                         out, or keep only edges between nodes: WHERE src IN (SELECT node FROM ...) AND dst IN (SELECT \
-                         node FROM ...)",
+                        "{function}: an edge ends at node {} ({name}), which nodes lacks{remedy}",
                         column.describe(row)
                     )));
                 }

@@ -8,8 +8,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -41,6 +42,17 @@ impl Launch {
     /// The same for one partition, which ends by itself, with these columns of the answer computed.
     pub(crate) fn partition(&self, computed: Option<Vec<usize>>) -> Self {
         Self { computed, cancelled: Arc::default(), ..self.clone() }
+    }
+
+    /// The same with the partitions of each input merged into one, in any order.
+    pub(crate) fn merged(&self) -> Self {
+        let one = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+            match input.output_partitioning().partition_count() {
+                1 => Arc::clone(input),
+                _ => Arc::new(CoalescePartitionsExec::new(Arc::clone(input))),
+            }
+        };
+        Self { inputs: self.inputs.iter().map(one).collect(), ..self.clone() }
     }
 
     /// The usual number of rows of a batch.

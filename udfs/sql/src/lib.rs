@@ -58,6 +58,7 @@ mod running_statement;
 mod shared;
 mod shared_states;
 mod sources;
+mod sql_type;
 mod table_version;
 mod udf;
 mod window;
@@ -69,7 +70,9 @@ pub use body::{
 pub use bounded::{bounded_functions, build_texts};
 pub use columns::whole_column;
 pub use edge_windows::EdgeWindows;
-pub use error::{execution_error, kernel_error, memory_text, named_error, panic_text, stopped, usage_error};
+pub use error::{
+    execution_error, kernel_error, memory_text, named_error, panic_text, stopped, usage_error, without_report_request,
+};
 pub use flatten::flatten;
 pub use generated_graph::GeneratedGraph;
 pub use generator_inputs::GeneratorInputs;
@@ -96,4 +99,5 @@ pub use rules::{PruneOutputs, ShareRuns};
 pub use run::Run;
 pub use running_statement::RunningStatement;
 pub use shared_states::SharedStates;
+pub use sql_type::sql_type;
 pub use table_version::TableVersion;

@@ -6,7 +6,7 @@ use arrow::array::ArrayRef;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use bonnet_graph::{Digraph, Graph, Monitor, Stopped};
-use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
+use bonnet_sql::{GraphTables, InputGraph, KeyColumn, KeyIndex, Run, execution_error, stopped};
 use datafusion::common::{DataFusionError, Result};
 
 use super::features::feature_rows;
@@ -45,16 +45,7 @@ impl GraphRows {
         run.host().reserve(24 * (src.len() + node.len())).map_err(stopped)?;
 
         let keys = KeyIndex::new(&[("nodes.node", &node)])?;
-        let number_of_row = keys.numbers(&node);
-        if number_of_row.iter().flatten().count() != keys.len() {
-            return Err(execution_error("nodes holds a key twice: node must be unique"));
-        }
-        let mut row_of = vec![0u32; keys.len()];
-        for (row, number) in (0u32..).zip(number_of_row) {
-            if let Some(number) = number {
-                row_of[number as usize] = row;
-            }
-        }
+        let row_of = row_of(&keys, &node)?;
         let ends = run.install(|| ends(&keys, &src, &dst))?;
         let of = |names: &[String], columns: &[ArrayRef], wanted: &[&str]| {
             let find = |name: &&str| names.iter().position(|other| other == name).map(|i| Arc::clone(&columns[i]));
@@ -65,25 +56,53 @@ impl GraphRows {
         Ok(Self { keys, row_of, ends, node_columns, edge_columns })
     }
 
+    /// The class of each node, from the column `label`: labels in ascending order are classes 0, 1, ...; NULL has none.
+    pub fn labels(&self, label: &ArrayRef) -> Result<Vec<Option<u32>>> {
+        labels(label, &self.row_of)
+    }
+}
+
+/// A graph of one type of edges, as the graph cache has it, and columns of its nodes.
+pub(super) struct LabelledGraph {
+    graph: InputGraph,
+    /// Which row of nodes each node has.
+    row_of: Vec<u32>,
+    /// The columns that were named, in their order; `None` where there is none of a name.
+    pub columns: Vec<Option<ArrayRef>>,
+}
+
+impl LabelledGraph {
+    /// Reads a graph; `nodes` names columns that may be missing. The memory is reserved until the run ends.
+    pub fn read(run: &Run, function: &str, tables: &GraphTables, nodes: &[&str]) -> Result<Self> {
+        let schema = tables.nodes.schema();
+        let there: Vec<&str> = nodes.iter().copied().filter(|name| schema.field_with_name(name).is_ok()).collect();
+        let names: Vec<&str> = std::iter::once("node").chain(there.iter().copied()).collect();
+        let read = run.read_table(&tables.nodes, "nodes", &names)?;
+        let node = KeyColumn::new(&read[0], "nodes.node")?;
+        let graph = run.read_graph(function, tables)?;
+        run.host().reserve(24 * node.len()).map_err(stopped)?;
+        let row_of = row_of(&graph.keys, &node)?;
+        let column = |name: &&str| there.iter().position(|other| other == name).map(|i| Arc::clone(&read[i + 1]));
+        Ok(Self { graph, row_of, columns: nodes.iter().map(column).collect() })
+    }
+
     /// The graph as an arc list: arcs of a directed graph as stored with `directed`, else both arcs of each edge;
     /// distinct, without loops.
     pub fn arcs(&self, tables: &GraphTables, directed: bool, monitor: &dyn Monitor) -> Result<Digraph> {
-        let n = self.keys.len();
+        let (n, stored) = (self.graph.n_nodes(), self.graph.arcs());
         let both = !(directed && tables.directed == Some(true));
-        let rows = self.ends.len();
+        let rows = stored.len();
         monitor.reserve(Graph::bytes(n, rows) + 16 * rows).map_err(stopped)?;
-        let stored = self.ends.iter().flatten().copied();
-        let arcs: Vec<(u32, u32)> = match both {
-            true => stored.flat_map(|(u, v)| [(u, v), (v, u)]).collect(),
-            false => stored.collect(),
-        };
+        if !both {
+            return Ok(Digraph::from_arcs(n, stored));
+        }
+        let arcs: Vec<(u32, u32)> = stored.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect();
         Ok(Digraph::from_arcs(n, &arcs))
     }
 
     /// The class of each node, from the column `label`: labels in ascending order are classes 0, 1, ...; NULL has none.
     pub fn labels(&self, label: &ArrayRef) -> Result<Vec<Option<u32>>> {
-        let classes = classes(label, "nodes.label")?.1;
-        Ok(self.row_of.iter().map(|&row| classes[row as usize]).collect())
+        labels(label, &self.row_of)
     }
 
     /// The features of each node, and which nodes have some.
@@ -96,6 +115,27 @@ impl GraphRows {
         self.row_of.iter().for_each(|&row| ordered.push(rows.row(row as usize)));
         Ok((ordered, self.row_of.iter().map(|&row| present[row as usize]).collect()))
     }
+}
+
+/// The row of each node.
+fn row_of(keys: &KeyIndex, node: &KeyColumn) -> Result<Vec<u32>> {
+    let number_of_row = keys.numbers(node);
+    if number_of_row.iter().flatten().count() != keys.len() {
+        return Err(execution_error("nodes holds a key twice: node must be unique"));
+    }
+    let mut row_of = vec![0u32; keys.len()];
+    for (row, number) in (0u32..).zip(number_of_row) {
+        if let Some(number) = number {
+            row_of[number as usize] = row;
+        }
+    }
+    Ok(row_of)
+}
+
+/// The class of each node by the rows of `label`.
+fn labels(label: &ArrayRef, row_of: &[u32]) -> Result<Vec<Option<u32>>> {
+    let classes = classes(label, "nodes.label")?.1;
+    Ok(row_of.iter().map(|&row| classes[row as usize]).collect())
 }
 
 /// Both ends of every row as numbers.
@@ -132,7 +172,10 @@ pub(super) fn classes(column: &ArrayRef, what: &str) -> Result<(KeyIndex, Vec<Op
 /// Names the function and the graph in an error of a run.
 pub(super) fn at_graph(error: DataFusionError, function: &str, graph: &str) -> DataFusionError {
     match error {
-        DataFusionError::Execution(text) => execution_error(format!("{function}: graph {graph}: {text}")),
+        DataFusionError::Execution(text) => {
+            let text = text.strip_prefix(&format!("{function}: ")).unwrap_or(&text);
+            execution_error(format!("{function}: graph {graph}: {text}"))
+        }
         DataFusionError::Plan(text) => DataFusionError::Plan(format!("{function}: graph {graph}: {text}")),
         error => error,
     }

@@ -12,7 +12,7 @@ use bonnet_sql::{
 use datafusion::common::Result;
 
 use super::SOURCE;
-use super::graph::{GraphRows, at_graph, kernel};
+use super::graph::{LabelledGraph, at_graph, kernel};
 use crate::{
     Accuracies, Classifier, ClassifierError, ClassifierOptions, LabelPairs, Normalization, adjusted_homophily,
     aggregation_homophily, class_homophily, classifier_p_value, edge_homophily, generalized_edge_homophily,
@@ -109,7 +109,7 @@ fn classifier_options(options: &Options) -> Result<ClassifierOptions> {
 /// The accuracies of some classifiers; `None` where the graph has no features for all nodes, or too few classes.
 fn accuracies(
     run: &Run,
-    rows: &GraphRows,
+    graph: &LabelledGraph,
     arcs: &Digraph,
     labels: &[Option<u32>],
     features: Option<&ArrayRef>,
@@ -118,7 +118,7 @@ fn accuracies(
 ) -> Result<Option<Vec<Vec<Accuracies>>>> {
     let Some(features) = features else { return Ok(None) };
     run.host().reserve(2 * features.get_array_memory_size()).map_err(stopped)?;
-    let (features, present) = rows.features(features)?;
+    let (features, present) = graph.features(features)?;
     if present.contains(&false) {
         return Ok(None);
     }
@@ -173,29 +173,29 @@ fn metrics(run: &Run, tables: &GraphTables, directed: bool, options: &Classifier
         Classifier::ALL.into_iter().filter(|classifier| run.wants(classifier.name())).collect();
     let featured = wants(&["generalized_edge"]) || !classified.is_empty();
     let columns: &[&str] = if featured { &["label", "features"] } else { &["label"] };
-    let rows = GraphRows::read(run, tables, columns, &[])?;
+    let graph = LabelledGraph::read(run, NAME, tables, columns)?;
     let host = run.host();
-    let arcs = run.install(|| rows.arcs(tables, directed, host))?;
+    let arcs = run.install(|| graph.arcs(tables, directed, host))?;
     let mut set = |name: &str, value: Option<f64>| {
         if let Some(position) = METRICS.iter().position(|metric| *metric == name) {
             values[position] = value;
         }
     };
 
-    let features = rows.node_columns.get(1).cloned().flatten();
+    let features = graph.columns.get(1).cloned().flatten();
     if run.wants("generalized_edge")
         && let Some(features) = &features
     {
         host.reserve(2 * features.get_array_memory_size()).map_err(stopped)?;
-        let (features, present) = rows.features(features)?;
+        let (features, present) = graph.features(features)?;
         set("generalized_edge", kernel(run.install(|| generalized_edge_homophily(&arcs, &features, &present, host)))?);
     }
-    let Some(label) = &rows.node_columns[0] else { return Ok(values) };
+    let Some(label) = &graph.columns[0] else { return Ok(values) };
     if label.data_type().is_nested() {
         // Several targets are no classes.
         return Ok(values);
     }
-    let labels = rows.labels(label)?;
+    let labels = graph.labels(label)?;
     if wants(&["edge", "adjusted", "label_informativeness"]) {
         let pairs = run.install(|| LabelPairs::of_arcs(&arcs, &labels, host)).map_err(stopped)?;
         set("edge", edge_homophily(&pairs));
@@ -217,7 +217,7 @@ fn metrics(run: &Run, tables: &GraphTables, directed: bool, options: &Classifier
         set("aggregation", kernel(run.install(|| aggregation_homophily(&arcs, &labels, options.normalization, host)))?);
     }
     if !classified.is_empty()
-        && let Some(found) = accuracies(run, &rows, &arcs, &labels, features.as_ref(), &classified, options)?
+        && let Some(found) = accuracies(run, &graph, &arcs, &labels, features.as_ref(), &classified, options)?
     {
         for (classifier, accuracies) in classified.iter().zip(&found) {
             set(classifier.name(), Some(classifier_p_value(accuracies)));
@@ -242,13 +242,13 @@ fn bind_accuracies(call: &Call) -> Result<Binding> {
 fn accuracies_of(name: &str, directed: bool, options: &ClassifierOptions, run: &mut Run) -> Result<()> {
     let tables = run.wait(run.graphs().tables(name))?;
     let found = || {
-        let rows = GraphRows::read(run, &tables, &["label", "features"], &[])?;
-        let (label, features) = (&rows.node_columns[0], &rows.node_columns[1]);
+        let graph = LabelledGraph::read(run, ACCURACIES, &tables, &["label", "features"])?;
+        let (label, features) = (&graph.columns[0], &graph.columns[1]);
         let Some(label) = label else { return Err(execution_error("its table nodes has no column label")) };
         let host = run.host();
-        let arcs = run.install(|| rows.arcs(&tables, directed, host))?;
-        let labels = rows.labels(label)?;
-        accuracies(run, &rows, &arcs, &labels, features.as_ref(), &Classifier::ALL, options)
+        let arcs = run.install(|| graph.arcs(&tables, directed, host))?;
+        let labels = graph.labels(label)?;
+        accuracies(run, &graph, &arcs, &labels, features.as_ref(), &Classifier::ALL, options)
     };
     let Some(found) = found().map_err(|error| at_graph(error, ACCURACIES, name))? else { return Ok(()) };
     let rows: Vec<(&str, i64, Accuracies)> = Classifier::ALL
