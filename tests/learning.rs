@@ -108,7 +108,7 @@ fn saved_parameters_are_loaded_wherever_jobs_are_taken() {
     };
     let [status, text] = error("mlp", 64, file).try_into().unwrap();
     assert_eq!(status, "error");
-    assert!(text.contains("those of gcn (") && text.contains("needs mlp ("), "{text}");
+    assert!(text.contains("those of gcn, but the job needs those of mlp"), "{text}");
     let text = &error("gcn", 16, file)[1];
     assert!(text.contains("0.weight is 34 x 64 there and 34 x 16 here"), "{text}");
     fs::write(folder.path().join("text"), "no parameters").unwrap();

@@ -5,7 +5,8 @@
     python benches/peers/train_complexes_torch.py surfaces.json THREADS STEPS [BONNET] [MODEL ...]
 
 MODEL is san, sccn, sccnn or scn, which are TopoModelX's own, or cellmp, ct or dect, which are written here from the equations
-with torch's usual operations (gather and index_add for messages, one dense block of scores a complex for attention). Settings are
+with torch's usual operations (gather and index_add for messages, one dense block of scores a complex for attention). TopoModelX
+has a CW network, too, but its CWN updates edges alone, so it is another model than CellMP, which updates all dimensions. Settings are
 those of MANTRA, App. D: 64 wide, batches of 128, connectivity indices, two classes, Adam. Operators are made before the clock
 starts. With BONNET, the path of the command, the engine trains the same model on the same complexes with as many threads: the
 difference between a run of many epochs and a run of few, so that reading and operators made once do not count. Each epoch of the

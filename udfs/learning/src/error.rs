@@ -118,14 +118,20 @@ pub enum SaveError {
         /// What is wrong.
         why: String,
     },
-    /// Parameters of another model, or of other sizes.
-    #[error("the saved parameters are those of {saved}, but the job needs {needed}: {difference}")]
-    Mismatch {
-        /// The saved model and the shapes of its matrices.
+    /// Parameters of another model.
+    #[error("the saved parameters are those of {saved}, but the job needs those of {needed}")]
+    Model {
+        /// The saved model.
         saved: String,
-        /// Those of the job.
+        /// That of the job.
         needed: String,
-        /// The first thing that differs.
+    },
+    /// Parameters of other sizes.
+    #[error("the saved parameters of {model} are not those that the job needs: {difference}")]
+    Mismatch {
+        /// The model.
+        model: String,
+        /// The first matrices that differ, how many more do, and the remedy where one is known.
         difference: String,
     },
     /// Parameters of the same shapes in another space.

@@ -104,6 +104,8 @@ impl Job {
             embedding: values.optional("embedding").unwrap_or(values.integer("hidden")?) as usize,
             decoder: values.parse("decoder")?,
             pooling: values.parse("pooling")?,
+            // Models on complexes have read-outs of their own.
+            head_dropout: values.real("head_dropout").unwrap_or(0.0),
             batch: values.optional("batch").map(|graphs| graphs as u32),
             batch_nodes: values.optional("batch_nodes").map(|nodes| nodes as u32),
             fanout: Vec::new(),
@@ -274,6 +276,7 @@ mod tests {
             ("link_prediction", "class_weights", text("balanced")),
             ("graph_regression", "class_weights", text("balanced")),
             ("link_prediction", "batch", Value::Integer(3)),
+            ("node_classification", "head_dropout", Value::Real(0.5)),
         ] {
             assert!(error(job(task, name, value)).contains("does not read"), "{task}: {name}");
         }
@@ -281,6 +284,9 @@ mod tests {
         let link = job("link_prediction", "decoder", text("distance")).unwrap();
         assert_eq!((link.decoder, link.embedding, link.select_by), (Decoder::Distance, 64, SelectBy::Auc));
         assert_eq!(job("graph_regression", "batch", Value::Integer(9)).unwrap().batch, Some(9));
+        assert_eq!(job("graph_regression", "head_dropout", Value::Real(0.5)).unwrap().head_dropout, 0.5);
+        let complexes = Job::new("sccn").with("task", "graph_regression").with("head_dropout", 0.5);
+        assert!(error(complexes.resolve()).contains("no hyperparameter `head_dropout`"));
         let wrong = Job::new("gcn").with("task", "link_prediction").with("select_by", "val_mae");
         assert!(error(wrong.resolve()).contains("valid: val_auc, val_ap, val_loss"));
         // No epochs only where parameters are loaded.

@@ -56,6 +56,9 @@ pub struct TrainOptions {
     pub decoder: Decoder,
     /// The pooling of the nodes' outputs into a vector of their graph.
     pub pooling: Pooling,
+    /// The probability that an entry of that vector is dropped in training.
+    #[serde(default)]
+    pub head_dropout: f64,
     /// The graphs of a step; all if none.
     pub batch: Option<u32>,
     /// The training nodes of a step, which then runs on a sample of their neighbours; all, on the whole graph, if none.

@@ -172,46 +172,47 @@ impl Saved {
             })
             .flat_map(|(start, layout)| layout.blocks().iter().map(move |block| (start, block)))
             .collect();
-        let mismatch = |difference: String| SaveError::Mismatch {
-            saved: self.shapes(),
-            needed: shapes(model, blocks.iter().map(|(_, b)| (b.name.as_str(), b.rows.len(), b.columns.len()))),
-            difference,
-        };
         if self.model() != model {
-            return Err(mismatch(format!("{} is not {model}", self.model())));
+            return Err(SaveError::Model { saved: self.model().to_owned(), needed: model.to_owned() });
         }
         let mut parameters = vec![0.0; layouts.iter().map(|layout| layout.stored()).sum()];
+        let mut differences = Vec::new();
         for (start, block) in &blocks {
-            let found = self.matrices.iter().find(|(name, ..)| *name == block.name);
-            let (_, rows, matrix) = found.ok_or_else(|| mismatch(format!("{} is missing", block.name)))?;
+            let Some((_, rows, matrix)) = self.matrices.iter().find(|(name, ..)| *name == block.name) else {
+                differences.push(format!("{} is missing", block.name));
+                continue;
+            };
             let (saved, needed) = ((*rows, matrix.columns), (block.rows.len(), block.columns.len()));
             if saved != needed && saved.0 * saved.1 + needed.0 * needed.1 > 0 {
-                return Err(mismatch(format!(
+                differences.push(format!(
                     "{} is {} x {} there and {} x {} here",
                     block.name, saved.0, saved.1, needed.0, needed.1
-                )));
+                ));
+                continue;
             }
             for (at, value) in block.positions().zip(&matrix.values) {
                 parameters[start + at] = *value;
             }
         }
-        match self.matrices.iter().find(|(name, ..)| blocks.iter().all(|(_, block)| block.name != *name)) {
-            Some((name, ..)) => Err(mismatch(format!("{name} has no place here"))),
-            None => Ok(parameters),
+        let unknown = self.matrices.iter().filter(|(name, ..)| blocks.iter().all(|(_, block)| block.name != *name));
+        differences.extend(unknown.map(|(name, ..)| format!("{name} has no place here")));
+        match differences.len() {
+            0 => Ok(parameters),
+            _ => Err(SaveError::Mismatch { model: model.to_owned(), difference: first(&differences) }),
         }
-    }
-
-    fn shapes(&self) -> String {
-        shapes(self.model(), self.matrices.iter().map(|(name, rows, m)| (name.as_str(), *rows, m.columns)))
     }
 }
 
-/// `gcn (0.weight 34 x 64, ...)`.
-fn shapes<'a>(model: &str, matrices: impl Iterator<Item = (&'a str, usize, usize)>) -> String {
-    let mut matrices: Vec<String> =
-        matrices.map(|(name, rows, columns)| format!("{name} {rows} x {columns}")).collect();
-    matrices.sort();
-    format!("{model} ({})", matrices.join(", "))
+/// As many differences are named: a deep model may have hundreds.
+const NAMED: usize = 3;
+
+/// The first differences, and how many more there are.
+fn first(differences: &[String]) -> String {
+    let named = differences[..differences.len().min(NAMED)].join(", ");
+    match differences.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named}, and {more} more"),
+    }
 }
 
 /// A file name for a run: what it is, and a number that tells it from others.
@@ -296,15 +297,24 @@ mod tests {
     }
 
     #[test]
-    fn other_models_and_other_sizes_are_refused_with_both_shapes() {
+    fn other_models_and_other_sizes_are_refused_with_the_first_differences() {
         let (_, saved) = saved();
         let error = |model: &str, layouts: &[&Layout]| saved.parameters(model, layouts).unwrap_err().to_string();
         let [model, head] = layouts(5);
         let other = error("gat", &[&model, &head]);
-        assert!(other.contains("gcn (0.bias 1 x 5") && other.contains("needs gat (") && other.contains("is not gat"));
+        assert!(other.contains("those of gcn, but the job needs those of gat"), "{other}");
         let [wide, wide_head] = layouts(7);
         let size = error("gcn", &[&wide, &wide_head]);
-        assert!(size.contains("0.weight is 3 x 5 there and 3 x 7 here"), "{size}");
+        let all = "0.weight is 3 x 5 there and 3 x 7 here, 0.bias is 1 x 5 there and 1 x 7 here, head.weight is 5 x 2 there \
+                   and 7 x 2 here";
+        assert!(size.ends_with(&format!("those that the job needs: {all}")), "{size}");
+        let mut deep = wide.clone();
+        for layer in 1..=40 {
+            deep.push(format!("{layer}.bias"), Axis::exact(1), Axis::padded(1, 7), Initial::Zeros);
+        }
+        let many = error("gcn", &[&deep, &head]);
+        let first = "0.weight is 3 x 5 there and 3 x 7 here, 0.bias is 1 x 5 there and 1 x 7 here, 1.bias is missing";
+        assert!(many.ends_with(&format!("{first}, and 39 more")), "{many}");
         assert!(error("gcn", &[&model]).contains("head.weight has no place here"));
         let mut more = head.clone();
         more.push("head.bias".into(), Axis::exact(1), Axis::padded(1, 2), Initial::Zeros);

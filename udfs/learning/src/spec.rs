@@ -36,7 +36,7 @@ pub struct ModelSpec {
 pub(crate) const COMPLEXES: &str = "simplicial complexes";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 5] = ["embedding", "decoder", "pooling", "batch_nodes", "fanout"];
+const OF_GRAPHS: [&str; 6] = ["embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
 
 impl ModelSpec {
     /// Whether the model reads simplicial complexes; graphs otherwise.

@@ -149,7 +149,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 10] = [
+pub const SHARED_OPTIONS: [OptionSpec; 11] = [
     OptionSpec::choice(
         "schedule",
         Decay::Constant.name(),
@@ -187,6 +187,13 @@ pub const SHARED_OPTIONS: [OptionSpec; 10] = [
         Pooling::Mean.name(),
         Pooling::NAMES,
         "how a graph's nodes become one vector in graph tasks",
+    )
+    .of_tasks(GRAPHS),
+    OptionSpec::real(
+        "head_dropout",
+        0.0,
+        [0.0, 1.0],
+        "probability that an entry of a graph's pooled vector is dropped in training, before the linear layer that reads it",
     )
     .of_tasks(GRAPHS),
     OptionSpec::new(

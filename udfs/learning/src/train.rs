@@ -12,13 +12,14 @@ use crate::complexes::ComplexSet;
 use crate::data::GraphData;
 use crate::device::{Lease, Place, TensorBackend};
 use crate::edge_weights::EdgeWeights;
-use crate::error::{OptionError, TrainError};
+use crate::error::{OptionError, SaveError, TrainError};
 use crate::features::{self, Features};
 use crate::graph_set::{GraphSet, Targets};
 use crate::links::LinkSplit;
 use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, Metrics};
 use crate::network::{Block, Layout, Messages, Model, Problem};
+use crate::option_spec::Value;
 use crate::options::TrainOptions;
 use crate::random::key;
 use crate::registry;
@@ -179,7 +180,8 @@ impl<'a> Training<'a> {
             Items::Complexes(set, split) => {
                 let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
                 let model = Box::new(Batched::new(set, options, self.monitor, &mut reservation)?);
-                let setup = self.setup(model.layout(), &objective)?;
+                let setup = self.setup(model.layout(), &objective);
+                let setup = setup.map_err(|error| self.with_dimension(error, set, &objective))?;
                 let mut backend = CpuBackend::new(model, set.len(), &objective, setup, &mut reservation)?;
                 self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
             }
@@ -257,6 +259,29 @@ impl<'a> Training<'a> {
             }
         };
         Ok(Setup { options, pruned: self.pruned, monitor: self.monitor, parameters })
+    }
+
+    /// The error of parameters that do not fit, with the option `dimension` that makes them fit, if one does: they are those of
+    /// complexes of another dimension.
+    fn with_dimension(&self, error: TrainError, set: &ComplexSet, objective: &dyn Objective) -> TrainError {
+        let (model, difference) = match error {
+            TrainError::Saved(SaveError::Mismatch { model, difference }) => (model, difference),
+            other => return other,
+        };
+        let fits = |dimension: &usize| {
+            let mut options = self.options.clone();
+            options.hyperparameters.insert("dimension".into(), Value::Integer(*dimension as i64));
+            let Ok(mut reservation) = Reservation::new(self.monitor, 0) else { return false };
+            let Ok(other) = Batched::new(set, &options, self.monitor, &mut reservation) else { return false };
+            let layouts = [other.layout(), objective.head()];
+            self.start.is_some_and(|saved| saved.parameters(&options.model, &layouts).is_ok())
+        };
+        let top = set.dimension();
+        let remedy = (0..=top)
+            .rev()
+            .find(fits)
+            .map(|k| format!("; the collection has dimension {top}; dimension => {k} reads its {k}-skeleta"));
+        SaveError::Mismatch { model, difference: difference + &remedy.unwrap_or_default() }.into()
     }
 
     /// The loop over the epochs; `n` is the number of rows of the outputs.

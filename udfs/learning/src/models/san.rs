@@ -29,7 +29,13 @@ pub const SPEC: ModelSpec = ModelSpec {
         BATCH_OF_COMPLEXES,
         DIMENSION,
         SIGNED,
-        complexes::ACTIVATION,
+        OptionSpec::choice(
+            "activation",
+            "sigmoid",
+            complexes::ACTIVATIONS,
+            "what follows the sums of a layer. Hidden rows do not turn with the orientation of a simplex, not even with an odd \
+             one (tanh, identity): attention weighs rows by a softmax, whatever their orientation",
+        ),
         OptionSpec::integer("filters", 2, [1, 64], "J, the largest power of the attention matrices"),
         OptionSpec::integer(
             "harmonic_order",

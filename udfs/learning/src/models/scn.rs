@@ -6,7 +6,6 @@ use bonnet_graph::Reservation;
 
 use crate::complexes::LaplacianPart;
 use crate::error::{BuildError, OptionError};
-use crate::kernels::elementwise::Activation;
 use crate::network::Problem;
 use crate::option_spec::OF_COMPLEXES;
 use crate::program::complexes::{self, COMPLEX_TASKS};
@@ -22,7 +21,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: COMPLEX_TASKS,
     source: "Yang, Sala and Bogdan 2022, Efficient representation learning for higher-order data with simplicial complexes",
     defaults: OF_COMPLEXES,
-    own: &[BATCH_OF_COMPLEXES, DIMENSION, SIGNED],
+    own: &[BATCH_OF_COMPLEXES, DIMENSION, SIGNED, complexes::ACTIVATION],
     reach: None,
     build,
 };
@@ -35,7 +34,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         let why = "left out: every layer is as wide as the features";
         return Err(OptionError::invalid("hidden", options.hidden, why).into());
     }
-    let signed = complexes::signed(options)?;
+    let (signed, activation) = (complexes::signed(options)?, complexes::activation(options)?);
     let mut b = Builder::new(problem, reservation);
     let mut pooled = Vec::new();
     for k in 0..=batch.dimension() {
@@ -46,7 +45,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
             let h_in = b.dropout(h, options.dropout);
             let z = b.linear(h_in, format!("{l}.weight.{k}"), batch.features(k).width);
             let z = b.propagate(&operator, z);
-            h = b.activation(z, Activation::Sigmoid);
+            h = b.activation(z, activation);
         }
         pooled.push(complexes::sum(&mut b, batch, k, h)?);
     }

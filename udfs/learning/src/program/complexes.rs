@@ -15,11 +15,14 @@ use crate::options::TrainOptions;
 /// What can be learnt of complexes.
 pub(crate) const COMPLEX_TASKS: &[&str] = &[Task::GraphClassification.name(), Task::GraphRegression.name()];
 
+/// The values of [`ACTIVATION`].
+pub(crate) const ACTIVATIONS: &[&str] = &["sigmoid", "relu", "tanh", "identity"];
+
 /// What follows the sums of a layer.
 pub(crate) const ACTIVATION: OptionSpec = OptionSpec::choice(
     "activation",
     "sigmoid",
-    &["sigmoid", "relu", "tanh", "identity"],
+    ACTIVATIONS,
     "what follows the sums of a layer. With an odd one (tanh, identity) and features that change their sign with the \
      orientation of a simplex, so do the hidden rows",
 );

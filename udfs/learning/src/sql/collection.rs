@@ -8,7 +8,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Graph, Monitor};
-use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
+use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, sql_type, stopped};
 use datafusion::common::Result;
 
 use super::columns::{Classes, NO_FEATURES, classes, read_features};
@@ -260,7 +260,8 @@ fn number(graph_of: &[u32], key_of: &[Option<u32>], keys: &KeyIndex) -> Result<N
 pub(super) fn values(label: &ArrayRef, row_of: &[u32]) -> std::result::Result<Vec<Option<f64>>, String> {
     if !label.data_type().is_numeric() {
         let hint = if label.data_type().is_nested() { ": choose one of them in a view" } else { "" };
-        return Err(format!("labels are {}, but graph_regression needs one number each{hint}", label.data_type()));
+        let found = sql_type(label.data_type());
+        return Err(format!("labels are {found}, but graph_regression needs one number each{hint}"));
     }
     let numbers = cast(label, &DataType::Float64).map_err(|error| error.to_string())?;
     let numbers = numbers.as_primitive::<Float64Type>();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float32Type, Int64Type};
-use bonnet_sql::{KeyColumn, KeyIndex};
+use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 
 use crate::{Features, SparseRows};
 
@@ -42,7 +42,8 @@ pub(super) fn classes(
     let label = match label.data_type() {
         DataType::Boolean => cast(label, &DataType::Utf8).map_err(|error| error.to_string())?,
         data_type if KeyColumn::normal_type(data_type).is_none() => {
-            return Err(format!("labels are {data_type}, but {task} needs classes: integers or text"));
+            let found = sql_type(data_type);
+            return Err(format!("labels are {found}, but {task} needs classes: integers, text or booleans"));
         }
         _ => Arc::clone(label),
     };

@@ -7,7 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, RecordBatc
 use arrow::compute::{cast, concat_batches, filter_record_batch};
 use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type, SchemaRef};
 use bonnet_graph::{Graph, Monitor};
-use bonnet_sql::{KeyColumn, KeyIndex, Parameter, Run, execution_error, stopped, usage_error};
+use bonnet_sql::{KeyColumn, KeyIndex, Parameter, Run, execution_error, sql_type, stopped, usage_error};
 use bonnet_topology::{ChainComplex, FacesError, Facets};
 use datafusion::common::Result;
 
@@ -251,7 +251,7 @@ impl LoadedComplexes {
                 return Err(format!(
                     "features is {}, expected FLOAT[][], a row for each vertex in ascending order, or FLOAT[][][], such \
                      rows for each dimension",
-                    column.data_type()
+                    sql_type(column.data_type())
                 ));
             }
         };
@@ -349,7 +349,7 @@ struct Nested {
 impl Nested {
     fn new(column: &ArrayRef, name: &str, item: &DataType) -> Result<Self> {
         if depth(column.data_type()) != 2 {
-            let found = column.data_type();
+            let found = sql_type(column.data_type());
             return Err(execution_error(format!("complexes.{name} is {found}, expected a list of lists of numbers")));
         }
         let inner = DataType::List(Arc::new(Field::new("item", item.clone(), true)));

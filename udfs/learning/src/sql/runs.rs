@@ -10,7 +10,7 @@ use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array, new_null_arr
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{Binding, Call, Host, Run, execution_error, stopped, usage_error};
+use bonnet_sql::{Binding, Call, Host, Run, execution_error, stopped, usage_error, without_report_request};
 use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
 
@@ -212,7 +212,7 @@ fn text_of(error: &DataFusionError) -> String {
         DataFusionError::Context(_, inner) => text_of(inner),
         DataFusionError::External(inner) => inner.to_string(),
         DataFusionError::Shared(inner) => text_of(inner),
-        other => other.strip_backtrace(),
+        other => without_report_request(&other.strip_backtrace()).into_owned(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::regression::{figures as errors, squared_error};
 use super::{Embedding, Objective, Outputs, Step};
 use crate::graph_set::{GraphSet, Targets};
 use crate::kernels::dense::{self, Left, Then};
-use crate::kernels::elementwise::{Finish, column_sums};
+use crate::kernels::elementwise::{Activation, Finish, Gate, column_sums};
 use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::pooling::{pool, unpool};
 use crate::kernels::{RowSet, padded};
@@ -15,13 +15,17 @@ use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, ItemScores, Metrics};
 use crate::network::{Axis, Initial, Layout, zeros};
 use crate::options::TrainOptions;
-use crate::random::{Stream, key};
+use crate::random::{Dropout, Stream, key};
 use crate::split::{Part, Split};
 
 /// Tells the draw of the batches from other uses of the seed.
 const BATCHES: u64 = 8;
 
-/// `z_g = W' pool(outputs of the nodes of g) + b`, then softmax with negative log-likelihood, or the mean squared error.
+/// The same for the masks of the pooled outputs.
+const HEAD_DROPOUT: u64 = 16;
+
+/// `z_g = W' drop(pool(outputs of the nodes of g)) + b`, then softmax with negative log-likelihood, or the mean squared
+/// error.
 pub(crate) struct GraphObjective<'a> {
     set: &'a GraphSet,
     split: &'a Split,
@@ -34,6 +38,7 @@ pub(crate) struct GraphObjective<'a> {
     classes: Vec<u32>,
     weights: Vec<f32>,
     batches: Vec<Batch>,
+    epoch: u32,
     pooled: Vec<f32>,
     d_pooled: Vec<f32>,
     logits: Vec<f32>,
@@ -102,6 +107,7 @@ impl<'a> GraphObjective<'a> {
             labels,
             classes,
             batches,
+            epoch: 0,
             pooled: zeros(reservation, graphs * k)?,
             d_pooled: zeros(reservation, graphs * k)?,
             logits: zeros(reservation, graphs * stride)?,
@@ -116,13 +122,14 @@ impl<'a> GraphObjective<'a> {
     }
 }
 
-/// The outputs of some graphs.
+/// The outputs of some graphs, with a mask in training.
 #[expect(clippy::too_many_arguments, reason = "the operands of two products with their sizes")]
 fn read(
     set: &GraphSet,
     options: &TrainOptions,
     head: &Layout,
     graphs: &RowSet,
+    dropout: Option<Dropout>,
     outputs: Outputs<'_>,
     pooled: &mut [f32],
     logits: &mut [f32],
@@ -132,7 +139,8 @@ fn read(
     pool(options.pooling, graphs, &set.starts, outputs.nodes, k, pooled, monitor)?;
     let (weights, bias) = (&outputs.head[head.blocks()[0].range()], &outputs.head[head.blocks()[1].range()]);
     let finish = Finish { bias: Some(bias), ..Finish::NOTHING };
-    dense::product(graphs, Left::new(pooled, k), weights, stride, Then::Finish(finish), logits, monitor)
+    let left = Left { dropout, ..Left::new(pooled, k) };
+    dense::product(graphs, left, weights, stride, Then::Finish(finish), logits, monitor)
 }
 
 impl Objective for GraphObjective<'_> {
@@ -157,11 +165,18 @@ impl Objective for GraphObjective<'_> {
         graphs.iter().flat_map(|&g| self.set.starts[g as usize]..self.set.starts[g as usize + 1]).collect()
     }
 
+    fn begin(&mut self, epoch: u32) -> bool {
+        self.epoch = epoch;
+        epoch == 1
+    }
+
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
         let (k, stride) = self.widths();
+        let mask = key(&[self.options.seed, HEAD_DROPOUT, u64::from(self.epoch)]);
+        let dropout = Dropout::new(self.options.head_dropout, mask);
         let Self { set, options, head, pooled, d_pooled, logits, d_logits, partials, transposed, .. } = self;
         let Batch { graphs, nodes } = &self.batches[batch];
-        read(set, options, head, graphs, step.outputs, pooled, logits, monitor)?;
+        read(set, options, head, graphs, dropout, step.outputs, pooled, logits, monitor)?;
         let loss = match &set.targets {
             Targets::Classes(_, classes) => {
                 let (labels, weights) = (&self.classes, &self.weights);
@@ -172,9 +187,10 @@ impl Objective for GraphObjective<'_> {
         let (weights, bias) = (head.blocks()[0].range(), head.blocks()[1].range());
         column_sums(graphs, d_logits, stride, partials, &mut step.d_head[bias], monitor)?;
         let d_weights = &mut step.d_head[weights.clone()];
-        dense::transposed_product(graphs, Left::new(pooled, k), d_logits, stride, partials, d_weights, monitor)?;
-        let (left, head, then) =
-            (Left::new(d_logits, stride), &step.outputs.head[weights], Then::Finish(Finish::NOTHING));
+        let left = Left { dropout, ..Left::new(pooled, k) };
+        dense::transposed_product(graphs, left, d_logits, stride, partials, d_weights, monitor)?;
+        let then = Then::Gate(Gate { output: &pooled[..], activation: Activation::Identity, dropout });
+        let (left, head) = (Left::new(d_logits, stride), &step.outputs.head[weights]);
         dense::product_by_transposed(graphs, left, head, k, transposed, then, d_pooled, monitor)?;
         let (graph_of, starts) = (&self.graph_of, &set.starts);
         unpool(options.pooling, nodes, graph_of, starts, d_pooled, k, step.d_nodes, monitor)?;
@@ -196,7 +212,7 @@ impl Objective for GraphObjective<'_> {
         let (_, stride) = self.widths();
         let graphs = RowSet::new(self.set.n_graphs(), items.to_vec());
         let Self { set, options, head, pooled, logits, d_logits, .. } = self;
-        read(set, options, head, &graphs, outputs, pooled, logits, monitor)?;
+        read(set, options, head, &graphs, None, outputs, pooled, logits, monitor)?;
         match &set.targets {
             Targets::Classes(_, classes) => {
                 let loss = nll(&graphs, logits, stride, *classes, &self.classes, monitor)?;
@@ -213,7 +229,7 @@ impl Objective for GraphObjective<'_> {
     fn predictions(&mut self, outputs: Outputs<'_>, monitor: &dyn Monitor) -> Result<Matrix, Stopped> {
         let all = RowSet::all(self.set.n_graphs());
         let Self { set, options, head, pooled, logits, .. } = self;
-        read(set, options, head, &all, outputs, pooled, logits, monitor)?;
+        read(set, options, head, &all, None, outputs, pooled, logits, monitor)?;
         Ok(Matrix::unpadded(&self.logits, all.len(), Axis::padded(1, self.n_outputs)))
     }
 

@@ -5,7 +5,9 @@ use super::gradients::check_directions;
 use super::literal::{Matrix, map, matrix, plus, times};
 use super::*;
 use bonnet_topology::{ChainComplex, Facets};
+use serde_json::json;
 
+use crate::Saved;
 use crate::complexes::{ComplexBatch, ComplexSet, Complexes, LaplacianPart, widths};
 use crate::graph_set::Targets;
 
@@ -359,15 +361,25 @@ fn san_attends_edges_with_a_common_vertex_or_triangle_and_filters_harmonics() {
     });
 }
 
-/// The same complexes with other numbers of the vertices: number v becomes `7 v mod 11`.
-fn relabelled(facets: &[Vec<Vec<i64>>]) -> Vec<Vec<Vec<i64>>> {
-    let to = |v: &i64| 7 * v % 11;
+/// Other numbers of the vertices: some edges and triangles turn.
+fn mixed(v: i64) -> i64 {
+    7 * v % 11
+}
+
+/// All edges and triangles turn.
+fn reversed(v: i64) -> i64 {
+    10 - v
+}
+
+/// The same complexes with other numbers of the vertices.
+fn relabelled(facets: &[Vec<Vec<i64>>], to: fn(i64) -> i64) -> Vec<Vec<Vec<i64>>> {
+    let to = |v: &i64| to(*v);
     facets.iter().map(|facets| facets.iter().map(|facet| facet.iter().map(to).collect()).collect()).collect()
 }
 
 #[test]
 fn without_signs_outputs_do_not_depend_on_the_order_of_vertices_and_with_signs_they_do() {
-    let (first, second) = (set(&facets()), set(&relabelled(&facets())));
+    let (first, second) = (set(&facets()), set(&relabelled(&facets(), mixed)));
     for name in ["scn", "sccn", "sccnn", "san"] {
         for signed in ["true", "false"] {
             let job = Job::new(name).with("task", "graph_classification").with("features", "connectivity");
@@ -385,7 +397,7 @@ fn without_signs_outputs_do_not_depend_on_the_order_of_vertices_and_with_signs_t
 
 #[test]
 fn cellmp_dect_and_ct_without_codes_do_not_depend_on_the_order_of_vertices() {
-    let (first, second) = (set(&facets()), set(&relabelled(&facets())));
+    let (first, second) = (set(&facets()), set(&relabelled(&facets(), mixed)));
     let job = |name: &str| Job::new(name).with("task", "graph_classification").with("features", "connectivity");
     for job in [job("cellmp"), job("dect").with("radius", 7.0).with("scale", 3.0), job("ct").with("codes", 0)] {
         let options = job.resolve().unwrap();
@@ -415,10 +427,9 @@ fn the_euler_characteristic_is_the_transform_at_great_heights() {
 }
 
 /// Where each simplex of a dimension is after a relabelling, and the sign of its new orientation.
-fn moved(complex: &ChainComplex, other: &ChainComplex, k: usize) -> Vec<(usize, f64)> {
+fn moved(complex: &ChainComplex, other: &ChainComplex, to: fn(i64) -> i64, k: usize) -> Vec<(usize, f64)> {
     // Vertices are numbered by the order of their keys.
-    let keys: Vec<i64> = (0..complex.n_faces(0) as i64).collect();
-    let new: Vec<i64> = keys.iter().map(|v| 7 * v % 11).collect();
+    let new: Vec<i64> = (0..complex.n_faces(0) as i64).map(to).collect();
     let rank = |v: u32| new.iter().filter(|&&key| key < new[v as usize]).count() as u32;
     let rows: Vec<&[u32]> = other.vertices(k).chunks(k + 1).collect();
     complex
@@ -437,11 +448,11 @@ fn moved(complex: &ChainComplex, other: &ChainComplex, k: usize) -> Vec<(usize, 
 
 #[test]
 fn laplacians_are_conjugated_by_the_flips_of_a_relabelling() {
-    for (facets, others) in facets().into_iter().zip(relabelled(&facets())) {
+    for (facets, others) in facets().into_iter().zip(relabelled(&facets(), mixed)) {
         let (complex, other) = (chain(&facets), chain(&others));
         for k in 0..=2 {
             let (a, b) = (hodge(&complex, k, LaplacianPart::Both, true), hodge(&other, k, LaplacianPart::Both, true));
-            let to = moved(&complex, &other, k);
+            let to = moved(&complex, &other, mixed, k);
             for (r, &(row, flip)) in to.iter().enumerate() {
                 for (c, &(column, other_flip)) in to.iter().enumerate() {
                     assert_eq!(a[r][c], flip * other_flip * b[row][column]);
@@ -451,41 +462,107 @@ fn laplacians_are_conjugated_by_the_flips_of_a_relabelling() {
     }
 }
 
+/// Random features of one column of a complex, and those of the same complex after a relabelling.
+fn turned(complex: &ChainComplex, other: &ChainComplex, to: fn(i64) -> i64) -> [Vec<Vec<f32>>; 2] {
+    let mut stream = Stream::new(4);
+    let (mut rows, mut turned) = (Vec::new(), Vec::new());
+    for k in 0..=2 {
+        let values: Vec<f32> = (0..complex.n_faces(k)).map(|_| stream.normal() as f32).collect();
+        let mut image = vec![0.0; values.len()];
+        for (value, (at, flip)) in values.iter().zip(moved(complex, other, to, k)) {
+            image[at] = *value * flip as f32;
+        }
+        rows.push(values);
+        turned.push(image);
+    }
+    [rows, turned]
+}
+
+fn with_features(facets: &[Vec<i64>], rows: Vec<Vec<f32>>) -> ComplexSet {
+    set(&[facets.to_vec()]).with_features(vec![rows]).unwrap()
+}
+
 #[test]
 fn signed_messages_with_odd_activations_turn_with_the_orientation() {
-    // Vertices have one orientation: with the read-out of the others at 0, outputs are functions of their rows alone.
-    let options = |activation: &str| {
-        let job = Job::new("sccn").with("task", "graph_classification").with("features", "given").with("hidden", 4);
+    let options = |model: &str, activation: &str| {
+        let job = Job::new(model).with("task", "graph_classification").with("features", "given");
+        let job = if model == "scn" { job } else { job.with("hidden", 4) };
         job.with("activation", activation).resolve().unwrap()
     };
-    for (facets, others) in facets().into_iter().zip(relabelled(&facets())) {
-        let plain = |facets: &Vec<Vec<i64>>| set(std::slice::from_ref(facets));
-        let (first, second) = (plain(&facets), plain(&others));
-        let (complex, other) = (chain(&facets), chain(&others));
-        let mut stream = Stream::new(4);
-        let (mut rows, mut turned) = (Vec::new(), Vec::new());
-        for k in 0..=2 {
-            let values: Vec<f32> = (0..complex.n_faces(k)).map(|_| stream.normal() as f32).collect();
-            let mut image = vec![0.0; values.len()];
-            for (value, (at, flip)) in values.iter().zip(moved(&complex, &other, k)) {
-                image[at] = *value * flip as f32;
+    // With the read-out of the other dimensions at 0, outputs are sums of the rows of one. Vertices have one orientation,
+    // whatever comes from edges that turn; of edges that all turn the sum changes its sign. The vertices of SCN hear nothing
+    // of edges.
+    let cases = [("sccn", 0), ("sccn", 1), ("sccnn", 0), ("sccnn", 1), ("scn", 1)];
+    for (model, read) in cases {
+        let to: fn(i64) -> i64 = if read == 0 { mixed } else { reversed };
+        let sign = if read == 0 { 1.0 } else { -1.0 };
+        for (facets, others) in facets().into_iter().zip(relabelled(&facets(), to)) {
+            let [rows, turned] = turned(&chain(&facets), &chain(&others), to);
+            let (first, second) = (with_features(&facets, rows), with_features(&others, turned));
+            for (activation, odd) in [("tanh", true), ("identity", true), ("sigmoid", false)] {
+                let options = options(model, activation);
+                let bench = bench(&first, &options);
+                let mut parameters = parameters(&bench);
+                let kept = format!("read_out.{read}.weight");
+                for block in bench.model.layout().blocks() {
+                    if block.name.starts_with("read_out") && block.name != kept {
+                        block.positions().for_each(|at| parameters[at] = 0.0);
+                    }
+                }
+                let (a, b) = (outputs(&first, &options, &parameters), outputs(&second, &options, &parameters));
+                let within = if odd { 1e-3 } else { 1e-4 };
+                let same = a[0].iter().zip(&b[0]).all(|(a, b)| (a - sign * b).abs() <= within * (1.0 + a.abs()));
+                assert!(same == odd, "{model}, dimension {read}, {activation}: {a:?} {b:?}");
             }
-            rows.push(values);
-            turned.push(image);
         }
-        let (first, second) = (first.with_features(vec![rows]).unwrap(), second.with_features(vec![turned]).unwrap());
-        for (activation, odd) in [("tanh", true), ("identity", true), ("sigmoid", false)] {
-            let options = options(activation);
-            let bench = bench(&first, &options);
+    }
+}
+
+#[test]
+fn attention_of_san_does_not_turn_with_the_orientation() {
+    // A softmax over the unsigned pattern: its scores are those of other rows once edges turn, its weights are positive all
+    // the same. Where all scores are 0 what is left is linear, and the outputs of turned edges are opposite.
+    let job = Job::new("san").with("task", "graph_classification").with("features", "given").with("hidden", 4);
+    let options = job.with("activation", "identity").resolve().unwrap();
+    for (facets, others) in facets().into_iter().zip(relabelled(&facets(), reversed)) {
+        let [rows, turned] = turned(&chain(&facets), &chain(&others), reversed);
+        let (first, second) = (with_features(&facets, rows), with_features(&others, turned));
+        let bench = bench(&first, &options);
+        for scored in [true, false] {
             let mut parameters = parameters(&bench);
             for block in bench.model.layout().blocks() {
-                if ["read_out.1.weight", "read_out.2.weight"].contains(&&*block.name) {
+                if block.name == "read_out.0.bias" || !scored && block.name.ends_with("attention") {
                     block.positions().for_each(|at| parameters[at] = 0.0);
                 }
             }
             let (a, b) = (outputs(&first, &options, &parameters), outputs(&second, &options, &parameters));
-            let same = a[0].iter().zip(&b[0]).all(|(a, b)| (a - b).abs() <= 1e-4 * (1.0 + a.abs()));
-            assert!(same == odd, "{activation}: {a:?} {b:?}");
+            let opposite = a[0].iter().zip(&b[0]).all(|(a, b)| (a + b).abs() <= 1e-3 * (1.0 + a.abs()));
+            assert!(opposite != scored, "scored: {scored}: {a:?} {b:?}");
         }
+    }
+}
+
+#[test]
+fn parameters_of_another_dimension_are_refused_with_the_option_that_takes_them() {
+    let sphere: Vec<Vec<i64>> = (0..5).map(|without| (0..5).filter(|v| *v != without).collect()).collect();
+    let (surfaces, manifolds) = (set(&facets()), set(&[sphere.clone(), sphere]));
+    let run = |set: &ComplexSet, job: &Job, start: Option<&Saved>| {
+        let last = set.len() as u32 - 1;
+        let split = Split { train: (0..last).collect(), val: vec![], test: vec![last] };
+        let options = job.resolve().unwrap();
+        crate::train(Place::Cpu, Items::Complexes(set, &split), start, &options, &Unmonitored, &mut |_| {})
+    };
+    for name in ["sccn", "cellmp"] {
+        let job = Job::new(name).with("task", "graph_classification").with("features", "connectivity");
+        let job = job.with("hidden", 5).with("layers", 1).with("epochs", 1);
+        let weights = run(&surfaces, &job, None).unwrap().weights;
+        let saved = Saved::new(&weights, json!({"options": {"model": name}}));
+        let error = run(&manifolds, &job, Some(&saved)).unwrap_err().to_string();
+        let remedy = "more; the collection has dimension 3; dimension => 2 reads its 2-skeleta";
+        assert!(error.ends_with(remedy) && error.len() < 400, "{error}");
+        assert!(run(&manifolds, &job.clone().with("dimension", 2), Some(&saved)).is_ok(), "{name}");
+        // No dimension mends another width.
+        let error = run(&manifolds, &job.with("hidden", 6), Some(&saved)).unwrap_err().to_string();
+        assert!(error.ends_with("more"), "{error}");
     }
 }

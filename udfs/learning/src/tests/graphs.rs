@@ -1,6 +1,8 @@
+use serde_json::json;
+
 use super::objectives::many;
 use super::*;
-use crate::{GraphSet, Items, Outcome, Part, Status, Targets, train};
+use crate::{GraphSet, Items, Outcome, Part, Saved, Status, Targets, train};
 
 fn job(task: &str, model: &str) -> Job {
     Job::new(model).with("task", task).with("epochs", 150).with("hidden", 16)
@@ -70,6 +72,37 @@ fn the_mean_degree_is_learnt() {
     assert!((outcome.test.mae.unwrap() - mean(&f64::abs)).abs() < 1e-12);
     assert!(outcome.test.mse < Some(0.2), "{:?}", outcome.test);
     assert_eq!((outcome.test.accuracy, outcome.logits.columns), (None, 1));
+}
+
+#[test]
+fn dropout_before_the_last_layer_is_of_training_alone() {
+    let set = kinds(false);
+    let split = set.split("stratified:60/20/20".parse().unwrap(), 1).unwrap();
+    let dropping = |p: f64| {
+        let job = job("graph_classification", "gcn").with("features", "degree").with("dropout", 0.0);
+        job.with("epochs", 20).with("head_dropout", p)
+    };
+    let (none, half) = (run(&set, &split, &dropping(0.0)), run(&set, &split, &dropping(0.5)));
+    assert!(none.weights != half.weights && half == run(&set, &split, &dropping(0.5)));
+    let saved = Saved::new(&half.weights, json!({"options": {"model": "gcn"}}));
+    let resumed = |p: f64, epochs: i64| {
+        let options = dropping(p).with("epochs", epochs).with("load", "file").resolve().unwrap();
+        let mut losses = Vec::new();
+        let mut observe = |record: &EpochRecord| losses.push(record.train_loss);
+        let items = Items::Graphs(&set, &split);
+        let outcome = train(Place::Cpu, items, Some(&saved), &options, &Unmonitored, &mut observe).unwrap();
+        (outcome.logits, losses)
+    };
+    let (logits, _) = resumed(0.5, 0);
+    assert!(logits == half.logits && logits == resumed(0.0, 0).0);
+    // A step without a mask has the loss of these outputs, one with a mask another.
+    let loss = |&g: &u32| {
+        let row = logits.row(g as usize);
+        row.iter().map(|z| f64::from(*z).exp()).sum::<f64>().ln() - f64::from(row[g as usize % 3])
+    };
+    let expected = split.train.iter().map(loss).sum::<f64>() / split.train.len() as f64;
+    let (plain, masked) = (resumed(0.0, 1).1[0], resumed(0.5, 1).1[0]);
+    assert!((plain - expected).abs() < 1e-5 && (masked - expected).abs() > 1e-3, "{plain} {masked} {expected}");
 }
 
 #[test]

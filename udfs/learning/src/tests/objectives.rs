@@ -116,9 +116,12 @@ fn the_gradient_of_every_task_agrees_with_finite_differences() {
 
         let classes = many(|n| Targets::Classes((0..n).map(|g| Some(g as u32 % 3)).collect(), 3));
         let values = many(|n| Targets::Values((0..n).map(|g| Some(g as f64 / 10.0)).collect()));
-        for (set, task, pooling) in [(&classes, "graph_classification", "mean"), (&values, "graph_regression", "sum")] {
-            let pooling = ("pooling", Value::Text(pooling.into()));
-            let graphs = options(task, &[pooling, ("batch", Value::Integer(7)), ("embedding", Value::Integer(9))]);
+        for (set, task, pooling, dropped) in
+            [(&classes, "graph_classification", "mean", 0.0), (&values, "graph_regression", "sum", 0.4)]
+        {
+            let more = [("pooling", Value::Text(pooling.into())), ("head_dropout", Value::Real(dropped))];
+            let sizes = [("batch", Value::Integer(7)), ("embedding", Value::Integer(9))];
+            let graphs = options(task, &[more, sizes].concat());
             let parts = set.split("random:60/20/20".parse().unwrap(), 1).unwrap();
             let mut objective = GraphObjective::new(set, &parts, &graphs, &mut reservation).unwrap();
             check(&format!("{name}, {task}"), &set.graph, &set.features, &graphs, &mut objective);

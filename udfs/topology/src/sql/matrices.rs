@@ -12,7 +12,7 @@ use datafusion::common::Result;
 use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
 use super::dimensions::{dimension, dimension_parameter, value_parameter, word, word_parameter};
 use super::structs::{struct_type, structs};
-use crate::{ChainComplex, Signs, SparseMatrix};
+use crate::{BoundaryEntry, ChainComplex, Signs, SparseMatrix};
 
 const MATRIX: [&str; 3] = ["row_index", "column_index", "value"];
 const ADJACENCY: [&str; 3] = ["row_index", "column_index", "shared"];
@@ -22,12 +22,13 @@ const PARTS: [&str; 3] = ["both", "down", "up"];
 /// The registration of `boundary_matrix`.
 pub fn boundary_matrix() -> Function {
     Function::new("boundary_matrix", Body::Scalar(Arc::new(BoundaryMatrix)))
-        .parameters([facets_parameter(), dimension_parameter()])
+        .parameters([facets_parameter(), dimension_parameter(), signed_parameter()])
         .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
         .description(
             "The boundary map from dimension dim to dim - 1 as a sparse matrix: the entries other than 0, each 1 or -1. \
-             Column j is the boundary of faces(facets, dim)[j], row i belongs to faces(facets, dim - 1)[i]. Empty for \
-             dimension 0 and above the complex's own. NULL for NULL.",
+             Column j is the boundary of faces(facets, dim)[j], row i belongs to faces(facets, dim - 1)[i]. Without signs \
+             each is 1, and says which face belongs to which. Empty for dimension 0 and above the complex's own. NULL for \
+             NULL.",
         )
         .example(
             "SELECT row_index, column_index, value FROM flatten((SELECT boundary_matrix([[1,2,3]], 2) AS entries), entries)",
@@ -38,7 +39,7 @@ pub fn boundary_matrix() -> Function {
 /// The registration of `coboundary_matrix`.
 pub fn coboundary_matrix() -> Function {
     Function::new("coboundary_matrix", Body::Scalar(Arc::new(OfComplex(Matrix::Coboundary))))
-        .parameters([facets_parameter(), dimension_parameter()])
+        .parameters([facets_parameter(), dimension_parameter(), signed_parameter()])
         .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
         .description(
             "The coboundary map from dimension dim to dim + 1 as a sparse matrix: the transpose of boundary_matrix of \
@@ -59,8 +60,7 @@ pub fn hodge_laplacian() -> Function {
             facets_parameter(),
             dimension_parameter(),
             word_parameter("part", "both", "'down' for B_k^T B_k, 'up' for B_k+1 B_k+1^T, 'both' for their sum."),
-            value_parameter("signed", DataType::Boolean, "Whether boundaries have signs; false takes absolute values.")
-                .or(OptionValue::Boolean(true)),
+            signed_parameter(),
         ])
         .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
         .description(
@@ -113,6 +113,23 @@ fn via_parameter() -> Parameter {
     word_parameter("via", "upper", "'upper' for what is one dimension above, 'lower' for what is one below.")
 }
 
+fn signed_parameter() -> Parameter {
+    value_parameter("signed", DataType::Boolean, "Whether boundaries have signs; false takes absolute values.")
+        .or(OptionValue::Boolean(true))
+}
+
+/// What a row says of signs; `None` for NULL.
+fn signs(column: &ArrayRef, row: usize) -> Option<Signs> {
+    let signed = column.as_boolean();
+    let signs = if signed.value(row) { Signs::Signed } else { Signs::Unsigned };
+    signed.is_valid(row).then_some(signs)
+}
+
+/// An entry of a boundary matrix, or its absolute value.
+fn of_signs(value: i64, signs: Signs) -> i64 {
+    if signs == Signs::Signed { value } else { value.abs() }
+}
+
 #[derive(Debug)]
 struct BoundaryMatrix;
 
@@ -126,17 +143,16 @@ impl ScalarFunction for BoundaryMatrix {
         let facets = FacetsColumn::new(name, &columns[0])?;
         let blocks = facets.for_each(monitor, |entries: &mut Lists<[i64; 3]>, complex, _, row| {
             let dimension = dimension(name, &columns[1], row)?;
-            let matrix = match (complex, dimension) {
-                (Some(complex), Some(dimension)) => Some(
-                    crate::boundary_matrix(complex, dimension, monitor)
-                        .map_err(|error| facets.kernel_fault(row, error))?,
-                ),
-                _ => None,
+            let (Some(complex), Some(dimension), Some(signs)) = (complex, dimension, signs(&columns[2], row)) else {
+                entries.end_row(false);
+                return Ok(());
             };
-            let valid = matrix.is_some();
-            let matrix = matrix.into_iter().flatten();
-            entries.values.extend(matrix.map(|entry| [entry.row as i64 + 1, entry.column as i64 + 1, entry.value]));
-            entries.end_row(valid);
+            let matrix = crate::boundary_matrix(complex, dimension, monitor);
+            let matrix = matrix.map_err(|error| facets.kernel_fault(row, error))?;
+            let entry =
+                |entry: &BoundaryEntry| [entry.row as i64 + 1, entry.column as i64 + 1, of_signs(entry.value, signs)];
+            entries.values.extend(matrix.iter().map(entry));
+            entries.end_row(true);
             Ok(())
         })?;
         structs(&blocks, MATRIX, name)
@@ -167,13 +183,11 @@ impl Matrix {
     /// The operator that a row's options choose; `None` where one is NULL.
     fn choice(self, columns: &[ArrayRef], row: usize) -> Result<Option<(usize, Signs)>> {
         Ok(match self {
-            Self::Coboundary => Some((0, Signs::Signed)),
+            Self::Coboundary => signs(&columns[2], row).map(|signs| (0, signs)),
             Self::Adjacency => word(self.name(), "via", &VIA, &columns[2], row)?.map(|via| (via, Signs::Signed)),
             Self::HodgeLaplacian => {
-                let signed = columns[3].as_boolean();
                 let part = word(self.name(), "part", &PARTS, &columns[2], row)?;
-                let signs = if signed.value(row) { Signs::Signed } else { Signs::Unsigned };
-                part.filter(|_| signed.is_valid(row)).map(|part| (part, signs))
+                part.zip(signs(&columns[3], row))
             }
         })
     }
@@ -188,7 +202,9 @@ impl Matrix {
         into: &mut Vec<[i64; 3]>,
     ) -> std::result::Result<(), Stopped> {
         match (self, choice) {
-            (Self::Coboundary, _) => add(&complex.coboundary(dimension), i64::from, into),
+            (Self::Coboundary, _) => {
+                add(&complex.coboundary(dimension), |value| of_signs(value.into(), signs), into);
+            }
             (Self::Adjacency, 0) => add(&complex.upper_adjacency(dimension, monitor)?, shared, into),
             (Self::Adjacency, _) => add(&complex.lower_adjacency(dimension, monitor)?, shared, into),
             (Self::HodgeLaplacian, 0) => add(&complex.hodge_laplacian(dimension, signs, monitor)?, whole, into),
