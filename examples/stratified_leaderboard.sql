@@ -87,7 +87,7 @@ ORDER BY graph, model, seed;
 \echo Runs: a run that fails is a row with its status, and stops no other.
 SELECT status, count(*) AS runs, min(epochs_run) AS epochs FROM runs GROUP BY status;
 
--- \plot heatmap name graph value unpivot=mlp,gcn,graphsage,gat title='Test accuracy'
+-- \plot heatmap name graph value unpivot=mlp,gcn,graphsage,gat,hgcn,qgcn title='Test accuracy'
 \echo Test accuracy on each graph, the mean over five seeds.
 SELECT * FROM (
     SELECT regime, graph, round(edge_homophily, 2) AS homophily, model, test_accuracy

@@ -163,6 +163,11 @@ fn a_million_points_are_counted_in_squares() {
     assert_eq!(drawn.notes, ["1000000 rows: each square is coloured by how many lie in it."]);
     let line = picture(&table, "lines x y");
     assert!(line.svg.len() < 200_000, "{}", line.svg.len());
+    let landscape = picture(&table, "landscape x y");
+    assert!(landscape.svg.len() < 400_000, "{}", landscape.svg.len());
+    let error = draw(&table, &Request::parse("landscape x y y").unwrap()).unwrap_err();
+    assert!(matches!(error, PictureError::TooMany { kind: Kind::Landscape, found: 1000, most: 500, .. }), "{error}");
+    assert_eq!(landscape.notes, ["1000000 rows: of each pixel a line shows the least and the most."]);
 }
 
 #[test]
@@ -173,6 +178,13 @@ fn too_many_marks_are_refused_with_what_to_do() {
     let error = draw(&table, &Request::parse("bars").unwrap()).unwrap_err();
     assert!(matches!(error, PictureError::TooMany { kind: Kind::Bars, found: 600, most: 500, .. }));
     assert!(error.to_string().contains("LIMIT"), "{error}");
+    let rows =
+        |n: i32| Table { columns: vec![numbers("x", (0..n).map(f64::from)), numbers("y", (0..n).map(f64::from))] };
+    let points = Request::parse("points").unwrap();
+    assert!(vega_lite(&rows(20_000), &points).is_ok());
+    let error = vega_lite(&rows(20_001), &points).unwrap_err();
+    assert!(matches!(error, PictureError::TooMany { kind: Kind::Points, found: 20_001, most: 20_000, .. }));
+    assert!(error.to_string().contains("take svg"), "{error}");
     let error = draw(&ranks(), &Request::parse("bars model accuracy").unwrap());
     // The other text tells them apart.
     assert!(error.is_ok());

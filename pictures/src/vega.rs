@@ -12,17 +12,25 @@ use crate::unpivot::unpivoted;
 /// The specification that a document of this version names.
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
 
-/// The chart that [`draw`](crate::draw) would draw, as JSON for viewers that have Vega-Lite 6. It holds the rows, NULL and
-/// numbers that JSON lacks as null.
+/// The most rows of a specification: viewers draw a mark for each, and read them all before.
+const MOST_ROWS: usize = 20_000;
+
+/// The chart that [`draw`](crate::draw) would draw, as JSON for viewers that have Vega-Lite 6. It holds the rows, at most
+/// 20,000 of them, NULL and numbers that JSON lacks as null.
 ///
 /// # Errors
-/// As [`draw`](crate::draw), but for what is only found while drawing.
+/// As [`draw`](crate::draw), but for what is only found while drawing; and for more rows.
 pub fn vega_lite(table: &Table, request: &Request) -> Result<String, PictureError> {
     let table = &*unpivoted(table, request)?;
     let plan = plan(table, request)?;
     if matches!(plan.kind, Kind::CriticalDifference | Kind::Graph | Kind::Surface) {
         let what = "Vega-Lite has no such chart; take svg or html".to_owned();
         return Err(PictureError::Rows { kind: plan.kind, what });
+    }
+    if table.rows() > MOST_ROWS {
+        let advice = "aggregate or sample them, or take svg, which puts together what lies together";
+        let (kind, found) = (plan.kind, table.rows());
+        return Err(PictureError::TooMany { kind, found, what: "rows", most: MOST_ROWS, advice });
     }
     let mut spec = Map::new();
     spec.insert("$schema".to_owned(), json!(SCHEMA));

@@ -11,7 +11,7 @@ use crate::scale::Scale;
 const MOST_POINTS: usize = 1000;
 
 /// A line of more rows shows the least and the most of each pixel.
-const MOST_CORNERS: usize = 4000;
+pub(super) const MOST_CORNERS: usize = 4000;
 
 pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let (Some(x), Some(y)) = (plan.x, plan.y) else { unreachable!("lines have x and y") };
@@ -31,7 +31,7 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
         places.sort_by(|&a, &b| x_of(a).total_cmp(&x_of(b)).then(a.cmp(&b)));
     }
     if series.iter().any(|places| places.len() > MOST_CORNERS) {
-        notes.push(format!("{} rows: of each pixel a line shows the least and the most.", rows.len()));
+        notes.push(thinned(rows.len()));
     }
 
     let mut layout = chart(plan, x_scale, scale_of(y, &rows));
@@ -41,7 +41,7 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let mut canvas = layout.canvas();
     for (group, places) in series.iter().enumerate() {
         let points: Vec<(f64, f64)> = places.iter().map(|&i| canvas.at(x_of(i), ys[rows[i]])).collect();
-        let points = if points.len() > MOST_CORNERS { extremes(&points) } else { points };
+        let points = thin(points);
         let look = format!("stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"", palette::group(group));
         canvas.svg.polyline(&points, &look);
     }
@@ -57,6 +57,16 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
         }
     }
     Ok(finish(plan, canvas, notes))
+}
+
+/// What a picture says whose lines are thinned.
+pub(super) fn thinned(rows: usize) -> String {
+    format!("{rows} rows: of each pixel a line shows the least and the most.")
+}
+
+/// The corners of a line, in the order of x; of many the extremes of each pixel.
+pub(super) fn thin(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if points.len() > MOST_CORNERS { extremes(&points) } else { points }
 }
 
 /// The first, least, most and last of the points that share a pixel along x; the points come in the order of x.

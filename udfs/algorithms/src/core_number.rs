@@ -2,6 +2,8 @@
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
+use crate::steps::Steps;
+
 /// Nodes between two looks at the monitor.
 const TOGETHER: usize = 1 << 14;
 
@@ -21,6 +23,7 @@ pub fn core_number(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, Sto
     let mut left: Vec<u32> = (0..n as u32).collect();
     let mut out: Vec<u32> = Vec::new();
     let mut visits = 0usize;
+    let mut steps = Steps::new(monitor, n);
     while let Some(k) = left.iter().map(|&v| degree[v as usize]).min() {
         // A node that is out keeps the degree k: those left have more.
         out.extend(left.iter().filter(|&&v| degree[v as usize] == k));
@@ -28,6 +31,7 @@ pub fn core_number(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, Sto
             visits += 1;
             if visits.is_multiple_of(TOGETHER) {
                 monitor.check()?;
+                steps.reach(visits);
             }
             for &u in graph.neighbors(v) {
                 let d = &mut degree[u as usize];

@@ -4,6 +4,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::Network;
 use crate::searches::{LANES, Lanes, Search, Searches};
+use crate::steps::Steps;
 
 /// The largest distance between two nodes that a path joins; 0 where no path does.
 ///
@@ -12,7 +13,7 @@ use crate::searches::{LANES, Lanes, Search, Searches};
 /// long path, those from its middle and from the 511 nodes of largest degree bound the rest, and the nodes whose bound is
 /// above what was found are searched from, the highest first (as iFUB of Crescenzi et al. 2013 does), all 512 at a time. A few
 /// batches where the graph has hubs or is long; O(n m / 512) words for each level at worst, which is what a directed graph
-/// always takes. 216 n bytes.
+/// always takes. 216 n bytes. Ours: of petgraph there are only all distances (`floyd_warshall`, `johnson`), n^2 of them.
 ///
 /// # Errors
 /// If the monitor stops it.
@@ -25,6 +26,8 @@ pub fn diameter(network: Network<'_>, monitor: &dyn Monitor) -> Result<u32, Stop
     let mut done = vec![false; n];
     let mut search = Search::new(n);
     let mut bounds = Bounds { of_node: vec![u32::MAX; n], searches: None };
+    // A node is done with once it is known to be no further from another than what was found.
+    let mut steps = Steps::new(monitor, n);
     let mut largest = 0;
     for start in 0..n as u32 {
         if done[start as usize] || network.out.degree(start) == 0 {
@@ -34,10 +37,12 @@ pub fn diameter(network: Network<'_>, monitor: &dyn Monitor) -> Result<u32, Stop
         search.run(network, start);
         let piece = search.order.clone();
         piece.iter().for_each(|&v| done[v as usize] = true);
+        let after = steps.done() + piece.len();
         // A piece is at most a path.
         if piece.len() as u32 - 1 > largest {
-            largest = of_piece(network, piece, &mut search, &mut bounds, largest, monitor)?;
+            largest = of_piece(network, piece, &mut search, &mut bounds, largest, (monitor, &mut steps))?;
         }
+        steps.reach(after);
     }
     Ok(largest)
 }
@@ -49,8 +54,9 @@ fn of_piece<'a>(
     search: &mut Search,
     bounds: &mut Bounds<'a>,
     known: u32,
-    monitor: &dyn Monitor,
+    (monitor, steps): (&dyn Monitor, &mut Steps<'_>),
 ) -> Result<u32, Stopped> {
+    let after = steps.done() + piece.len();
     piece.sort_by_key(|&v| std::cmp::Reverse(network.out.degree(v)));
     let mut lower = known;
     let mut middle = piece[0];
@@ -77,6 +83,7 @@ fn of_piece<'a>(
     }
     loop {
         rest.retain(|&v| bounds.of_node[v as usize] > lower);
+        steps.reach(after - rest.len());
         if rest.is_empty() {
             return Ok(lower);
         }

@@ -1,4 +1,7 @@
 //! Figures of the distances between all nodes: closeness, harmonic centrality, eccentricity, effective diameter.
+//!
+//! By searches of ours: petgraph's `floyd_warshall` and `johnson` hold n^2 distances, and its `dijkstra` from every node a hash
+//! map each time.
 
 use bonnet_graph::random::shuffle;
 use bonnet_graph::{Monitor, Reservation, Stopped};
@@ -40,7 +43,6 @@ fn inward(network: Network<'_>, reciprocals: bool, monitor: &dyn Monitor) -> Res
     let batches = n.div_ceil(LANES);
     let threads = rayon::current_num_threads().min(batches.max(1));
     let _room = Reservation::new(monitor, threads * (Searches::bytes(n) + 36 * n))?;
-    monitor.expect(batches as u64);
     let state = || (Searches::new(network), Inward::new(n, reciprocals), Ok(0));
     let parts = shared(batches, 1, monitor, state, |(searches, sums, outcome), batches| {
         for batch in batches {
@@ -57,7 +59,6 @@ fn inward(network: Network<'_>, reciprocals: bool, monitor: &dyn Monitor) -> Res
                     sums.reciprocals[v] += u128::from(count) * (ONE / u128::from(level));
                 }
             });
-            monitor.advance(1);
         }
     })?;
     let mut parts = parts.into_iter().map(|(_, sums, outcome)| outcome.map(|_| sums));

@@ -3,6 +3,7 @@
 use bonnet_graph::{Monitor, Reservation};
 use rayon::prelude::*;
 
+use crate::steps::{Steps, hundredths};
 use crate::{AlgorithmError, Network};
 
 /// Nodes that a thread takes at a time, and whose changes are summed together.
@@ -94,6 +95,7 @@ pub fn eigenvector_centrality(
     let _room = Reservation::new(monitor, 16 * n)?;
     let mut values = vec![(n as f64).sqrt().recip(); n];
     let mut next = vec![0.0; n];
+    let (mut steps, mut first) = (Steps::new(monitor, 100), None);
     for _ in 0..options.max_iterations {
         monitor.check()?;
         let (squares, _) = step(network, &values, &mut next, |v, pulled| values[v] + pulled);
@@ -107,9 +109,11 @@ pub fn eigenvector_centrality(
         };
         let changes: Vec<f64> = next.par_chunks_mut(BLOCK).zip(values.par_chunks(BLOCK)).map(block).collect();
         std::mem::swap(&mut values, &mut next);
-        if changes.iter().sum::<f64>() <= options.tolerance {
+        let change = changes.iter().sum::<f64>();
+        if change <= options.tolerance {
             return Ok(values);
         }
+        steps.reach(hundredths(*first.get_or_insert(change), change, options.tolerance));
     }
     if !has_cycle(network) {
         return AlgorithmError::input(
@@ -163,6 +167,7 @@ pub fn katz_centrality(
     let _room = Reservation::new(monitor, 16 * n)?;
     let mut values = vec![beta; n];
     let mut next = vec![0.0; n];
+    let (mut steps, mut first) = (Steps::new(monitor, 100), None);
     for _ in 0..options.max_iterations {
         monitor.check()?;
         let (squares, change) = step(network, &values, &mut next, |_, pulled| alpha * pulled + beta);
@@ -179,6 +184,8 @@ pub fn katz_centrality(
             values.iter_mut().for_each(|value| *value /= length);
             return Ok(values);
         }
+        let relative = change / squares.sqrt();
+        steps.reach(hundredths(*first.get_or_insert(relative), relative, options.tolerance));
     }
     match n {
         0 => Ok(values),

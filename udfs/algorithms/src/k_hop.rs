@@ -30,6 +30,7 @@ pub fn k_hop(
     let n = network.n_nodes();
     let threads = rayon::current_num_threads().min(sources.len());
     let _searches = Reservation::new(monitor, 4 * n * threads)?;
+    monitor.expect(sources.len() as u64);
     // The search that reached a node last, and none at first.
     let state = || vec![u32::MAX; n];
     let search = |reached: &mut Vec<u32>, (search, &source): (usize, &u32)| -> Result<_, Stopped> {
@@ -57,6 +58,7 @@ pub fn k_hop(
         }
         // The lists, and what they are joined to.
         let room = Reservation::new(monitor, 16 * found.len())?;
+        monitor.advance(1);
         Ok((found, ends, room))
     };
     let found = sources.par_iter().enumerate().map_init(state, search).collect::<Result<Vec<_>, Stopped>>()?;

@@ -15,6 +15,12 @@
 //! * Paths and flows: [`shortest_paths`], [`minimum_spanning_tree`], [`maximum_flow`], [`minimum_cut`].
 //! * Choices of nodes and edges: [`maximum_matching`], [`graph_coloring`], [`maximal_cliques`], [`subgraph_isomorphisms`].
 //!
+//! Kernels tell the [`Monitor`](bonnet_graph::Monitor) how far they are, but for those that do not know how much is to come, which
+//! are petgraph's ([`graph_coloring`], [`maximum_flow`], [`feedback_arc_set`], [`minimum_spanning_tree`], [`strong_components`],
+//! [`articulation_points`], [`bridges`], [`is_isomorphic`], [`subgraph_isomorphisms`]), and single walks over the graph in linear
+//! time ([`biconnected_components`], [`dominators`], [`is_bipartite`], [`is_planar`], [`minimum_cut`], [`topological_sort`]). Those
+//! of communities expect one round after the other.
+//!
 //! ```
 //! use bonnet_algorithms::{core_number, transitivity};
 //! use bonnet_graph::{Graph, Unmonitored};
@@ -55,6 +61,7 @@ mod parallel;
 mod random_walks;
 mod searches;
 mod shortest_paths;
+mod steps;
 mod strong_components;
 mod topological_sort;
 mod transitivity;
@@ -64,6 +71,8 @@ mod truss_number;
 mod waiting;
 mod weighted_search;
 
+#[cfg(test)]
+mod progress_tests;
 #[cfg(test)]
 mod testing;
 

@@ -58,6 +58,7 @@ pub fn link_scores(
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, Stopped> {
     let _room = Reservation::new(monitor, 8 * pairs.len())?;
+    monitor.expect(pairs.len() as u64);
     let mut scores = vec![0.0; pairs.len()];
     let block = |(scores, pairs): (&mut [f64], &[(u32, u32)])| -> Result<(), Stopped> {
         monitor.check()?;
@@ -72,6 +73,7 @@ pub fn link_scores(
             }
             *to = score.of_pair(graph, u, v, sum);
         }
+        monitor.advance(pairs.len() as u64);
         Ok(())
     };
     scores.par_chunks_mut(BLOCK).zip(pairs.par_chunks(BLOCK)).try_for_each(block)?;
@@ -121,6 +123,7 @@ pub fn two_hop_scores(graph: &Graph, score: LinkScore, monitor: &dyn Monitor) ->
     let n = graph.n_nodes();
     let threads = rayon::current_num_threads().min(n.div_ceil(BLOCK)).max(1);
     let _sums = Reservation::new(monitor, threads * 16 * n)?;
+    monitor.expect(n.div_ceil(BLOCK) as u64);
     let state = || (vec![0.0; n], vec![false; n], Vec::<u32>::new());
     let block = |(sums, near, found): &mut (Vec<f64>, Vec<bool>, Vec<u32>), block: usize| -> Result<_, Stopped> {
         monitor.check()?;
@@ -153,6 +156,7 @@ pub fn two_hop_scores(graph: &Graph, score: LinkScore, monitor: &dyn Monitor) ->
             }
         }
         let room = Reservation::new(monitor, 32 * pairs.src.len())?;
+        monitor.advance(1);
         Ok((pairs, room))
     };
     let blocks = (0..n.div_ceil(BLOCK)).into_par_iter().map_init(state, block);

@@ -22,6 +22,7 @@ const CHECK_EVERY: usize = 256;
 pub fn maximal_cliques(graph: &Graph, limit: usize, monitor: &dyn Monitor) -> Result<Vec<Vec<u32>>, AlgorithmError> {
     let n = graph.n_nodes();
     let _room = Reservation::new(monitor, 24 * n)?;
+    monitor.expect(n as u64);
     let rank = degeneracy_ranks(graph, monitor)?;
     let count = AtomicUsize::new(0);
     let of_node = |v: u32| -> Result<_, AlgorithmError> {
@@ -33,6 +34,7 @@ pub fn maximal_cliques(graph: &Graph, limit: usize, monitor: &dyn Monitor) -> Re
             found.push(clique);
             count.fetch_add(1, Ordering::Relaxed) < limit
         })?;
+        monitor.advance(1);
         Ok((found, room))
     };
     let found: Vec<Result<_, AlgorithmError>> = (0..n as u32).into_par_iter().with_min_len(16).map(of_node).collect();

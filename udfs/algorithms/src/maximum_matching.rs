@@ -2,6 +2,8 @@
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
+use crate::steps::Steps;
+
 const NONE: u32 = u32::MAX;
 
 /// The partner of each node in a matching with the most edges; `None` for a node left alone. One of the largest, the
@@ -34,8 +36,10 @@ pub fn maximum_matching(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<Opti
             (search.mate[v as usize], search.mate[w as usize]) = (w, v);
         }
     }
+    let mut steps = Steps::new(monitor, n);
     for root in 0..n as u32 {
         if search.mate[root as usize] == NONE {
+            steps.reach(root as usize);
             search.augment(root, monitor)?;
         }
     }

@@ -3,6 +3,7 @@
 use bonnet_graph::{Monitor, Reservation};
 use rayon::prelude::*;
 
+use crate::steps::Steps;
 use crate::{AlgorithmError, Network};
 
 /// Nodes that a thread takes at a time, and whose changes are summed together.
@@ -48,7 +49,8 @@ impl PageRankOptions<'_> {
 /// weights, else it jumps; from a node without arcs it always jumps. The ranks add up to 1.
 ///
 /// Page, Brin, Motwani and Winograd (1999), by power iteration: each node pulls from where arcs come from. O(n + m) time an
-/// iteration, at most `log(tolerance / 2) / log(damping)` of them; `32 n` bytes.
+/// iteration, at most `log(tolerance / 2) / log(damping)` of them; `32 n` bytes. Not petgraph's `page_rank`: an iteration of
+/// it takes O(n^2 m) time, and its ranks are wrong (its issues 960 and 961).
 ///
 /// # Errors
 /// For an option out of its range, and if the monitor stops it.
@@ -77,7 +79,9 @@ pub fn pagerank(
     let mut resting = inverse.iter().filter(|&&inverse| inverse == 0.0).count() as f64 / n as f64;
     // The map contracts the sum of changes, at most 2, by `damping`: more steps would only follow rounding errors.
     let steps = ((tolerance / 2.0).ln() / damping.max(f64::MIN_POSITIVE).ln()).ceil().max(1.0) as usize + 1;
-    for _ in 0..iterations.unwrap_or(steps) {
+    let rounds = iterations.unwrap_or(steps);
+    let mut progress = Steps::new(monitor, rounds);
+    for _ in 0..rounds {
         monitor.check()?;
         let base = damping * resting + (1.0 - damping);
         let block = |(block, (rank, next)): (usize, (&mut [f64], &mut [f64]))| {
@@ -106,6 +110,7 @@ pub fn pagerank(
         if iterations.is_none() && change <= tolerance {
             break;
         }
+        progress.advance(1);
     }
     Ok(rank)
 }

@@ -7,7 +7,8 @@ use bonnet_graph::{Monitor, Stopped};
 use rayon::prelude::*;
 
 /// Visits `0..items` in blocks of `block`, each thread with a state of its own, and answers the states. Which thread takes
-/// which block is chance: combine the states by what does not depend on it, such as sums of integers.
+/// which block is chance: combine the states by what does not depend on it, such as sums of integers. An item is a unit of the
+/// monitor's progress.
 pub(crate) fn shared<S: Send>(
     items: usize,
     block: usize,
@@ -15,6 +16,7 @@ pub(crate) fn shared<S: Send>(
     state: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, Range<usize>) + Sync,
 ) -> Result<Vec<S>, Stopped> {
+    monitor.expect(items as u64);
     let next = AtomicUsize::new(0);
     let work = |_| -> Result<S, Stopped> {
         let mut own = state();
@@ -24,7 +26,9 @@ pub(crate) fn shared<S: Send>(
                 return Ok(own);
             }
             monitor.check()?;
-            visit(&mut own, start..items.min(start + block));
+            let end = items.min(start + block);
+            visit(&mut own, start..end);
+            monitor.advance((end - start) as u64);
         }
     };
     let threads = rayon::current_num_threads().min(items.div_ceil(block).max(1));

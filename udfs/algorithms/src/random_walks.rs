@@ -63,10 +63,12 @@ pub fn random_walks(
     let count = sources.len().saturating_mul(options.walks);
     let bytes = options.length.saturating_add(1).saturating_mul(4).saturating_add(size_of::<Vec<u32>>());
     let _room = Reservation::new(monitor, count.saturating_mul(bytes))?;
+    monitor.expect(count as u64);
     let largest = options.p.recip().max(options.q.recip()).max(1.0);
     let walk = |i: usize| -> Result<Vec<u32>, AlgorithmError> {
         if i.is_multiple_of(256) {
             monitor.check()?;
+            monitor.advance((count - i).min(256) as u64);
         }
         let mut random = ChaCha8Rng::seed_from_u64(options.seed);
         random.set_stream(i as u64);

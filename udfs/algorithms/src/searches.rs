@@ -1,4 +1,6 @@
 //! Breadth-first search from up to 512 nodes at once: each node holds a bit for each search.
+//!
+//! Ours, as petgraph searches from one node at a time, and its searches for all pairs hold n^2 distances or hash maps.
 
 use bonnet_graph::{Monitor, Stopped};
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
+use crate::steps::Steps;
+
 /// Which node is taken away next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Elimination {
@@ -33,11 +35,14 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
         Elimination::MinDegree => lists[v as usize].len(),
         Elimination::MinFill => missing(lists, v),
     };
+    // A node has its cost, then is taken away.
+    let mut steps = Steps::new(monitor, 2 * n);
     let mut costs = vec![0; n];
     let mut order = BTreeSet::new();
     for v in 0..n as u32 {
         if v.is_multiple_of(256) {
             monitor.check()?;
+            steps.reach(v as usize);
         }
         costs[v as usize] = cost(&lists, v);
         order.insert((costs[v as usize], v));
@@ -46,6 +51,7 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
     let mut left = n;
     while let Some((_, v)) = order.pop_first() {
         monitor.check()?;
+        steps.reach(2 * n - left);
         let around = std::mem::take(&mut lists[v as usize]);
         width = width.max(around.len());
         left -= 1;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
+use crate::steps::Steps;
 use crate::triangles::ByDegree;
 
 /// Edges between two looks at the monitor.
@@ -46,9 +47,11 @@ pub fn truss_number(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, St
         *at += 1;
     }
     let mut gone = vec![false; m];
+    let mut steps = Steps::new(monitor, m);
     for i in 0..m {
         if i.is_multiple_of(TOGETHER) {
             monitor.check()?;
+            steps.reach(i);
         }
         let edge = order[i];
         let own = support[edge as usize];

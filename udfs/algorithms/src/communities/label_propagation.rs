@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::{by_size, random_order};
 use crate::Network;
+use crate::steps::Steps;
 
 /// Nodes that a thread takes at a time, and between two looks at the monitor.
 const BLOCK: usize = 1 << 10;
@@ -52,9 +53,11 @@ pub fn label_propagation_communities(
             let mut moved = true;
             while moved {
                 moved = false;
+                let mut steps = Steps::new(monitor, n);
                 for (i, &v) in order.iter().enumerate() {
                     if i.is_multiple_of(BLOCK) {
                         monitor.check()?;
+                        steps.reach(i);
                     }
                     let own = label[v as usize];
                     let (best, most) = counts.most_frequent(network, v, &label);
@@ -69,6 +72,7 @@ pub fn label_propagation_communities(
             let threads = rayon::current_num_threads();
             let _room = Reservation::new(monitor, 8 * n + 8 * n * threads)?;
             let mut next = label.clone();
+            let mut steps = Steps::new(monitor, iterations);
             for _ in 0..iterations {
                 let block = |counts: &mut Counts, (block, next): (usize, &mut [u32])| -> Result<(), Stopped> {
                     monitor.check()?;
@@ -87,6 +91,7 @@ pub fn label_propagation_communities(
                     break;
                 }
                 std::mem::swap(&mut label, &mut next);
+                steps.advance(1);
             }
         }
     }

@@ -8,6 +8,7 @@ use rand_chacha::rand_core::SeedableRng;
 use super::aggregate::{Grouped, renumber};
 use super::local_moves::move_nodes;
 use super::{CommunityOptions, by_size, random_order};
+use crate::steps::Steps;
 use crate::{AlgorithmError, Network};
 
 /// How much chance there is in a refinement: a merge is drawn by `exp(gain / RANDOMNESS)`, with the gain in modularity per
@@ -82,9 +83,11 @@ fn refine(
     let mut weight_to = vec![0.0; n];
     let mut found: Vec<u32> = Vec::new();
     let mut choices: Vec<(u32, f64)> = Vec::new();
+    let mut steps = Steps::new(monitor, n);
     for (visits, v) in random_order(n, random).into_iter().enumerate() {
         if visits.is_multiple_of(TOGETHER) {
             monitor.check()?;
+            steps.reach(visits);
         }
         let (k, whole) = (graph.strength[v as usize], of_community[community[v as usize] as usize]);
         let well_connected = |cut: f64, k: f64| cut >= scale * k * (whole - k);

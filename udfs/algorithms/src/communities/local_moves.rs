@@ -9,6 +9,7 @@ use super::aggregate::Grouped;
 use super::batched_moves::move_in_batches;
 use super::neighbor_weights::NEGLIGIBLE;
 use super::random_order;
+use crate::steps::Steps;
 
 /// From so many nodes on they move in batches: what threads save is then more than what they wait for one another.
 pub(super) const MANY: usize = 1 << 14;
@@ -49,6 +50,8 @@ pub(super) fn move_nodes(
     let mut waiting = vec![true; n];
     let mut found: Vec<u32> = Vec::new();
     let (mut moved, mut visits) = (false, 0usize);
+    // Each node is looked at once; how many are again is not known.
+    let mut steps = Steps::new(monitor, n);
     let most = looks.map_or(usize::MAX, |looks| looks * n);
     while let Some(v) = queue.pop_front() {
         if visits == most {
@@ -57,6 +60,7 @@ pub(super) fn move_nodes(
         visits += 1;
         if visits.is_multiple_of(TOGETHER) {
             monitor.check()?;
+            steps.reach(visits);
         }
         waiting[v as usize] = false;
         let (own, k) = (community[v as usize], graph.strength[v as usize]);

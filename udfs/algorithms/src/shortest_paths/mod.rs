@@ -45,6 +45,7 @@ pub fn shortest_paths(
     }
     let threads = rayon::current_num_threads().min(ends.len());
     let _searches = Reservation::new(monitor, 40 * n * threads)?;
+    monitor.expect(ends.len() as u64);
     let find = |tree: &mut Tree, ends: &Ends| -> Result<_, AlgorithmError> {
         monitor.check()?;
         let found = match (*ends, options.k) {
@@ -63,6 +64,7 @@ pub fn shortest_paths(
         // Twice: once more in one list.
         let bytes = |path: &ShortestPath| size_of::<ShortestPath>() + 4 * path.nodes.len();
         let room = Reservation::new(monitor, 2 * found.iter().map(bytes).sum::<usize>())?;
+        monitor.advance(1);
         Ok((found, room))
     };
     // Collected before the first error is looked for: of several, that of the first ends is reported.

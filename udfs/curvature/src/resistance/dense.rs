@@ -7,7 +7,7 @@ use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rayon::prelude::*;
 
 /// Columns that are eliminated before the rest is updated by a product.
-const PANEL: usize = 32;
+pub(super) const PANEL: usize = 32;
 /// Columns of a panel that are eliminated one by one before the rest of it is.
 const STEP: usize = 8;
 /// Fronts below this side are restored a vector at a time.

@@ -35,8 +35,8 @@ pub(super) fn resistances(
     let parts = fronts.parts();
     let _more_room = Reservation::new(monitor, fronts.bytes(&parts))?;
     let groups = fronts.order.len();
-    let work: u64 = (0..groups).map(|group| fronts.work(group)).sum();
-    monitor.expect(work >> 9);
+    // There and back: as each front rounds it.
+    monitor.expect((0..groups).map(|group| 2 * (fronts.work(group) >> 10)).sum());
 
     let mut factor = vec![0.0; fronts.factor_starts[groups]];
     let mut blocks: Vec<Vec<f64>> = vec![Vec::new(); groups];
@@ -66,7 +66,9 @@ pub(super) fn resistances(
 /// The resistances of a graph so dense that an order of elimination would save nothing: one front of all nodes.
 fn of_one_front(n: usize, edges: &[(u32, u32, f64)], monitor: &dyn Monitor) -> Result<Vec<f64>, Stopped> {
     let _room = Reservation::new(monitor, 8 * (2 * n + 1) * n)?;
-    monitor.expect((n * n * n) as u64 >> 9);
+    // The way there and back, a panel at a time.
+    monitor.expect(2 * n.div_ceil(dense::PANEL) as u64);
+    let monitor = &ByPanel(monitor);
     let place = |u: u32, v: u32| u.min(v) as usize * n + u.max(v) as usize;
     let mut front = vec![0.0; n * n];
     for &(u, v, conductance) in edges {
@@ -75,8 +77,26 @@ fn of_one_front(n: usize, edges: &[(u32, u32, f64)], monitor: &dyn Monitor) -> R
     let (mut shares, mut inverses) = (vec![0.0; n * n], vec![0.0; n]);
     dense::eliminate(&mut front, n, n, &mut shares, &mut inverses, monitor)?;
     dense::restore(&mut front, n, n, &shares, &inverses, &mut Vec::new(), monitor)?;
-    monitor.advance((n * n * n) as u64 >> 9);
     Ok(edges.iter().map(|&(u, v, _)| front[place(u, v)]).collect())
+}
+
+/// The monitor of a single front, whose work asks once for each panel.
+struct ByPanel<'a>(&'a dyn Monitor);
+
+impl Monitor for ByPanel<'_> {
+    fn check(&self) -> Result<(), Stopped> {
+        self.0.check()?;
+        self.0.advance(1);
+        Ok(())
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
+        self.0.reserve(bytes)
+    }
+
+    fn release(&self, bytes: usize) {
+        self.0.release(bytes);
+    }
 }
 
 /// The shape of all fronts.

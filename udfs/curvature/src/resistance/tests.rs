@@ -1,5 +1,7 @@
 //! Witnesses: closed forms, dense and iterative solvers, and sum rules.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bonnet_graph::{Graph, Unmonitored, connected_components};
 use proptest::prelude::*;
 
@@ -284,6 +286,47 @@ fn a_run_that_is_cancelled_or_too_large_ends_with_that_reason() {
     assert_eq!(small, ResistanceError::Stopped(Stopped::Cancelled));
     let large = effective_resistance(&random(1000, 0.1, 1), None, &Tight).unwrap_err();
     assert!(matches!(large, ResistanceError::Stopped(Stopped::OutOfMemory(_))));
+}
+
+#[derive(Default)]
+struct Counting {
+    expected: AtomicU64,
+    done: AtomicU64,
+    advances: AtomicU64,
+}
+
+impl Monitor for Counting {
+    fn check(&self) -> Result<(), Stopped> {
+        Ok(())
+    }
+
+    fn reserve(&self, _: usize) -> Result<(), Stopped> {
+        Ok(())
+    }
+
+    fn release(&self, _: usize) {}
+
+    fn expect(&self, units: u64) {
+        self.expected.fetch_add(units, Ordering::SeqCst);
+    }
+
+    fn advance(&self, units: u64) {
+        self.advances.fetch_add(1, Ordering::SeqCst);
+        let done = self.done.fetch_add(units, Ordering::SeqCst) + units;
+        assert!(done <= self.expected.load(Ordering::SeqCst), "{done} is more than was expected");
+    }
+}
+
+#[test]
+fn a_dense_and_a_sparse_graph_say_how_far_they_are() {
+    for graph in [random(300, 0.7, 3), graph(1600, &planar(40, 40))] {
+        let monitor = Counting::default();
+        node_resistance_curvature(&graph, None, &monitor).unwrap();
+        let [expected, done, advances] =
+            [&monitor.expected, &monitor.done, &monitor.advances].map(|count| count.load(Ordering::SeqCst));
+        assert!(advances > 10, "{advances} times for {} edges", graph.n_edges());
+        assert_eq!(done, expected);
+    }
 }
 
 fn edges(n: u32, most: usize) -> impl Strategy<Value = Vec<(u32, u32)>> {
