@@ -165,7 +165,8 @@ class Connection:
 
     def from_pyg(self, data, name, directed=True, replace=False):
         """Makes a graph of a `Data` of PyTorch Geometric, and answers it: `x`, `y`, `edge_index`, `edge_weight`, `edge_attr` and the
-        masks of the parts. Of a `HeteroData` the same of each type, with the column `type`; its nodes are numbered through."""
+        masks of the parts. Of a `HeteroData` the same of each type, with the column `type`; its nodes are numbered through. Warns of
+        what it does not keep: any other attribute, and a mask that marks no node."""
         from bonnetdb.interchange.pyg import store
 
         return store(self, data, name, directed, replace)

@@ -1,6 +1,6 @@
 """Graphs by name: to other libraries and from them."""
 
-from bonnetdb._bonnetdb import ProgrammingError, Table
+from bonnetdb._bonnetdb import DatabaseError, ProgrammingError, Table
 from bonnetdb.literals import literal, qualified
 
 
@@ -11,7 +11,12 @@ def create_graph(connection, name, edges, nodes, directed, replace, splits=None)
     if nodes is None:
         ends = "SELECT DISTINCT node FROM (SELECT src AS node FROM bonnetdb_ends UNION ALL SELECT dst FROM bonnetdb_ends)"
         ends += " WHERE node IS NOT NULL ORDER BY node"
-        nodes = session.run(ends, [{"bonnetdb_ends": edges}])
+        try:
+            nodes = session.run(ends, [{"bonnetdb_ends": edges}])
+        except DatabaseError as error:
+            # The caller knows no variable of this name.
+            text = str(error).replace("the variable bonnetdb_ends", "the argument edges").replace("bonnetdb_ends", "edges")
+            raise type(error)(text) from None
     elif not has_rows(nodes):
         nodes = Table({"node": list(nodes)})
     tables = {"nodes": nodes, "edges": edges}
@@ -143,7 +148,7 @@ class Graph:
         """The graph as a dict of NumPy arrays, in PyTorch Geometric's words and shapes. Nodes are numbered in the order of
         their keys. `edge_index` (2, m), both ways where the edges are no arcs; and where the tables have them: `x` (n, d) from
         `features`, `y` (n) from `label` (-1 for an integer label that is missing), `edge_weight` (m), `edge_attr` (m, d),
-        `train_mask`, `val_mask`, `test_mask` (n), or (n, s) of s splits; `num_nodes`."""
+        `train_mask`, `val_mask`, `test_mask` (n), or (n, s) of s splits, each where nodes stand in that part; `num_nodes`."""
         from bonnetdb.interchange.arrays import arrays
 
         if self.is_collection:

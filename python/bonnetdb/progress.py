@@ -11,12 +11,17 @@ class Line:
         self.stream = stream
         self.label = None
         self.began = 0.0
+        self.shown = (0, 0)
 
     def __call__(self, label, done, total):
         if total <= 0:
             return
-        if label != self.label:
+        if label != self.label or done < self.shown[0]:
             self.label, self.began = label, time.monotonic()
+        elif (done, total) == self.shown:
+            # A kernel that has ended while its rows still come.
+            return
+        self.shown = (done, total)
         passed = time.monotonic() - self.began
         left = f", {passed / done * (total - done):.0f} s left" if done else ""
         end = "\n" if done >= total else ""

@@ -151,8 +151,28 @@ def test_a_frame_that_cannot_be_read_is_an_error_that_names_column_and_variable(
     mixed = pandas.DataFrame({"fine": [1, 2], "odd": [object(), "x"]})
     with pytest.raises(bonnetdb.ProgrammingError, match="(?s)mixed.*odd"):
         con.sql("SELECT * FROM mixed")
-    with pytest.raises(Exception, match="odd"):
+    with pytest.raises(bonnetdb.DataError, match="odd") as error:
         con.register("mixed", mixed)
+    assert isinstance(error.value.__cause__, pyarrow.ArrowException), "the library's own error is its cause"
+
+
+def test_a_column_of_a_type_that_is_none_of_ours_is_named(con):
+    objects = polars.DataFrame({"fine": [1, 2], "odd": polars.Series([object(), None], dtype=polars.Object)})
+    wide = polars.DataFrame({"fine": [1, 2], "odd": polars.Series([1, 2], dtype=polars.Int128)})
+    for frame, text in ((objects, "column odd: objects of Python"), (wide, "column odd: a type")):
+        with pytest.raises(bonnetdb.Error, match=f"variable frame.*{text}"):
+            con.sql("SELECT * FROM frame")
+        with pytest.raises(bonnetdb.DataError, match=text):
+            con.register("frame", frame)
+
+
+def test_values_that_python_has_no_object_for_are_named(con):
+    values = [pyarrow.array([1]), pyarrow.array(["x"])]
+    union = pyarrow.UnionArray.from_dense(pyarrow.array([0, 1], "int8"), pyarrow.array([0, 0], "int32"), values)
+    table = pyarrow.table({"fine": [1, 2], "odd": union})
+    for read in (lambda rows: rows.fetchall(), lambda rows: rows.fetchnumpy()):
+        with pytest.raises(bonnetdb.NotSupportedError, match="column odd: Python has no object"):
+            read(con.register("unions", table).sql("SELECT * FROM unions"))
 
 
 def test_rows_are_appended_by_name(con):

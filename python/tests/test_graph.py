@@ -1,4 +1,6 @@
+import re
 import types
+import warnings
 
 import networkx
 import numpy
@@ -72,6 +74,14 @@ def test_a_graph_that_is_refused_says_why(con):
         con.from_edges(polars.DataFrame({"src": [1], "to": [2]}), "h", nodes=[1, 2])
     with pytest.raises(bonnetdb.ProgrammingError, match="pairs"):
         con.from_edges([(1, 2, 3, 4)], "h")
+    # In the words of the call: the caller knows no table of ours.
+    for edges, text in (
+        (polars.DataFrame({"src": [1], "to": [2]}), "dst"),
+        (polars.DataFrame({"src": [1], "dst": [2], "wide": polars.Series([1], dtype=polars.Int128)}), "argument edges.*column wide"),
+    ):
+        with pytest.raises(bonnetdb.Error, match=text) as error:
+            con.from_edges(edges, "h")
+        assert "bonnetdb_ends" not in str(error.value)
     con.from_edges([(0, 9)], "h", nodes=[0, 1])
     with pytest.raises(bonnetdb.DataError, match="not in nodes"):
         con.graph("h").to_scipy()
@@ -133,9 +143,49 @@ def test_the_arrays_of_a_data_come_back_exactly(con):
     # Ten splits at once.
     original.train_mask = numpy.random.default_rng(2).random((50, 10)) < 0.5
     original.val_mask, original.test_mask = ~original.train_mask, numpy.zeros((50, 10), bool)
-    arrays = con.from_pyg(original, "p", replace=True).arrays()
+    with pytest.warns(UserWarning, match="does not keep test_mask, which marks no node"):
+        arrays = con.from_pyg(original, "p", replace=True).arrays()
     assert numpy.array_equal(arrays["train_mask"], original.train_mask)
-    assert numpy.array_equal(arrays["val_mask"], original.val_mask) and not arrays["test_mask"].any()
+    assert numpy.array_equal(arrays["val_mask"], original.val_mask) and "test_mask" not in arrays
+
+
+def test_what_is_not_kept_is_named(con):
+    original = data(9, 20, 2, 4)
+    original.train_mask[0] = original.val_mask[1] = original.test_mask[2] = True
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        con.from_pyg(original, "whole")
+    original.pos, original.title, original.nothing = numpy.zeros((9, 3)), "nine", None
+    with pytest.warns(UserWarning, match="from_pyg does not keep pos, title$") as found:
+        con.from_pyg(original, "part")
+    assert found[0].filename == __file__
+    # Masks that were not given are none.
+    del original.val_mask, original.test_mask, original.pos, original.title
+    assert {name for name in con.from_pyg(original, "one").arrays() if name.endswith("_mask")} == {"train_mask"}
+
+
+def bundled():
+    """The names of the data that come with the program, as the error of a wrong name lists them."""
+    with bonnetdb.connect() as con, pytest.raises(bonnetdb.Error) as error:
+        con.sql("ATTACH 'builtin:none' AS none")
+    names = re.findall(r"builtin:(\w+)", str(error.value).rpartition("there is")[2])
+    assert "karate" in names
+    return names
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_bundled_graphs_come_back_as_they_were(con, name):
+    con.sql(f"ATTACH 'builtin:{name}' AS bundled")
+    graph = con.graph("bundled")
+    arrays = graph.arrays()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        back = con.from_pyg(types.SimpleNamespace(**arrays), "copy", directed=graph.directed).arrays()
+    assert back.keys() == arrays.keys() and back["num_nodes"] == arrays["num_nodes"]
+    for key in back.keys() - {"num_nodes"}:
+        assert back[key].dtype == arrays[key].dtype and numpy.array_equal(back[key], arrays[key]), key
+    of_networkx = graph.to_networkx()
+    assert same(con.from_networkx(of_networkx, "again").to_networkx(), of_networkx)
 
 
 def test_edges_come_both_ways_sorted_and_once():

@@ -103,6 +103,11 @@ def test_hetero_data_comes_back_exactly(con, lasting):
     graph, original = lasting
     assert same(graph.to_pyg(), original)
     assert same(con.from_pyg(original, "here").to_pyg(), original)
+    more = original.clone()
+    more["author"].age, more["paper", "on", "subject"].since = torch.zeros(25), torch.zeros(50)
+    more.license = "none"
+    with pytest.warns(UserWarning, match=r"keep age of 'author', since of \('paper', 'on', 'subject'\), license$"):
+        con.from_pyg(more, "more")
     schema = con.sql("SELECT type, count FROM graph_schema(here) WHERE kind = 'node' ORDER BY type").fetchall()
     assert schema == [("author", 25), ("paper", 40), ("subject", 7)]
     with pytest.raises(bonnetdb.DataError, match="x of 'paper' has 40 rows for 39 nodes"):

@@ -56,6 +56,26 @@ def test_data_come_back_exactly(con):
     assert same(con.from_pyg(undirected, "u", directed=False).to_pyg(), undirected)
 
 
+def test_a_tensor_that_numpy_has_no_array_for_is_named(con):
+    original = random_data()
+    original.x = original.x.to(torch.bfloat16)
+    with pytest.raises(bonnetdb.DataError, match="x is a tensor of torch.bfloat16"):
+        con.from_pyg(original, "g")
+    original.x = original.x.float().to_sparse()
+    with pytest.raises(bonnetdb.DataError, match="x is a tensor of torch.float32, torch.sparse_coo"):
+        con.from_pyg(original, "g")
+
+
+def test_what_is_not_kept_of_data_is_named(con):
+    original = random_data()
+    original.pos = torch.zeros((60, 2))
+    del original.val_mask, original.test_mask
+    with pytest.warns(UserWarning, match="from_pyg does not keep pos$"):
+        stored = con.from_pyg(original, "g")
+    del original.pos
+    assert same(stored.to_pyg(), original)
+
+
 def test_tensors_are_on_the_memory_of_the_arrays(con):
     con.from_pyg(random_data(), "g")
     arrays = con.graph("g").arrays()

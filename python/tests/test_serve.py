@@ -1,21 +1,24 @@
-"""Clients of PostgreSQL at `bonnet serve`, where the command and they are installed: SQLAlchemy, as Superset uses it, asyncpg,
-and PostgreSQL's JDBC driver, as DBeaver does."""
+"""Clients of PostgreSQL at `bonnet serve`, where the command and they are installed: SQLAlchemy, as Superset uses it, psycopg,
+asyncpg, and PostgreSQL's JDBC driver, as DBeaver does."""
 
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
+import urllib.parse
 
 import pytest
 
 COMMAND = os.environ.get("BONNET_COMMAND") or shutil.which("bonnet")
 JDBC = os.environ.get("BONNET_JDBC", "/usr/share/java/postgresql.jar")
 PASSWORD = "a secret"
+PSYCOPG = pathlib.Path(__file__).parents[2] / "tests" / "serve" / "psycopg_client.py"
 
 
 @pytest.fixture
 def address(tmp_path):
-    if not COMMAND or subprocess.run([COMMAND, "serve", "--help"], capture_output=True).returncode != 0:
+    if not COMMAND or b"--pg" not in subprocess.run([COMMAND, "serve", "--help"], capture_output=True).stdout:
         assert os.environ.get("BONNET_REQUIRE_ALL") != "1", "the command with the feature pg (BONNET_COMMAND) is absent"
         pytest.skip("the command with the feature pg (BONNET_COMMAND) is absent")
     arguments = [COMMAND, "serve", str(tmp_path / "lab.bonnet"), "--pg", "127.0.0.1:0", "--user", "me"]
@@ -54,6 +57,14 @@ def test_sqlalchemy_reads_the_catalog_and_pandas_the_rows(address):
     assert inspector.get_table_comment("runs") == {"text": None} and "accuracy" in inspector.get_view_definition("best")
     pandas = pytest.importorskip("pandas")
     assert pandas.read_sql("SELECT model, accuracy FROM runs ORDER BY model", engine)["model"].tolist() == ["gcn", "mlp"]
+
+
+def test_psycopg_prepares_streams_and_cancels(address):
+    """By the program that the tests of the server itself run, here with a password."""
+    pytest.importorskip("psycopg")
+    url = f"postgresql://me:{urllib.parse.quote(PASSWORD)}@{address}/postgres"
+    run = subprocess.run([sys.executable, str(PSYCOPG), url], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0 and run.stdout.endswith("all is well\n"), run.stdout + run.stderr
 
 
 def test_asyncpg_prepares_streams_and_reads_in_binary(address):

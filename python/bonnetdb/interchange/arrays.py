@@ -164,7 +164,7 @@ def labels(found):
 
 
 def masks(graph, keys):
-    """The parts of the splits as masks."""
+    """The parts of the splits as masks; none of a part that no split has."""
     rows = graph._sql(f"SELECT split, node, part FROM {graph._schema}.splits")
     rows._rows.count()
     split, node, part = (array(rows._rows, at) for at in range(3))
@@ -172,8 +172,10 @@ def masks(graph, keys):
     node = numbers_of(keys, node, "node")
     found = {}
     for name in ("train", "val", "test"):
-        mask = numpy.zeros((len(keys), len(splits)), bool)
         rows_of = part == name
+        if not rows_of.any():
+            continue
+        mask = numpy.zeros((len(keys), len(splits)), bool)
         mask[node[rows_of], numpy.searchsorted(splits, split[rows_of])] = True
         found[f"{name}_mask"] = mask[:, 0].copy() if len(splits) == 1 else mask
     return found

@@ -55,13 +55,12 @@ class NodeTypes:
         return of_tables.read(self.graph, "nodes", ("node",), f"WHERE {self.is_of(name)} ORDER BY node")["node"]
 
     def masks(self):
-        """The masks of the splits by type and name, of the types whose nodes stand in splits."""
+        """The masks of the splits by type and name, where nodes of the type stand in the part."""
         found = {}
         masks = of_tables.masks(self.graph, self.keys) if self.graph._has("splits") else {}
         for at, name in enumerate(self.names):
-            of_type = {part: mask[self.number == at] for part, mask in masks.items()}
-            if any(mask.any() for mask in of_type.values()):
-                found.update({(name, part): mask for part, mask in of_type.items()})
+            of_type = {(name, part): mask[self.number == at] for part, mask in masks.items()}
+            found.update({place: mask for place, mask in of_type.items() if mask.any()})
         return found
 
 

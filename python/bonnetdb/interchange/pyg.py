@@ -1,11 +1,19 @@
 """`Data` and `HeteroData` of PyTorch Geometric."""
 
+import warnings
+
 import numpy
 
 from bonnetdb._bonnetdb import DataError, ProgrammingError, Table
 from bonnetdb.graph import create_graph
 from bonnetdb.interchange import hetero
 from bonnetdb.relation import need
+
+
+MASKS = ("train_mask", "val_mask", "test_mask")
+OF_NODES = {"num_nodes", "x", "y", *MASKS}
+OF_EDGES = {"edge_index", "edge_weight", "edge_attr"}
+"""What a graph keeps of the attributes of a `Data`, or of a part of a `HeteroData`."""
 
 
 def load(graph):
@@ -32,7 +40,10 @@ def tensors(torch, found):
 
 def store(connection, data, name, directed, replace):
     """See `Connection.from_pyg`. Tensors, or anything that NumPy takes."""
-    if hasattr(data, "node_types") and hasattr(data, "edge_types"):
+    by_type = hasattr(data, "node_types") and hasattr(data, "edge_types")
+    if left := left_out_by_type(data) if by_type else left_out(data, OF_NODES | OF_EDGES):
+        warnings.warn(f"from_pyg does not keep {', '.join(left)}", stacklevel=3)
+    if by_type:
         return store_by_type(connection, data, name, directed, replace)
     edges = edges_of(data, "the data")
     nodes = nodes_of(data, "", num_nodes(data))
@@ -54,6 +65,29 @@ def store_by_type(connection, data, name, directed, replace):
     edges = {relation: edges_of(data[relation], f"the relation {relation}") for relation in data.edge_types}
     rows = [connection._open().run(query, [scope]) for query, scope in hetero.tables(nodes, edges)]
     return create_graph(connection, name, rows[1], rows[0], directed, replace, splits(parts))
+
+
+def left_out(data, kept, where=""):
+    """What a graph does not keep of these attributes, in words."""
+    found = [f"{name}{where}" for name in names_of(data) if name not in kept and getattr(data, name, None) is not None]
+    # A part is a list of nodes in `splits`: one without any leaves no trace.
+    empty = [name for name in MASKS if name in kept and (mask := plain(data, name)) is not None and not mask.any()]
+    return found + [f"{name}{where}, which marks no node" for name in empty]
+
+
+def left_out_by_type(data):
+    """What a graph does not keep of a `HeteroData`, in words."""
+    parts = [(data[kind], OF_NODES, f" of {kind!r}") for kind in data.node_types]
+    parts += [(data[relation], OF_EDGES, f" of {relation}") for relation in data.edge_types]
+    known = {name for part, _, _ in parts for name in names_of(part)}
+    of_all = [name for name in names_of(data) if name not in known]
+    return [text for part in parts for text in left_out(*part)] + of_all
+
+
+def names_of(data):
+    """The names of the attributes of a `Data`, or of any other object."""
+    keys = getattr(data, "keys", None)
+    return list(keys() if callable(keys) else getattr(data, "__dict__", ()) if keys is None else keys)
 
 
 def num_nodes(data):
@@ -96,9 +130,13 @@ def plain(data, name):
     values = getattr(data, name, None)
     if values is None:
         return None
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
-    return numpy.asarray(values)
+    if not hasattr(values, "detach"):
+        return numpy.asarray(values)
+    try:
+        return values.detach().cpu().numpy()
+    except (TypeError, RuntimeError) as error:
+        kind = f"a tensor of {values.dtype}, {values.layout}"
+        raise DataError(f"{name} is {kind}, for which NumPy has no array: give a dense one, of float32 say") from error
 
 
 def splits(parts):

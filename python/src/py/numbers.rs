@@ -101,6 +101,7 @@ pub(super) fn pair(
     let all = PyByteArray::new_with(py, 2 * rows * size_of::<i64>(), |all| {
         let mut at = 0;
         for part in columns.iter().flatten() {
+            py.check_signals()?;
             let values = part.as_primitive::<Int64Type>().values().inner().as_slice();
             all[at..at + values.len()].copy_from_slice(values);
             at += values.len();
@@ -120,6 +121,7 @@ fn bytes(py: Python<'_>, parts: &[ArrayRef], width: usize) -> PyResult<Py<PyByte
     let all = PyByteArray::new_with(py, rows * width, |all| {
         let mut at = 0;
         for part in parts {
+            py.check_signals()?;
             let data = part.to_data();
             let length = part.len() * width;
             let start = data.offset() * width;

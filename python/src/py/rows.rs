@@ -13,11 +13,14 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyByteArray, PyCapsule, PyTuple};
 
-use super::errors::{InterfaceError, raise};
+use super::errors::{InterfaceError, NotSupportedError, raise};
 use super::numbers;
 use super::stream;
 use super::values;
-use super::wait::wait;
+use super::wait::{Pulse, wait};
+
+/// Rows that become objects between two looks for signals.
+const TOGETHER: usize = 1 << 14;
 
 /// The rows of one statement. They come from the engine as they are asked for.
 #[pyclass(frozen, module = "bonnetdb._bonnetdb")]
@@ -41,6 +44,13 @@ struct State {
     batches: Vec<RecordBatch>,
     /// The place of `fetch`: a batch and a row of it.
     next: (usize, usize),
+    pulse: Pulse,
+}
+
+impl State {
+    fn new(source: Source, schema: SchemaRef, done: Option<String>) -> Self {
+        Self { source, schema, done, batches: Vec::new(), next: (0, 0), pulse: Pulse::new() }
+    }
 }
 
 enum Source {
@@ -58,7 +68,7 @@ impl Rows {
         text: String,
         schema: SchemaRef,
     ) -> Self {
-        let state = State { source: Source::Statement(text), schema, done: None, batches: Vec::new(), next: (0, 0) };
+        let state = State::new(Source::Statement(text), schema, None);
         Self(Arc::new(Shared { session, progress, keep: true, state: Mutex::new(state) }))
     }
 
@@ -71,7 +81,7 @@ impl Rows {
             }
             Answer::Done(done) => (Source::End, SchemaRef::new(arrow::datatypes::Schema::empty()), Some(done)),
         };
-        let state = State { source, schema, done, batches: Vec::new(), next: (0, 0) };
+        let state = State::new(source, schema, done);
         Self(Arc::new(Shared { session, progress, keep, state: Mutex::new(state) }))
     }
 }
@@ -84,6 +94,7 @@ impl Shared {
     /// Runs the statement, if it has not run yet.
     fn start(&self, py: Python<'_>, state: &mut State) -> PyResult<()> {
         let Source::Statement(text) = &state.source else { return Ok(()) };
+        state.pulse = Pulse::new();
         let answer = wait(py, &|py| self.report(py), self.session.execute(text))?.map_err(raise)?;
         match answer {
             Answer::Rows(rows) => {
@@ -102,7 +113,11 @@ impl Shared {
     fn pull(&self, py: Python<'_>, state: &mut State) -> PyResult<Option<RecordBatch>> {
         self.start(py, state)?;
         let Source::Stream(rows) = &mut state.source else { return Ok(None) };
-        match wait(py, &|py| self.report(py), rows.next()) {
+        let next = match state.pulse.beat(py, |py| self.report(py)) {
+            Ok(()) => wait(py, &|py| self.report(py), rows.next()),
+            Err(interrupt) => Err(interrupt),
+        };
+        match next {
             Ok(Some(Ok(batch))) => Ok(Some(batch)),
             Ok(None) => {
                 state.source = Source::End;
@@ -270,8 +285,9 @@ impl Rows {
         let batches = state.batches.clone();
         drop(state);
         let mut all = Vec::new();
-        for batch in batches {
-            all.extend(values::objects(py, batch.column(column))?);
+        for piece in batches.iter().flat_map(pieces) {
+            py.check_signals()?;
+            all.extend(objects(py, &piece, column)?);
         }
         Ok(all)
     }
@@ -306,10 +322,28 @@ impl Rows {
     }
 }
 
-fn tuples(py: Python<'_>, pieces: &[RecordBatch]) -> PyResult<Vec<Py<PyTuple>>> {
+/// A batch in pieces of so few rows that each is soon converted.
+fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + '_ {
+    let starts = (0..batch.num_rows()).step_by(TOGETHER);
+    starts.map(move |start| batch.slice(start, TOGETHER.min(batch.num_rows() - start)))
+}
+
+/// The values of a column; an error of its type says which column it is.
+fn objects(py: Python<'_>, batch: &RecordBatch, column: usize) -> PyResult<Vec<Py<PyAny>>> {
+    values::objects(py, batch.column(column)).map_err(|error| {
+        if !error.is_instance_of::<NotSupportedError>(py) {
+            return error;
+        }
+        let name = batch.schema_ref().field(column).name();
+        NotSupportedError::new_err(format!("column {name}: {}", error.value(py)))
+    })
+}
+
+fn tuples(py: Python<'_>, batches: &[RecordBatch]) -> PyResult<Vec<Py<PyTuple>>> {
     let mut rows = Vec::new();
-    for piece in pieces {
-        let columns = piece.columns().iter().map(|column| values::objects(py, column));
+    for piece in batches.iter().flat_map(pieces) {
+        py.check_signals()?;
+        let columns = (0..piece.num_columns()).map(|column| objects(py, &piece, column));
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
         for row in 0..piece.num_rows() {
             rows.push(PyTuple::new(py, columns.iter().map(|column| &column[row]))?.unbind());

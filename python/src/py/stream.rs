@@ -5,14 +5,15 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray};
-use arrow::datatypes::{Fields, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use super::errors::{DataError, InterfaceError};
+use super::errors::{DataError, Error, InterfaceError};
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -44,7 +45,7 @@ pub(super) fn is_exporter(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// The rows of an object of another library: all of them, read now.
 ///
 /// # Errors
-/// The exception of the library, and for rows that are no table.
+/// For what the library itself refuses, and for rows that are no table.
 pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     if object.hasattr("__arrow_c_stream__")? {
         return import_stream(object);
@@ -59,30 +60,90 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<Reco
 }
 
 fn import_stream(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
-    let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    refuse_objects(object)?;
+    let py = object.py();
+    let capsule = object.call_method0("__arrow_c_stream__").map_err(|error| ours(py, error))?;
+    let capsule = capsule.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds such a stream, which is taken out of it, once.
-    let reader = unsafe { ArrowArrayStreamReader::from_raw(pointer.as_ptr()) }.map_err(data_error)?;
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    check_stream(&mut stream)?;
+    let reader = ArrowArrayStreamReader::try_new(stream).map_err(data_error)?;
     let schema = bare(&reader.schema());
     let read = || reader.map(|batch| under(&schema, batch?)).collect::<Result<Vec<_>, ArrowError>>();
-    let batches = object.py().detach(read).map_err(data_error)?;
+    let batches = py.detach(read).map_err(data_error)?;
     Ok((schema, batches))
 }
 
 fn import_array(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
-    let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
+    let pair = object.call_method0("__arrow_c_array__").map_err(|error| ours(object.py(), error))?;
+    let pair = pair.cast_into::<PyTuple>()?;
     let (schema, array) = (pair.get_item(0)?.cast_into::<PyCapsule>()?, pair.get_item(1)?.cast_into::<PyCapsule>()?);
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+    // SAFETY: a capsule of this name holds such a structure, which is read.
+    check_columns(unsafe { schema.as_ref() })?;
     // SAFETY: capsules of these names hold such structures; the array is taken out of its capsule, the schema read.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(data_error)?;
-    if !matches!(data.data_type(), arrow::datatypes::DataType::Struct(_)) {
+    if !matches!(data.data_type(), DataType::Struct(_)) {
         return Err(DataError::new_err(format!("an array of {} is no table: it has no columns", data.data_type())));
     }
     let batch = RecordBatch::from(StructArray::from(data));
     let schema = bare(&batch.schema());
     let batch = under(&schema, batch).map_err(data_error)?;
     Ok((schema, vec![batch]))
+}
+
+/// An exception of another library as one of ours, which has it as its cause. Ctrl-C is none of its making.
+fn ours(py: Python<'_>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<Error>(py) || !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let raised = DataError::new_err(error.value(py).to_string());
+    raised.set_cause(py, Some(error));
+    raised
+}
+
+/// Refuses a frame of polars with a column of objects of Python: it would give their addresses as bytes.
+fn refuse_objects(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !object.get_type().module()?.to_string().starts_with("polars") {
+        return Ok(());
+    }
+    // A series has none, and is no table.
+    let Ok(schema) = object.getattr("schema") else { return Ok(()) };
+    for column in schema.call_method0("items")?.try_iter()? {
+        let (name, kind): (String, Bound<'_, PyAny>) = column?.extract()?;
+        if kind.str()?.to_string() == "Object" {
+            let text = format!("column {name}: objects of Python (the dtype Object) are no values of a table");
+            return Err(DataError::new_err(text));
+        }
+    }
+    Ok(())
+}
+
+/// Fails with the name of a column whose type is none of ours.
+fn check_stream(stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
+    let (Some(get_schema), Some(_)) = (stream.get_schema, stream.release) else { return Ok(()) };
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: the stream is not released, and writes a schema to where there is none yet.
+    if unsafe { get_schema(stream, &raw mut schema) } != 0 {
+        // The reader says what is wrong.
+        return Ok(());
+    }
+    check_columns(&schema)
+}
+
+fn check_columns(schema: &FFI_ArrowSchema) -> PyResult<()> {
+    if schema.format() != "+s" {
+        return Ok(());
+    }
+    for column in schema.children() {
+        Field::try_from(column).map_err(|error| {
+            let name = column.name().unwrap_or_default();
+            DataError::new_err(format!("column {name}: a type that BonnetDB does not have ({error})"))
+        })?;
+    }
+    Ok(())
 }
 
 /// The same columns under another schema.

@@ -14,6 +14,33 @@ const TICK: Duration = Duration::from_millis(100);
 /// Work that ends sooner reports no progress.
 const PATIENCE: Duration = Duration::from_millis(800);
 
+/// When a long read began, and when it last looked for signals.
+pub(super) struct Pulse {
+    began: Instant,
+    looked: Instant,
+}
+
+impl Pulse {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        Self { began: now, looked: now }
+    }
+
+    /// Looks for signals, and calls `report`, where neither was done for a while: between pieces that each come too quickly for
+    /// [`wait`] to do so.
+    ///
+    /// # Errors
+    /// The exception of a signal's handler, or of the report.
+    pub(super) fn beat(&mut self, py: Python<'_>, report: impl FnOnce(Python<'_>) -> PyResult<()>) -> PyResult<()> {
+        if self.looked.elapsed() < TICK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        py.check_signals()?;
+        if self.began.elapsed() > PATIENCE { report(py) } else { Ok(()) }
+    }
+}
+
 thread_local! {
     /// The engine's own threads may all be in kernels: timers are this thread's.
     static RUNTIME: OnceCell<Runtime> = const { OnceCell::new() };
