@@ -9,6 +9,7 @@
 #![cfg(target_os = "linux")]
 
 mod accepted;
+mod claims;
 mod duckdb;
 mod functions;
 mod generate;
@@ -110,6 +111,13 @@ impl Group {
     }
 }
 
+/// A database whose plans are held to what they claim of their rows.
+fn checked() -> Db {
+    let db = Db::new();
+    claims::check(&db.session);
+    db
+}
+
 fn listed(rows: &[Row]) -> String {
     let mut text = String::new();
     for row in rows.iter().take(12) {
@@ -124,7 +132,7 @@ fn listed(rows: &[Row]) -> String {
 #[test]
 fn queries_answer_as_in_duckdb() {
     let Some(mut theirs) = DuckDb::start() else { return };
-    let db = Db::new();
+    let db = checked();
     let seed = number("BONNET_DIFFERENTIAL_SEED", 0);
     let folder = std::env::var_os("BONNET_DIFFERENTIAL_FOLDER").map(PathBuf::from);
     let cases = match number("BONNET_DIFFERENTIAL_CASE", u64::MAX) {
@@ -175,7 +183,7 @@ fn queries_answer_as_in_duckdb() {
 /// A query that differs, as small as it can be, with its tables and the difference; `None` if the answers change from run
 /// to run.
 fn finding(group: &Group, query: &Node) -> Option<String> {
-    let (db, mut theirs) = (Db::new(), DuckDb::start()?);
+    let (db, mut theirs) = (checked(), DuckDb::start()?);
     group.make_tables(&db);
     for statement in &group.statements {
         theirs.run(statement).unwrap();
