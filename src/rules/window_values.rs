@@ -14,8 +14,8 @@ use datafusion::logical_expr::expr::{AggregateFunctionParams, WindowFunctionPara
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Expr, ExprSchemable, GroupsAccumulator, LogicalPlan, ReversedUDAF,
-    SetMonotonicity, Signature, WindowFunctionDefinition,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Expr, GroupsAccumulator, LogicalPlan, ReversedUDAF, SetMonotonicity,
+    Signature, WindowFunctionDefinition,
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -35,17 +35,14 @@ impl OptimizerRule for WindowValues {
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         let LogicalPlan::Window(mut window) = plan else { return Ok(Transformed::no(plan)) };
-        let schema = Arc::clone(window.input.schema());
+        let schema = Arc::clone(&window.schema);
+        let values = schema.fields().iter().skip(window.input.schema().fields().len());
         let mut changed = false;
-        for expr in &mut window.window_expr {
+        for (expr, value) in window.window_expr.iter_mut().zip(values) {
             let plain = std::mem::take(expr).transform(|mut expr| {
-                let data_type = match &expr {
-                    Expr::WindowFunction(_) => expr.get_type(&schema)?,
-                    _ => return Ok(Transformed::no(expr)),
-                };
                 if let Expr::WindowFunction(called) = &mut expr
                     && let WindowFunctionDefinition::AggregateUDF(function) = &mut called.fun
-                    && function.inner().set_monotonicity(&data_type) != SetMonotonicity::NotMonotonic
+                    && function.inner().set_monotonicity(value.data_type()) != SetMonotonicity::NotMonotonic
                 {
                     *function = Arc::new(AggregateUDF::new_from_impl(Unordered(function.as_ref().clone())));
                     return Ok(Transformed::yes(expr));

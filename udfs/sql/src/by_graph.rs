@@ -105,23 +105,15 @@ impl ByGraph {
     /// Starts a run for each partition; `computed` are the columns of the answer that are computed.
     pub(crate) fn start(&self, launch: &Launch, computed: Option<&[usize]>) -> Result<SendableRecordBatchStream> {
         let partitions = launch.inputs[0].output_partitioning().partition_count();
-        let whole = &launch.binding.schema;
         if !self.correspond(&launch.inputs) {
-            let schema = match computed {
-                Some(columns) => Arc::new(whole.project(columns)?),
-                None => Arc::clone(whole),
-            };
-            return launch.merged().whole(schema);
+            return launch.merged().whole(launch.binding.projected(computed)?);
         }
         // Merging takes the column graph_id, wanted or not.
         let columns: Option<Vec<usize>> = computed.map(|computed| {
             let missing = (!computed.contains(&self.answer)).then_some(self.answer);
             computed.iter().copied().chain(missing).collect()
         });
-        let merged = match &columns {
-            Some(columns) => Arc::new(whole.project(columns)?),
-            None => Arc::clone(whole),
-        };
+        let merged = launch.binding.projected(columns.as_deref())?;
         // Read by the partition that comes first.
         let whole: Arc<Whole> = Arc::default();
         let start = |partition: usize| -> Result<SendableRecordBatchStream> {

@@ -48,8 +48,8 @@ impl RelationNode {
         let (input_names, inputs): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
         let binding =
             bind(&function, &call(&options, &input_names, inputs.iter().map(|input| input.schema().as_arrow())))?;
-        let schema = match (binding.carries, &columns) {
-            (Some(input), _) => {
+        let schema = match binding.carries {
+            Some(input) => {
                 // The carried columns keep the qualifiers of their input.
                 let own = binding.schema.fields().iter().skip(inputs[input].schema().fields().len());
                 let fields = inputs[input]
@@ -60,8 +60,7 @@ impl RelationNode {
                     .collect();
                 DFSchema::new_with_metadata(fields, Default::default())?
             }
-            (None, None) => DFSchema::try_from(binding.schema.as_ref().clone())?,
-            (None, Some(columns)) => DFSchema::try_from(binding.schema.project(columns)?)?,
+            None => DFSchema::try_from(binding.projected(columns.as_deref())?)?,
         };
         Ok(Self { function, options, input_names, inputs, columns, shared, binding, schema: Arc::new(schema) })
     }

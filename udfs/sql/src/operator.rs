@@ -100,6 +100,14 @@ impl Binding {
         Self { beside: Some(input), ..self.by_graph() }
     }
 
+    /// The columns of the answer at these places; all without any.
+    pub(crate) fn projected(&self, columns: Option<&[usize]>) -> Result<SchemaRef> {
+        Ok(match columns {
+            Some(columns) => Arc::new(self.schema.project(columns)?),
+            None => Arc::clone(&self.schema),
+        })
+    }
+
     /// Reads the inputs and emits the answer.
     ///
     /// # Errors

@@ -64,10 +64,7 @@ impl RelationExec {
     ) -> Result<Self> {
         let schemas: Vec<SchemaRef> = inputs.iter().map(|input| input.schema()).collect();
         let binding = bind(&function, &call(&options, &input_names, schemas.iter().map(AsRef::as_ref)))?;
-        let schema = match &columns {
-            Some(columns) => Arc::new(binding.schema.project(columns)?),
-            None => Arc::clone(&binding.schema),
-        };
+        let schema = binding.projected(columns.as_deref())?;
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema),
             Partitioning::UnknownPartitioning(1),
@@ -97,20 +94,13 @@ impl RelationExec {
         Self { sources, ..self }
     }
 
-    /// The columns that the run computes.
-    fn computed_schema(&self) -> Result<SchemaRef> {
-        Ok(match &self.computed {
-            Some(columns) => Arc::new(self.binding.schema.project(columns)?),
-            None => Arc::clone(&self.binding.schema),
-        })
-    }
-
     /// Starts the run, or one for each partition of graphs.
     fn start(&self, context: &Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let launch = self.launch(context)?;
+        let computed = self.computed.as_deref();
         match &self.by_graph {
-            None => launch.whole(self.computed_schema()?),
-            Some(by_graph) => by_graph.start(&launch, self.computed.as_deref()),
+            None => launch.whole(self.binding.projected(computed)?),
+            Some(by_graph) => by_graph.start(&launch, computed),
         }
     }
 
@@ -198,7 +188,7 @@ impl ExecutionPlan for RelationExec {
             return internal_err!("{} has one partition, not {partition}", self.function.name);
         }
         let Some((_, shared)) = &self.shared else { return self.start(&context) };
-        let computed = self.computed_schema()?;
+        let computed = self.binding.projected(self.computed.as_deref())?;
         let rows = shared.read(Arc::clone(&computed), Arc::clone(&context), || self.start(&context))?;
         let schema = self.schema();
         let positions = schema.fields().iter().map(|field| computed.index_of(field.name()));

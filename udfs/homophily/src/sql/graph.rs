@@ -7,6 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use bonnet_graph::{Digraph, Graph, Monitor, Stopped};
 use bonnet_sql::{GraphTables, InputGraph, KeyColumn, KeyIndex, Run, execution_error, stopped};
+use datafusion::catalog::TableProvider;
 use datafusion::common::{DataFusionError, Result};
 
 use super::features::feature_rows;
@@ -27,32 +28,15 @@ pub(super) struct GraphRows {
 impl GraphRows {
     /// Reads a graph; `nodes` and `edges` name columns that may be missing. The memory is reserved until the run ends.
     pub fn read(run: &Run, tables: &GraphTables, nodes: &[&str], edges: &[&str]) -> Result<Self> {
-        let there = |table: &Arc<dyn datafusion::catalog::TableProvider>, names: &[&'static str], others: &[&str]| {
-            let schema = table.schema();
-            let others = others.iter().filter(|name| schema.field_with_name(name).is_ok());
-            names.iter().copied().chain(others.copied()).map(str::to_owned).collect::<Vec<String>>()
-        };
-        let node_names = there(&tables.nodes, &["node"], nodes);
-        let edge_names = there(&tables.edges, &["src", "dst"], edges);
-        let read = |table, name: &str, columns: &[String]| {
-            run.read_table(table, name, &columns.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        let node_columns = read(&tables.nodes, "nodes", &node_names)?;
-        let edge_columns = read(&tables.edges, "edges", &edge_names)?;
-        let (src, dst) =
-            (KeyColumn::new(&edge_columns[0], "edges.src")?, KeyColumn::new(&edge_columns[1], "edges.dst")?);
-        let node = KeyColumn::new(&node_columns[0], "nodes.node")?;
+        let (node, node_columns) = read(run, &tables.nodes, "nodes", &["node"], nodes)?;
+        let (ends_of, edge_columns) = read(run, &tables.edges, "edges", &["src", "dst"], edges)?;
+        let (src, dst) = (KeyColumn::new(&ends_of[0], "edges.src")?, KeyColumn::new(&ends_of[1], "edges.dst")?);
+        let node = KeyColumn::new(&node[0], "nodes.node")?;
         run.host().reserve(24 * (src.len() + node.len())).map_err(stopped)?;
 
         let keys = KeyIndex::new(&[("nodes.node", &node)])?;
         let row_of = row_of(&keys, &node)?;
         let ends = run.install(|| ends(&keys, &src, &dst))?;
-        let of = |names: &[String], columns: &[ArrayRef], wanted: &[&str]| {
-            let find = |name: &&str| names.iter().position(|other| other == name).map(|i| Arc::clone(&columns[i]));
-            wanted.iter().map(find).collect()
-        };
-        let (node_columns, edge_columns) =
-            (of(&node_names, &node_columns, nodes), of(&edge_names, &edge_columns, edges));
         Ok(Self { keys, row_of, ends, node_columns, edge_columns })
     }
 
@@ -74,16 +58,12 @@ pub(super) struct LabelledGraph {
 impl LabelledGraph {
     /// Reads a graph; `nodes` names columns that may be missing. The memory is reserved until the run ends.
     pub fn read(run: &Run, function: &str, tables: &GraphTables, nodes: &[&str]) -> Result<Self> {
-        let schema = tables.nodes.schema();
-        let there: Vec<&str> = nodes.iter().copied().filter(|name| schema.field_with_name(name).is_ok()).collect();
-        let names: Vec<&str> = std::iter::once("node").chain(there.iter().copied()).collect();
-        let read = run.read_table(&tables.nodes, "nodes", &names)?;
-        let node = KeyColumn::new(&read[0], "nodes.node")?;
+        let (node, columns) = read(run, &tables.nodes, "nodes", &["node"], nodes)?;
+        let node = KeyColumn::new(&node[0], "nodes.node")?;
         let graph = run.read_graph(function, tables)?;
         run.host().reserve(24 * node.len()).map_err(stopped)?;
         let row_of = row_of(&graph.keys, &node)?;
-        let column = |name: &&str| there.iter().position(|other| other == name).map(|i| Arc::clone(&read[i + 1]));
-        Ok(Self { graph, row_of, columns: nodes.iter().map(column).collect() })
+        Ok(Self { graph, row_of, columns })
     }
 
     /// The graph as an arc list: arcs of a directed graph as stored with `directed`, else both arcs of each edge;
@@ -115,6 +95,24 @@ impl LabelledGraph {
         self.row_of.iter().for_each(|&row| ordered.push(rows.row(row as usize)));
         Ok((ordered, self.row_of.iter().map(|&row| present[row as usize]).collect()))
     }
+}
+
+/// The columns `keys` of a table, and others, `None` where it has none of a name.
+fn read(
+    run: &Run,
+    table: &Arc<dyn TableProvider>,
+    name: &str,
+    keys: &[&str],
+    others: &[&str],
+) -> Result<(Vec<ArrayRef>, Vec<Option<ArrayRef>>)> {
+    let schema = table.schema();
+    let there: Vec<bool> = others.iter().map(|name| schema.field_with_name(name).is_ok()).collect();
+    let found = others.iter().zip(&there).filter(|(_, there)| **there).map(|(name, _)| *name);
+    let names: Vec<&str> = keys.iter().copied().chain(found).collect();
+    let mut read = run.read_table(table, name, &names)?;
+    let mut found = read.split_off(keys.len()).into_iter();
+    let others = there.into_iter().map(|there| if there { found.next() } else { None }).collect();
+    Ok((read, others))
 }
 
 /// The row of each node.
