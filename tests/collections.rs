@@ -69,6 +69,8 @@ fn a_collection_larger_than_memory_is_answered_within_it() {
     assert_eq!(db.rows(&sql), [["1500035", "0", "300006", "7500175"]]);
     let sql = format!("SELECT count(*), min(curvature) = max(curvature) FROM midpoint_curvature({edges})");
     assert_eq!(db.rows(&sql), [["1500035", "true"]]);
+    let sql = format!("SELECT count(*), min(ollivier_ricci) = max(ollivier_ricci) FROM ollivier_ricci({edges})");
+    assert_eq!(db.rows(&sql), [["1500035", "true"]]);
 }
 
 #[test]
@@ -102,6 +104,69 @@ fn graphs_with_nodes_are_compared_with_another_one_in_parts() {
     let mut expected: Vec<i64> = ids(3).collect();
     expected.sort_unstable();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn edges_of_a_collection_have_their_values_in_parts() {
+    let pairs = "(SELECT graph_id, src, dst FROM edges UNION ALL SELECT NULL, 0, 1 UNION ALL SELECT 50000, 0, 1)";
+    let calls = [
+        "SELECT * FROM ollivier_ricci(edges)".to_owned(),
+        format!("SELECT * FROM ollivier_ricci_pairs(edges, {pairs})"),
+        "SELECT *, forman_ricci(src, dst) OVER (PARTITION BY graph_id) FROM edges".to_owned(),
+    ];
+    let answers = |threads: usize| {
+        let db = with(threads, None);
+        db.run(EDGES);
+        for (call, relations) in calls.iter().zip([1, 2, 1]) {
+            let plan = db.rows(&format!("EXPLAIN {call}")).concat().concat();
+            let partitioned = plan.matches("partitioning=Hash([").count();
+            assert!(threads == 1 || partitioned == relations, "{threads} threads: {plan}");
+        }
+        [0, 1, 2].map(|i| db.rows(&calls[i]))
+    };
+    let one = answers(1);
+    for threads in [2, 7] {
+        assert!(one == answers(threads), "{threads} threads");
+    }
+    let [edges, pairs, windows] = &one;
+    assert_eq!(pairs.first().unwrap(), &["NULL", "0", "1", "NULL"]);
+    assert_eq!(pairs.last().unwrap(), &["50000", "0", "1", "NULL"]);
+    assert!(pairs[1..pairs.len() - 1] == edges[..]);
+    // By symmetry all edges of a cycle have one value, which its length decides.
+    let mut by_size = std::collections::BTreeMap::<usize, std::collections::BTreeSet<[&str; 2]>>::new();
+    let graphs = edges.chunk_by(|a, b| a[0] == b[0]).zip(windows.chunk_by(|a, b| a[0] == b[0]));
+    for (edges, windows) in graphs {
+        assert_eq!(edges.len(), windows.len());
+        let values = edges.iter().zip(windows).map(|(edge, window)| [edge[3].as_str(), window[3].as_str()]);
+        by_size.entry(edges.len()).or_default().extend(values);
+    }
+    assert_eq!(by_size.keys().copied().collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8, 9]);
+    assert!(by_size.values().all(|values| values.len() == 1), "{by_size:?}");
+}
+
+#[test]
+fn edges_without_an_id_are_carried_through() {
+    let db = with(3, None);
+    db.run(
+        "CREATE TABLE e AS SELECT * FROM
+         (VALUES (1, 2, 7), (2, 3, 7), (3, 1, 7), (1, 2, NULL), (5, 6, 3), (6, NULL, 3)) AS t(src, dst, graph_id)",
+    );
+    let rows = db.rows("SELECT graph_id, src, dst, forman_ricci FROM forman_ricci(e)");
+    assert_eq!(
+        rows,
+        [
+            ["NULL", "1", "2", "NULL"],
+            ["3", "5", "6", "2.0"],
+            ["3", "6", "NULL", "NULL"],
+            ["7", "1", "2", "0.0"],
+            ["7", "2", "3", "0.0"],
+            ["7", "3", "1", "0.0"]
+        ]
+    );
+    // In OVER rows without an id are together.
+    let sql = "SELECT graph_id, src, dst, forman_ricci(src, dst) OVER (PARTITION BY graph_id) FROM e";
+    assert_eq!(db.rows(sql)[0], ["NULL", "1", "2", "2.0"]);
+    assert_eq!(db.rows(sql)[1..], rows[1..]);
 }
 
 #[test]

@@ -10,9 +10,9 @@ use std::sync::{Arc, PoisonError};
 
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use bonnet_graph::Monitor;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{Result, internal_datafusion_err, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::expressions::Column;
@@ -32,52 +32,72 @@ use crate::launch::Launch;
 use crate::operator::Binding;
 use crate::run::{Input, Output, wait};
 
-const GRAPH_ID: &str = "graph_id";
-
 /// A part has at least so many batches' rows of some relation, unless it is the last: enough to keep a core at work.
 const PART_BATCHES: usize = 8;
 
-/// Where the columns `graph_id` of a call are, which all its relations have but one that all parts read.
+/// Where the columns of ids of a call are, which all its relations have but one that all parts read.
 #[derive(Debug, Clone)]
 pub(crate) struct ByGraph {
     /// In each input; `None` for the one that is read whole.
-    inputs: Vec<Option<usize>>,
+    inputs: Vec<Option<Ids>>,
     /// In the answer.
     answer: usize,
 }
 
-/// The order of `graph_id`: ascending, rows of no graph first.
-fn ordering(position: usize) -> LexOrdering {
-    let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(GRAPH_ID, position));
-    [PhysicalSortExpr::new_default(column)].into()
+/// The column of ids of an input.
+#[derive(Debug, Clone)]
+struct Ids {
+    position: usize,
+    /// The order in which the rows are read.
+    ordering: LexOrdering,
+    /// Whether rows of no graph are in the answer, too.
+    with_null: bool,
+}
+
+impl Ids {
+    /// By the ids, ascending, rows of no graph first. Rows that are carried through come in the order of their other
+    /// columns then, at any number of partitions; of other rows the order means nothing.
+    fn new(schema: &SchemaRef, position: usize, carried: bool) -> Option<Self> {
+        let sortable = |i: &usize| {
+            let data_type = schema.field(*i).data_type();
+            let plain = data_type.is_primitive() || data_type.is_string() || *data_type == DataType::Boolean;
+            carried && *i != position && plain
+        };
+        let columns = std::iter::once(position).chain((0..schema.fields().len()).filter(sortable));
+        let by = |i: usize| PhysicalSortExpr::new_default(Arc::new(Column::new(schema.field(i).name(), i)));
+        Some(Self { position, ordering: LexOrdering::new(columns.map(by))?, with_null: carried })
+    }
+
+    fn column(&self) -> Arc<dyn PhysicalExpr> {
+        Arc::clone(&self.ordering.first().expr)
+    }
 }
 
 impl ByGraph {
     /// The columns of a call that computes graphs apart, if all its relations have them, of one type.
     pub(crate) fn of(binding: &Binding, inputs: &[SchemaRef]) -> Option<Self> {
-        if !binding.by_graph {
-            return None;
-        }
-        let data_type = inputs.first()?.field_with_name(GRAPH_ID).ok()?.data_type();
+        let column = binding.by_graph.as_deref()?;
+        let data_type = inputs.first()?.field_with_name(column).ok()?.data_type();
         // Equal keys of two types have two hashes.
-        let position = |(input, schema): (usize, &SchemaRef)| {
+        let ids = |(input, schema): (usize, &SchemaRef)| {
             if binding.beside == Some(input) {
                 return Some(None);
             }
-            let (position, field) = schema.column_with_name(GRAPH_ID)?;
-            (field.data_type() == data_type).then_some(Some(position))
+            let (position, field) = schema.column_with_name(column)?;
+            let ids = Ids::new(schema, position, binding.carries == Some(input))?;
+            (field.data_type() == data_type).then_some(Some(ids))
         };
         // Any other type is refused when the graphs are read.
         KeyColumn::normal_type(data_type)?;
         Some(Self {
-            inputs: inputs.iter().enumerate().map(position).collect::<Option<_>>()?,
-            answer: binding.schema.index_of(GRAPH_ID).ok()?,
+            inputs: inputs.iter().enumerate().map(ids).collect::<Option<_>>()?,
+            answer: binding.schema.index_of(column).ok()?,
         })
     }
 
     pub(crate) fn distribution(&self) -> InputDistributionRequirements {
-        let keys = |position: &Option<usize>| match position {
-            Some(position) => Distribution::KeyPartitioned(vec![Arc::new(Column::new(GRAPH_ID, *position)) as _]),
+        let keys = |ids: &Option<Ids>| match ids {
+            Some(ids) => Distribution::KeyPartitioned(vec![ids.column()]),
             None => Distribution::SinglePartition,
         };
         let inputs: Vec<Distribution> = self.inputs.iter().map(keys).collect();
@@ -89,7 +109,7 @@ impl ByGraph {
     }
 
     pub(crate) fn ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        self.inputs.iter().map(|position| position.map(|position| ordering(position).into())).collect()
+        self.inputs.iter().map(|ids| ids.as_ref().map(|ids| ids.ordering.clone().into())).collect()
     }
 
     /// Whether partitions of the same number hold the same graphs in all inputs that are partitioned.
@@ -108,7 +128,7 @@ impl ByGraph {
         if !self.correspond(&launch.inputs) {
             return launch.merged().whole(launch.binding.projected(computed)?);
         }
-        // Merging takes the column graph_id, wanted or not.
+        // Merging takes the column of ids, wanted or not.
         let columns: Option<Vec<usize>> = computed.map(|computed| {
             let missing = (!computed.contains(&self.answer)).then_some(self.answer);
             computed.iter().copied().chain(missing).collect()
@@ -118,15 +138,19 @@ impl ByGraph {
         let whole: Arc<Whole> = Arc::default();
         let start = |partition: usize| -> Result<SendableRecordBatchStream> {
             let launch = launch.partition(columns.clone());
-            let keyed = launch.inputs.iter().zip(&self.inputs).filter_map(|(input, id)| Some((input, (*id)?)));
-            let inputs = keyed
-                .map(|(input, id)| Ok(SortedRows::new(input.execute(partition, Arc::clone(&launch.context))?, id)));
+            let keyed = launch.inputs.iter().zip(&self.inputs).filter_map(|(input, ids)| Some((input, ids.as_ref()?)));
+            let inputs = keyed.map(|(input, ids)| {
+                let rows = input.execute(partition, Arc::clone(&launch.context))?;
+                Ok(SortedRows::new(rows, ids.position, ids.with_null))
+            });
             let inputs = inputs.collect::<Result<Vec<_>>>()?;
             let beside = self.inputs.iter().position(Option::is_none).map(|input| (input, Arc::clone(&whole)));
             let schema = Arc::clone(&merged);
             let of = Arc::clone(&schema);
             Ok(launch.clone().spawn(schema, move |output| run_parts(&launch, inputs, beside, &of, &output)))
         };
+        let id = merged.index_of(launch.binding.schema.field(self.answer).name())?;
+        let ids = Ids::new(&merged, id, false).ok_or_else(|| internal_datafusion_err!("an answer without ids"))?;
         let mut streams = (0..partitions).map(start).collect::<Result<Vec<_>>>()?;
         let rows = match streams.len() {
             1 => streams.swap_remove(0),
@@ -135,7 +159,7 @@ impl ByGraph {
                 StreamingMergeBuilder::new()
                     .with_streams(streams)
                     .with_schema(Arc::clone(&merged))
-                    .with_expressions(&ordering(merged.index_of(GRAPH_ID)?))
+                    .with_expressions(&ids.ordering)
                     .with_metrics(BaselineMetrics::new(&ExecutionPlanMetricsSet::new(), 0))
                     .with_batch_size(launch.batch_size())
                     .with_reservation(MemoryConsumer::new(launch.name).register(pool))
@@ -187,7 +211,8 @@ fn run_parts(
             .zip(&launch.inputs)
             .map(|(batches, input)| Ok(Input::Rows(Box::pin(MemoryStream::try_new(batches, input.schema(), None)?))));
         let mut run = launch.run(inputs.collect::<Result<_>>()?, Output::Batches(Default::default()));
-        run.sorted_arcs = true;
+        // Values of rows that are carried through have the places of these rows.
+        run.sorted_arcs = launch.binding.carries.is_none();
         // In one step: many a small graph takes less time than the way into the kernel threads.
         launch.kernels.pool.install(|| launch.binding.run(&mut run))?;
         let Output::Batches(batches) = &run.output else { return internal_err!("a part's rows were sent away") };
@@ -223,11 +248,12 @@ impl Parts {
     }
 }
 
-/// Rows in the order of `graph_id`, as they are read. Those without an id, which come first, are left out.
+/// Rows in the order of their ids, as they are read. Those without an id come first, if they are asked for.
 struct SortedRows {
     rows: SendableRecordBatchStream,
-    /// The position of `graph_id`.
+    /// The position of the ids.
     id: usize,
+    with_null: bool,
     /// The batches that were read and not taken, with their ids.
     read: VecDeque<(RecordBatch, KeyColumn)>,
     count: usize,
@@ -235,8 +261,8 @@ struct SortedRows {
 }
 
 impl SortedRows {
-    fn new(rows: SendableRecordBatchStream, id: usize) -> Self {
-        Self { rows, id, read: VecDeque::new(), count: 0, ended: false }
+    fn new(rows: SendableRecordBatchStream, id: usize, with_null: bool) -> Self {
+        Self { rows, id, with_null, read: VecDeque::new(), count: 0, ended: false }
     }
 
     /// The id of the last row that was read.
@@ -260,11 +286,10 @@ impl SortedRows {
     }
 
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        let ids = batch.column(self.id);
-        let nulls = ids.logical_null_count();
-        let batch = batch.slice(nulls, batch.num_rows() - nulls);
+        let left_out = if self.with_null { 0 } else { batch.column(self.id).logical_null_count() };
+        let batch = batch.slice(left_out, batch.num_rows() - left_out);
         if batch.num_rows() > 0 {
-            let ids = KeyColumn::new(batch.column(self.id), GRAPH_ID)?;
+            let ids = KeyColumn::new(batch.column(self.id), batch.schema_ref().field(self.id).name())?;
             self.count += batch.num_rows();
             self.read.push_back((batch, ids));
         }
@@ -306,11 +331,11 @@ mod tests {
     fn sorted(batches: &[&[Option<i64>]]) -> SortedRows {
         let batch = |ids: &&[Option<i64>]| {
             let ids: ArrayRef = Arc::new(Int64Array::from(ids.to_vec()));
-            RecordBatch::try_from_iter_with_nullable([(GRAPH_ID, ids, true)]).unwrap()
+            RecordBatch::try_from_iter_with_nullable([("graph_id", ids, true)]).unwrap()
         };
         let batches: Vec<RecordBatch> = batches.iter().map(batch).collect();
         let schema = batches[0].schema();
-        SortedRows::new(Box::pin(MemoryStream::try_new(batches, schema, None).unwrap()), 0)
+        SortedRows::new(Box::pin(MemoryStream::try_new(batches, schema, None).unwrap()), 0, false)
     }
 
     fn parts(inputs: Vec<SortedRows>, rows: usize) -> Vec<Vec<Vec<i64>>> {
@@ -353,5 +378,19 @@ mod tests {
         assert_eq!(parts(vec![sorted(&[&[None, None], &[None, Some(3)]])], 1), [[vec![3]]]);
         assert!(parts(vec![sorted(&[&[None]])], 1).is_empty());
         assert!(parts(vec![sorted(&[&[]])], 1).is_empty());
+    }
+
+    #[test]
+    fn rows_of_no_graph_that_are_carried_through_come_first() {
+        let carried = || SortedRows { with_null: true, ..sorted(&[&[None, None], &[None, Some(3)], &[Some(4)]]) };
+        let rows = |inputs: Vec<SortedRows>| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let mut parts = Parts { inputs, rows: 1 };
+            let next = || runtime.block_on(parts.next()).unwrap();
+            let count = |batches: &Vec<RecordBatch>| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+            std::iter::from_fn(next).map(|part| part.iter().map(count).collect()).collect::<Vec<Vec<usize>>>()
+        };
+        assert_eq!(rows(vec![carried()]), [[3], [1], [1]]);
+        assert_eq!(rows(vec![sorted(&[&[None, Some(4)]]), carried()]), [[0, 3], [0, 1], [1, 1]]);
     }
 }

@@ -80,8 +80,13 @@ impl Operator for EdgeOperator {
         reads.extend(columns.partition.iter().filter(|name| input.schema.field_with_name(name).is_ok()).cloned());
         let value = Field::new(&columns.value, self.function.data_type(), true);
         let fields: Vec<_> = input.schema.fields().iter().cloned().chain([Arc::new(value)]).collect();
+        let id = columns.partition.first().filter(|_| columns.partition.len() == 1).cloned();
         let run = move |run: &mut Run| run_edges(name, &columns, &kernel, run);
-        Ok(Binding::new(Arc::new(Schema::new(fields)), vec![reads], run).carrying(0))
+        let binding = Binding::new(Arc::new(Schema::new(fields)), vec![reads], run).carrying(0);
+        Ok(match id {
+            Some(id) => binding.by_graph_of(&id),
+            None => binding,
+        })
     }
 }
 

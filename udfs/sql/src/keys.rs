@@ -126,12 +126,12 @@ impl KeyColumn {
         })
     }
 
-    /// How many rows at the start of a sorted column without NULLs fulfil a condition that none behind them does.
+    /// How many rows at the start of a sorted column, NULLs first, are NULL or fulfil a condition that none behind them does.
     pub(crate) fn partition_point(&self, condition: impl Fn(Key<'_>) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.get(middle).is_some_and(&condition) {
+            match self.get(middle).is_none_or(&condition) {
                 true => low = middle + 1,
                 false => high = middle,
             }

@@ -65,8 +65,9 @@ pub struct Binding {
     pub reads: Vec<Vec<String>>,
     /// The input whose rows are carried through, with all its columns, in front of the answer's own.
     pub carries: Option<usize>,
-    /// Whether the rows of a graph are computed from that graph alone: a collection may then be read in parts.
-    pub(crate) by_graph: bool,
+    /// The column of the graphs' ids, where the rows of a graph are computed from that graph alone: a collection may then be
+    /// read in parts.
+    pub(crate) by_graph: Option<String>,
     /// The input that each of these parts reads whole.
     pub(crate) beside: Option<usize>,
     run: Arc<RunCall>,
@@ -80,7 +81,7 @@ impl Binding {
         reads: Vec<Vec<String>>,
         run: impl Fn(&mut Run) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self { schema, reads, carries: None, by_graph: false, beside: None, run: Arc::new(run) }
+        Self { schema, reads, carries: None, by_graph: None, beside: None, run: Arc::new(run) }
     }
 
     /// The rows of this input are carried through.
@@ -89,10 +90,16 @@ impl Binding {
     }
 
     /// Says that a graph's rows follow from that graph alone, whatever other graphs the relations hold, and that they are
-    /// emitted in the order of `graph_id`. Where all relations have a column `graph_id`, the call then runs on parts of
-    /// them, each of whole graphs: on all cores, and with the memory of a part.
+    /// emitted in the order of `graph_id`, which rows that are carried through are read in. Where all relations have a
+    /// column `graph_id`, the call then runs on parts of them, each of whole graphs: on all cores, and with the memory of a
+    /// part.
     pub fn by_graph(self) -> Self {
-        Self { by_graph: true, ..self }
+        self.by_graph_of("graph_id")
+    }
+
+    /// The same where ids stand in another column.
+    pub(crate) fn by_graph_of(self, column: &str) -> Self {
+        Self { by_graph: Some(column.to_owned()), ..self }
     }
 
     /// The same where this input is not about the graphs: each part of the others reads it whole.

@@ -68,7 +68,7 @@ fn bind(call: &Call) -> Result<Binding> {
     // Both relations have the same columns of use.
     let reads = vec![input.reads[0].clone(); 2];
     let run = move |run: &mut Run| of_pairs(&input, &options, run);
-    Ok(Binding::new(Arc::new(Schema::new(fields)), reads, run).carrying(1))
+    Ok(Binding::new(Arc::new(Schema::new(fields)), reads, run).carrying(1).by_graph())
 }
 
 fn of_pairs(input: &GraphInput, options: &OllivierOptions, run: &mut Run) -> Result<()> {
