@@ -6,14 +6,14 @@ use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, IntervalMonthDayNano, IntervalUnit, TimeUnit, TimestampMicrosecondType};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, Parameter, ScalarFunction};
+use bonnet_sql::{Function, Parameter, scalar_function};
 use datafusion::common::Result;
 
 const DAY: i64 = 86_400_000_000;
 
 /// The registration of `age`.
 pub(crate) fn age() -> Function {
-    Function::new("age", Body::Scalar(Arc::new(Age)))
+    scalar_function("age", DataType::Interval(IntervalUnit::MonthDayNano), ages)
         .parameters([
             Parameter::column("end", "The later moment: a date, a timestamp, or text of one."),
             Parameter::column("start", "The earlier moment."),
@@ -28,23 +28,15 @@ pub(crate) fn age() -> Function {
         .source("PostgreSQL 17, Table 9.33")
 }
 
-#[derive(Debug)]
-struct Age;
-
-impl ScalarFunction for Age {
-    fn data_type(&self) -> DataType {
-        DataType::Interval(IntervalUnit::MonthDayNano)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
-        let moments: Vec<ArrayRef> = columns
-            .iter()
-            .map(|column| cast(column, &DataType::Timestamp(TimeUnit::Microsecond, None)))
-            .collect::<Result<_, _>>()?;
-        let [ends, starts] = [0, 1].map(|i| moments[i].as_primitive::<TimestampMicrosecondType>());
-        let ages = ends.iter().zip(starts.iter()).map(|(end, start)| Some(between(end?, start?)));
-        Ok(Arc::new(ages.collect::<IntervalMonthDayNanoArray>()))
-    }
+/// The ages of rows.
+fn ages(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    let moments: Vec<ArrayRef> = columns
+        .iter()
+        .map(|column| cast(column, &DataType::Timestamp(TimeUnit::Microsecond, None)))
+        .collect::<Result<_, _>>()?;
+    let [ends, starts] = [0, 1].map(|i| moments[i].as_primitive::<TimestampMicrosecondType>());
+    let ages = ends.iter().zip(starts.iter()).map(|(end, start)| Some(between(end?, start?)));
+    Ok(Arc::new(ages.collect::<IntervalMonthDayNanoArray>()))
 }
 
 /// The time between two moments, in microseconds since 1970.

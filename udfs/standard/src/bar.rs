@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, Parameter, ScalarFunction, execution_error};
+use bonnet_sql::{Function, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
 /// A bar of the whole width where none is given, and of the widest that is taken.
@@ -18,7 +18,7 @@ const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// The registration of `bar`.
 pub(crate) fn bar() -> Function {
-    Function::new("bar", Body::Scalar(Arc::new(Bar)))
+    scalar_function("bar", DataType::Utf8, bars)
         .parameters([
             Parameter::number_column("x", "The number."),
             Parameter::number_column("min", "The number of an empty bar; what is below has one, too."),
@@ -34,35 +34,27 @@ pub(crate) fn bar() -> Function {
         .source("DuckDB, text functions")
 }
 
-#[derive(Debug)]
-struct Bar;
-
-impl ScalarFunction for Bar {
-    fn data_type(&self) -> DataType {
-        DataType::Utf8
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
-        let columns: Vec<ArrayRef> =
-            columns.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<_, _>>()?;
-        let [values, least, most, widths] = [0, 1, 2, 3].map(|i| columns[i].as_primitive::<Float64Type>());
-        let mut bars = StringBuilder::new();
-        let mut text = String::new();
-        for row in 0..values.len() {
-            if values.is_null(row) || least.is_null(row) || most.is_null(row) {
-                bars.append_null();
-                continue;
-            }
-            let width = if widths.is_null(row) { WIDTH } else { widths.value(row) };
-            if !(1.0..=WIDEST).contains(&width) {
-                return Err(execution_error(format!("bar: width is {width}; give characters from 1 to {WIDEST}")));
-            }
-            text.clear();
-            draw(&mut text, values.value(row), [least.value(row), most.value(row)], width as usize);
-            bars.append_value(&text);
+/// The bars of rows.
+fn bars(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    let columns: Vec<ArrayRef> =
+        columns.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<_, _>>()?;
+    let [values, least, most, widths] = [0, 1, 2, 3].map(|i| columns[i].as_primitive::<Float64Type>());
+    let mut bars = StringBuilder::new();
+    let mut text = String::new();
+    for row in 0..values.len() {
+        if values.is_null(row) || least.is_null(row) || most.is_null(row) {
+            bars.append_null();
+            continue;
         }
-        Ok(Arc::new(bars.finish()))
+        let width = if widths.is_null(row) { WIDTH } else { widths.value(row) };
+        if !(1.0..=WIDEST).contains(&width) {
+            return Err(execution_error(format!("bar: width is {width}; give characters from 1 to {WIDEST}")));
+        }
+        text.clear();
+        draw(&mut text, values.value(row), [least.value(row), most.value(row)], width as usize);
+        bars.append_value(&text);
     }
+    Ok(Arc::new(bars.finish()))
 }
 
 fn draw(to: &mut String, value: f64, [least, most]: [f64; 2], width: usize) {

@@ -7,12 +7,12 @@ use arrow::compute::cast;
 use arrow::compute::kernels::regexp::regexp_is_match;
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, Parameter, ScalarFunction, execution_error};
+use bonnet_sql::{Function, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
 /// The registration of `similar_to`.
 pub(crate) fn similar_to() -> Function {
-    Function::new("similar_to", Body::Scalar(Arc::new(SimilarTo)))
+    scalar_function("similar_to", DataType::Boolean, similar)
         .parameters([
             Parameter::column("text", "The text, of which all has to match."),
             Parameter::column(
@@ -31,40 +31,32 @@ pub(crate) fn similar_to() -> Function {
         .source("ISO/IEC 9075-2, similar predicate")
 }
 
-#[derive(Debug)]
-struct SimilarTo;
-
-impl ScalarFunction for SimilarTo {
-    fn data_type(&self) -> DataType {
-        DataType::Boolean
+/// Which texts are similar to their patterns.
+fn similar(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    let columns: Vec<ArrayRef> =
+        columns.iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<_, _>>()?;
+    let patterns = columns[1].as_string::<i32>();
+    let escapes = columns[2].as_string::<i32>();
+    // Patterns are constants nearly always.
+    let mut last: Option<(&str, Option<&str>, String)> = None;
+    let mut expressions = Vec::with_capacity(patterns.len());
+    for row in 0..patterns.len() {
+        let Some(pattern) = patterns.is_valid(row).then(|| patterns.value(row)) else {
+            expressions.push(None);
+            continue;
+        };
+        let escape = escapes.is_valid(row).then(|| escapes.value(row));
+        let known = last.take().filter(|(known, by, _)| *known == pattern && *by == escape);
+        let expression = match known {
+            Some((.., expression)) => expression,
+            None => expression(pattern, escape)?,
+        };
+        expressions.push(Some(expression.clone()));
+        last = Some((pattern, escape, expression));
     }
-
-    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
-        let columns: Vec<ArrayRef> =
-            columns.iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<_, _>>()?;
-        let patterns = columns[1].as_string::<i32>();
-        let escapes = columns[2].as_string::<i32>();
-        // Patterns are constants nearly always.
-        let mut last: Option<(&str, Option<&str>, String)> = None;
-        let mut expressions = Vec::with_capacity(patterns.len());
-        for row in 0..patterns.len() {
-            let Some(pattern) = patterns.is_valid(row).then(|| patterns.value(row)) else {
-                expressions.push(None);
-                continue;
-            };
-            let escape = escapes.is_valid(row).then(|| escapes.value(row));
-            let known = last.take().filter(|(known, by, _)| *known == pattern && *by == escape);
-            let expression = match known {
-                Some((.., expression)) => expression,
-                None => expression(pattern, escape)?,
-            };
-            expressions.push(Some(expression.clone()));
-            last = Some((pattern, escape, expression));
-        }
-        let expressions: StringArray = expressions.into_iter().collect();
-        let matches = regexp_is_match(columns[0].as_string::<i32>(), &expressions, None::<&StringArray>);
-        Ok(Arc::new(matches.map_err(|error| execution_error(format!("SIMILAR TO: {error}")))?))
-    }
+    let expressions: StringArray = expressions.into_iter().collect();
+    let matches = regexp_is_match(columns[0].as_string::<i32>(), &expressions, None::<&StringArray>);
+    Ok(Arc::new(matches.map_err(|error| execution_error(format!("SIMILAR TO: {error}")))?))
 }
 
 /// The regular expression of a pattern.

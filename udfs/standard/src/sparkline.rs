@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, Parameter, ScalarFunction, execution_error};
+use bonnet_sql::{Function, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
 /// From the least value to the most.
@@ -14,7 +14,7 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 
 /// The registration of `sparkline`.
 pub(crate) fn sparkline() -> Function {
-    Function::new("sparkline", Body::Scalar(Arc::new(Sparkline)))
+    scalar_function("sparkline", DataType::Utf8, sparklines)
         .parameters([Parameter::column("values", "A list of numbers, such as array_agg(y ORDER BY x).")])
         .returns("TEXT")
         .description(
@@ -25,39 +25,31 @@ pub(crate) fn sparkline() -> Function {
         .source("Tufte 2006, Beautiful evidence")
 }
 
-#[derive(Debug)]
-struct Sparkline;
-
-impl ScalarFunction for Sparkline {
-    fn data_type(&self) -> DataType {
-        DataType::Utf8
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
-        use DataType::{FixedSizeList, LargeList, List, Null};
-        let given = columns[0].data_type();
-        let of_numbers = match given {
-            List(item) | LargeList(item) | FixedSizeList(item, _) => {
-                item.data_type().is_numeric() || *item.data_type() == Null
-            }
-            other => *other == Null,
-        };
-        if !of_numbers {
-            return Err(execution_error(format!("sparkline: values is {given}; give a list of numbers")));
+/// The lines of block characters of lists.
+fn sparklines(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    use DataType::{FixedSizeList, LargeList, List, Null};
+    let given = columns[0].data_type();
+    let of_numbers = match given {
+        List(item) | LargeList(item) | FixedSizeList(item, _) => {
+            item.data_type().is_numeric() || *item.data_type() == Null
         }
-        let item = Arc::new(Field::new_list_field(DataType::Float64, true));
-        let lists = cast(&columns[0], &List(item))?;
-        let lists = lists.as_list::<i32>();
-        let mut lines = StringBuilder::new();
-        for row in 0..lists.len() {
-            if lists.is_null(row) {
-                lines.append_null();
-                continue;
-            }
-            lines.append_value(line(lists.value(row).as_primitive::<Float64Type>()));
-        }
-        Ok(Arc::new(lines.finish()))
+        other => *other == Null,
+    };
+    if !of_numbers {
+        return Err(execution_error(format!("sparkline: values is {given}; give a list of numbers")));
     }
+    let item = Arc::new(Field::new_list_field(DataType::Float64, true));
+    let lists = cast(&columns[0], &List(item))?;
+    let lists = lists.as_list::<i32>();
+    let mut lines = StringBuilder::new();
+    for row in 0..lists.len() {
+        if lists.is_null(row) {
+            lines.append_null();
+            continue;
+        }
+        lines.append_value(line(lists.value(row).as_primitive::<Float64Type>()));
+    }
+    Ok(Arc::new(lines.finish()))
 }
 
 fn line(values: &PrimitiveArray<Float64Type>) -> String {

@@ -6,14 +6,14 @@ use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, OptionValue, Parameter, ScalarFunction, execution_error};
+use bonnet_sql::{Function, OptionValue, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
 use crate::{MEAN_TOLERANCE, SKEWNESS_TOLERANCE};
 
 /// The registration.
 pub fn regime() -> Function {
-    Function::new("regime", Body::Scalar(Arc::new(RegimeOf)))
+    scalar_function("regime", DataType::Utf8, regimes)
         .parameters([
             Parameter::number_column("mean", "The mean curvature of a graph."),
             Parameter::number_column("skewness", "The skewness of its curvature."),
@@ -31,27 +31,19 @@ pub fn regime() -> Function {
         .source("CurvBench (arXiv 2606.06397), Sec. 3")
 }
 
-#[derive(Debug)]
-struct RegimeOf;
-
-impl ScalarFunction for RegimeOf {
-    fn data_type(&self) -> DataType {
-        DataType::Utf8
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
-        let numbers = columns.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<Vec<_>, _>>()?;
-        let numbers: Vec<_> = numbers.iter().map(|column| column.as_primitive::<Float64Type>()).collect();
-        let regime = |row: usize| -> Result<Option<&str>> {
-            if numbers.iter().any(|column| column.is_null(row)) {
-                return Ok(None);
-            }
-            let [mean, skewness, mean_tolerance, skewness_tolerance] = [0, 1, 2, 3].map(|i| numbers[i].value(row));
-            let regime = crate::regime(mean, skewness, mean_tolerance, skewness_tolerance);
-            let regime = regime.map_err(|error| execution_error(format!("regime: {error}")))?;
-            Ok(regime.map(|regime| regime.name()))
-        };
-        let regimes = (0..columns[0].len()).map(regime).collect::<Result<Vec<_>>>()?;
-        Ok(Arc::new(StringArray::from(regimes)))
-    }
+/// The regimes of rows.
+fn regimes(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    let numbers = columns.iter().map(|column| cast(column, &DataType::Float64)).collect::<Result<Vec<_>, _>>()?;
+    let numbers: Vec<_> = numbers.iter().map(|column| column.as_primitive::<Float64Type>()).collect();
+    let regime = |row: usize| -> Result<Option<&str>> {
+        if numbers.iter().any(|column| column.is_null(row)) {
+            return Ok(None);
+        }
+        let [mean, skewness, mean_tolerance, skewness_tolerance] = [0, 1, 2, 3].map(|i| numbers[i].value(row));
+        let regime = crate::regime(mean, skewness, mean_tolerance, skewness_tolerance);
+        let regime = regime.map_err(|error| execution_error(format!("regime: {error}")))?;
+        Ok(regime.map(|regime| regime.name()))
+    };
+    let regimes = (0..columns[0].len()).map(regime).collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(StringArray::from(regimes)))
 }

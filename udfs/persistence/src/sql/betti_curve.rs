@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, Int64Array};
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, Parameter, ScalarFunction};
+use bonnet_sql::{Function, Parameter, scalar_function};
 use datafusion::common::Result;
 
 use super::columns::{Diagrams, dimension, numbers};
@@ -17,7 +17,7 @@ pub(super) fn diagram_parameter(name: &'static str) -> Parameter {
 
 /// The registration.
 pub(super) fn betti_curve() -> Function {
-    Function::new("betti_curve", Body::Scalar(Arc::new(BettiCurve)))
+    scalar_function("betti_curve", DataType::Int64, betti_numbers)
         .parameters([
             diagram_parameter("diagram"),
             Parameter::number_column("dim", "The dimension: 0 for components, 1 for cycles."),
@@ -35,24 +35,16 @@ pub(super) fn betti_curve() -> Function {
         .source("Edelsbrunner and Harer, Computational Topology (2010), Sec. VII.1")
 }
 
-#[derive(Debug)]
-struct BettiCurve;
-
-impl ScalarFunction for BettiCurve {
-    fn data_type(&self) -> DataType {
-        DataType::Int64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
-        let diagrams = Diagrams::new(&columns[0], "betti_curve", "diagram")?;
-        let (dims, at) = (numbers(&columns[1])?, numbers(&columns[2])?);
-        let count = |row: usize| -> Result<Option<i64>> {
-            if dims.is_null(row) || at.is_null(row) {
-                return Ok(None);
-            }
-            let dim = dimension("betti_curve", dims.value(row))?;
-            Ok(diagrams.row(row)?.map(|points| crate::betti_curve(&points, dim, at.value(row)) as i64))
-        };
-        Ok(Arc::new((0..columns[0].len()).map(count).collect::<Result<Int64Array>>()?))
-    }
+/// The numbers of classes of diagrams that are alive.
+fn betti_numbers(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    let diagrams = Diagrams::new(&columns[0], "betti_curve", "diagram")?;
+    let (dims, at) = (numbers(&columns[1])?, numbers(&columns[2])?);
+    let count = |row: usize| -> Result<Option<i64>> {
+        if dims.is_null(row) || at.is_null(row) {
+            return Ok(None);
+        }
+        let dim = dimension("betti_curve", dims.value(row))?;
+        Ok(diagrams.row(row)?.map(|points| crate::betti_curve(&points, dim, at.value(row)) as i64))
+    };
+    Ok(Arc::new((0..columns[0].len()).map(count).collect::<Result<Int64Array>>()?))
 }

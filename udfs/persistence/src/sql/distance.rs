@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, Float64Array};
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, OptionValue, Parameter, ScalarFunction, execution_error, stopped};
+use bonnet_sql::{Function, OptionValue, Parameter, execution_error, scalar_function, stopped};
 use datafusion::common::Result;
 
 use super::betti_curve::diagram_parameter;
@@ -20,7 +20,7 @@ fn dim() -> Parameter {
 
 /// The registration.
 pub(super) fn bottleneck_distance() -> Function {
-    Function::new(BOTTLENECK, Body::Scalar(Arc::new(Bottleneck))).heavy()
+    scalar_function(BOTTLENECK, DataType::Float64, bottleneck_distances).heavy()
         .parameters([diagram_parameter("a"), diagram_parameter("b"), dim()])
         .returns("DOUBLE")
         .description(
@@ -37,7 +37,7 @@ pub(super) fn bottleneck_distance() -> Function {
 
 /// The registration.
 pub(super) fn wasserstein_distance() -> Function {
-    Function::new(WASSERSTEIN, Body::Scalar(Arc::new(Wasserstein))).heavy()
+    scalar_function(WASSERSTEIN, DataType::Float64, wasserstein_distances).heavy()
         .parameters([
             diagram_parameter("a"),
             diagram_parameter("b"),
@@ -69,51 +69,35 @@ fn dim_of(function: &str, dims: &Float64Array, row: usize) -> Result<Option<u32>
     (!dims.is_null(row)).then(|| dimension(function, dims.value(row))).transpose()
 }
 
-#[derive(Debug)]
-struct Bottleneck;
-
-impl ScalarFunction for Bottleneck {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let (a, b) = (Diagrams::new(&columns[0], BOTTLENECK, "a")?, Diagrams::new(&columns[1], BOTTLENECK, "b")?);
-        let dims = numbers(&columns[2])?;
-        let distances = rows(columns[0].len(), |row| {
-            let dim = dim_of(BOTTLENECK, &dims, row)?;
-            let (Some(a), Some(b)) = (a.row(row)?, b.row(row)?) else { return Ok(None) };
-            crate::bottleneck_distance(&a, &b, dim, monitor).map(Some).map_err(stopped)
-        })?;
-        Ok(Arc::new(Float64Array::from(distances)))
-    }
+/// The bottleneck distances of diagrams.
+fn bottleneck_distances(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let (a, b) = (Diagrams::new(&columns[0], BOTTLENECK, "a")?, Diagrams::new(&columns[1], BOTTLENECK, "b")?);
+    let dims = numbers(&columns[2])?;
+    let distances = rows(columns[0].len(), |row| {
+        let dim = dim_of(BOTTLENECK, &dims, row)?;
+        let (Some(a), Some(b)) = (a.row(row)?, b.row(row)?) else { return Ok(None) };
+        crate::bottleneck_distance(&a, &b, dim, monitor).map(Some).map_err(stopped)
+    })?;
+    Ok(Arc::new(Float64Array::from(distances)))
 }
 
-#[derive(Debug)]
-struct Wasserstein;
-
-impl ScalarFunction for Wasserstein {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let (a, b) = (Diagrams::new(&columns[0], WASSERSTEIN, "a")?, Diagrams::new(&columns[1], WASSERSTEIN, "b")?);
-        let (ps, dims) = (numbers(&columns[2])?, numbers(&columns[3])?);
-        let distances = rows(columns[0].len(), |row| {
-            let dim = dim_of(WASSERSTEIN, &dims, row)?;
-            if ps.is_null(row) {
-                return Ok(None);
-            }
-            let p = ps.value(row);
-            if !(p >= 1.0 && p.is_finite()) {
-                return Err(execution_error(format!(
-                    "{WASSERSTEIN}: p is {p}, expected a finite number of at least 1; for p = infinity there is {BOTTLENECK}"
-                )));
-            }
-            let (Some(a), Some(b)) = (a.row(row)?, b.row(row)?) else { return Ok(None) };
-            crate::wasserstein_distance(&a, &b, p, dim, monitor).map(Some).map_err(stopped)
-        })?;
-        Ok(Arc::new(Float64Array::from(distances)))
-    }
+/// The Wasserstein distances of diagrams.
+fn wasserstein_distances(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let (a, b) = (Diagrams::new(&columns[0], WASSERSTEIN, "a")?, Diagrams::new(&columns[1], WASSERSTEIN, "b")?);
+    let (ps, dims) = (numbers(&columns[2])?, numbers(&columns[3])?);
+    let distances = rows(columns[0].len(), |row| {
+        let dim = dim_of(WASSERSTEIN, &dims, row)?;
+        if ps.is_null(row) {
+            return Ok(None);
+        }
+        let p = ps.value(row);
+        if !(p >= 1.0 && p.is_finite()) {
+            return Err(execution_error(format!(
+                "{WASSERSTEIN}: p is {p}, expected a finite number of at least 1; for p = infinity there is {BOTTLENECK}"
+            )));
+        }
+        let (Some(a), Some(b)) = (a.row(row)?, b.row(row)?) else { return Ok(None) };
+        crate::wasserstein_distance(&a, &b, p, dim, monitor).map(Some).map_err(stopped)
+    })?;
+    Ok(Arc::new(Float64Array::from(distances)))
 }

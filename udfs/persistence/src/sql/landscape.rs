@@ -8,7 +8,8 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Body, Function, OptionValue, Options, Parameter, RowsFunction, RowsKernel, ScalarFunction, execution_error, stopped,
+    Body, Function, OptionValue, Options, Parameter, RowsFunction, RowsKernel, execution_error, scalar_function,
+    stopped,
 };
 use datafusion::common::Result;
 
@@ -34,7 +35,7 @@ fn p() -> Parameter {
 
 /// The registration.
 pub(super) fn persistence_landscape() -> Function {
-    Function::new(LANDSCAPE, Body::Scalar(Arc::new(OfDiagram))).heavy()
+    scalar_function(LANDSCAPE, landscape_type(), landscapes).heavy()
         .parameters([
             diagram_parameter("diagram"),
             Parameter::number_column("dim", "The dimension: 0 for components, 1 for cycles."),
@@ -79,7 +80,7 @@ pub(super) fn landscape_mean() -> Function {
 
 /// The registration.
 pub(super) fn landscape_norm() -> Function {
-    Function::new(NORM, Body::Scalar(Arc::new(Norm)))
+    scalar_function(NORM, DataType::Float64, norms)
         .parameters([landscape_parameter("landscape"), p()])
         .returns("DOUBLE")
         .description(
@@ -94,7 +95,7 @@ pub(super) fn landscape_norm() -> Function {
 
 /// The registration.
 pub(super) fn landscape_distance() -> Function {
-    Function::new(DISTANCE, Body::Scalar(Arc::new(Distance)))
+    scalar_function(DISTANCE, DataType::Float64, distances)
         .parameters([landscape_parameter("a"), landscape_parameter("b"), p()])
         .returns("DOUBLE")
         .description(
@@ -109,78 +110,54 @@ pub(super) fn landscape_distance() -> Function {
         .source(SOURCE)
 }
 
-#[derive(Debug)]
-struct OfDiagram;
-
-impl ScalarFunction for OfDiagram {
-    fn data_type(&self) -> DataType {
-        landscape_type()
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let diagrams = Diagrams::new(&columns[0], LANDSCAPE, "diagram")?;
-        let (dims, caps) = (numbers(&columns[1])?, numbers(&columns[2])?);
-        let functions = cast(&columns[3], &DataType::Int64)?;
-        let functions = functions.as_primitive::<Int64Type>();
-        let landscapes = rows(columns[0].len(), |row| {
-            if dims.is_null(row) {
-                return Ok(None);
-            }
-            let dim = dimension(LANDSCAPE, dims.value(row))?;
-            let cap = (!caps.is_null(row)).then(|| caps.value(row));
-            if let Some(cap) = cap.filter(|cap| !cap.is_finite()) {
-                return Err(execution_error(format!("{LANDSCAPE}: cap is {cap}, expected a finite number")));
-            }
-            let most = (!functions.is_null(row)).then(|| functions.value(row));
-            let most = most.map(usize::try_from).transpose().map_err(|_| {
-                execution_error(format!("{LANDSCAPE}: functions is {}, expected 0, 1, ...", functions.value(row)))
-            })?;
-            let Some(points) = diagrams.row(row)? else { return Ok(None) };
-            let landscape = crate::persistence_landscape(&points, dim, cap, most, monitor).map_err(stopped)?;
-            Ok(Some(DimLandscape { dim: Some(dim), landscape }))
+/// The landscapes of diagrams.
+fn landscapes(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let diagrams = Diagrams::new(&columns[0], LANDSCAPE, "diagram")?;
+    let (dims, caps) = (numbers(&columns[1])?, numbers(&columns[2])?);
+    let functions = cast(&columns[3], &DataType::Int64)?;
+    let functions = functions.as_primitive::<Int64Type>();
+    let landscapes = rows(columns[0].len(), |row| {
+        if dims.is_null(row) {
+            return Ok(None);
+        }
+        let dim = dimension(LANDSCAPE, dims.value(row))?;
+        let cap = (!caps.is_null(row)).then(|| caps.value(row));
+        if let Some(cap) = cap.filter(|cap| !cap.is_finite()) {
+            return Err(execution_error(format!("{LANDSCAPE}: cap is {cap}, expected a finite number")));
+        }
+        let most = (!functions.is_null(row)).then(|| functions.value(row));
+        let most = most.map(usize::try_from).transpose().map_err(|_| {
+            execution_error(format!("{LANDSCAPE}: functions is {}, expected 0, 1, ...", functions.value(row)))
         })?;
-        Ok(Arc::new(landscape_array(&landscapes, monitor)?))
-    }
+        let Some(points) = diagrams.row(row)? else { return Ok(None) };
+        let landscape = crate::persistence_landscape(&points, dim, cap, most, monitor).map_err(stopped)?;
+        Ok(Some(DimLandscape { dim: Some(dim), landscape }))
+    })?;
+    Ok(Arc::new(landscape_array(&landscapes, monitor)?))
 }
 
-#[derive(Debug)]
-struct Norm;
-
-impl ScalarFunction for Norm {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let landscapes = Landscapes::new(&columns[0], NORM, "landscape")?;
-        let norms = rows(columns[0].len(), |row| {
-            monitor.check().map_err(stopped)?;
-            let Some(p) = exponent(NORM, &columns[1], row)? else { return Ok(None) };
-            Ok(landscapes.row(row)?.map(|it| crate::landscape_norm(&it.landscape, p)))
-        })?;
-        Ok(Arc::new(Float64Array::from(norms)))
-    }
+/// The norms of landscapes.
+fn norms(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let landscapes = Landscapes::new(&columns[0], NORM, "landscape")?;
+    let norms = rows(columns[0].len(), |row| {
+        monitor.check().map_err(stopped)?;
+        let Some(p) = exponent(NORM, &columns[1], row)? else { return Ok(None) };
+        Ok(landscapes.row(row)?.map(|it| crate::landscape_norm(&it.landscape, p)))
+    })?;
+    Ok(Arc::new(Float64Array::from(norms)))
 }
 
-#[derive(Debug)]
-struct Distance;
-
-impl ScalarFunction for Distance {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let (a, b) = (Landscapes::new(&columns[0], DISTANCE, "a")?, Landscapes::new(&columns[1], DISTANCE, "b")?);
-        let distances = rows(columns[0].len(), |row| {
-            monitor.check().map_err(stopped)?;
-            let Some(p) = exponent(DISTANCE, &columns[2], row)? else { return Ok(None) };
-            let (Some(a), Some(b)) = (a.row(row)?, b.row(row)?) else { return Ok(None) };
-            common_dim(DISTANCE, a.dim, b.dim)?;
-            Ok(Some(crate::landscape_distance(&a.landscape, &b.landscape, p)))
-        })?;
-        Ok(Arc::new(Float64Array::from(distances)))
-    }
+/// The distances of landscapes.
+fn distances(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let (a, b) = (Landscapes::new(&columns[0], DISTANCE, "a")?, Landscapes::new(&columns[1], DISTANCE, "b")?);
+    let distances = rows(columns[0].len(), |row| {
+        monitor.check().map_err(stopped)?;
+        let Some(p) = exponent(DISTANCE, &columns[2], row)? else { return Ok(None) };
+        let (Some(a), Some(b)) = (a.row(row)?, b.row(row)?) else { return Ok(None) };
+        common_dim(DISTANCE, a.dim, b.dim)?;
+        Ok(Some(crate::landscape_distance(&a.landscape, &b.landscape, p)))
+    })?;
+    Ok(Arc::new(Float64Array::from(distances)))
 }
 
 #[derive(Debug)]
