@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Int32Array, Int64Array, ListArray, PrimitiveArray, new_null_array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Int32Array, Int64Array, ListArray, PrimitiveArray, StringArray,
+    new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type};
 use bonnet_graph::{Monitor, Reservation};
-use bonnet_sql::{Parameter, execution_error, stopped};
+use bonnet_sql::{Function, Parameter, execution_error, scalar_function, stopped};
 use datafusion::common::{DataFusionError, Result};
 use rayon::prelude::*;
 
@@ -23,6 +24,18 @@ const PATIENCE: usize = 64;
 /// The parameter that every function of a complex has.
 pub(crate) fn facets_parameter() -> Parameter {
     Parameter::column("facets", "The complex: a list of its facets, each a list of vertices (integers from 0 on).")
+}
+
+/// The function `name(facets, ...)`, with values of this type: `kernel` computes them from the complexes, which are its
+/// first argument, and from all its arguments.
+pub(crate) fn facets_function(
+    name: &'static str,
+    data_type: DataType,
+    kernel: impl Fn(&FacetsColumn, &[ArrayRef], &dyn Monitor) -> Result<ArrayRef> + Send + Sync + 'static,
+) -> Function {
+    scalar_function(name, data_type, move |columns, monitor| {
+        kernel(&FacetsColumn::new(name, &columns[0])?, columns, monitor)
+    })
 }
 
 /// `T[]`, as every list column of the engine.
@@ -43,7 +56,8 @@ enum Entries {
 
 /// A column of complexes.
 pub(crate) struct FacetsColumn {
-    name: &'static str,
+    /// The function that reads it.
+    pub(crate) name: &'static str,
     complexes: ListArray,
     facets: ListArray,
     entries: Entries,
@@ -176,6 +190,19 @@ impl FacetsColumn {
         })?;
         Ok(blocks.into_iter().flatten().collect())
     }
+
+    /// One list a row: `each` adds its values, and answers whether it is not NULL.
+    pub(crate) fn lists<T: Send>(
+        &self,
+        monitor: &dyn Monitor,
+        each: impl Fn(&mut Vec<T>, Option<&Facets>, &mut Workspace, usize) -> Result<bool> + Sync,
+    ) -> Result<Vec<Lists<T>>> {
+        self.for_each(monitor, |lists: &mut Lists<T>, facets, workspace, row| {
+            let valid = each(&mut lists.values, facets, workspace, row)?;
+            lists.end_row(valid);
+            Ok(())
+        })
+    }
 }
 
 /// Whether a type is a list of lists of exactly this.
@@ -216,27 +243,40 @@ impl<T> Lists<T> {
     }
 
     /// One column of all blocks' rows; `items` makes an array of the values.
-    pub(crate) fn array<'a>(
-        blocks: impl Iterator<Item = &'a Self> + Clone,
-        name: &str,
-        items: impl FnOnce() -> ArrayRef,
-    ) -> Result<ArrayRef>
-    where
-        T: 'a,
-    {
+    pub(crate) fn array(blocks: &[Self], name: &str, items: impl FnOnce() -> ArrayRef) -> Result<ArrayRef> {
         let mut offsets = vec![0i32];
         let mut start = 0;
-        for block in blocks.clone() {
+        for block in blocks {
             for end in &block.ends {
                 offsets.push(offset(start + end, name)?);
             }
             start += block.values.len();
         }
-        let valid: NullBuffer = blocks.flat_map(|block| block.valid.iter().copied()).collect();
+        let valid: NullBuffer = blocks.iter().flat_map(|block| block.valid.iter().copied()).collect();
         let items = items();
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         Ok(Arc::new(ListArray::try_new(field, OffsetBuffer::new(offsets.into()), items, Some(valid))?))
     }
+}
+
+/// The column of lists of numbers of all blocks' rows.
+pub(crate) fn number_lists<P: ArrowPrimitiveType>(blocks: &[Lists<P::Native>], name: &str) -> Result<ArrayRef> {
+    let values = blocks.iter().flat_map(|lists| lists.values.iter().copied());
+    Lists::array(blocks, name, || Arc::new(PrimitiveArray::<P>::from_iter_values(values)))
+}
+
+/// The column of lists of lists of numbers of all blocks' rows.
+pub(crate) fn nested_lists<P: ArrowPrimitiveType>(blocks: &[Lists<Vec<P::Native>>], name: &str) -> Result<ArrayRef> {
+    let values = blocks.iter().flat_map(|lists| &lists.values);
+    let values = values.map(|numbers| Some(numbers.iter().copied().map(Some)));
+    Lists::array(blocks, name, || Arc::new(ListArray::from_iter_primitive::<P, _, _>(values)))
+}
+
+/// The column of lists of texts of all blocks' rows.
+pub(crate) fn text_lists(blocks: &[Lists<String>], name: &str) -> Result<ArrayRef> {
+    // Arrow's texts ask an iterator for its length.
+    let values: Vec<&String> = blocks.iter().flat_map(|lists| &lists.values).collect();
+    Lists::array(blocks, name, || Arc::new(StringArray::from_iter_values(values)))
 }
 
 /// A position in a list column, which has 32 bits.

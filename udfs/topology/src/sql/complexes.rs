@@ -1,14 +1,11 @@
 //! Complexes from complexes: `barycentric_subdivision`, `one_skeleton`, `faces`.
 
-use std::sync::Arc;
-
 use arrow::array::ArrayRef;
-use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, ScalarFunction, stopped};
+use bonnet_sql::{Function, stopped};
 use datafusion::common::Result;
 
-use super::column::{FacetsColumn, Lists, facets_array, facets_parameter, facets_type, labelled};
+use super::column::{FacetsColumn, facets_array, facets_function, facets_parameter, facets_type, labelled};
 use super::dimensions::{dimension, dimension_parameter};
 use super::structs::{struct_type, structs};
 use crate::faces_from;
@@ -18,7 +15,7 @@ const EDGE: [&str; 2] = ["src", "dst"];
 
 /// The registration of `barycentric_subdivision`.
 pub fn barycentric_subdivision() -> Function {
-    Function::new("barycentric_subdivision", Body::Scalar(Arc::new(BarycentricSubdivision))).heavy()
+    facets_function("barycentric_subdivision", facets_type(), subdivisions).heavy()
         .parameters([facets_parameter()])
         .returns("INT[][]")
         .description(
@@ -31,7 +28,7 @@ pub fn barycentric_subdivision() -> Function {
 
 /// The registration of `one_skeleton`.
 pub fn one_skeleton() -> Function {
-    Function::new("one_skeleton", Body::Scalar(Arc::new(OneSkeleton)))
+    facets_function("one_skeleton", struct_type(EDGE), skeletons)
         .parameters([facets_parameter()])
         .returns("STRUCT(src BIGINT, dst BIGINT)[]")
         .description(
@@ -44,7 +41,7 @@ pub fn one_skeleton() -> Function {
 
 /// The registration of `faces`.
 pub fn faces() -> Function {
-    Function::new("faces", Body::Scalar(Arc::new(FacesOf)))
+    facets_function("faces", facets_type(), faces_of_dimension)
         .parameters([facets_parameter(), dimension_parameter()])
         .returns("INT[][]")
         .description(
@@ -55,68 +52,34 @@ pub fn faces() -> Function {
         .source("Munkres, Elements of Algebraic Topology (1984), Sec. 2")
 }
 
-#[derive(Debug)]
-struct BarycentricSubdivision;
-
-impl ScalarFunction for BarycentricSubdivision {
-    fn data_type(&self) -> DataType {
-        facets_type()
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "barycentric_subdivision";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let rows = facets.map(monitor, |complex, _, row| {
-            let finer = crate::barycentric_subdivision(complex, monitor);
-            finer.map(Some).map_err(|error| facets.kernel_fault(row, error))
-        })?;
-        facets_array(&rows, name, monitor)
-    }
+fn subdivisions(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let rows = facets.map(monitor, |complex, _, row| {
+        let finer = crate::barycentric_subdivision(complex, monitor);
+        finer.map(Some).map_err(|error| facets.kernel_fault(row, error))
+    })?;
+    facets_array(&rows, facets.name, monitor)
 }
 
-#[derive(Debug)]
-struct FacesOf;
-
-impl ScalarFunction for FacesOf {
-    fn data_type(&self) -> DataType {
-        facets_type()
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "faces";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let rows = facets.map(monitor, |complex, _, row| {
-            let Some(dimension) = dimension(name, &columns[1], row)? else { return Ok(None) };
-            if dimension > complex.dimension() {
-                return Ok(Some(Default::default()));
-            }
-            let levels = faces_from(complex, dimension, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            Ok(Some(labelled(complex, levels[0].iter())))
-        })?;
-        facets_array(&rows, name, monitor)
-    }
+fn faces_of_dimension(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let rows = facets.map(monitor, |complex, _, row| {
+        let Some(dimension) = dimension(facets.name, &columns[1], row)? else { return Ok(None) };
+        if dimension > complex.dimension() {
+            return Ok(Some(Default::default()));
+        }
+        let levels = faces_from(complex, dimension, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+        Ok(Some(labelled(complex, levels[0].iter())))
+    })?;
+    facets_array(&rows, facets.name, monitor)
 }
 
-#[derive(Debug)]
-struct OneSkeleton;
-
-impl ScalarFunction for OneSkeleton {
-    fn data_type(&self) -> DataType {
-        struct_type(EDGE)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "one_skeleton";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let blocks = facets.for_each(monitor, |edges: &mut Lists<[i64; 2]>, complex, _, _| {
-            if let Some(complex) = complex {
-                let labels = complex.labels();
-                let pairs = crate::one_skeleton(complex, monitor).map_err(stopped)?;
-                edges.values.extend(pairs.into_iter().map(|(u, v)| [labels[u as usize], labels[v as usize]]));
-            }
-            edges.end_row(complex.is_some());
-            Ok(())
-        })?;
-        structs(&blocks, EDGE, name)
-    }
+fn skeletons(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let blocks = facets.lists(monitor, |edges: &mut Vec<[i64; 2]>, complex, _, _| {
+        if let Some(complex) = complex {
+            let labels = complex.labels();
+            let pairs = crate::one_skeleton(complex, monitor).map_err(stopped)?;
+            edges.extend(pairs.into_iter().map(|(u, v)| [labels[u as usize], labels[v as usize]]));
+        }
+        Ok(complex.is_some())
+    })?;
+    structs(&blocks, EDGE, facets.name)
 }

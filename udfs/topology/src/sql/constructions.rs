@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::array::{ArrayRef, StringArray};
+use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Column, Function, OptionValue, Parameter, ParameterKind, ScalarFunction, stopped};
+use bonnet_sql::{Function, OptionValue, Parameter, stopped};
 use datafusion::common::Result;
 
-use super::column::{FacetsColumn, facets_array, facets_parameter, facets_type};
+use super::column::{FacetsColumn, facets_array, facets_function, facets_parameter, facets_type};
+use super::dimensions::{value_parameter, whole_number};
 use crate::{DEFAULT_MOVES, Facets, MoveError};
 
 /// The registration of `canonical_form`.
 pub fn canonical_form() -> Function {
-    Function::new("canonical_form", Body::Scalar(Arc::new(CanonicalForm))).heavy()
+    facets_function("canonical_form", facets_type(), canonical_forms).heavy()
         .parameters([facets_parameter()])
         .returns("INT[][]")
         .description(
@@ -27,12 +28,11 @@ pub fn canonical_form() -> Function {
 
 /// The registration of `bistellar_walk`.
 pub fn bistellar_walk() -> Function {
-    Function::new("bistellar_walk", Body::Scalar(Arc::new(BistellarWalk))).heavy()
+    facets_function("bistellar_walk", facets_type(), bistellar_walks).heavy()
         .parameters([
             facets_parameter(),
-            whole_number("steps", "The number of moves, from 0 on."),
-            whole_number("seed", "Seed of the pseudo-random numbers; the same seed gives the same answer.")
-                .or(OptionValue::Integer(0)),
+            value_parameter("steps", DataType::Int64, "The number of moves, from 0 on."),
+            value_parameter("seed", DataType::Int64, Parameter::seed().description).or(OptionValue::Integer(0)),
         ])
         .returns("INT[][]")
         .description(
@@ -53,7 +53,7 @@ pub fn bistellar_walk() -> Function {
 /// The registration of `connected_sum`.
 pub fn connected_sum() -> Function {
     let complex = |name| Parameter::column(name, "A complex whose facets have one dimension: a list of its facets.");
-    Function::new("connected_sum", Body::Scalar(Arc::new(ConnectedSum))).heavy()
+    facets_function("connected_sum", facets_type(), connected_sums).heavy()
         .parameters([complex("a"), complex("b")])
         .returns("INT[][]")
         .description(
@@ -71,11 +71,15 @@ pub fn connected_sum() -> Function {
 
 /// The registration of `homeomorphism_type`.
 pub fn homeomorphism_type() -> Function {
-    Function::new("homeomorphism_type", Body::Scalar(Arc::new(HomeomorphismType))).heavy()
+    facets_function("homeomorphism_type", DataType::Utf8, homeomorphism_types).heavy()
         .parameters([
             facets_parameter(),
-            whole_number("moves", "After how many bistellar moves the search for a known triangulation ends.")
-                .or(OptionValue::Integer(DEFAULT_MOVES as i64)),
+            value_parameter(
+                "moves",
+                DataType::Int64,
+                "After how many bistellar moves the search for a known triangulation ends.",
+            )
+            .or(OptionValue::Integer(DEFAULT_MOVES as i64)),
         ])
         .returns("TEXT")
         .description(
@@ -92,102 +96,49 @@ pub fn homeomorphism_type() -> Function {
         )
 }
 
-fn whole_number(name: &'static str, description: &'static str) -> Parameter {
-    Parameter { kind: ParameterKind::Column(Column::Of(DataType::Int64)), ..Parameter::column(name, description) }
-}
-
-/// A row's whole number; `None` for NULL.
-fn value(column: &ArrayRef, row: usize) -> Option<i64> {
-    let column = column.as_primitive::<Int64Type>();
-    column.is_valid(row).then(|| column.value(row))
-}
-
 /// A row's count; `None` for NULL.
 fn count(facets: &FacetsColumn, name: &str, column: &ArrayRef, row: usize) -> Result<Option<u64>> {
     let count = |number: i64| {
         u64::try_from(number).map_err(|_| facets.fault(row, format!("{name} is {number}, expected 0 or more")))
     };
-    value(column, row).map(count).transpose()
+    whole_number(column, row).map(count).transpose()
 }
 
-#[derive(Debug)]
-struct CanonicalForm;
-
-impl ScalarFunction for CanonicalForm {
-    fn data_type(&self) -> DataType {
-        facets_type()
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "canonical_form";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let rows =
-            facets.map(monitor, |complex, _, _| crate::canonical_form(complex, monitor).map(Some).map_err(stopped))?;
-        facets_array(&rows, name, monitor)
-    }
+fn canonical_forms(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let rows =
+        facets.map(monitor, |complex, _, _| crate::canonical_form(complex, monitor).map(Some).map_err(stopped))?;
+    facets_array(&rows, facets.name, monitor)
 }
 
-#[derive(Debug)]
-struct BistellarWalk;
-
-impl ScalarFunction for BistellarWalk {
-    fn data_type(&self) -> DataType {
-        facets_type()
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "bistellar_walk";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let rows = facets.map(monitor, |complex, _, row| {
-            let Some(steps) = count(&facets, "steps", &columns[1], row)? else { return Ok(None) };
-            let Some(seed) = value(&columns[2], row) else { return Ok(None) };
-            let walked = crate::bistellar_walk(complex, steps, seed as u64, monitor);
-            walked.map(Some).map_err(|error| match error {
-                MoveError::Stopped(reason) => stopped(reason),
-                error => facets.fault(row, error),
-            })
-        })?;
-        facets_array(&rows, name, monitor)
-    }
+fn bistellar_walks(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let rows = facets.map(monitor, |complex, _, row| {
+        let Some(steps) = count(facets, "steps", &columns[1], row)? else { return Ok(None) };
+        let Some(seed) = whole_number(&columns[2], row) else { return Ok(None) };
+        let walked = crate::bistellar_walk(complex, steps, seed as u64, monitor);
+        walked.map(Some).map_err(|error| match error {
+            MoveError::Stopped(reason) => stopped(reason),
+            error => facets.fault(row, error),
+        })
+    })?;
+    facets_array(&rows, facets.name, monitor)
 }
 
-#[derive(Debug)]
-struct ConnectedSum;
-
-impl ScalarFunction for ConnectedSum {
-    fn data_type(&self) -> DataType {
-        facets_type()
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "connected_sum";
-        let (first, second) = (FacetsColumn::new(name, &columns[0])?, FacetsColumn::new(name, &columns[1])?);
-        let rows = first.map(monitor, |a, _, row| {
-            let mut b = Facets::default();
-            if !second.read(row, &mut b)? {
-                return Ok(None);
-            }
-            crate::connected_sum(a, &b).map(Some).map_err(|error| first.fault(row, error))
-        })?;
-        facets_array(&rows, name, monitor)
-    }
+fn connected_sums(first: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let second = FacetsColumn::new(first.name, &columns[1])?;
+    let rows = first.map(monitor, |a, _, row| {
+        let mut b = Facets::default();
+        if !second.read(row, &mut b)? {
+            return Ok(None);
+        }
+        crate::connected_sum(a, &b).map(Some).map_err(|error| first.fault(row, error))
+    })?;
+    facets_array(&rows, first.name, monitor)
 }
 
-#[derive(Debug)]
-struct HomeomorphismType;
-
-impl ScalarFunction for HomeomorphismType {
-    fn data_type(&self) -> DataType {
-        DataType::Utf8
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let facets = FacetsColumn::new("homeomorphism_type", &columns[0])?;
-        let rows = facets.map(monitor, |complex, workspace, row| {
-            let Some(moves) = count(&facets, "moves", &columns[1], row)? else { return Ok(None) };
-            crate::homeomorphism_type(complex, moves, workspace, monitor)
-                .map_err(|error| facets.kernel_fault(row, error))
-        })?;
-        Ok(Arc::new(StringArray::from(rows)))
-    }
+fn homeomorphism_types(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let rows = facets.map(monitor, |complex, workspace, row| {
+        let Some(moves) = count(facets, "moves", &columns[1], row)? else { return Ok(None) };
+        crate::homeomorphism_type(complex, moves, workspace, monitor).map_err(|error| facets.kernel_fault(row, error))
+    })?;
+    Ok(Arc::new(StringArray::from(rows)))
 }

@@ -19,15 +19,19 @@ pub(super) fn dimension_parameter() -> Parameter {
     value_parameter("dim", DataType::Int64, "The dimension, from 0 on: 0 for vertices, 1 for edges.")
 }
 
+/// A row's whole number; `None` for NULL.
+pub(super) fn whole_number(column: &ArrayRef, row: usize) -> Option<i64> {
+    let column = column.as_primitive::<Int64Type>();
+    column.is_valid(row).then(|| column.value(row))
+}
+
 /// The dimension that a row asks for; `None` for NULL.
 pub(super) fn dimension(name: &str, column: &ArrayRef, row: usize) -> Result<Option<usize>> {
-    let column = column.as_primitive::<Int64Type>();
-    if column.is_null(row) {
-        return Ok(None);
-    }
-    usize::try_from(column.value(row))
-        .map(Some)
-        .map_err(|_| execution_error(format!("{name}: dim is {}; dimensions count from 0", column.value(row))))
+    let dimension = |number: i64| {
+        usize::try_from(number)
+            .map_err(|_| execution_error(format!("{name}: dim is {number}; dimensions count from 0")))
+    };
+    whole_number(column, row).map(dimension).transpose()
 }
 
 /// Which of some words a row has; `None` for NULL.

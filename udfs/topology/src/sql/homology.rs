@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, ScalarFunction, execution_error};
+use bonnet_sql::{Function, execution_error};
 use datafusion::common::{DataFusionError, Result};
 
-use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
+use super::column::{FacetsColumn, Lists, facets_function, facets_parameter, list_of, number_lists, text_lists};
 use super::dimensions::word_parameter;
 use crate::{Coefficients, CoefficientsError, Group};
 
@@ -17,7 +17,7 @@ const HOMOLOGY: &str = "Munkres, Elements of Algebraic Topology (1984), Sec. 11;
 
 /// The registration of `betti_numbers`.
 pub fn betti_numbers() -> Function {
-    Function::new("betti_numbers", Body::Scalar(Arc::new(BettiNumbers))).heavy()
+    facets_function("betti_numbers", list_of(DataType::Int64), betti_lists).heavy()
         .parameters([
             facets_parameter(),
             word_parameter("field", "Z", "'Z' for the integers, 'Q' for the rationals, 'Z/p' for those modulo a prime p below 2^32."),
@@ -34,7 +34,7 @@ pub fn betti_numbers() -> Function {
 
 /// The registration of `homology_groups`.
 pub fn homology_groups() -> Function {
-    Function::new("homology_groups", Body::Scalar(Arc::new(HomologyGroups)))
+    facets_function("homology_groups", list_of(DataType::Utf8), group_lists)
         .heavy()
         .parameters([
             facets_parameter(),
@@ -59,7 +59,7 @@ pub fn homology_groups() -> Function {
 
 /// The registration of `torsion_coefficients`.
 pub fn torsion_coefficients() -> Function {
-    Function::new("torsion_coefficients", Body::Scalar(Arc::new(TorsionCoefficients)))
+    facets_function("torsion_coefficients", list_of(DataType::Utf8), torsion_lists)
         .heavy()
         .parameters([facets_parameter()])
         .returns("TEXT[]")
@@ -77,7 +77,7 @@ pub fn torsion_coefficients() -> Function {
 
 /// The registration of `euler_characteristic`.
 pub fn euler_characteristic() -> Function {
-    Function::new("euler_characteristic", Body::Scalar(Arc::new(EulerCharacteristic)))
+    facets_function("euler_characteristic", DataType::Int64, euler_characteristics)
         .parameters([facets_parameter()])
         .returns("BIGINT")
         .description("The Euler characteristic: the alternating sum of the f-vector. NULL for NULL.")
@@ -87,7 +87,7 @@ pub fn euler_characteristic() -> Function {
 
 /// The registration of `f_vector`.
 pub fn f_vector() -> Function {
-    Function::new("f_vector", Body::Scalar(Arc::new(FVector)))
+    facets_function("f_vector", list_of(DataType::Int64), f_vectors)
         .parameters([facets_parameter()])
         .returns("BIGINT[]")
         .description("How many faces the complex has of each dimension, from vertices to its own. NULL for NULL.")
@@ -97,7 +97,7 @@ pub fn f_vector() -> Function {
 
 /// The registration of `dimension`.
 pub fn dimension() -> Function {
-    Function::new("dimension", Body::Scalar(Arc::new(Dimension)))
+    facets_function("dimension", DataType::Int64, dimensions)
         .parameters([facets_parameter()])
         .returns("BIGINT")
         .description("The dimension of the complex: the most vertices of a facet, less one. NULL for NULL.")
@@ -105,8 +105,8 @@ pub fn dimension() -> Function {
         .source(HOMOLOGY)
 }
 
-/// The homology of a column's rows: Betti numbers and torsion one after another, in blocks.
-type Blocks = Vec<(Lists<i64>, Lists<String>)>;
+/// The homology of a column's rows, in blocks: Betti numbers, and torsion.
+type Blocks = (Vec<Lists<i64>>, Vec<Lists<String>>);
 
 /// Columns and their homology, the oldest first.
 type Recent = Vec<(Weak<dyn Array>, Arc<Blocks>)>;
@@ -119,7 +119,7 @@ const KEPT: usize = 8;
 /// to it exists.
 static RECENT: Mutex<Recent> = Mutex::new(Vec::new());
 
-fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Result<Arc<Blocks>> {
+fn homology(facets: &FacetsColumn, column: &ArrayRef, monitor: &dyn Monitor) -> Result<Arc<Blocks>> {
     let known = |recent: &mut Recent| {
         recent.retain(|(array, _)| array.strong_count() > 0);
         recent.iter().position(|(array, _)| std::ptr::addr_eq(array.as_ptr(), Arc::as_ptr(column)))
@@ -131,7 +131,6 @@ fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Res
             return Ok(recent.remove(at).1);
         }
     }
-    let facets = FacetsColumn::new(name, column)?;
     let blocks =
         facets.for_each(monitor, |(betti, torsion): &mut (Lists<i64>, Lists<String>), complex, work, row| {
             if let Some(complex) = complex {
@@ -147,7 +146,7 @@ fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Res
             torsion.end_row(complex.is_some());
             Ok(())
         })?;
-    let blocks = Arc::new(blocks);
+    let blocks: Arc<Blocks> = Arc::new(blocks.into_iter().unzip());
     let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     known(&mut recent);
     if recent.len() == KEPT {
@@ -157,24 +156,23 @@ fn homology(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Res
     Ok(blocks)
 }
 
-/// Goes through the rows with their homology, but for those whose facets or coefficients are NULL, and ends each.
+/// A list a row, of values of the homology groups; NULL for rows whose facets or coefficients are NULL.
 fn with_coefficients<T: Send>(
-    name: &'static str,
+    facets: &FacetsColumn,
     parameter: &str,
     columns: &[ArrayRef],
     monitor: &dyn Monitor,
     check: impl Fn(Coefficients) -> std::result::Result<Coefficients, CoefficientsError> + Sync,
     value: impl Fn(&Group) -> T + Sync,
 ) -> Result<Vec<Lists<T>>> {
-    let facets = FacetsColumn::new(name, &columns[0])?;
     let texts = columns[1].as_string::<i32>();
     // Most often all rows have the same.
     let read = |text: &str| {
         let coefficients = text.parse().and_then(&check);
-        coefficients.map_err(|error| execution_error(format!("{name}: {parameter} => {error}")))
+        coefficients.map_err(|error| execution_error(format!("{}: {parameter} => {error}", facets.name)))
     };
     let first = texts.iter().flatten().next().map(|text| Ok::<_, DataFusionError>((text, read(text)?))).transpose()?;
-    facets.for_each(monitor, |groups: &mut Lists<T>, complex, work, row| {
+    facets.lists(monitor, |groups: &mut Vec<T>, complex, work, row| {
         let text = texts.is_valid(row).then(|| texts.value(row));
         let coefficients = match (text, first) {
             (Some(text), Some((known, coefficients))) if text == known => Some(coefficients),
@@ -183,134 +181,54 @@ fn with_coefficients<T: Send>(
         let both = complex.zip(coefficients);
         if let Some((complex, coefficients)) = both {
             let homology = work.homology(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            groups.values.extend(homology.groups(coefficients).iter().map(&value));
+            groups.extend(homology.groups(coefficients).iter().map(&value));
         }
-        groups.end_row(both.is_some());
-        Ok(())
+        Ok(both.is_some())
     })
 }
 
-fn over_fields(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-    let name = "betti_numbers";
-    let rank = |group: &Group| group.rank as i64;
-    let blocks = with_coefficients(name, "field", columns, monitor, Coefficients::with_ranks, rank)?;
-    let values = || blocks.iter().flat_map(|ranks| ranks.values.iter().copied());
-    Lists::array(blocks.iter(), name, || Arc::new(Int64Array::from_iter_values(values())))
+fn group_lists(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let groups = with_coefficients(facets, "ring", columns, monitor, Ok, ToString::to_string)?;
+    text_lists(&groups, facets.name)
 }
 
-#[derive(Debug)]
-struct HomologyGroups;
-
-impl ScalarFunction for HomologyGroups {
-    fn data_type(&self) -> DataType {
-        list_of(DataType::Utf8)
+fn betti_lists(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    if columns[1].as_string::<i32>().iter().any(|field| field != Some("Z")) {
+        let rank = |group: &Group| group.rank as i64;
+        let ranks = with_coefficients(facets, "field", columns, monitor, Coefficients::with_ranks, rank)?;
+        return number_lists::<Int64Type>(&ranks, facets.name);
     }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "homology_groups";
-        let blocks = with_coefficients(name, "ring", columns, monitor, Ok, ToString::to_string)?;
-        let values: Vec<&String> = blocks.iter().flat_map(|groups| &groups.values).collect();
-        Lists::array(blocks.iter(), name, || Arc::new(StringArray::from_iter_values(values)))
-    }
+    let homology = homology(facets, &columns[0], monitor)?;
+    number_lists::<Int64Type>(&homology.0, facets.name)
 }
 
-#[derive(Debug)]
-struct BettiNumbers;
-
-impl ScalarFunction for BettiNumbers {
-    fn data_type(&self) -> DataType {
-        list_of(DataType::Int64)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        if columns[1].as_string::<i32>().iter().any(|field| field != Some("Z")) {
-            return over_fields(columns, monitor);
-        }
-        let blocks = homology("betti_numbers", &columns[0], monitor)?;
-        let values = || blocks.iter().flat_map(|(betti, _)| betti.values.iter().copied());
-        Lists::array(blocks.iter().map(|(betti, _)| betti), "betti_numbers", || {
-            Arc::new(Int64Array::from_iter_values(values()))
-        })
-    }
+fn torsion_lists(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let homology = homology(facets, &columns[0], monitor)?;
+    text_lists(&homology.1, facets.name)
 }
 
-#[derive(Debug)]
-struct TorsionCoefficients;
-
-impl ScalarFunction for TorsionCoefficients {
-    fn data_type(&self) -> DataType {
-        list_of(DataType::Utf8)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let blocks = homology("torsion_coefficients", &columns[0], monitor)?;
-        // Arrow's texts ask an iterator for its length.
-        let values: Vec<&String> = blocks.iter().flat_map(|(_, torsion)| &torsion.values).collect();
-        Lists::array(blocks.iter().map(|(_, torsion)| torsion), "torsion_coefficients", || {
-            Arc::new(StringArray::from_iter_values(values))
-        })
-    }
-}
-
-/// The f-vectors of a column's rows.
-fn f_vectors(name: &'static str, column: &ArrayRef, monitor: &dyn Monitor) -> Result<Vec<Lists<i64>>> {
-    let facets = FacetsColumn::new(name, column)?;
-    facets.for_each(monitor, |counts: &mut Lists<i64>, complex, workspace, row| {
+fn f_vectors(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let counts = facets.lists(monitor, |counts: &mut Vec<i64>, complex, workspace, row| {
         if let Some(complex) = complex {
             let mut f_vector = Vec::new();
             workspace.f_vector(complex, &mut f_vector, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            counts.values.extend(f_vector.into_iter().map(|faces| faces as i64));
+            counts.extend(f_vector.into_iter().map(|faces| faces as i64));
         }
-        counts.end_row(complex.is_some());
-        Ok(())
-    })
+        Ok(complex.is_some())
+    })?;
+    number_lists::<Int64Type>(&counts, facets.name)
 }
 
-#[derive(Debug)]
-struct FVector;
-
-impl ScalarFunction for FVector {
-    fn data_type(&self) -> DataType {
-        list_of(DataType::Int64)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let blocks = f_vectors("f_vector", &columns[0], monitor)?;
-        let values = || blocks.iter().flat_map(|counts| counts.values.iter().copied());
-        Lists::array(blocks.iter(), "f_vector", || Arc::new(Int64Array::from_iter_values(values())))
-    }
+fn euler_characteristics(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let values = facets.map(monitor, |complex, workspace, row| {
+        let mut f_vector = Vec::new();
+        workspace.f_vector(complex, &mut f_vector, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+        Ok(Some(crate::euler_characteristic(&f_vector)))
+    })?;
+    Ok(Arc::new(Int64Array::from(values)))
 }
 
-#[derive(Debug)]
-struct EulerCharacteristic;
-
-impl ScalarFunction for EulerCharacteristic {
-    fn data_type(&self) -> DataType {
-        DataType::Int64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let facets = FacetsColumn::new("euler_characteristic", &columns[0])?;
-        let values = facets.map(monitor, |complex, workspace, row| {
-            let mut f_vector = Vec::new();
-            workspace.f_vector(complex, &mut f_vector, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            Ok(Some(crate::euler_characteristic(&f_vector)))
-        })?;
-        Ok(Arc::new(Int64Array::from(values)))
-    }
-}
-
-#[derive(Debug)]
-struct Dimension;
-
-impl ScalarFunction for Dimension {
-    fn data_type(&self) -> DataType {
-        DataType::Int64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let facets = FacetsColumn::new("dimension", &columns[0])?;
-        let values = facets.map(monitor, |complex, _, _| Ok(Some(complex.dimension() as i64)))?;
-        Ok(Arc::new(Int64Array::from(values)))
-    }
+fn dimensions(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let values = facets.map(monitor, |complex, _, _| Ok(Some(complex.dimension() as i64)))?;
+    Ok(Arc::new(Int64Array::from(values)))
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray};
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, ScalarFunction, stopped};
+use bonnet_sql::{Function, stopped};
 use datafusion::common::Result;
 
-use super::column::{FacetsColumn, facets_parameter};
+use super::column::{FacetsColumn, facets_function, facets_parameter};
 
 const MANIFOLDS: &str = "Rourke and Sanderson, Introduction to Piecewise-Linear Topology (1972), Ch. 2; Ballester et al., \
                          MANTRA: The Manifold Triangulations Assemblage (ICLR 2025), App. A.3";
 
 /// The registration of `is_closed_manifold`.
 pub fn is_closed_manifold() -> Function {
-    Function::new("is_closed_manifold", Body::Scalar(Arc::new(IsClosedManifold)))
+    facets_function("is_closed_manifold", DataType::Boolean, closed_manifolds)
         .parameters([facets_parameter()])
         .returns("BOOLEAN")
         .description(
@@ -30,7 +30,7 @@ pub fn is_closed_manifold() -> Function {
 
 /// The registration of `manifold_check`.
 pub fn manifold_check() -> Function {
-    Function::new("manifold_check", Body::Scalar(Arc::new(ManifoldCheck)))
+    facets_function("manifold_check", DataType::Utf8, manifold_checks)
         .parameters([facets_parameter()])
         .returns("TEXT")
         .description(
@@ -44,7 +44,7 @@ pub fn manifold_check() -> Function {
 
 /// The registration of `is_orientable`.
 pub fn is_orientable() -> Function {
-    Function::new("is_orientable", Body::Scalar(Arc::new(IsOrientable)))
+    facets_function("is_orientable", DataType::Boolean, orientable)
         .parameters([facets_parameter()])
         .returns("BOOLEAN")
         .description(
@@ -57,7 +57,7 @@ pub fn is_orientable() -> Function {
 
 /// The registration of `genus`.
 pub fn genus() -> Function {
-    Function::new("genus", Body::Scalar(Arc::new(Genus)))
+    facets_function("genus", DataType::Int64, genera)
         .parameters([facets_parameter()])
         .returns("BIGINT")
         .description(
@@ -69,71 +69,28 @@ pub fn genus() -> Function {
 }
 
 fn checks<T: Send>(
-    name: &'static str,
-    column: &ArrayRef,
+    facets: &FacetsColumn,
     monitor: &dyn Monitor,
     answer: impl Fn(crate::ManifoldCheck) -> T + Sync,
 ) -> Result<Vec<Option<T>>> {
-    FacetsColumn::new(name, column)?
-        .map(monitor, |complex, _, _| Ok(Some(answer(crate::manifold_check(complex, monitor).map_err(stopped)?))))
+    facets.map(monitor, |complex, _, _| Ok(Some(answer(crate::manifold_check(complex, monitor).map_err(stopped)?))))
 }
 
-#[derive(Debug)]
-struct IsClosedManifold;
-
-impl ScalarFunction for IsClosedManifold {
-    fn data_type(&self) -> DataType {
-        DataType::Boolean
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let values = checks("is_closed_manifold", &columns[0], monitor, |check| check.is_closed())?;
-        Ok(Arc::new(BooleanArray::from(values)))
-    }
+fn closed_manifolds(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    Ok(Arc::new(BooleanArray::from(checks(facets, monitor, |check| check.is_closed())?)))
 }
 
-#[derive(Debug)]
-struct ManifoldCheck;
-
-impl ScalarFunction for ManifoldCheck {
-    fn data_type(&self) -> DataType {
-        DataType::Utf8
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let values = checks("manifold_check", &columns[0], monitor, |check| check.to_string())?;
-        Ok(Arc::new(StringArray::from(values)))
-    }
+fn manifold_checks(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    Ok(Arc::new(StringArray::from(checks(facets, monitor, |check| check.to_string())?)))
 }
 
-#[derive(Debug)]
-struct IsOrientable;
-
-impl ScalarFunction for IsOrientable {
-    fn data_type(&self) -> DataType {
-        DataType::Boolean
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let facets = FacetsColumn::new("is_orientable", &columns[0])?;
-        let values = facets.map(monitor, |complex, _, _| crate::is_orientable(complex, monitor).map_err(stopped))?;
-        Ok(Arc::new(BooleanArray::from(values)))
-    }
+fn orientable(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let values = facets.map(monitor, |complex, _, _| crate::is_orientable(complex, monitor).map_err(stopped))?;
+    Ok(Arc::new(BooleanArray::from(values)))
 }
 
-#[derive(Debug)]
-struct Genus;
-
-impl ScalarFunction for Genus {
-    fn data_type(&self) -> DataType {
-        DataType::Int64
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let facets = FacetsColumn::new("genus", &columns[0])?;
-        let values = facets.map(monitor, |complex, _, _| {
-            Ok(crate::genus(complex, monitor).map_err(stopped)?.map(|genus| genus as i64))
-        })?;
-        Ok(Arc::new(Int64Array::from(values)))
-    }
+fn genera(facets: &FacetsColumn, _: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let values = facets
+        .map(monitor, |complex, _, _| Ok(crate::genus(complex, monitor).map_err(stopped)?.map(|genus| genus as i64)))?;
+    Ok(Arc::new(Int64Array::from(values)))
 }

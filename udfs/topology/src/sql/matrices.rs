@@ -1,15 +1,13 @@
 //! Sparse matrices on the faces of a dimension: `boundary_matrix`, `coboundary_matrix`, `hodge_laplacian`,
 //! `adjacency_of_simplices`, `incident_simplices`.
 
-use std::sync::Arc;
-
-use arrow::array::{Array, ArrayRef, AsArray, ListArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::{Monitor, Stopped};
-use bonnet_sql::{Body, Function, OptionValue, Parameter, ScalarFunction, stopped};
+use bonnet_sql::{Function, OptionValue, Parameter, stopped};
 use datafusion::common::Result;
 
-use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
+use super::column::{FacetsColumn, facets_function, facets_parameter, list_of, nested_lists};
 use super::dimensions::{dimension, dimension_parameter, value_parameter, word, word_parameter};
 use super::structs::{struct_type, structs};
 use crate::{BoundaryEntry, ChainComplex, Signs, SparseMatrix};
@@ -21,7 +19,7 @@ const PARTS: [&str; 3] = ["both", "down", "up"];
 
 /// The registration of `boundary_matrix`.
 pub fn boundary_matrix() -> Function {
-    Function::new("boundary_matrix", Body::Scalar(Arc::new(BoundaryMatrix)))
+    facets_function("boundary_matrix", struct_type(MATRIX), boundary_matrices)
         .parameters([facets_parameter(), dimension_parameter(), signed_parameter()])
         .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
         .description(
@@ -38,7 +36,7 @@ pub fn boundary_matrix() -> Function {
 
 /// The registration of `coboundary_matrix`.
 pub fn coboundary_matrix() -> Function {
-    Function::new("coboundary_matrix", Body::Scalar(Arc::new(OfComplex(Matrix::Coboundary))))
+    of_complex(Matrix::Coboundary)
         .parameters([facets_parameter(), dimension_parameter(), signed_parameter()])
         .returns("STRUCT(row_index BIGINT, column_index BIGINT, value BIGINT)[]")
         .description(
@@ -55,7 +53,7 @@ pub fn coboundary_matrix() -> Function {
 
 /// The registration of `hodge_laplacian`.
 pub fn hodge_laplacian() -> Function {
-    Function::new("hodge_laplacian", Body::Scalar(Arc::new(OfComplex(Matrix::HodgeLaplacian))))
+    of_complex(Matrix::HodgeLaplacian)
         .parameters([
             facets_parameter(),
             dimension_parameter(),
@@ -78,7 +76,7 @@ pub fn hodge_laplacian() -> Function {
 
 /// The registration of `adjacency_of_simplices`.
 pub fn adjacency_of_simplices() -> Function {
-    Function::new("adjacency_of_simplices", Body::Scalar(Arc::new(OfComplex(Matrix::Adjacency))))
+    of_complex(Matrix::Adjacency)
         .parameters([facets_parameter(), dimension_parameter(), via_parameter()])
         .returns("STRUCT(row_index BIGINT, column_index BIGINT, shared BIGINT)[]")
         .description(
@@ -97,7 +95,7 @@ pub fn adjacency_of_simplices() -> Function {
 
 /// The registration of `incident_simplices`.
 pub fn incident_simplices() -> Function {
-    Function::new("incident_simplices", Body::Scalar(Arc::new(IncidentSimplices)))
+    facets_function("incident_simplices", list_of(list_of(DataType::Int64)), incidences)
         .parameters([facets_parameter(), dimension_parameter(), via_parameter()])
         .returns("BIGINT[][]")
         .description(
@@ -130,33 +128,20 @@ fn of_signs(value: i64, signs: Signs) -> i64 {
     if signs == Signs::Signed { value } else { value.abs() }
 }
 
-#[derive(Debug)]
-struct BoundaryMatrix;
-
-impl ScalarFunction for BoundaryMatrix {
-    fn data_type(&self) -> DataType {
-        struct_type(MATRIX)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "boundary_matrix";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let blocks = facets.for_each(monitor, |entries: &mut Lists<[i64; 3]>, complex, _, row| {
-            let dimension = dimension(name, &columns[1], row)?;
-            let (Some(complex), Some(dimension), Some(signs)) = (complex, dimension, signs(&columns[2], row)) else {
-                entries.end_row(false);
-                return Ok(());
-            };
-            let matrix = crate::boundary_matrix(complex, dimension, monitor);
-            let matrix = matrix.map_err(|error| facets.kernel_fault(row, error))?;
-            let entry =
-                |entry: &BoundaryEntry| [entry.row as i64 + 1, entry.column as i64 + 1, of_signs(entry.value, signs)];
-            entries.values.extend(matrix.iter().map(entry));
-            entries.end_row(true);
-            Ok(())
-        })?;
-        structs(&blocks, MATRIX, name)
-    }
+fn boundary_matrices(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let blocks = facets.lists(monitor, |entries: &mut Vec<[i64; 3]>, complex, _, row| {
+        let dimension = dimension(facets.name, &columns[1], row)?;
+        let (Some(complex), Some(dimension), Some(signs)) = (complex, dimension, signs(&columns[2], row)) else {
+            return Ok(false);
+        };
+        let matrix = crate::boundary_matrix(complex, dimension, monitor);
+        let matrix = matrix.map_err(|error| facets.kernel_fault(row, error))?;
+        let entry =
+            |entry: &BoundaryEntry| [entry.row as i64 + 1, entry.column as i64 + 1, of_signs(entry.value, signs)];
+        entries.extend(matrix.iter().map(entry));
+        Ok(true)
+    })?;
+    structs(&blocks, MATRIX, facets.name)
 }
 
 /// A matrix of a complex and a dimension.
@@ -229,67 +214,39 @@ fn add<T: Copy>(matrix: &SparseMatrix<T>, value: impl Fn(T) -> i64, into: &mut V
     into.extend(matrix.entries().map(|(row, column, entry)| [row as i64 + 1, i64::from(column) + 1, value(entry)]));
 }
 
-#[derive(Debug)]
-struct OfComplex(Matrix);
-
-impl ScalarFunction for OfComplex {
-    fn data_type(&self) -> DataType {
-        struct_type(self.0.fields())
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let matrix = self.0;
-        let facets = FacetsColumn::new(matrix.name(), &columns[0])?;
-        let blocks = facets.for_each(monitor, |entries: &mut Lists<[i64; 3]>, complex, _, row| {
-            let dimension = dimension(matrix.name(), &columns[1], row)?;
+/// The function of a matrix; its other methods follow.
+fn of_complex(matrix: Matrix) -> Function {
+    let fields = matrix.fields();
+    facets_function(matrix.name(), struct_type(fields), move |facets, columns, monitor| {
+        let blocks = facets.lists(monitor, |entries: &mut Vec<[i64; 3]>, complex, _, row| {
+            let dimension = dimension(facets.name, &columns[1], row)?;
             let choice = matrix.choice(columns, row)?;
             let (Some(complex), Some(dimension), Some(choice)) = (complex, dimension, choice) else {
-                entries.end_row(false);
-                return Ok(());
+                return Ok(false);
             };
             let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            matrix.write(&complex, dimension, choice, monitor, &mut entries.values).map_err(stopped)?;
-            entries.end_row(true);
-            Ok(())
+            matrix.write(&complex, dimension, choice, monitor, entries).map_err(stopped)?;
+            Ok(true)
         })?;
-        structs(&blocks, matrix.fields(), matrix.name())
-    }
+        structs(&blocks, fields, facets.name)
+    })
 }
 
-#[derive(Debug)]
-struct IncidentSimplices;
-
-impl ScalarFunction for IncidentSimplices {
-    fn data_type(&self) -> DataType {
-        list_of(list_of(DataType::Int64))
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "incident_simplices";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let blocks = facets.for_each(monitor, |lists: &mut Lists<Vec<i64>>, complex, _, row| {
-            let dimension = dimension(name, &columns[1], row)?;
-            let via = word(name, "via", &VIA, &columns[2], row)?;
-            let (Some(complex), Some(dimension), Some(via)) = (complex, dimension, via) else {
-                lists.end_row(false);
-                return Ok(());
-            };
-            let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            let incidences = match (via, dimension) {
-                (0, _) => complex.boundary(dimension + 1),
-                (_, 0) => complex.boundary(0).transpose(),
-                (_, _) => complex.coboundary(dimension - 1),
-            };
-            // Above the complex's dimension there is no row, whatever stands below.
-            let faces = 0..complex.n_faces(dimension);
-            lists.values.extend(faces.map(|face| incidences.row(face).map(|(other, _)| shared(other)).collect()));
-            lists.end_row(true);
-            Ok(())
-        })?;
-        let values = || blocks.iter().flat_map(|lists| &lists.values);
-        Lists::array(blocks.iter(), name, || {
-            let faces = values().map(|others| Some(others.iter().copied().map(Some)));
-            Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(faces))
-        })
-    }
+fn incidences(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let blocks = facets.lists(monitor, |lists: &mut Vec<Vec<i64>>, complex, _, row| {
+        let dimension = dimension(facets.name, &columns[1], row)?;
+        let via = word(facets.name, "via", &VIA, &columns[2], row)?;
+        let (Some(complex), Some(dimension), Some(via)) = (complex, dimension, via) else { return Ok(false) };
+        let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+        let incidences = match (via, dimension) {
+            (0, _) => complex.boundary(dimension + 1),
+            (_, 0) => complex.boundary(0).transpose(),
+            (_, _) => complex.coboundary(dimension - 1),
+        };
+        // Above the complex's dimension there is no row, whatever stands below.
+        let faces = 0..complex.n_faces(dimension);
+        lists.extend(faces.map(|face| incidences.row(face).map(|(other, _)| shared(other)).collect()));
+        Ok(true)
+    })?;
+    nested_lists::<Int64Type>(&blocks, facets.name)
 }

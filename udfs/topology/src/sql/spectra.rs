@@ -1,20 +1,18 @@
 //! Eigenvalues and eigenvectors of Hodge Laplacians: `hodge_laplacian_spectrum`, `hodge_eigenvectors`.
 
-use std::sync::Arc;
-
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, ListArray};
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::Monitor;
-use bonnet_sql::{Body, Function, ScalarFunction, execution_error};
+use bonnet_sql::{Function, execution_error};
 use datafusion::common::{DataFusionError, Result};
 
-use super::column::{FacetsColumn, Lists, facets_parameter, list_of};
-use super::dimensions::{dimension, dimension_parameter, value_parameter};
+use super::column::{FacetsColumn, facets_function, facets_parameter, list_of, nested_lists, number_lists};
+use super::dimensions::{dimension, dimension_parameter, value_parameter, whole_number};
 use crate::{ChainComplex, SpectrumError};
 
 /// The registration of `hodge_laplacian_spectrum`.
 pub fn hodge_laplacian_spectrum() -> Function {
-    Function::new("hodge_laplacian_spectrum", Body::Scalar(Arc::new(HodgeLaplacianSpectrum))).heavy()
+    facets_function("hodge_laplacian_spectrum", list_of(DataType::Float64), spectra).heavy()
         .parameters([facets_parameter(), dimension_parameter()])
         .returns("DOUBLE[]")
         .description(
@@ -29,7 +27,7 @@ pub fn hodge_laplacian_spectrum() -> Function {
 
 /// The registration of `hodge_eigenvectors`.
 pub fn hodge_eigenvectors() -> Function {
-    Function::new("hodge_eigenvectors", Body::Scalar(Arc::new(HodgeEigenvectors))).heavy()
+    facets_function("hodge_eigenvectors", list_of(list_of(DataType::Float64)), eigenvectors).heavy()
         .parameters([
             facets_parameter(),
             dimension_parameter(),
@@ -56,71 +54,32 @@ fn fault(facets: &FacetsColumn, row: usize, error: SpectrumError) -> DataFusionE
     }
 }
 
-#[derive(Debug)]
-struct HodgeLaplacianSpectrum;
-
-impl ScalarFunction for HodgeLaplacianSpectrum {
-    fn data_type(&self) -> DataType {
-        list_of(DataType::Float64)
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "hodge_laplacian_spectrum";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let blocks = facets.for_each(monitor, |spectra: &mut Lists<f64>, complex, _, row| {
-            let dimension = dimension(name, &columns[1], row)?;
-            let spectrum = match (complex, dimension) {
-                (Some(complex), Some(dimension)) => Some(
-                    crate::hodge_laplacian_spectrum(complex, dimension, monitor)
-                        .map_err(|error| fault(&facets, row, error))?,
-                ),
-                _ => None,
-            };
-            let valid = spectrum.is_some();
-            spectra.values.extend(spectrum.into_iter().flatten());
-            spectra.end_row(valid);
-            Ok(())
-        })?;
-        let values = || blocks.iter().flat_map(|spectra| spectra.values.iter().copied());
-        Lists::array(blocks.iter(), name, || Arc::new(Float64Array::from_iter_values(values())))
-    }
+fn spectra(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let blocks = facets.lists(monitor, |spectra: &mut Vec<f64>, complex, _, row| {
+        let dimension = dimension(facets.name, &columns[1], row)?;
+        let (Some(complex), Some(dimension)) = (complex, dimension) else { return Ok(false) };
+        let spectrum = crate::hodge_laplacian_spectrum(complex, dimension, monitor);
+        spectra.extend(spectrum.map_err(|error| fault(facets, row, error))?);
+        Ok(true)
+    })?;
+    number_lists::<Float64Type>(&blocks, facets.name)
 }
 
-#[derive(Debug)]
-struct HodgeEigenvectors;
-
-impl ScalarFunction for HodgeEigenvectors {
-    fn data_type(&self) -> DataType {
-        list_of(list_of(DataType::Float64))
-    }
-
-    fn evaluate(&self, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
-        let name = "hodge_eigenvectors";
-        let facets = FacetsColumn::new(name, &columns[0])?;
-        let counts = columns[2].as_primitive::<Int64Type>();
-        let blocks = facets.for_each(monitor, |vectors: &mut Lists<Vec<f64>>, complex, _, row| {
-            let dimension = dimension(name, &columns[1], row)?;
-            let count = counts.is_valid(row).then(|| counts.value(row));
-            if let Some(count) = count.filter(|count| *count < 1) {
-                return Err(execution_error(format!("{name}: count is {count}, expected at least 1")));
-            }
-            let (Some(complex), Some(dimension), Some(count)) = (complex, dimension, count) else {
-                vectors.end_row(false);
-                return Ok(());
-            };
-            let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-            let count = complex.n_faces(dimension).min(count as usize);
-            let found = crate::hodge_eigenvectors(&complex, dimension, count, monitor)
-                .map_err(|error| fault(&facets, row, error))?;
-            let vector = |i: usize| found.vectors.iter().skip(i).step_by(count).copied().collect();
-            vectors.values.extend((0..count).map(vector));
-            vectors.end_row(true);
-            Ok(())
-        })?;
-        let values = || blocks.iter().flat_map(|vectors| &vectors.values);
-        Lists::array(blocks.iter(), name, || {
-            let vectors = values().map(|vector| Some(vector.iter().copied().map(Some)));
-            Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(vectors))
-        })
-    }
+fn eigenvectors(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let blocks = facets.lists(monitor, |vectors: &mut Vec<Vec<f64>>, complex, _, row| {
+        let dimension = dimension(facets.name, &columns[1], row)?;
+        let count = whole_number(&columns[2], row);
+        if let Some(count) = count.filter(|count| *count < 1) {
+            return Err(execution_error(format!("{}: count is {count}, expected at least 1", facets.name)));
+        }
+        let (Some(complex), Some(dimension), Some(count)) = (complex, dimension, count) else { return Ok(false) };
+        let complex = ChainComplex::new(complex, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+        let count = complex.n_faces(dimension).min(count as usize);
+        let found = crate::hodge_eigenvectors(&complex, dimension, count, monitor)
+            .map_err(|error| fault(facets, row, error))?;
+        let vector = |i: usize| found.vectors.iter().skip(i).step_by(count).copied().collect();
+        vectors.extend((0..count).map(vector));
+        Ok(true)
+    })?;
+    nested_lists::<Float64Type>(&blocks, facets.name)
 }

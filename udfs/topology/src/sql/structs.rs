@@ -22,5 +22,5 @@ pub(super) fn structs<const N: usize>(blocks: &[Lists<[i64; N]>], names: [&str; 
     let field = |i: usize| blocks.iter().flat_map(move |rows| rows.values.iter().map(move |row| row[i]));
     let columns = (0..N).map(|i| Arc::new(Int64Array::from_iter_values(field(i))) as ArrayRef).collect();
     let items = StructArray::try_new(fields(names), columns, None)?;
-    Lists::array(blocks.iter(), name, || Arc::new(items))
+    Lists::array(blocks, name, || Arc::new(items))
 }
