@@ -1,6 +1,5 @@
 //! Aggregates over edges: a value for the graph that the rows of a group are the edges of.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,12 +8,11 @@ use arrow::datatypes::{DataType, Field, Float64Type, Int64Type};
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
-use crate::body::{Body, RowsFunction, RowsKernel};
 use crate::error::{named_error, stopped};
 use crate::grouped_rows::GroupedRows;
 use crate::keys::{KeyColumn, KeyIndex};
-use crate::options::Options;
 use crate::registry::{Function, Parameter};
+use crate::rows_function::rows_function;
 
 /// The answer of a function of a graph, as a column with NULL for a group without rows.
 pub trait GraphValue: Send + Sized {
@@ -85,37 +83,14 @@ pub fn graph_aggregate<T: GraphValue + 'static>(
         list if list == Vec::<i64>::data_type() => "BIGINT[]",
         _ => "DOUBLE[]",
     };
-    Function::new(name, Body::Rows(Arc::new(OfGraph { name, kernel })))
-        .parameters([
-            Parameter::column("src", "One end of the edge: integers or text."),
-            Parameter::column("dst", "The other end."),
-        ])
-        .returns(returns)
-}
-
-struct OfGraph<T> {
-    name: &'static str,
-    kernel: fn(&Graph, &dyn Monitor) -> Result<T, Stopped>,
-}
-
-impl<T> fmt::Debug for OfGraph<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl<T: GraphValue + 'static> RowsFunction for OfGraph<T> {
-    fn data_type(&self) -> DataType {
-        T::data_type()
-    }
-
-    fn bind(&self, _: &Options) -> Result<RowsKernel> {
-        let Self { name, kernel } = *self;
+    rows_function(name, T::data_type(), move |_| {
         Ok(Box::new(move |groups, monitor| {
             let values = of_graphs(name, groups, monitor, |_, graph| kernel(graph, monitor).map_err(stopped))?;
             Ok(T::column(values))
         }))
-    }
+    })
+    .parameters(Parameter::ends())
+    .returns(returns)
 }
 
 /// The columns `src` and `dst` of edges, without NULLs: of one graph, or of graphs that lie one after the other.

@@ -2,7 +2,6 @@
 
 use std::array;
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{AsArray, Float64Array};
@@ -11,11 +10,10 @@ use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
-use crate::body::{Body, RowsFunction, RowsKernel};
 use crate::error::kernel_error;
 use crate::grouped_rows::GroupedRows;
-use crate::options::Options;
 use crate::registry::{Function, Parameter};
+use crate::rows_function::rows_function;
 
 /// A number of the rows of a group, from `N` columns of equal length; `None` is NULL.
 pub type NumberKernel<const N: usize, E> = fn([&[f64]; N], &dyn Monitor) -> Result<Option<f64>, E>;
@@ -27,9 +25,19 @@ pub fn number_aggregate<const N: usize, E: Error + 'static>(
     columns: [(&'static str, &'static str); N],
     kernel: NumberKernel<N, E>,
 ) -> Function {
-    Function::new(name, Body::Rows(Arc::new(OfNumbers { name, kernel })))
-        .parameters(columns.map(|(column, text)| Parameter::number_column(column, text)))
-        .returns("DOUBLE")
+    rows_function(name, DataType::Float64, move |_| {
+        Ok(Box::new(move |groups: &GroupedRows, monitor| {
+            let columns = groups.columns().iter().map(|column| cast(column, &DataType::Float64));
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            let columns: [&[f64]; N] = array::from_fn(|i| &columns[i].as_primitive::<Float64Type>().values()[..]);
+            let values = groups.map(|group| {
+                kernel(columns.map(|column| &column[group.clone()]), monitor).map_err(|error| kernel_error(name, error))
+            })?;
+            Ok(Arc::new(Float64Array::from(values)))
+        }))
+    })
+    .parameters(columns.map(|(column, text)| Parameter::number_column(column, text)))
+    .returns("DOUBLE")
 }
 
 /// The kernel's number of the rows without a NaN.
@@ -49,34 +57,4 @@ pub fn without_nan<const N: usize, T, E: From<Stopped>>(
     let complete: Vec<usize> = (0..n).filter(|&row| !columns.iter().any(|column| column[row].is_nan())).collect();
     let columns = columns.map(|column| complete.iter().map(|&row| column[row]).collect::<Vec<f64>>());
     kernel(array::from_fn(|i| columns[i].as_slice()), monitor)
-}
-
-struct OfNumbers<const N: usize, E> {
-    name: &'static str,
-    kernel: NumberKernel<N, E>,
-}
-
-impl<const N: usize, E> fmt::Debug for OfNumbers<N, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl<const N: usize, E: Error + 'static> RowsFunction for OfNumbers<N, E> {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn bind(&self, _: &Options) -> Result<RowsKernel> {
-        let Self { name, kernel } = *self;
-        Ok(Box::new(move |groups: &GroupedRows, monitor| {
-            let columns = groups.columns().iter().map(|column| cast(column, &DataType::Float64));
-            let columns = columns.collect::<Result<Vec<_>, _>>()?;
-            let columns: [&[f64]; N] = array::from_fn(|i| &columns[i].as_primitive::<Float64Type>().values()[..]);
-            let values = groups.map(|group| {
-                kernel(columns.map(|column| &column[group.clone()]), monitor).map_err(|error| kernel_error(name, error))
-            })?;
-            Ok(Arc::new(Float64Array::from(values)))
-        }))
-    }
 }

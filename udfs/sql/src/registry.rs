@@ -101,6 +101,11 @@ impl Parameter {
         Self::new(name, ParameterKind::Column(Column::Of(DataType::Float64)), description)
     }
 
+    /// The ends of an edge: values per row.
+    pub fn ends() -> [Self; 2] {
+        [Self::column("src", "One end of the edge: integers or text."), Self::column("dst", "The other end.")]
+    }
+
     /// A constant truth value and its default.
     pub fn boolean(name: &'static str, default: bool, description: &'static str) -> Self {
         Self::new(name, ParameterKind::Option(OptionType::Boolean), description).or(OptionValue::Boolean(default))

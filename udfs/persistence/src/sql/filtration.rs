@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray};
-use arrow::datatypes::{DataType, Float64Type};
+use arrow::datatypes::Float64Type;
 use bonnet_graph::{Graph, Monitor, Reservation};
 use bonnet_sql::{
-    Body, EdgeEnds, Function, GroupedRows, KeyIndex, OptionValue, Options, Parameter, RowsFunction, RowsKernel,
-    execution_error, stopped, usage_error,
+    EdgeEnds, Function, GroupedRows, KeyIndex, OptionValue, Options, Parameter, execution_error, rows_function,
+    stopped, usage_error,
 };
 use datafusion::common::{DataFusionError, Result};
 
@@ -17,10 +17,6 @@ use crate::{Complex, Direction, Essential, FiltrationError, FiltrationOptions, P
 
 const EDGES: &str = "persistence_diagram";
 const VERTICES: &str = "vertex_persistence_diagram";
-
-fn ends() -> [Parameter; 2] {
-    [Parameter::column("src", "One end of the edge: integers or text."), Parameter::column("dst", "The other end.")]
-}
 
 fn expand() -> Parameter {
     Parameter::integer(
@@ -45,9 +41,9 @@ fn essential_and_direction() -> [Parameter; 2] {
 
 /// The registration.
 pub(super) fn persistence_diagram() -> Function {
-    Function::new(EDGES, Body::Rows(Arc::new(Diagrams { function: EDGES, diagram: by_edges })))
+    diagram_function(EDGES, by_edges)
         .parameters(
-            ends()
+            Parameter::ends()
                 .into_iter()
                 .chain([
                     Parameter::number_column("value", "The value of the edge: finite, and one for each edge."),
@@ -75,9 +71,9 @@ pub(super) fn persistence_diagram() -> Function {
 
 /// The registration.
 pub(super) fn vertex_persistence_diagram() -> Function {
-    Function::new(VERTICES, Body::Rows(Arc::new(Diagrams { function: VERTICES, diagram: by_vertices })))
+    diagram_function(VERTICES, by_vertices)
         .parameters(
-            ends()
+            Parameter::ends()
                 .into_iter()
                 .chain([
                     Parameter::number_column("src_value", "The value of the node at src: finite, one for each node."),
@@ -127,13 +123,6 @@ fn options(function: &str, options: &Options) -> Result<FiltrationOptions> {
     })
 }
 
-/// Diagrams of the graphs that the rows of the groups are.
-#[derive(Debug)]
-struct Diagrams {
-    function: &'static str,
-    diagram: Diagram,
-}
-
 /// A kernel: the number of nodes, the edges, the values of the rows column by column.
 type Diagram = fn(usize, &[(u32, u32)], &[&[f64]], &FiltrationOptions, &dyn Monitor) -> Result<Vec<Point>, RowsError>;
 
@@ -150,16 +139,12 @@ impl From<FiltrationError> for RowsError {
     }
 }
 
-impl RowsFunction for Diagrams {
-    fn data_type(&self) -> DataType {
-        diagram_type()
-    }
-
-    fn bind(&self, given: &Options) -> Result<RowsKernel> {
-        let (function, diagram) = (self.function, self.diagram);
-        let options = options(function, given)?;
-        Ok(Box::new(move |rows, monitor| diagrams(function, diagram, rows, &options, monitor)))
-    }
+/// Diagrams of the graphs that the rows of the groups are.
+fn diagram_function(name: &'static str, diagram: Diagram) -> Function {
+    rows_function(name, diagram_type(), move |given| {
+        let options = options(name, given)?;
+        Ok(Box::new(move |rows, monitor| diagrams(name, diagram, rows, &options, monitor)))
+    })
 }
 
 /// A diagram a group; NULL without rows.

@@ -8,8 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Body, Function, OptionValue, Options, Parameter, RowsFunction, RowsKernel, execution_error, scalar_function,
-    stopped,
+    Function, OptionValue, Options, Parameter, RowsKernel, execution_error, rows_function, scalar_function, stopped,
 };
 use datafusion::common::Result;
 
@@ -64,7 +63,7 @@ pub(super) fn persistence_landscape() -> Function {
 
 /// The registration.
 pub(super) fn landscape_mean() -> Function {
-    Function::new(MEAN, Body::Rows(Arc::new(Mean)))
+    rows_function(MEAN, landscape_type(), bind_mean)
         .parameters([landscape_parameter("landscape")])
         .returns("LIST of {dim, k, x, y}")
         .description(
@@ -160,29 +159,20 @@ fn distances(columns: &[ArrayRef], monitor: &dyn Monitor) -> Result<ArrayRef> {
     Ok(Arc::new(Float64Array::from(distances)))
 }
 
-#[derive(Debug)]
-struct Mean;
-
-impl RowsFunction for Mean {
-    fn data_type(&self) -> DataType {
-        landscape_type()
-    }
-
-    fn bind(&self, _: &Options) -> Result<RowsKernel> {
-        Ok(Box::new(|groups, monitor| {
-            let landscapes = Landscapes::new(&groups.columns()[0], MEAN, "landscape")?;
-            let means = groups.map(|group| {
-                let _room = Reservation::new(monitor, landscapes.bytes(group.clone())).map_err(stopped)?;
-                let of_group = rows(group.len(), |i| landscapes.row(group.start + i))?;
-                let (mut dim, mut read) = (None, Vec::with_capacity(of_group.len()));
-                for it in of_group.into_iter().flatten() {
-                    dim = common_dim(MEAN, dim, it.dim)?;
-                    read.push(it.landscape);
-                }
-                let mean = crate::landscape_mean(&read, monitor).map_err(stopped)?;
-                Ok(mean.map(|landscape| DimLandscape { dim, landscape }))
-            })?;
-            Ok(Arc::new(landscape_array(&means, monitor)?))
-        }))
-    }
+fn bind_mean(_: &Options) -> Result<RowsKernel> {
+    Ok(Box::new(|groups, monitor| {
+        let landscapes = Landscapes::new(&groups.columns()[0], MEAN, "landscape")?;
+        let means = groups.map(|group| {
+            let _room = Reservation::new(monitor, landscapes.bytes(group.clone())).map_err(stopped)?;
+            let of_group = rows(group.len(), |i| landscapes.row(group.start + i))?;
+            let (mut dim, mut read) = (None, Vec::with_capacity(of_group.len()));
+            for it in of_group.into_iter().flatten() {
+                dim = common_dim(MEAN, dim, it.dim)?;
+                read.push(it.landscape);
+            }
+            let mean = crate::landscape_mean(&read, monitor).map_err(stopped)?;
+            Ok(mean.map(|landscape| DimLandscape { dim, landscape }))
+        })?;
+        Ok(Arc::new(landscape_array(&means, monitor)?))
+    }))
 }

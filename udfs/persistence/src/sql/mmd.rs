@@ -8,8 +8,8 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Body, Column, Function, GraphValue, OptionValue, Options, Parameter, ParameterKind, RowsFunction, RowsKernel,
-    execution_error, stopped, usage_error,
+    Column, Function, GraphValue, OptionValue, Options, Parameter, ParameterKind, RowsKernel, execution_error,
+    rows_function, stopped, usage_error,
 };
 use datafusion::common::Result;
 
@@ -20,7 +20,7 @@ const NAME: &str = "mmd";
 /// The registration.
 pub fn mmd() -> Function {
     let descriptor = Parameter::column("descriptor", "A graph's vector, e.g. degree_histogram(src, dst).");
-    Function::new(NAME, Body::Rows(Arc::new(Mmd))).heavy()
+    rows_function(NAME, DataType::Float64, bind).heavy()
         .parameters([
             Parameter { kind: ParameterKind::Column(Column::Of(Vec::<f64>::data_type())), ..descriptor },
             Parameter::column("sample", "Which of the two samples the graph belongs to: any two different values."),
@@ -43,55 +43,44 @@ pub fn mmd() -> Function {
         .source("Gretton et al., A Kernel Two-Sample Test (JMLR 2012), Eq. 3 and 5; You et al., GraphRNN (ICML 2018)")
 }
 
-#[derive(Debug)]
-struct Mmd;
-
-impl RowsFunction for Mmd {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
+fn bind(options: &Options) -> Result<RowsKernel> {
+    let sigma = options.number("sigma")?.unwrap_or(1.0);
+    if !(sigma > 0.0 && sigma.is_finite()) {
+        return usage_error(format!("{NAME}: {}", MmdError::Sigma(sigma)));
     }
-
-    fn bind(&self, options: &Options) -> Result<RowsKernel> {
-        let sigma = options.number("sigma")?.unwrap_or(1.0);
-        if !(sigma > 0.0 && sigma.is_finite()) {
-            return usage_error(format!("{NAME}: {}", MmdError::Sigma(sigma)));
+    let kernel = match options.text("kernel")?.unwrap_or("gaussian") {
+        "gaussian" => Kernel::Gaussian { sigma },
+        "gaussian_emd" => Kernel::GaussianEmd { sigma },
+        "linear" => Kernel::Linear,
+        other => {
+            return usage_error(format!(
+                "{NAME}: kernel => '{other}': expected 'gaussian', 'gaussian_emd' or 'linear'"
+            ));
         }
-        let kernel = match options.text("kernel")?.unwrap_or("gaussian") {
-            "gaussian" => Kernel::Gaussian { sigma },
-            "gaussian_emd" => Kernel::GaussianEmd { sigma },
-            "linear" => Kernel::Linear,
-            other => {
-                return usage_error(format!(
-                    "{NAME}: kernel => '{other}': expected 'gaussian', 'gaussian_emd' or 'linear'"
-                ));
-            }
-        };
-        let unbiased = options.boolean("unbiased")?.unwrap_or(false);
-        Ok(Box::new(move |groups, monitor| {
-            let columns = groups.columns();
-            let (descriptors, names) = (columns[0].as_list::<i32>(), cast(&columns[1], &DataType::Utf8)?);
-            let names = names.as_string::<i32>();
-            let values = groups.map(|group| {
-                let offsets = descriptors.value_offsets();
-                let numbers = (offsets[group.end] - offsets[group.start]) as usize;
-                let _room = Reservation::new(monitor, 8 * numbers + 24 * group.len()).map_err(stopped)?;
-                let mut samples: Samples = BTreeMap::new();
-                for row in group {
-                    let vector = descriptors.value(row);
-                    let vector = vector.as_primitive::<Float64Type>();
-                    if vector.null_count() > 0 {
-                        let sample = names.value(row);
-                        return Err(execution_error(format!(
-                            "{NAME}: a descriptor of sample '{sample}' has a NULL in it"
-                        )));
-                    }
-                    samples.entry(names.value(row)).or_default().push(vector.values().to_vec());
+    };
+    let unbiased = options.boolean("unbiased")?.unwrap_or(false);
+    Ok(Box::new(move |groups, monitor| {
+        let columns = groups.columns();
+        let (descriptors, names) = (columns[0].as_list::<i32>(), cast(&columns[1], &DataType::Utf8)?);
+        let names = names.as_string::<i32>();
+        let values = groups.map(|group| {
+            let offsets = descriptors.value_offsets();
+            let numbers = (offsets[group.end] - offsets[group.start]) as usize;
+            let _room = Reservation::new(monitor, 8 * numbers + 24 * group.len()).map_err(stopped)?;
+            let mut samples: Samples = BTreeMap::new();
+            for row in group {
+                let vector = descriptors.value(row);
+                let vector = vector.as_primitive::<Float64Type>();
+                if vector.null_count() > 0 {
+                    let sample = names.value(row);
+                    return Err(execution_error(format!("{NAME}: a descriptor of sample '{sample}' has a NULL in it")));
                 }
-                of_samples(&samples, kernel, unbiased, monitor)
-            })?;
-            Ok(Arc::new(Float64Array::from(values)))
-        }))
-    }
+                samples.entry(names.value(row)).or_default().push(vector.values().to_vec());
+            }
+            of_samples(&samples, kernel, unbiased, monitor)
+        })?;
+        Ok(Arc::new(Float64Array::from(values)))
+    }))
 }
 
 /// The vectors of each sample, by its name.

@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Fields};
 use bonnet_graph::{Monitor, Reservation};
 use bonnet_sql::{
-    Body, Function, GroupedRows, OptionValue, Options, Parameter, RowsFunction, RowsKernel, execution_error, stopped,
+    Function, GroupedRows, OptionValue, Options, Parameter, RowsKernel, execution_error, rows_function, stopped,
     usage_error,
 };
 use datafusion::common::Result;
@@ -21,7 +21,7 @@ const NAME: &str = "permutation_test";
 
 /// The registration.
 pub(super) fn permutation_test() -> Function {
-    Function::new(NAME, Body::Rows(Arc::new(Test))).heavy()
+    rows_function(NAME, DataType::Struct(fields()), bind).heavy()
         .parameters([
             diagram_parameter("diagram"),
             Parameter::column("sample", "The sample that the diagram is of: two different values in all."),
@@ -48,27 +48,18 @@ fn fields() -> Fields {
     ["distance", "p_value", "share_above"].into_iter().map(|name| Field::new(name, DataType::Float64, true)).collect()
 }
 
-#[derive(Debug)]
-struct Test;
-
-impl RowsFunction for Test {
-    fn data_type(&self) -> DataType {
-        DataType::Struct(fields())
-    }
-
-    fn bind(&self, options: &Options) -> Result<RowsKernel> {
-        let p = match options.get("p") {
-            Some(OptionValue::Number(value)) => match Exponent::new(*value) {
-                Some(p) => p,
-                None => return usage_error(format!("{NAME}: p => {value}: expected at least 1, or 'inf'")),
-            },
-            Some(OptionValue::Text(text)) => named_exponent(NAME, text)?,
-            _ => return usage_error(format!("{NAME}: p is NULL: expected a number of at least 1, or 'inf'")),
-        };
-        let permutations = options.integer_from("permutations", 1)?.unwrap_or(1000) as usize;
-        let seed = options.integer("seed")?.unwrap_or(0) as u64;
-        Ok(Box::new(move |rows, monitor| tests(rows, p, permutations, seed, monitor)))
-    }
+fn bind(options: &Options) -> Result<RowsKernel> {
+    let p = match options.get("p") {
+        Some(OptionValue::Number(value)) => match Exponent::new(*value) {
+            Some(p) => p,
+            None => return usage_error(format!("{NAME}: p => {value}: expected at least 1, or 'inf'")),
+        },
+        Some(OptionValue::Text(text)) => named_exponent(NAME, text)?,
+        _ => return usage_error(format!("{NAME}: p is NULL: expected a number of at least 1, or 'inf'")),
+    };
+    let permutations = options.integer_from("permutations", 1)?.unwrap_or(1000) as usize;
+    let seed = options.integer("seed")?.unwrap_or(0) as u64;
+    Ok(Box::new(move |rows, monitor| tests(rows, p, permutations, seed, monitor)))
 }
 
 /// A test a group; NULL without rows.

@@ -7,16 +7,18 @@ use arrow::array::{ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{Body, Function, Options, Parameter, RowsFunction, RowsKernel, execution_error, stopped, usage_error};
+use bonnet_sql::{Function, GroupedRows, Parameter, execution_error, rows_function, stopped, usage_error};
 use datafusion::common::Result;
 
 fn function(name: &'static str, figure: Figure) -> Function {
-    Function::new(name, Body::Rows(Arc::new(OfScores { name, figure })))
-        .parameters([
-            Parameter::number_column("score", "What the rows are ranked by: larger for what is held to be positive."),
-            Parameter::column("label", "Whether the row is positive: true or false, or 1 or 0."),
-        ])
-        .returns("DOUBLE")
+    rows_function(name, DataType::Float64, move |_| {
+        Ok(Box::new(move |groups, monitor| figures(name, figure, groups, monitor)))
+    })
+    .parameters([
+        Parameter::number_column("score", "What the rows are ranked by: larger for what is held to be positive."),
+        Parameter::column("label", "Whether the row is positive: true or false, or 1 or 0."),
+    ])
+    .returns("DOUBLE")
 }
 
 /// The registration of `auc`.
@@ -50,38 +52,24 @@ pub fn average_precision() -> Function {
 /// A kernel of scores and labels.
 type Figure = fn(&[f64], &[bool], &dyn Monitor) -> std::result::Result<Option<f64>, Stopped>;
 
-#[derive(Debug)]
-struct OfScores {
-    name: &'static str,
-    figure: Figure,
-}
-
-impl RowsFunction for OfScores {
-    fn data_type(&self) -> DataType {
-        DataType::Float64
-    }
-
-    fn bind(&self, _: &Options) -> Result<RowsKernel> {
-        let Self { name, figure } = *self;
-        Ok(Box::new(move |groups, monitor| {
-            let rows = groups.columns()[0].len();
-            let _room = Reservation::new(monitor, rows).map_err(stopped)?;
-            let scores = cast(&groups.columns()[0], &DataType::Float64)?;
-            let scores = scores.as_primitive::<Float64Type>().values();
-            let positive = labels(name, &groups.columns()[1])?;
-            let value = |group: Range<usize>| {
-                let (scores, positive) = (&scores[group.clone()], &positive[group]);
-                if !scores.iter().any(|score| score.is_nan()) {
-                    return figure(scores, positive, monitor).map_err(stopped);
-                }
-                let _room = Reservation::new(monitor, 9 * scores.len()).map_err(stopped)?;
-                let complete = scores.iter().zip(positive).filter(|(score, _)| !score.is_nan());
-                let (scores, positive): (Vec<f64>, Vec<bool>) = complete.unzip();
-                figure(&scores, &positive, monitor).map_err(stopped)
-            };
-            Ok(Arc::new(Float64Array::from(groups.map(value)?)))
-        }))
-    }
+/// A figure a group.
+fn figures(name: &str, figure: Figure, groups: &GroupedRows, monitor: &dyn Monitor) -> Result<ArrayRef> {
+    let rows = groups.columns()[0].len();
+    let _room = Reservation::new(monitor, rows).map_err(stopped)?;
+    let scores = cast(&groups.columns()[0], &DataType::Float64)?;
+    let scores = scores.as_primitive::<Float64Type>().values();
+    let positive = labels(name, &groups.columns()[1])?;
+    let value = |group: Range<usize>| {
+        let (scores, positive) = (&scores[group.clone()], &positive[group]);
+        if !scores.iter().any(|score| score.is_nan()) {
+            return figure(scores, positive, monitor).map_err(stopped);
+        }
+        let _room = Reservation::new(monitor, 9 * scores.len()).map_err(stopped)?;
+        let complete = scores.iter().zip(positive).filter(|(score, _)| !score.is_nan());
+        let (scores, positive): (Vec<f64>, Vec<bool>) = complete.unzip();
+        figure(&scores, &positive, monitor).map_err(stopped)
+    };
+    Ok(Arc::new(Float64Array::from(groups.map(value)?)))
 }
 
 /// Which rows are positive.

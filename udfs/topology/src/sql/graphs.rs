@@ -1,12 +1,9 @@
 //! From graphs to complexes: the aggregates `graph_betti` and `clique_complex`.
 
-use std::sync::Arc;
-
-use arrow::datatypes::DataType;
 use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{
-    Body, Function, KeyIndex, Options, Parameter, RowsFunction, RowsKernel, execution_error, graph_aggregate,
-    kernel_error, of_graphs, usage_error,
+    Function, KeyIndex, Options, Parameter, RowsKernel, execution_error, graph_aggregate, kernel_error, of_graphs,
+    rows_function, usage_error,
 };
 use datafusion::common::Result;
 
@@ -29,7 +26,7 @@ pub fn graph_betti() -> Function {
 
 /// The registration of `clique_complex`.
 pub fn clique_complex() -> Function {
-    Function::new(CLIQUES, Body::Rows(Arc::new(CliqueComplex))).heavy()
+    rows_function(CLIQUES, facets_type(), bind_cliques).heavy()
         .parameters([
             Parameter::column("src", "One end of the edge: integers from 0 on, which become the vertices."),
             Parameter::column("dst", "The other end."),
@@ -47,22 +44,12 @@ pub fn clique_complex() -> Function {
                  2010)")
 }
 
-#[derive(Debug)]
-struct CliqueComplex;
-
-impl RowsFunction for CliqueComplex {
-    fn data_type(&self) -> DataType {
-        facets_type()
-    }
-
-    fn bind(&self, options: &Options) -> Result<RowsKernel> {
-        let max_dimension = options.integer_from("max_dim", 0)?.map(|dimension| dimension as usize);
-        Ok(Box::new(move |groups, monitor| {
-            let found =
-                of_graphs(CLIQUES, groups, monitor, |keys, graph| cliques(keys, graph, max_dimension, monitor))?;
-            facets_array(&found, CLIQUES, monitor)
-        }))
-    }
+fn bind_cliques(options: &Options) -> Result<RowsKernel> {
+    let max_dimension = options.integer_from("max_dim", 0)?.map(|dimension| dimension as usize);
+    Ok(Box::new(move |groups, monitor| {
+        let found = of_graphs(CLIQUES, groups, monitor, |keys, graph| cliques(keys, graph, max_dimension, monitor))?;
+        facets_array(&found, CLIQUES, monitor)
+    }))
 }
 
 /// The facets over the keys of the nodes.
