@@ -28,10 +28,6 @@ pub(super) fn edge_function(
     options: impl IntoIterator<Item = Parameter>,
     bind: fn(&Options) -> Result<ArcValues>,
 ) -> Function {
-    let ends = [
-        Parameter::column("src", "One end of the edge: integers or text."),
-        Parameter::column("dst", "The other end."),
-    ];
     let weight = reads.weights.map(|meaning| Parameter::number_column(WEIGHT, meaning).optional());
     let (first, last) = if reads.weights_last { (None, weight) } else { (weight, None) };
     let options = Reads { weights: None, ..reads }.parameters(options);
@@ -41,7 +37,7 @@ pub(super) fn edge_function(
         _ => "DOUBLE",
     };
     Function::new(name, Body::Edge(Arc::new(OfEdges { name, data_type, reads, bind })))
-        .parameters(ends.into_iter().chain(first).chain(options).chain(last))
+        .parameters(Parameter::ends().into_iter().chain(first).chain(options).chain(last))
         .returns(returns)
 }
 

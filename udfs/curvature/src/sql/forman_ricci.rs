@@ -10,10 +10,7 @@ use datafusion::common::Result;
 /// The registration.
 pub fn forman_ricci() -> Function {
     Function::new("forman_ricci", Body::Edge(Arc::new(Forman)))
-        .parameters([
-            Parameter::column("src", "One end of the edge: integers or text."),
-            Parameter::column("dst", "The other end."),
-        ])
+        .parameters(Parameter::ends())
         .returns("BIGINT")
         .description(
             "The Forman-Ricci curvature of an edge: 4 - d_i - d_j + 3 triangles, in the undirected simple graph of the \

@@ -32,12 +32,8 @@ pub(super) fn parameters() -> [Parameter; 3] {
 
 /// The registration.
 pub fn ollivier_ricci() -> Function {
-    let columns = [
-        Parameter::column("src", "One end of the edge: integers or text."),
-        Parameter::column("dst", "The other end."),
-    ];
     Function::new(NAME, Body::Edge(Arc::new(Ollivier)))
-        .parameters(columns.into_iter().chain(parameters()))
+        .parameters(Parameter::ends().into_iter().chain(parameters()))
         .returns("DOUBLE")
         .description(
             "The Ollivier-Ricci curvature of an edge: 1 - W(i, j), the cost of turning the measure of i into that of j where \

@@ -16,13 +16,10 @@ pub(super) const SOURCE: &str = "Southern et al., Curvature Filtrations for Grap
 type Kernel = fn(&Graph, Option<&[f64]>, &dyn Monitor) -> Result<Vec<f64>, ResistanceError>;
 
 fn function(name: &'static str, kernel: Kernel) -> Function {
+    let weight = Parameter::number_column("weight", "The edge's own resistance (a cost), positive; 1 where left out.")
+        .optional();
     Function::new(name, Body::Edge(Arc::new(OfEdges { name, kernel })))
-        .parameters([
-            Parameter::column("src", "One end of the edge: integers or text."),
-            Parameter::column("dst", "The other end."),
-            Parameter::number_column("weight", "The edge's own resistance (a cost), positive; 1 where left out.")
-                .optional(),
-        ])
+        .parameters(Parameter::ends().into_iter().chain([weight]))
         .returns("DOUBLE")
         .source(SOURCE)
 }
