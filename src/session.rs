@@ -24,8 +24,8 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    DistinctSubqueries, GroupingSets, SetOperations, Subqueries, WindowStrings, WindowValues, Windows, YieldingJoins,
-    Zeros, logical_rules, physical_rules,
+    DISTINCT_SUBQUERIES, GROUPING_SETS, SET_OPERATIONS, SUBQUERIES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS,
+    YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -91,24 +91,24 @@ impl Session {
                 Arc::new(FunctionPlanner::new(Arc::clone(registry))),
             ])
             .with_type_planner(Arc::new(names::TypeNames))
-            .with_analyzer_rule(Arc::new(GroupingSets))
-            .with_analyzer_rule(Arc::new(SetOperations))
-            .with_analyzer_rule(Arc::new(DistinctSubqueries))
-            .with_analyzer_rule(Arc::new(Subqueries))
+            .with_analyzer_rule(Arc::new(GROUPING_SETS))
+            .with_analyzer_rule(Arc::new(SET_OPERATIONS))
+            .with_analyzer_rule(Arc::new(DISTINCT_SUBQUERIES))
+            .with_analyzer_rule(Arc::new(SUBQUERIES))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
-            .with_analyzer_rule(Arc::new(Zeros))
+            .with_analyzer_rule(Arc::new(ZEROS))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
             .with_optimizer_rules(logical_rules())
             .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))
-            .with_optimizer_rule(Arc::new(WindowStrings))
-            .with_optimizer_rule(Arc::new(WindowValues))
+            .with_optimizer_rule(Arc::new(WINDOW_STRINGS))
+            .with_optimizer_rule(Arc::new(WINDOW_VALUES))
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
-            .with_physical_optimizer_rule(Arc::new(Windows))
-            .with_physical_optimizer_rule(Arc::new(YieldingJoins));
+            .with_physical_optimizer_rule(Arc::new(WINDOWS))
+            .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));
         scalar.extend(registry.scalar_udfs());

@@ -14,7 +14,7 @@ use super::statement::Statement;
 use super::{parse, prepare};
 use crate::Result;
 use crate::functions::registry;
-use crate::rules::Subqueries;
+use crate::rules::SUBQUERIES;
 
 /// A session that plans PIVOT and questions of membership, with the table `sales(city, year, kind, amount)` and the table `nested(id, xs)`.
 pub(crate) async fn session() -> SessionContext {
@@ -24,7 +24,7 @@ pub(crate) async fn session() -> SessionContext {
         .with_config(config)
         .with_default_features()
         .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(JoinPlanner)])
-        .with_analyzer_rule(Arc::new(Subqueries))
+        .with_analyzer_rule(Arc::new(SUBQUERIES))
         .build();
     let context = SessionContext::new_with_state(state);
     for text in [

@@ -4,30 +4,23 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Distinct, DistinctOn, Expr, LogicalPlan, LogicalPlanBuilder};
-use datafusion::optimizer::AnalyzerRule;
+
+use super::by_node::LogicalRule;
 
 /// Computes such expressions in a projection of their own.
-#[derive(Debug, Default)]
-pub(crate) struct DistinctSubqueries;
+pub(crate) const DISTINCT_SUBQUERIES: LogicalRule =
+    LogicalRule { name: "distinct_subqueries", rewrite: without_subqueries };
 
-impl AnalyzerRule for DistinctSubqueries {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Distinct(Distinct::On(distinct)) if expressions(&distinct).any(has_subquery) => {
-                Ok(Transformed::yes(computed_below(distinct)?))
-            }
-            other => Ok(Transformed::no(other)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "distinct_subqueries"
+fn without_subqueries(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match plan {
+        LogicalPlan::Distinct(Distinct::On(distinct)) if expressions(&distinct).any(has_subquery) => {
+            Ok(Transformed::yes(computed_below(distinct)?))
+        }
+        other => Ok(Transformed::no(other)),
     }
 }
 

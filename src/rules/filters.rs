@@ -16,7 +16,7 @@ use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use super::window_twins::WindowTwins;
+use super::window_twins::WINDOW_TWINS;
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
@@ -31,7 +31,7 @@ pub(crate) fn logical_rules() -> Vec<Rule> {
     let common = CommonSubexprEliminate::new().name().to_owned();
     let mut rules: Vec<Rule> = Optimizer::new().rules.into_iter().map(confined).collect();
     let before = rules.iter().position(|rule| rule.name() == common).unwrap_or(rules.len());
-    rules.insert(before, Arc::new(WindowTwins));
+    rules.insert(before, Arc::new(WINDOW_TWINS));
     rules
 }
 

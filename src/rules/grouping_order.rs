@@ -7,36 +7,23 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::common::tree_node::Transformed;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
 use super::adapter::AdapterExec;
+use super::by_node::PhysicalRule;
 
 /// Hides it from such an aggregate. It comes before the rules that leave out sorts.
-#[derive(Debug, Default)]
-pub(crate) struct GroupingOrder;
+pub(crate) const GROUPING_ORDER: PhysicalRule = PhysicalRule { name: "grouping_order", rewrite: without_order };
 
-impl PhysicalOptimizerRule for GroupingOrder {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|plan| match plan.downcast_ref::<AggregateExec>() {
-            Some(aggregate) if aggregate.group_expr().has_grouping_set() => {
-                let rows = Arc::new(AdapterExec::unordered(Arc::clone(aggregate.input())));
-                Ok(Transformed::yes(replace_children_if_necessary(plan, vec![rows])?))
-            }
-            _ => Ok(Transformed::no(plan)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "grouping_order"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
+fn without_order(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    match plan.downcast_ref::<AggregateExec>() {
+        Some(aggregate) if aggregate.group_expr().has_grouping_set() => {
+            let rows = Arc::new(AdapterExec::unordered(Arc::clone(aggregate.input())));
+            Ok(Transformed::yes(replace_children_if_necessary(plan, vec![rows])?))
+        }
+        _ => Ok(Transformed::no(plan)),
     }
 }

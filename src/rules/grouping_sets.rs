@@ -6,30 +6,22 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Aggregate, Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder};
-use datafusion::optimizer::AnalyzerRule;
+
+use super::by_node::LogicalRule;
 
 /// Computes such expressions below the aggregate.
-#[derive(Debug, Default)]
-pub(crate) struct GroupingSets;
+pub(crate) const GROUPING_SETS: LogicalRule = LogicalRule { name: "grouping_sets", rewrite: over_columns };
 
-impl AnalyzerRule for GroupingSets {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Aggregate(aggregate) => match computed(&aggregate).as_slice() {
-                [] => Ok(Transformed::no(LogicalPlan::Aggregate(aggregate))),
-                keys => Ok(Transformed::yes(by_columns(aggregate, keys)?)),
-            },
-            other => Ok(Transformed::no(other)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "grouping_sets"
+fn over_columns(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => match computed(&aggregate).as_slice() {
+            [] => Ok(Transformed::no(LogicalPlan::Aggregate(aggregate))),
+            keys => Ok(Transformed::yes(by_columns(aggregate, keys)?)),
+        },
+        other => Ok(Transformed::no(other)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod aggregate_statistics;
+mod by_node;
 mod distinct_on;
 mod filter_columns;
 mod filters;
@@ -18,14 +19,14 @@ mod windows;
 mod yielding;
 mod zeros;
 
-pub(crate) use distinct_on::DistinctSubqueries;
+pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
 pub(crate) use filters::logical_rules;
-pub(crate) use grouping_sets::GroupingSets;
+pub(crate) use grouping_sets::GROUPING_SETS;
 pub(crate) use pushdown::physical_rules;
-pub(crate) use set_operations::SetOperations;
-pub(crate) use subqueries::Subqueries;
-pub(crate) use window_strings::WindowStrings;
-pub(crate) use window_values::WindowValues;
-pub(crate) use windows::Windows;
-pub(crate) use yielding::YieldingJoins;
-pub(crate) use zeros::Zeros;
+pub(crate) use set_operations::SET_OPERATIONS;
+pub(crate) use subqueries::SUBQUERIES;
+pub(crate) use window_strings::WINDOW_STRINGS;
+pub(crate) use window_values::WINDOW_VALUES;
+pub(crate) use windows::WINDOWS;
+pub(crate) use yielding::YIELDING_JOINS;
+pub(crate) use zeros::ZEROS;

@@ -6,54 +6,39 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{JoinType, Result};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::adapter::AdapterExec;
+use super::by_node::PhysicalRule;
 
 /// Hides it. It comes before the rules that leave out sorts.
-#[derive(Debug, Default)]
-pub(crate) struct OuterJoins;
+pub(crate) const OUTER_JOINS: PhysicalRule = PhysicalRule { name: "outer_joins", rewrite: without_constants };
 
-impl PhysicalOptimizerRule for OuterJoins {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|plan| {
-            let Some(join_type) = join_type(&plan) else { return Ok(Transformed::no(plan)) };
-            let filled = match join_type {
-                JoinType::Left => [false, true],
-                JoinType::Right => [true, false],
-                JoinType::Full => [true, true],
-                _ => return Ok(Transformed::no(plan)),
-            };
-            let mut changed = false;
-            let mut sides = Vec::with_capacity(2);
-            for (side, filled) in plan.children().into_iter().zip(filled) {
-                let hides = filled && !side.equivalence_properties().constants().is_empty();
-                changed |= hides;
-                sides.push(match hides {
-                    true => Arc::new(AdapterExec::without_constants(Arc::clone(side))?),
-                    false => Arc::clone(side),
-                });
-            }
-            match changed {
-                true => Ok(Transformed::yes(replace_children_if_necessary(plan, sides)?)),
-                false => Ok(Transformed::no(plan)),
-            }
-        })?;
-        Ok(plan.data)
+fn without_constants(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let Some(join_type) = join_type(&plan) else { return Ok(Transformed::no(plan)) };
+    let filled = match join_type {
+        JoinType::Left => [false, true],
+        JoinType::Right => [true, false],
+        JoinType::Full => [true, true],
+        _ => return Ok(Transformed::no(plan)),
+    };
+    let mut changed = false;
+    let mut sides = Vec::with_capacity(2);
+    for (side, filled) in plan.children().into_iter().zip(filled) {
+        let hides = filled && !side.equivalence_properties().constants().is_empty();
+        changed |= hides;
+        sides.push(match hides {
+            true => Arc::new(AdapterExec::without_constants(Arc::clone(side))?),
+            false => Arc::clone(side),
+        });
     }
-
-    fn name(&self) -> &str {
-        "outer_joins"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
+    match changed {
+        true => Ok(Transformed::yes(replace_children_if_necessary(plan, sides)?)),
+        false => Ok(Transformed::no(plan)),
     }
 }
 

@@ -21,8 +21,8 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
 use super::aggregate_statistics::UnfilteredStatistics;
 use super::filter_columns::WholeFilters;
-use super::grouping_order::GroupingOrder;
-use super::outer_joins::OuterJoins;
+use super::grouping_order::GROUPING_ORDER;
+use super::outer_joins::OUTER_JOINS;
 
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
@@ -38,7 +38,7 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
         false if rule.name() == projections => Arc::new(WholeFilters(rule)) as Rule,
         false => rule,
     };
-    let first: [Rule; 2] = [Arc::new(GroupingOrder), Arc::new(OuterJoins)];
+    let first: [Rule; 2] = [Arc::new(GROUPING_ORDER), Arc::new(OUTER_JOINS)];
     first.into_iter().chain(PhysicalOptimizer::new().rules.into_iter().map(confined)).collect()
 }
 

@@ -5,28 +5,20 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, JoinType, NullEquality, Result};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder};
-use datafusion::optimizer::AnalyzerRule;
+
+use super::by_node::LogicalRule;
 
 /// Numbers the copies of rows.
-#[derive(Debug, Default)]
-pub(crate) struct SetOperations;
+pub(crate) const SET_OPERATIONS: LogicalRule = LogicalRule { name: "set_operations", rewrite: with_numbered_copies };
 
-impl AnalyzerRule for SetOperations {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Join(join) if counts_copies(&join) => Ok(Transformed::yes(numbered(join)?)),
-            other => Ok(Transformed::no(other)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "set_operations"
+fn with_numbered_copies(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match plan {
+        LogicalPlan::Join(join) if counts_copies(&join) => Ok(Transformed::yes(numbered(join)?)),
+        other => Ok(Transformed::no(other)),
     }
 }
 

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, plan_err};
 use datafusion::functions_aggregate::expr_fn::count;
@@ -16,39 +15,32 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, lit, when,
 };
-use datafusion::optimizer::AnalyzerRule;
+
+use super::by_node::LogicalRule;
 
 /// Rewrites such conditions.
-#[derive(Debug, Default)]
-pub(crate) struct Subqueries;
+pub(crate) const SUBQUERIES: LogicalRule = LogicalRule { name: "subqueries", rewrite: rewritten };
 
-impl AnalyzerRule for Subqueries {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Filter(filter) if has_subquery(&filter.predicate) => {
-                let schema = Arc::clone(filter.input.schema());
-                let conditions = split_conjunction_owned(filter.predicate).into_iter();
-                let conditions: Result<Vec<Expr>> = conditions.map(|it| condition(it, &schema)).collect();
-                let predicate = conjunction(conditions?).unwrap_or_else(|| lit(true));
-                Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)))
-            }
-            LogicalPlan::Projection(projection) if projection.expr.iter().any(has_subquery) => {
-                let schema = Arc::clone(projection.input.schema());
-                let names = NamePreserver::new_for_projection();
-                let item = |expr: Expr| {
-                    let name = names.save(&expr);
-                    Ok(name.restore(value(expr, &schema, Form::Count)?))
-                };
-                let items: Result<Vec<Expr>> = projection.expr.into_iter().map(item).collect();
-                Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(items?, projection.input)?)))
-            }
-            other => Ok(Transformed::no(other)),
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "subqueries"
+fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    match plan {
+        LogicalPlan::Filter(filter) if has_subquery(&filter.predicate) => {
+            let schema = Arc::clone(filter.input.schema());
+            let conditions = split_conjunction_owned(filter.predicate).into_iter();
+            let conditions: Result<Vec<Expr>> = conditions.map(|it| condition(it, &schema)).collect();
+            let predicate = conjunction(conditions?).unwrap_or_else(|| lit(true));
+            Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)))
+        }
+        LogicalPlan::Projection(projection) if projection.expr.iter().any(has_subquery) => {
+            let schema = Arc::clone(projection.input.schema());
+            let names = NamePreserver::new_for_projection();
+            let item = |expr: Expr| {
+                let name = names.save(&expr);
+                Ok(name.restore(value(expr, &schema, Form::Count)?))
+            };
+            let items: Result<Vec<Expr>> = projection.expr.into_iter().map(item).collect();
+            Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(items?, projection.input)?)))
+        }
+        other => Ok(Transformed::no(other)),
     }
 }
 

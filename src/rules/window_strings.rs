@@ -1,6 +1,6 @@
 //! Strings that windows look up, as arrays: `lag(s)`, `first_value(s)` and their like.
 //!
-//! What `Windows` does for the rows of a window is not enough for these functions: DataFusion 55 appends their results to
+//! What the rule `windows` does for the rows of a window is not enough for these functions: DataFusion 55 appends their results to
 //! one another, and results that are views hold the buffers of all that came before. So they look up arrays, and give
 //! views again above the window.
 
@@ -12,34 +12,17 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Projection, Window, WindowFunctionDefinition, cast};
-use datafusion::optimizer::optimizer::ApplyOrder;
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+use super::by_node::LogicalRule;
 
 /// The functions whose value is one of their first argument's.
 const LOOK_UPS: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
 
 /// Has them look up arrays.
-#[derive(Debug, Default)]
-pub(crate) struct WindowStrings;
+pub(crate) const WINDOW_STRINGS: LogicalRule = LogicalRule { name: "window_strings", rewrite: over_arrays };
 
-impl OptimizerRule for WindowStrings {
-    fn name(&self) -> &str {
-        "window_strings"
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        Some(ApplyOrder::BottomUp)
-    }
-
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        match plan {
-            LogicalPlan::Window(window) => over_arrays(window),
-            other => Ok(Transformed::no(other)),
-        }
-    }
-}
-
-fn over_arrays(window: Window) -> Result<Transformed<LogicalPlan>> {
+fn over_arrays(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Window(window) = plan else { return Ok(Transformed::no(plan)) };
     let input = Arc::clone(&window.input);
     // What is computed stands below the window: a function of strings takes them as they are there.
     let mut columns: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();

@@ -7,31 +7,14 @@ use std::sync::Arc;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Window};
-use datafusion::optimizer::optimizer::ApplyOrder;
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+use super::by_node::LogicalRule;
 
 /// Has them compute it once. It comes before common subexpressions are looked for.
-#[derive(Debug, Default)]
-pub(super) struct WindowTwins;
+pub(super) const WINDOW_TWINS: LogicalRule = LogicalRule { name: "window_twins", rewrite: without_twins };
 
-impl OptimizerRule for WindowTwins {
-    fn name(&self) -> &str {
-        "window_twins"
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        Some(ApplyOrder::BottomUp)
-    }
-
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        match plan {
-            LogicalPlan::Window(window) => without_twins(window),
-            other => Ok(Transformed::no(other)),
-        }
-    }
-}
-
-fn without_twins(window: Window) -> Result<Transformed<LogicalPlan>> {
+fn without_twins(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Window(window) = plan else { return Ok(Transformed::no(plan)) };
     let mut columns: Vec<Expr> = window.input.schema().columns().into_iter().map(Expr::Column).collect();
     let mut functions: Vec<(Expr, Expr, Expr)> = Vec::with_capacity(window.window_expr.len());
     for (expr, (qualifier, field)) in window.window_expr.iter().zip(window.schema.iter().skip(columns.len())) {

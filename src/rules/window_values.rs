@@ -17,43 +17,32 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Expr, GroupsAccumulator, LogicalPlan, ReversedUDAF, SetMonotonicity,
     Signature, WindowFunctionDefinition,
 };
-use datafusion::optimizer::optimizer::ApplyOrder;
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+use super::by_node::LogicalRule;
 
 /// Has aggregates of windows say nothing of the order of their values.
-#[derive(Debug, Default)]
-pub(crate) struct WindowValues;
+pub(crate) const WINDOW_VALUES: LogicalRule = LogicalRule { name: "window_values", rewrite: without_order };
 
-impl OptimizerRule for WindowValues {
-    fn name(&self) -> &str {
-        "window_values"
+fn without_order(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Window(mut window) = plan else { return Ok(Transformed::no(plan)) };
+    let schema = Arc::clone(&window.schema);
+    let values = schema.fields().iter().skip(window.input.schema().fields().len());
+    let mut changed = false;
+    for (expr, value) in window.window_expr.iter_mut().zip(values) {
+        let plain = std::mem::take(expr).transform(|mut expr| {
+            if let Expr::WindowFunction(called) = &mut expr
+                && let WindowFunctionDefinition::AggregateUDF(function) = &mut called.fun
+                && function.inner().set_monotonicity(value.data_type()) != SetMonotonicity::NotMonotonic
+            {
+                *function = Arc::new(AggregateUDF::new_from_impl(Unordered(function.as_ref().clone())));
+                return Ok(Transformed::yes(expr));
+            }
+            Ok(Transformed::no(expr))
+        })?;
+        changed |= plain.transformed;
+        *expr = plain.data;
     }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        Some(ApplyOrder::BottomUp)
-    }
-
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        let LogicalPlan::Window(mut window) = plan else { return Ok(Transformed::no(plan)) };
-        let schema = Arc::clone(&window.schema);
-        let values = schema.fields().iter().skip(window.input.schema().fields().len());
-        let mut changed = false;
-        for (expr, value) in window.window_expr.iter_mut().zip(values) {
-            let plain = std::mem::take(expr).transform(|mut expr| {
-                if let Expr::WindowFunction(called) = &mut expr
-                    && let WindowFunctionDefinition::AggregateUDF(function) = &mut called.fun
-                    && function.inner().set_monotonicity(value.data_type()) != SetMonotonicity::NotMonotonic
-                {
-                    *function = Arc::new(AggregateUDF::new_from_impl(Unordered(function.as_ref().clone())));
-                    return Ok(Transformed::yes(expr));
-                }
-                Ok(Transformed::no(expr))
-            })?;
-            changed |= plain.transformed;
-            *expr = plain.data;
-        }
-        Ok(Transformed::new_transformed(LogicalPlan::Window(window), changed))
-    }
+    Ok(Transformed::new_transformed(LogicalPlan::Window(window), changed))
 }
 
 /// An aggregate that says nothing of the order of its values.

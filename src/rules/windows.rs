@@ -10,45 +10,30 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Schema, SchemaRef};
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_expr::expressions::{CastExpr, Column};
 use datafusion::physical_expr::window::StandardWindowExpr;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode, PhysicalExpr};
 
 use super::adapter::{AdapterExec, is_view};
+use super::by_node::PhysicalRule;
 
 /// Prepares the rows of windows.
-#[derive(Debug, Default)]
-pub(crate) struct Windows;
+pub(crate) const WINDOWS: PhysicalRule = PhysicalRule { name: "windows", rewrite: prepared };
 
-impl PhysicalOptimizerRule for Windows {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = plan.transform_up(|plan| {
-            let plan = match keys_without_order(&plan) {
-                Some(keys) => sorted(plan, keys)?,
-                None => plan,
-            };
-            match plan.downcast_ref::<BoundedWindowAggExec>() {
-                Some(window) if reads_no_views(window)? => Ok(Transformed::yes(over_arrays(window)?.unwrap_or(plan))),
-                _ => Ok(Transformed::yes(plan)),
-            }
-        })?;
-        Ok(plan.data)
-    }
-
-    fn name(&self) -> &str {
-        "windows"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
+fn prepared(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let plan = match keys_without_order(&plan) {
+        Some(keys) => sorted(plan, keys)?,
+        None => plan,
+    };
+    match plan.downcast_ref::<BoundedWindowAggExec>() {
+        Some(window) if reads_no_views(window)? => Ok(Transformed::yes(over_arrays(window)?.unwrap_or(plan))),
+        _ => Ok(Transformed::yes(plan)),
     }
 }
 
@@ -112,7 +97,7 @@ fn reads_no_views(window: &BoundedWindowAggExec) -> Result<bool> {
 }
 
 fn has_views(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
-    // What `WindowStrings` writes: it gives an array of an array too.
+    // What the rule `window_strings` writes: it gives an array of an array too.
     if let Some(array) = expr.downcast_ref::<CastExpr>()
         && array.expr().is::<Column>()
     {

@@ -10,15 +10,15 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Schema};
 use bonnet_sql::RunningStatement;
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder};
+
+use super::by_node::PhysicalRule;
 
 /// The names of operators that answer more rows than they read.
 const GROWING: [&str; 6] = [
@@ -32,27 +32,13 @@ const GROWING: [&str; 6] = [
 
 /// Puts a node over every join that gives its thread back now and then, and lets the join's filter, which may pass no
 /// row for minutes, fail once nobody waits for it.
-#[derive(Debug, Default)]
-pub(crate) struct YieldingJoins;
+pub(crate) const YIELDING_JOINS: PhysicalRule = PhysicalRule { name: "yielding_joins", rewrite: yielding };
 
-impl PhysicalOptimizerRule for YieldingJoins {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let yielding = plan.transform_up(|plan| {
-            Ok(match GROWING.contains(&plan.name()) {
-                true => Transformed::yes(Arc::new(CooperativeExec::new(stoppable(plan)?)) as Arc<dyn ExecutionPlan>),
-                false => Transformed::no(plan),
-            })
-        })?;
-        Ok(yielding.data)
-    }
-
-    fn name(&self) -> &str {
-        "yielding_joins"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+fn yielding(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    Ok(match GROWING.contains(&plan.name()) {
+        true => Transformed::yes(Arc::new(CooperativeExec::new(stoppable(plan)?)) as Arc<dyn ExecutionPlan>),
+        false => Transformed::no(plan),
+    })
 }
 
 /// The join with a filter that stops, if it has one.

@@ -5,43 +5,33 @@
 //! alone. The last key of a sort stays: no other is behind it, for which it matters.
 
 use arrow::datatypes::DataType;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Sort, lit, when};
-use datafusion::optimizer::AnalyzerRule;
+
+use super::by_node::LogicalRule;
 
 /// Rewrites such comparisons of floats.
-#[derive(Debug, Default)]
-pub(crate) struct Zeros;
+pub(crate) const ZEROS: LogicalRule = LogicalRule { name: "zeros", rewrite: with_equal_zeros };
 
-impl AnalyzerRule for Zeros {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = plan.transform_up_with_subqueries(|plan| {
-            if let LogicalPlan::Sort(sort) = plan {
-                return by_values(sort);
-            }
-            if !compares_bits(&plan)? {
-                return Ok(Transformed::no(plan));
-            }
-            let mut schema = DFSchema::empty();
-            plan.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
-            let names = NamePreserver::new(&plan);
-            let plan = plan.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let expr = expr.transform_up(|expr| by_value(expr, &schema))?;
-                Ok(expr.update_data(|expr| name.restore(expr)))
-            })?;
-            plan.map_data(LogicalPlan::recompute_schema)
-        })?;
-        Ok(plan.data)
+fn with_equal_zeros(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    if let LogicalPlan::Sort(sort) = plan {
+        return by_values(sort);
     }
-
-    fn name(&self) -> &str {
-        "zeros"
+    if !compares_bits(&plan)? {
+        return Ok(Transformed::no(plan));
     }
+    let mut schema = DFSchema::empty();
+    plan.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
+    let names = NamePreserver::new(&plan);
+    let plan = plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let expr = expr.transform_up(|expr| by_value(expr, &schema))?;
+        Ok(expr.update_data(|expr| name.restore(expr)))
+    })?;
+    plan.map_data(LogicalPlan::recompute_schema)
 }
 
 /// Whether the plan's own expressions hold one of those that are rewritten, of whatever type.
