@@ -11,7 +11,7 @@ use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::{RowSet, padded};
 use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, ItemScores, Metrics};
-use crate::network::{Axis, Layout};
+use crate::network::Axis;
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
@@ -23,7 +23,6 @@ const BATCHES: u64 = 8;
 pub(crate) struct ComplexObjective<'a> {
     set: &'a ComplexSet,
     split: &'a Split,
-    head: Layout,
     /// Labels where there are classes.
     labels: Vec<Option<u32>>,
     classes: Vec<u32>,
@@ -66,7 +65,7 @@ impl<'a> ComplexObjective<'a> {
             RowSet::new(n, complexes.to_vec())
         };
         let batches = order.chunks_mut(size).map(batch).collect();
-        Ok(Self { set, split, head: Layout::default(), labels, classes, weights, batches, unread: vec![0.0; unread] })
+        Ok(Self { set, split, labels, classes, weights, batches, unread: vec![0.0; unread] })
     }
 
     fn stride(&self) -> usize {
@@ -77,10 +76,6 @@ impl<'a> ComplexObjective<'a> {
 impl Objective for ComplexObjective<'_> {
     fn n_outputs(&self) -> usize {
         self.set.targets.n_outputs()
-    }
-
-    fn head(&self) -> &Layout {
-        &self.head
     }
 
     fn batches(&self) -> Vec<Vec<u32>> {

@@ -11,7 +11,7 @@ use crate::kernels::pairs::{self, PairLoss};
 use crate::links::{LinkSplit, NonEdges};
 use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, Metrics, auc, average_precision};
-use crate::network::{Axis, Layout};
+use crate::network::Axis;
 use crate::options::TrainOptions;
 use crate::spaces::{self, Space};
 use crate::split::Part;
@@ -22,7 +22,6 @@ use crate::split::Part;
 pub(crate) struct LinkObjective<'a> {
     split: &'a LinkSplit,
     options: &'a TrainOptions,
-    head: Layout,
     graph: &'a Graph,
     free: NonEdges<'a>,
     /// The training edges, then the pairs of the epoch.
@@ -49,7 +48,6 @@ impl<'a> LinkObjective<'a> {
         Ok(Self {
             split,
             options,
-            head: Layout::default(),
             graph,
             free: NonEdges::new(graph),
             pairs,
@@ -88,10 +86,6 @@ impl Objective for LinkObjective<'_> {
 
     fn set_space(&mut self, space: Option<&Space>) {
         self.space = space.cloned();
-    }
-
-    fn head(&self) -> &Layout {
-        &self.head
     }
 
     fn batches(&self) -> Vec<Vec<u32>> {

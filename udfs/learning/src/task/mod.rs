@@ -1,5 +1,7 @@
 //! The tasks, one file each. The loop in `train` depends on [`Objective`] alone.
 
+use std::sync::LazyLock;
+
 use bonnet_graph::{Monitor, Stopped};
 
 use crate::matrix::Matrix;
@@ -32,8 +34,11 @@ pub(crate) trait Objective {
         Vec::new()
     }
 
-    /// The task's own parameters; they follow those of the model in the flat vectors.
-    fn head(&self) -> &Layout;
+    /// The task's own parameters; they follow those of the model in the flat vectors. None by default.
+    fn head(&self) -> &Layout {
+        static NOTHING: LazyLock<Layout> = LazyLock::new(Layout::default);
+        &NOTHING
+    }
 
     /// The nodes whose outputs the steps of an epoch read, in ascending order; one entry a step. After [`Objective::begin`].
     fn batches(&self) -> Vec<Vec<u32>>;

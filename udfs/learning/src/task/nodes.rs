@@ -9,7 +9,7 @@ use crate::kernels::loss::{nll, weighted_nll_gradient};
 use crate::kernels::{RowSet, padded};
 use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, ItemScores, Metrics};
-use crate::network::{Axis, Layout};
+use crate::network::Axis;
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
@@ -17,7 +17,6 @@ use crate::split::{Part, Split};
 pub(crate) struct NodeObjective<'a> {
     data: &'a GraphData,
     split: &'a Split,
-    head: Layout,
     /// `u32::MAX` where there is none; never read there.
     labels: Vec<u32>,
     weights: Vec<f32>,
@@ -44,7 +43,6 @@ impl<'a> NodeObjective<'a> {
         Ok(Self {
             data,
             split,
-            head: Layout::default(),
             weights: class_weights(options.class_weights, &labels, &split.train, data.n_classes),
             labels,
             options,
@@ -84,10 +82,6 @@ impl Objective for NodeObjective<'_> {
 
     fn known_labels(&self) -> Vec<(u32, u32)> {
         self.split.train.iter().map(|&v| (v, self.labels[v as usize])).collect()
-    }
-
-    fn head(&self) -> &Layout {
-        &self.head
     }
 
     fn batches(&self) -> Vec<Vec<u32>> {
