@@ -1,8 +1,8 @@
 //! Strings that windows look up, as arrays: `lag(s)`, `first_value(s)` and their like.
 //!
-//! What the rule `windows` does for the rows of a window is not enough for these functions: DataFusion 55 appends their results to
-//! one another, and results that are views hold the buffers of all that came before. So they look up arrays, and give
-//! views again above the window.
+//! What the rule `windows` does for the rows of a window is not enough for these functions: DataFusion 55 appends their
+//! results to one another, and results that are views hold the buffers of all that came before. So they look up arrays,
+//! and give views again above the window.
 
 use std::sync::Arc;
 
