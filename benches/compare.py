@@ -240,7 +240,8 @@ GRAPHS = {
 }
 
 # Models of curved spaces, with the options of their peer.
-CURVED = {"hgcn": "", "cusp": ", 'H22,E21,S21' AS factors, 'unit' AS edge_weights, 0 AS frequencies"}
+CURVED = dict.fromkeys(["hgnn", "hgcn", "hat", "hybonet", "qgcn", "cusp", "graphmore"], "")
+CURVED["cusp"] = ", 'H22,E21,S21' AS factors, 'unit' AS edge_weights, 0 AS frequencies"
 
 # One part that is watched in every epoch, made of the published validation and test nodes.
 WATCHED = [
