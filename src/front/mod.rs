@@ -17,6 +17,7 @@ mod duckdb_syntax;
 mod duckdb_tokens;
 mod files;
 mod from_first;
+mod grouping;
 pub mod join_keys;
 mod maintenance;
 mod not_found;

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::walk::walk;
-use super::{ast, calls, casts, columns, ordinals, refusals, versions, wildcards};
+use super::{ast, calls, casts, columns, grouping, ordinals, refusals, versions, wildcards};
 use crate::{Error, Result};
 
 /// Rewrites a statement in place, with everything in it: CTEs, subqueries, views, INSERT, COPY, EXPLAIN.
@@ -79,6 +79,7 @@ impl VisitorMut for Rewriter<'_> {
         self.windows.push(select.named_window.clone());
         flow(refusals::check_unnest(select))?;
         flow(refusals::check_windows(select))?;
+        grouping::spell_out(select);
         wildcards::qualify(select);
         columns::tell_apart(select, self.ordered.last() == Some(&true));
         ControlFlow::Continue(())

@@ -28,7 +28,7 @@ fn outputs_are_those_of_the_papers_equations_in_torch() {
     let labels = (0..n as u32).map(|v| Some(v % 3)).collect();
     let data = GraphData::new(Graph::from_edges(n, &fixture.edges), features, labels, 3).unwrap();
     let all: Vec<u32> = (0..n as u32).collect();
-    assert_eq!(fixture.cases.len(), 2);
+    assert_eq!(fixture.cases.len(), 7);
     for case in fixture.cases {
         let mut job = Job::new(&case.model);
         for (name, value) in &case.options {
