@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use crate::complexes::{ComplexBatch, ComplexSet, widths};
+use crate::complexes::{ComplexBatch, ComplexSet, Operators, widths};
 use crate::error::{BuildError, TrainError};
 use crate::features::Features;
 use crate::kernels::RowSet;
@@ -18,8 +18,8 @@ use crate::spec::ModelSpec;
 const EVALUATED: usize = 256;
 
 /// A step builds the model anew on the complexes of its batch: as their operators are block-diagonal, the outputs are those
-/// on the whole collection. Without training, some hundred complexes at a time are computed. Beside the complexes and the
-/// outputs, memory holds one such model at a time.
+/// on the whole collection. Without training, some hundred complexes at a time are computed. Beside the complexes, the
+/// outputs and the operators, memory holds one such model at a time.
 pub(crate) struct Batched<'a> {
     spec: &'static ModelSpec,
     set: &'a ComplexSet,
@@ -29,6 +29,9 @@ pub(crate) struct Batched<'a> {
     monitor: &'a dyn Monitor,
     nothing: (Arc<Graph>, Arc<Features>),
     rows: PartRows<'a>,
+    operators: Arc<Operators>,
+    /// The room of the operators, none unless they are held.
+    held: Vec<Reservation<'a>>,
 }
 
 impl<'a> Batched<'a> {
@@ -53,6 +56,8 @@ impl<'a> Batched<'a> {
                 Arc::new(Features::Dense { columns: 1, values: Vec::new() }),
             ),
             rows: PartRows::new(set.len(), n_outputs, reservation)?,
+            operators: Arc::default(),
+            held: Vec::new(),
         };
         // One complex is enough to learn the shapes.
         let part = batched.part(&[0], false)?;
@@ -60,9 +65,34 @@ impl<'a> Batched<'a> {
         Ok(batched)
     }
 
+    /// Makes the operators that the model asks for of all complexes, for every step to take those of its own. Where the host
+    /// has no room for them steps make theirs, as without this.
+    pub fn hold_operators(&mut self) -> Result<(), Stopped> {
+        let chain = &self.set.complexes.chain;
+        match self.operators.hold(chain, self.widths.len() - 1, self.monitor) {
+            Ok((operators, held)) => (self.operators, self.held) = (Arc::new(operators), held),
+            Err(Stopped::OutOfMemory(_)) => {}
+            Err(stopped) => return Err(stopped),
+        }
+        Ok(())
+    }
+
+    /// The model on some complexes; if there is no room for it, without the operators of the others.
+    fn fit(&mut self, items: &[u32], train: bool) -> Result<ModelPart<'a>, Stopped> {
+        match self.part(items, train).map_err(stopped) {
+            Err(Stopped::OutOfMemory(_)) if !self.held.is_empty() => {
+                self.operators = Arc::default();
+                self.held.clear();
+                self.part(items, train).map_err(stopped)
+            }
+            part => part,
+        }
+    }
+
     fn part(&self, items: &[u32], train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         let batch = ComplexBatch::new(self.set, items, &self.widths, self.options, &mut reservation)?;
+        let batch = batch.with_operators(&self.operators);
         let problem = Problem {
             graph: Messages::Whole(Arc::clone(&self.nothing.0)),
             arcs: None,
@@ -109,7 +139,7 @@ impl Model for Batched<'_> {
         let size = if train { targets.len() } else { EVALUATED };
         for items in targets.chunks(size.max(1)) {
             monitor.check()?;
-            let mut part = self.part(items, train).map_err(stopped)?;
+            let mut part = self.fit(items, train)?;
             self.rows.forward(&mut part, parameters, pass, monitor)?;
             if train {
                 self.rows.step = Some(part);
@@ -146,7 +176,7 @@ impl Model for Batched<'_> {
     }
 
     fn peak(&self) -> usize {
-        self.rows.peak
+        self.rows.peak + self.held.iter().map(Reservation::bytes).sum::<usize>()
     }
 }
 

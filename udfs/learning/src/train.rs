@@ -179,10 +179,14 @@ impl<'a> Training<'a> {
             }
             Items::Complexes(set, split) => {
                 let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
-                let model = Box::new(Batched::new(set, options, self.monitor, &mut reservation)?);
+                let mut model = Batched::new(set, options, self.monitor, &mut reservation)?;
                 let setup = self.setup(model.layout(), &objective);
                 let setup = setup.map_err(|error| self.with_dimension(error, set, &objective))?;
-                let mut backend = CpuBackend::new(model, set.len(), &objective, setup, &mut reservation)?;
+                // Without training every complex is read once.
+                if options.epochs > 0 {
+                    model.hold_operators()?;
+                }
+                let mut backend = CpuBackend::new(Box::new(model), set.len(), &objective, setup, &mut reservation)?;
                 self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
             }
         }

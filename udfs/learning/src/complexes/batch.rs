@@ -3,24 +3,14 @@
 use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
-use bonnet_topology::{ChainComplex, Signs, SparseMatrix};
+use bonnet_topology::ChainComplex;
 
 use super::features::{self, SimplexFeatures};
+use super::operators::{Kind, LaplacianPart, Operators};
 use super::set::{ComplexSet, Complexes};
 use crate::error::BuildError;
 use crate::network::Operator;
 use crate::options::TrainOptions;
-
-/// Which part of a Hodge Laplacian.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaplacianPart {
-    /// `B_k^T B_k`, by common faces.
-    Lower,
-    /// `B_{k+1} B_{k+1}^T`, by common cofaces.
-    Upper,
-    /// Their sum.
-    Both,
-}
 
 /// Complexes of a collection as one, up to a dimension; see [`ChainComplex`] for the order of simplices and their orientation.
 #[derive(Debug, Clone)]
@@ -32,6 +22,7 @@ pub struct ComplexBatch {
     features: Vec<SimplexFeatures>,
     /// The collection, and the numbers of these complexes in it.
     of: (Arc<Complexes>, Vec<u32>),
+    operators: Arc<Operators>,
 }
 
 impl ComplexBatch {
@@ -65,8 +56,14 @@ impl ComplexBatch {
             starts,
             dimension,
             of: (Arc::clone(&set.complexes), numbers.to_vec()),
+            operators: Arc::default(),
             chain,
         })
+    }
+
+    /// The batch with operators out of those of the collection, where they are held.
+    pub(crate) fn with_operators(self, operators: &Arc<Operators>) -> Self {
+        Self { operators: Arc::clone(operators), ..self }
     }
 
     /// The highest dimension that is read.
@@ -132,7 +129,7 @@ impl ComplexBatch {
     /// # Errors
     /// If the host refuses the room.
     pub fn coboundary(&self, k: usize, signed: bool, reservation: &mut Reservation<'_>) -> Result<Operator, Stopped> {
-        operator(self.chain.coboundary(k - 1), |sign| value(sign, signed), false, reservation)
+        self.operator(Kind::Coboundary { k, signed }, reservation)
     }
 
     /// `B_k`, from k-simplices to (k-1)-simplices, k > 0: a row for each (k-1)-simplex with its cofaces.
@@ -140,7 +137,7 @@ impl ComplexBatch {
     /// # Errors
     /// If the host refuses the room.
     pub fn boundary(&self, k: usize, signed: bool, reservation: &mut Reservation<'_>) -> Result<Operator, Stopped> {
-        operator(self.chain.boundary(k), |sign| value(sign, signed), false, reservation)
+        self.operator(Kind::Boundary { k, signed }, reservation)
     }
 
     /// The Hodge Laplacian `B_k^T B_k + B_{k+1} B_{k+1}^T` of the k-simplices, or one of its parts, of the complexes up to the
@@ -155,36 +152,28 @@ impl ComplexBatch {
         signed: bool,
         reservation: &mut Reservation<'_>,
     ) -> Result<Operator, Stopped> {
-        let signs = if signed { Signs::Signed } else { Signs::Unsigned };
-        let (monitor, has_upper) = (reservation.monitor(), k < self.dimension);
-        let matrix = match part {
-            LaplacianPart::Both if has_upper => self.chain.hodge_laplacian(k, signs, monitor)?,
-            LaplacianPart::Upper if has_upper => self.chain.laplacian_up(k, signs, monitor)?,
-            LaplacianPart::Lower | LaplacianPart::Both => self.chain.laplacian_down(k, signs, monitor)?,
-            LaplacianPart::Upper => {
-                return Ok(Operator::from_rows(vec![0; self.count(k) + 1], Vec::new(), Vec::new(), true));
-            }
-        };
-        operator(matrix, |value| value, true, reservation)
+        self.operator(Kind::Laplacian { k, part, signed }, reservation)
     }
-}
 
-fn value(sign: i8, signed: bool) -> f32 {
-    if signed { f32::from(sign) } else { 1.0 }
-}
+    /// `D^-1/2 L_k D^-1/2` of the Hodge Laplacian L_k, D the sums of the absolute values of its rows; empty rows stay empty.
+    ///
+    /// # Errors
+    /// If the host refuses the room.
+    pub fn normalized_laplacian(
+        &self,
+        k: usize,
+        signed: bool,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Operator, Stopped> {
+        self.operator(Kind::Normalized { k, signed }, reservation)
+    }
 
-/// A matrix as layers read it.
-fn operator<T: Copy>(
-    matrix: SparseMatrix<T>,
-    value: impl Fn(T) -> f32,
-    symmetric: bool,
-    reservation: &mut Reservation<'_>,
-) -> Result<Operator, Stopped> {
-    reservation.grow(Operator::matrix_bytes(matrix.n_rows(), matrix.n_entries()))?;
-    let n_columns = matrix.n_columns();
-    let (offsets, columns, values) = matrix.map(value).into_parts();
-    Ok(match symmetric {
-        true => Operator::from_rows(offsets, columns, values, true),
-        false => Operator::rectangular(offsets, columns, values, n_columns),
-    })
+    /// Blocks of the collection's operator where that is held, else made of these complexes: the same matrix.
+    fn operator(&self, kind: Kind, reservation: &mut Reservation<'_>) -> Result<Operator, Stopped> {
+        let (complexes, numbers) = &self.of;
+        match self.operators.blocks(kind, &complexes.chain, numbers, reservation)? {
+            Some(operator) => Ok(operator),
+            None => kind.of(&self.chain, self.dimension, reservation),
+        }
+    }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::complexes::LaplacianPart;
 use crate::error::{BuildError, OptionError};
 use crate::network::Problem;
 use crate::option_spec::OF_COMPLEXES;
@@ -38,8 +37,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mut b = Builder::new(problem, reservation);
     let mut pooled = Vec::new();
     for k in 0..=batch.dimension() {
-        let laplacian = batch.laplacian(k, LaplacianPart::Both, signed, b.reservation())?;
-        let operator = Arc::new(complexes::normalized(laplacian));
+        let operator = Arc::new(batch.normalized_laplacian(k, signed, b.reservation())?);
         let mut h = complexes::input(&mut b, batch, k)?;
         for l in 0..options.layers {
             let h_in = b.dropout(h, options.dropout);

@@ -1,6 +1,8 @@
 //! Sparse matrices: the adjacency of nodes under the normalisations that models propagate with, and the operators of
 //! complexes.
 
+use std::ops::Range;
+
 use bonnet_graph::{Reservation, Stopped};
 
 use super::messages::Messages;
@@ -210,6 +212,46 @@ impl Operator {
         }
         let symmetric = self.symmetric && rows.is_all();
         Ok(Self { offsets, columns, values, edges, symmetric, n_columns: self.n_rows() })
+    }
+
+    /// Blocks of a block-diagonal matrix, by their rows and columns, side by side on the diagonal of a smaller one. Entries
+    /// keep their order in a row. O(rows + entries of the answer).
+    ///
+    /// # Errors
+    /// If the host refuses the room.
+    pub(crate) fn diagonal_blocks(
+        &self,
+        blocks: &[(Range<usize>, Range<usize>)],
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Self, Stopped> {
+        let entries_of = |rows: &Range<usize>| self.offsets[rows.start]..self.offsets[rows.end];
+        let n_rows: usize = blocks.iter().map(|(rows, _)| rows.len()).sum();
+        let count: usize = blocks.iter().map(|(rows, _)| entries_of(rows).len()).sum();
+        reservation.grow(Self::matrix_bytes(n_rows, count))?;
+        let mut offsets = Vec::with_capacity(n_rows + 1);
+        let (mut columns, mut values) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut n_columns = 0;
+        offsets.push(0);
+        for (rows, own) in blocks {
+            let (entries, before) = (entries_of(rows), columns.len());
+            let ends = &self.offsets[rows.start..=rows.end][1..];
+            offsets.extend(ends.iter().map(|end| end - entries.start + before));
+            let (first, shift) = (own.start as u32, n_columns as u32);
+            columns.extend(self.columns[entries.clone()].iter().map(|column| column - first + shift));
+            values.extend_from_slice(&self.values[entries]);
+            n_columns += own.len();
+        }
+        Ok(Self { offsets, columns, values, edges: Vec::new(), symmetric: self.symmetric, n_columns })
+    }
+
+    /// The matrix with `value(row, column, value)` in place of each value; a symmetric one must stay so.
+    pub(crate) fn with_values(mut self, value: impl Fn(usize, u32, f32) -> f32) -> Self {
+        for (row, range) in self.offsets.windows(2).enumerate() {
+            for entry in range[0]..range[1] {
+                self.values[entry] = value(row, self.columns[entry], self.values[entry]);
+            }
+        }
+        self
     }
 
     /// The columns of a row.

@@ -8,7 +8,7 @@ use crate::choices::Task;
 use crate::complexes::ComplexBatch;
 use crate::error::{BuildError, OptionError};
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Operator};
+use crate::network::Axis;
 use crate::option_spec::OptionSpec;
 use crate::options::TrainOptions;
 
@@ -66,18 +66,4 @@ pub(crate) fn read_out(mut b: Builder<'_, '_, '_>, pooled: &[Slot], n_outputs: u
     }
     let out = b.sum(&terms);
     Ok(b.finish(out)?)
-}
-
-/// `D^-1/2 M D^-1/2`, D the sums of the absolute values of the rows; empty rows stay empty.
-pub(crate) fn normalized(matrix: Operator) -> Operator {
-    let csr = matrix.csr();
-    let rows = || csr.offsets.windows(2).map(|w| w[0]..w[1]);
-    let sums = rows().map(|row| csr.values[row].iter().map(|v| f64::from(v.abs())).sum::<f64>());
-    let roots: Vec<f64> = sums.map(|sum| if sum > 0.0 { 1.0 / sum.sqrt() } else { 0.0 }).collect();
-    let values = rows()
-        .enumerate()
-        .flat_map(|(i, row)| row.map(move |e| (i, e)))
-        .map(|(i, e)| (f64::from(csr.values[e]) * roots[i] * roots[csr.columns[e] as usize]) as f32)
-        .collect();
-    Operator::from_rows(csr.offsets.to_vec(), csr.columns.to_vec(), values, true)
 }

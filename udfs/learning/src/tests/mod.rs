@@ -1,6 +1,7 @@
 //! Tests that take the whole crate: models against references, and runs.
 
 mod cell_models;
+mod complex_operators;
 mod complexes;
 mod curved;
 mod definition;
