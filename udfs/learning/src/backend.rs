@@ -145,7 +145,7 @@ impl<'a> CpuBackend<'a> {
             best_parameters: setup.parameters.clone(),
             gradient: vec![0f32; stored],
             optimizer: Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored)
-                .with_points(model.layout()),
+                .with_layout(model.layout()),
             n_items: 0,
             n_nodes,
             scopes: Vec::new(),
@@ -210,6 +210,7 @@ impl Backend for CpuBackend<'_> {
             }
             record.train_loss += loss * (objective.batch_items(batch) as f64 / self.n_items as f64);
             self.model.backward(scope, of_nodes, pass, d_model, monitor)?;
+            self.optimizer.move_statistics(&mut self.setup.parameters, &mut self.gradient);
             if let Some(limit) = options.clip {
                 clip_global_norm(&mut self.gradient, limit);
             }

@@ -1,11 +1,13 @@
 //! First-order optimisers on one flat vector of parameters.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::choices::named;
 use crate::error::OptionError;
 use crate::kernels::simd::{self, Body, Vectors};
-use crate::network::Layout;
+use crate::network::{Block, Layout};
 use crate::spaces::PointSpace;
 
 /// The optimisers.
@@ -40,13 +42,15 @@ pub struct Optimizer {
     first: Vec<f32>,
     second: Vec<f32>,
     points: Vec<Points>,
+    statistics: Vec<Range<usize>>,
+    /// The blocks of points and of statistics, in order.
+    apart: Vec<Range<usize>>,
 }
 
 /// A block of parameters whose rows are points.
 #[derive(Debug, Clone)]
 struct Points {
     space: PointSpace,
-    range: std::ops::Range<usize>,
     /// Where the numbers of each row stand, one row after the other.
     positions: Vec<usize>,
     columns: usize,
@@ -65,17 +69,23 @@ impl Optimizer {
             first: vec![0.0; n],
             second: vec![0.0; second],
             points: Vec::new(),
+            statistics: Vec::new(),
+            apart: Vec::new(),
         }
     }
 
-    /// The optimiser for a layout that the parameters begin with: rows that are points take Riemannian steps.
-    pub fn with_points(mut self, layout: &Layout) -> Self {
+    /// The optimiser for a layout that the parameters begin with: rows that are points take Riemannian steps, statistics none.
+    pub fn with_layout(mut self, layout: &Layout) -> Self {
+        let apart = layout.blocks().iter().filter(|block| block.points.is_some() || block.statistic);
+        self.apart = apart.map(Block::range).collect();
+        let statistics = layout.blocks().iter().filter(|block| block.statistic);
+        self.statistics = statistics.map(Block::range).collect();
         self.points = layout
             .blocks()
             .iter()
             .filter_map(|block| {
                 let positions = block.positions().collect();
-                Some(Points { space: block.points?, range: block.range(), positions, columns: block.columns.len() })
+                Some(Points { space: block.points?, positions, columns: block.columns.len() })
             })
             .collect();
         self
@@ -110,19 +120,29 @@ impl Optimizer {
         }
     }
 
+    /// Moves the statistics by what stands as their gradient, in whose place zeros are left: no rate, decay or limit of a
+    /// gradient's length is meant for them. Before [`Optimizer::step`].
+    pub fn move_statistics(&self, parameters: &mut [f32], gradient: &mut [f32]) {
+        for range in &self.statistics {
+            for (value, step) in parameters[range.clone()].iter_mut().zip(&mut gradient[range.clone()]) {
+                *value -= std::mem::take(step);
+            }
+        }
+    }
+
     /// One step along a gradient. O(n), one pass; a parameter whose value and gradients are 0 stays 0. Points do not decay.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) {
         let rates = self.next_step();
-        let points = std::mem::take(&mut self.points);
-        // What lies before, between and behind the points.
-        let starts = std::iter::once(0).chain(points.iter().map(|points| points.range.end));
-        let ends = points.iter().map(|points| points.range.start).chain(std::iter::once(parameters.len()));
+        let (points, apart) = (std::mem::take(&mut self.points), std::mem::take(&mut self.apart));
+        // What lies before, between and behind the blocks that are apart.
+        let starts = std::iter::once(0).chain(apart.iter().map(|range| range.end));
+        let ends = apart.iter().map(|range| range.start).chain(std::iter::once(parameters.len()));
         for (from, to) in starts.zip(ends) {
             let second: &mut [f32] = if self.second.is_empty() { &mut [] } else { &mut self.second[from..to] };
             update(self.kind, rates, &mut parameters[from..to], &gradient[from..to], &mut self.first[from..to], second);
         }
         points.iter().for_each(|points| self.step_points(points, parameters, gradient, [rates[2], rates[3]]));
-        self.points = points;
+        (self.points, self.apart) = (points, apart);
     }
 
     /// Riemannian Adam (Becigneul and Ganea 2019, Riemannian adaptive optimization methods, Sec. 4) with a point as the
@@ -250,7 +270,7 @@ mod tests {
         layout.set_points(block, PointSpace::Hyperboloid { c: 1.0 });
         for kind in [OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Sgd] {
             let lr = if kind == OptimizerKind::Sgd { 0.02 } else { 0.05 };
-            let mut optimizer = Optimizer::new(kind, lr, 0.0, layout.stored()).with_points(&layout);
+            let mut optimizer = Optimizer::new(kind, lr, 0.0, layout.stored()).with_layout(&layout);
             let mut w = layout.initialise(1);
             w[0] = 1.0;
             for _ in 0..600 {
@@ -272,6 +292,28 @@ mod tests {
             assert!(w[0].abs() < 1e-2, "{kind}: {}", w[0]);
             for (at, y) in layout.blocks()[1].positions().zip(target.iter().cycle()) {
                 assert!((f64::from(w[at]) - y).abs() < 1e-2, "{kind}: {} for {y}", w[at]);
+            }
+        }
+    }
+
+    #[test]
+    fn statistics_move_by_what_stands_as_their_gradient_alone() {
+        use crate::network::{Axis, Initial};
+        let mut layout = Layout::default();
+        layout.push("before".into(), Axis::exact(1), Axis::exact(1), Initial::Zeros);
+        let block = layout.push("mean".into(), Axis::exact(1), Axis::exact(2), Initial::Zeros);
+        layout.set_statistic(block);
+        assert_eq!(layout.parameters(), 1);
+        for (kind, one, _) in GOLDEN {
+            // Beside the block are the numbers of the golden steps, the second and the third behind the layout.
+            let mut optimizer = Optimizer::new(kind, 0.1, 0.05, 5).with_layout(&layout);
+            let (mut w, mut g) = ([1.0f32, 7.0, -3.0, -2.0, 0.5], [0.1f32, 0.25, -0.5, -0.2, 0.3]);
+            optimizer.move_statistics(&mut w, &mut g);
+            assert_eq!((w, g), ([1.0, 6.75, -2.5, -2.0, 0.5], [0.1, 0.0, 0.0, -0.2, 0.3]));
+            optimizer.step(&mut w, &g);
+            assert_eq!((w[1], w[2]), (6.75, -2.5));
+            for (at, expected) in [0, 3, 4].into_iter().zip(one) {
+                assert!((f64::from(w[at]) - expected).abs() < 2e-6, "{kind}: {} for {expected}", w[at]);
             }
         }
     }

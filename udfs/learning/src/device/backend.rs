@@ -131,7 +131,7 @@ impl<'a> TensorBackend<'a> {
                 let mut exact = Layout::default();
                 exact.push(block.name.clone(), Axis::exact(rows), Axis::exact(columns), Initial::Zeros);
                 exact.set_points(0, space);
-                Optimizer::new(options.optimizer, options.lr, options.weight_decay, rows * columns).with_points(&exact)
+                Optimizer::new(options.optimizer, options.lr, options.weight_decay, rows * columns).with_layout(&exact)
             });
             blocks.push(held);
         }

@@ -103,6 +103,9 @@ pub struct Block {
     pub initial: Initial,
     /// Where its rows are points, which an optimiser moves along geodesics; none for plain numbers.
     pub points: Option<PointSpace>,
+    /// Whether it holds statistics of the training's rows, which are no parameters: what stands as their gradient is what a
+    /// step takes from them as it is. On the CPU alone.
+    pub statistic: bool,
     offset: usize,
 }
 
@@ -131,7 +134,7 @@ pub struct Layout {
 impl Layout {
     /// Appends a block; returns its number.
     pub fn push(&mut self, name: String, rows: Axis, columns: Axis, initial: Initial) -> usize {
-        self.blocks.push(Block { name, rows, columns, initial, points: None, offset: self.stored });
+        self.blocks.push(Block { name, rows, columns, initial, points: None, statistic: false, offset: self.stored });
         self.stored += rows.stride() * columns.stride();
         self.blocks.len() - 1
     }
@@ -139,6 +142,11 @@ impl Layout {
     /// Says that the rows of a block are points of a space.
     pub fn set_points(&mut self, block: usize, space: PointSpace) {
         self.blocks[block].points = Some(space);
+    }
+
+    /// Says that a block holds statistics.
+    pub fn set_statistic(&mut self, block: usize) {
+        self.blocks[block].statistic = true;
     }
 
     /// The blocks in order.
@@ -151,9 +159,9 @@ impl Layout {
         self.stored
     }
 
-    /// The number of parameters.
+    /// The number of parameters, without statistics.
     pub fn parameters(&self) -> usize {
-        self.blocks.iter().map(|block| block.rows.len() * block.columns.len()).sum()
+        self.blocks.iter().filter(|block| !block.statistic).map(|block| block.rows.len() * block.columns.len()).sum()
     }
 
     /// The initial parameters of a seed. They do not depend on the padding.

@@ -111,6 +111,12 @@ fn programs() -> Vec<(&'static str, Write)> {
             let v = b.activation(v, crate::kernels::Activation::Leaky(0.1));
             Ok(b.sum(&[(u, 2.0), (v, 1.0), (x, 0.3)]))
         }),
+        ("batch norm", |b, x, y, p| {
+            let u = b.propagate(p, x);
+            let z = b.batch_norm(u, "norm")?;
+            let z = b.activation(z, crate::kernels::Activation::Leaky(0.1));
+            Ok(b.sum(&[(z, 1.0), (x, 0.3), (y, 0.4)]))
+        }),
         ("learnt sums", |b, x, y, p| {
             use crate::network::Axis;
             let u = b.propagate(p, x);
@@ -328,7 +334,8 @@ fn every_layer_has_the_gradient_of_finite_differences() {
             let scope = scope_of(&program, true);
             let mut gradient = vec![f32::NAN; parameters.len()];
             loss(&mut program, &scope, &parameters, Some(&mut gradient));
-            for (number, block) in program.layout().blocks().to_vec().iter().enumerate() {
+            let blocks = program.layout().blocks().to_vec();
+            for (number, block) in blocks.iter().enumerate().filter(|(_, block)| !block.statistic) {
                 let mut stream = Stream::new(number as u64);
                 let mut direction = vec![0f64; parameters.len()];
                 let norm = block.positions().map(|at| f64::from(gradient[at]).powi(2)).sum::<f64>().sqrt();
@@ -437,6 +444,48 @@ fn rows_of_a_scope_shrink_towards_the_targets_and_equal_sets_are_shared() {
 }
 
 #[test]
+fn running_moments_near_those_of_the_rows_and_take_their_place_without_training() {
+    let mut program = program(&host(false), |b, _, y, _| Ok(b.batch_norm(y, "norm")?));
+    let (all, mut reservation) = ((0..NODES as u32).collect::<Vec<_>>(), Reservation::new(&Unmonitored, 0).unwrap());
+    let scope = program.scope(&all, true, true, &mut reservation).unwrap();
+    let blocks = program.layout().blocks().to_vec();
+    let block = |part: &str| blocks.iter().find(|block| block.name == format!("norm.{part}")).unwrap();
+    let mut parameters = initial(&program);
+    let mut running = vec![(0.0, 1.0); WIDTH];
+    for step in 0..30i32 {
+        let mut gradient = vec![f32::NAN; parameters.len()];
+        loss(&mut program, &scope, &parameters, Some(&mut gradient));
+        let y = &program.values[program.nodes[1].output.0];
+        // A mean of the first ten, then a tenth for the next.
+        let share = f64::max(0.1, 1.0 / (f64::from(step) + 1.0));
+        for (c, (mean, variance)) in running.iter_mut().enumerate() {
+            let column: Vec<f64> = y.chunks(8).map(|row| f64::from(row[c])).collect();
+            let average = column.iter().sum::<f64>() / NODES as f64;
+            let squares = column.iter().map(|y| (y - average) * (y - average)).sum::<f64>();
+            *mean += share * (average - *mean);
+            *variance += share * (squares / (NODES - 1) as f64 - *variance);
+        }
+        for part in ["mean", "variance", "steps"] {
+            block(part).positions().for_each(|at| parameters[at] -= gradient[at]);
+        }
+    }
+    let at = |part: &str| -> Vec<f64> { block(part).positions().map(|at| f64::from(parameters[at])).collect() };
+    assert_eq!(at("steps"), [30.0]);
+    for (c, (mean, variance)) in running.iter().enumerate() {
+        assert!((at("mean")[c] - mean).abs() < 1e-4 && (at("variance")[c] - variance).abs() < 1e-4, "column {c}");
+    }
+    program.forward(&scope, &parameters, Pass::Evaluate, &Unmonitored).unwrap();
+    let y = &program.values[program.nodes[1].output.0];
+    for (got, y) in program.outputs().chunks(8).zip(y.chunks(8)) {
+        for (c, (mean, variance)) in running.iter().enumerate() {
+            let standard = (f64::from(y[c]) - mean) / (variance + 1e-5).sqrt();
+            let expected = at("gain")[c] * standard + at("bias")[c];
+            assert!((f64::from(got[c]) - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{} for {expected}", got[c]);
+        }
+    }
+}
+
+#[test]
 fn pooling_takes_sum_mean_and_largest_of_each_graph() {
     let host = host(false);
     let at = |pool: Pool| {
@@ -506,7 +555,8 @@ fn every_layer_computes_what_its_definition_says_with_its_gradient() {
             let gradients = expected.backward().unwrap();
             let expected = expected.to_scalar::<f64>().unwrap();
             assert!((loss - expected).abs() <= 1e-5 * (1.0 + expected.abs()), "{name}: {loss} for {expected}");
-            for (block, leaf) in program.layout().blocks().iter().zip(&leaves) {
+            let learnt = program.layout().blocks().iter().zip(&leaves).filter(|(block, _)| !block.statistic);
+            for (block, leaf) in learnt {
                 let slopes = gradients.get(leaf).unwrap_or_else(|| panic!("{name}: {} has no gradient", block.name));
                 let slopes = slopes.flatten_all().unwrap().to_vec1::<f64>().unwrap();
                 let largest = slopes.iter().fold(0f64, |max, g| max.max(g.abs()));

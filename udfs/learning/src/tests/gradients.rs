@@ -62,7 +62,7 @@ pub(super) fn check_directions(bench: &mut Bench, model: &str) {
     let parameters = parameters(bench);
     let (_, gradient) = bench.gradient(&parameters);
     let blocks = bench.model.layout().blocks().to_vec();
-    for (number, block) in blocks.iter().enumerate() {
+    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| !block.statistic) {
         let mut stream = Stream::new(number as u64);
         let mut direction = vec![0f64; parameters.len()];
         // Along the gradient plus noise: a slope that is not lost in the rounding of the loss.

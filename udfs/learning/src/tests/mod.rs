@@ -249,7 +249,7 @@ impl Bench {
     }
 }
 
-/// Initial parameters with biases off zero, so that nothing sits on a kink.
+/// Initial parameters with biases off zero, so that nothing sits on a kink, and statistics off what they start with.
 fn parameters(bench: &Bench) -> Vec<f32> {
     let mut parameters = bench.model.layout().initialise(5);
     let mut stream = Stream::new(9);
@@ -257,6 +257,9 @@ fn parameters(bench: &Bench) -> Vec<f32> {
         for at in block.positions() {
             parameters[at] = (stream.uniform() * 0.4 - 0.1) as f32;
         }
+    }
+    for block in bench.model.layout().blocks().iter().filter(|block| block.statistic) {
+        block.positions().for_each(|at| parameters[at] += (stream.uniform() * 0.4) as f32);
     }
     parameters
 }

@@ -1,6 +1,7 @@
 //! The layers of programs, a file each.
 
 mod attention;
+pub mod batch_norm;
 pub mod combine;
 pub mod composed;
 pub mod concat;
