@@ -154,7 +154,7 @@ class Scn(torch.nn.Module):
 
 
 def block(width_in, width=HIDDEN):
-    return torch.nn.Sequential(torch.nn.Linear(width_in, width), torch.nn.LayerNorm(width), torch.nn.ReLU())
+    return torch.nn.Sequential(torch.nn.Linear(width_in, width, bias=False), torch.nn.BatchNorm1d(width), torch.nn.ReLU())
 
 
 class CellMP(torch.nn.Module):

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use crate::complexes::ComplexBatch;
-use crate::error::BuildError;
-use crate::network::{Operator, Problem};
+use crate::complexes::Pairs;
+use crate::error::{BuildError, OptionError};
+use crate::network::Problem;
 use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
+use crate::options::TrainOptions;
 use crate::program::complexes::{self, COMPLEX_TASKS};
 use crate::program::{Builder, Program, Slot};
 use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION};
+use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, NO_YES};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -26,76 +27,120 @@ pub const SPEC: ModelSpec = ModelSpec {
         DIMENSION,
         OptionSpec::choice(
             "norm",
-            "layer",
-            &["none", "layer"],
-            "normalisation inside each perceptron; the paper's is by batch, which would make an output depend on which \
-             others are computed",
+            "batch",
+            &["batch", "layer", "none"],
+            "normalisation inside each perceptron. batch, as in the paper: over the simplices of a dimension in a step; without \
+             training by running moments, which are saved, so that an output does not depend on which others are computed. \
+             layer: over the columns of a simplex",
+        ),
+        OptionSpec::choice(
+            "lower",
+            "false",
+            NO_YES,
+            "whether simplices also hear those with a common face, with what the face knows (lower adjacency); the paper's \
+             sparse form, which the benchmark runs, leaves them out, at no loss of power",
         ),
     ],
     reach: None,
     build,
 };
 
-/// Simplices that share a coface: a row for each ordered pair of faces of a coface.
-struct Pairs {
-    /// From pairs to their first simplex, as sums.
-    sum: Arc<Operator>,
-    /// The second simplex of a pair.
-    other: Arc<Operator>,
-    /// Its coface.
-    coface: Arc<Operator>,
+/// What stands between the linear layer and the rectifier of a perceptron.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Norm {
+    Batch,
+    Layer,
+    Nothing,
+}
+
+impl Norm {
+    fn of(options: &TrainOptions) -> Result<Self, OptionError> {
+        Ok(match options.text("norm")? {
+            "layer" => Self::Layer,
+            "none" => Self::Nothing,
+            _ => Self::Batch,
+        })
+    }
+
+    /// `relu(norm(W x + b))`; a batch's mean takes the place of b.
+    fn block(self, b: &mut Builder<'_, '_, '_>, x: Slot, name: &str, width: usize) -> Result<Slot, Stopped> {
+        let z = match self {
+            Self::Batch => {
+                let z = b.linear(x, format!("{name}.weight"), width);
+                b.batch_norm(z, &format!("{name}.norm"))?
+            }
+            Self::Layer => {
+                let z = b.affine(x, name, width);
+                b.layer_norm(z, &format!("{name}.norm"))
+            }
+            Self::Nothing => b.affine(x, name, width),
+        };
+        Ok(b.relu(z))
+    }
+}
+
+/// `x + sum over the pairs of each simplex of relu(W [h_other | h_shared])`, h the rows of the simplices and of what they share.
+fn hear(
+    b: &mut Builder<'_, '_, '_>,
+    pairs: &Pairs,
+    [x, of_shared]: [Slot; 2],
+    name: &str,
+    shared: &str,
+    width: usize,
+) -> Slot {
+    let neighbor = b.linear(x, format!("{name}.neighbor"), width);
+    let of_shared = b.linear(of_shared, format!("{name}.{shared}"), width);
+    let message = b.carry(&pairs.other, neighbor);
+    let message = b.carry_plus(&pairs.shared, of_shared, message);
+    let message = b.bias(message, format!("{name}.bias"));
+    let message = b.relu(message);
+    b.carry_plus(&pairs.sum, message, x)
 }
 
 /// `h <- MLP(MLP_B(h + sum of the faces' rows) | MLP_up(h + sum over simplices t that share a coface d of
-/// relu(W [h_t | h_d])))`; lower adjacency is left out, as in the paper's sparse form. The features of each dimension go
-/// through an affine layer first. Sums of each dimension go through a layer of twice the width, are added and read by a linear
-/// layer.
+/// relu(W [h_t | h_d])))`, with `lower` also `| MLP_down(h + sum over simplices t that share a face d of relu(V [h_t | h_d]))`
+/// for other simplices than vertices. The features of each dimension go through an affine layer first. Sums of each
+/// dimension go through a layer of twice the width, are added and read by a linear layer.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, batch) = (problem.options, problem.complexes()?);
-    let normalised = options.text("norm")? == "layer";
+    let (norm, down, width) = (Norm::of(options)?, options.text("lower")? == "true", options.hidden);
     let top = batch.dimension();
     let mut b = Builder::new(problem, reservation);
-    let mut faces = Vec::new();
-    let mut pairs = Vec::new();
-    for k in 0..top {
-        faces.push(Arc::new(batch.coboundary(k + 1, false, b.reservation())?));
-        pairs.push(pairs_of(batch, k, b.reservation())?);
+    // Those of dimension k at k - 1, but upper pairs at k.
+    let (mut faces, mut upper, mut lower) = (Vec::new(), Vec::new(), Vec::new());
+    for k in 1..=top {
+        faces.push(Arc::new(batch.coboundary(k, false, b.reservation())?));
+        upper.push(batch.upper_pairs(k - 1, b.reservation())?);
+        if down {
+            lower.push(batch.lower_pairs(k, b.reservation())?);
+        }
     }
-    let block = |b: &mut Builder<'_, '_, '_>, x: Slot, name: String| {
-        let z = b.affine(x, &name, options.hidden);
-        let z = if normalised { b.layer_norm(z, &format!("{name}.norm")) } else { z };
-        b.relu(z)
-    };
     let mut h = Vec::new();
     for k in 0..=top {
         let x = complexes::input(&mut b, batch, k)?;
-        h.push(b.affine(x, &format!("embed.{k}"), options.hidden));
+        h.push(b.affine(x, &format!("embed.{k}"), width));
     }
     for l in 0..options.layers {
         let mut next = Vec::with_capacity(top + 1);
         for k in 0..=top {
-            let mut below = h[k];
+            let mut sums = vec![(h[k], "below"), (h[k], "above")];
             if k > 0 {
-                below = b.carry_plus(&faces[k - 1], h[k - 1], below);
+                sums[0].0 = b.carry_plus(&faces[k - 1], h[k - 1], h[k]);
             }
-            let mut above = h[k];
             if k < top {
-                let of = &pairs[k];
-                let neighbor = b.linear(h[k], format!("{l}.{k}.message.neighbor"), options.hidden);
-                let coface = b.linear(h[k + 1], format!("{l}.{k}.message.coface"), options.hidden);
-                let message = b.carry(&of.other, neighbor);
-                let message = b.carry_plus(&of.coface, coface, message);
-                let message = b.bias(message, format!("{l}.{k}.message.bias"));
-                let message = b.relu(message);
-                above = b.carry_plus(&of.sum, message, above);
+                sums[1].0 = hear(&mut b, &upper[k], [h[k], h[k + 1]], &format!("{l}.{k}.message"), "coface", width);
             }
-            let mut both = [below, above].into_iter().zip(["below", "above"]).map(|(x, name)| {
-                let z = block(&mut b, x, format!("{l}.{k}.{name}.0"));
-                block(&mut b, z, format!("{l}.{k}.{name}.1"))
-            });
-            let both: Vec<Slot> = both.by_ref().collect();
-            let both = b.concat(&both);
-            let z = block(&mut b, both, format!("{l}.{k}.update"));
+            if down && k > 0 {
+                let name = format!("{l}.{k}.lower_message");
+                sums.push((hear(&mut b, &lower[k - 1], [h[k], h[k - 1]], &name, "face", width), "beside"));
+            }
+            let mut parts = Vec::with_capacity(sums.len());
+            for (x, name) in sums {
+                let z = norm.block(&mut b, x, &format!("{l}.{k}.{name}.0"), width)?;
+                parts.push(norm.block(&mut b, z, &format!("{l}.{k}.{name}.1"), width)?);
+            }
+            let all = b.concat(&parts);
+            let z = norm.block(&mut b, all, &format!("{l}.{k}.update"), width)?;
             next.push(b.dropout(z, options.dropout));
         }
         h = next;
@@ -103,7 +148,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mut terms = Vec::new();
     for (k, &h) in h.iter().enumerate() {
         let pooled = complexes::sum(&mut b, batch, k, h)?;
-        let z = b.affine(pooled, &format!("read_out.{k}"), 2 * options.hidden);
+        let z = b.affine(pooled, &format!("read_out.{k}"), 2 * width);
         terms.push((b.relu(z), 1.0));
     }
     let z = b.sum(&terms);
@@ -111,33 +156,4 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let z = b.dropout(z, options.dropout);
     let out = b.affine(z, "read_out", problem.n_outputs);
     Ok(b.finish(out)?)
-}
-
-/// The pairs of k-simplices that share a coface.
-fn pairs_of(batch: &ComplexBatch, k: usize, reservation: &mut Reservation<'_>) -> Result<Pairs, Stopped> {
-    let (n, above) = (batch.count(k), batch.count(k + 1));
-    let count = above * (k + 2) * (k + 1);
-    reservation.grow(3 * Operator::matrix_bytes(count, count))?;
-    let (mut firsts, mut others, mut cofaces) = (vec![Vec::new(); n], Vec::with_capacity(count), Vec::new());
-    for (coface, faces) in batch.faces(k + 1).chunks_exact(k + 2).enumerate() {
-        for &first in faces {
-            for &other in faces.iter().filter(|&&other| other != first) {
-                firsts[first as usize].push(others.len() as u32);
-                others.push(other);
-                cofaces.push(coface as u32);
-            }
-        }
-    }
-    let mut offsets = vec![0];
-    for pairs in &firsts {
-        offsets.push(offsets[offsets.len() - 1] + pairs.len());
-    }
-    let one = |columns: Vec<u32>, n: usize| {
-        Arc::new(Operator::rectangular((0..=columns.len()).collect(), columns, vec![1.0; count], n))
-    };
-    Ok(Pairs {
-        sum: Arc::new(Operator::rectangular(offsets, firsts.concat(), vec![1.0; count], count)),
-        other: one(others, n),
-        coface: one(cofaces, above),
-    })
 }

@@ -5,7 +5,9 @@ use super::complexes::{batch, bench, boundary, close, facets, features, hodge, n
 use super::literal::{Matrix, beside, map, matrix, plus, relu, shift, times};
 use super::*;
 use bonnet_topology::ChainComplex;
+use serde_json::json;
 
+use crate::Saved;
 use crate::complexes::{ComplexBatch, LaplacianPart};
 
 /// The outputs of a model for one complex after another beside `equations(weights by name, the complex as a batch, its faces,
@@ -55,51 +57,151 @@ fn is_face(a: &[u32], b: &[u32]) -> bool {
     a.iter().all(|v| b.contains(v))
 }
 
-#[test]
-fn cellmp_sends_along_faces_and_along_common_cofaces_with_what_the_coface_knows() {
-    let job = Job::new("cellmp").with("hidden", 13).with("layers", 2);
-    check(&job, |weight, batch, _, x| {
-        let top = batch.dimension();
-        let cells: Vec<Vec<Vec<u32>>> = (0..=top).map(|k| simplices(batch, k)).collect();
-        let block =
-            |z: &Matrix, name: &str| relu(&layer_norm(weight, &affine(weight, z, name), &format!("{name}.norm")));
-        let mut h: Vec<Matrix> = (0..=top).map(|k| affine(weight, &x[k], &format!("embed.{k}"))).collect();
-        for l in 0..2 {
-            let next = (0..=top).map(|k| {
-                let (mut below, mut above) = (h[k].clone(), h[k].clone());
-                for (s, cell) in cells[k].iter().enumerate() {
-                    for (t, _) in
-                        cells.get(k.wrapping_sub(1)).into_iter().flatten().enumerate().filter(|(_, t)| is_face(t, cell))
-                    {
-                        (0..13).for_each(|c| below[s][c] += h[k - 1][t][c]);
+/// Each column less a mean, over a deviation, times a gain, plus a bias.
+fn standardised(weight: &dyn Fn(&str) -> Matrix, x: &Matrix, [mean, variance]: [&[f64]; 2], name: &str) -> Matrix {
+    let (gain, bias) = (weight(&format!("{name}.gain")), weight(&format!("{name}.bias")));
+    matrix(x.len(), x[0].len(), |r, c| gain[0][c] * (x[r][c] - mean[c]) / (variance[c] + 1e-5).sqrt() + bias[0][c])
+}
+
+/// The mean and the variance of each column.
+fn moments(x: &Matrix) -> [Vec<f64>; 2] {
+    let mean = |value: &dyn Fn(&Vec<f64>, usize) -> f64| -> Vec<f64> {
+        (0..x[0].len()).map(|c| x.iter().map(|row| value(row, c)).sum::<f64>() / x.len() as f64).collect()
+    };
+    let means = mean(&|row, c| row[c]);
+    let variances = mean(&|row, c| (row[c] - means[c]) * (row[c] - means[c]));
+    [means, variances]
+}
+
+/// Two layers of CellMP of 13 columns on one complex; `block(x, name)` is a linear layer with what follows it.
+fn cellmp(
+    weight: &dyn Fn(&str) -> Matrix,
+    batch: &ComplexBatch,
+    x: &[Matrix],
+    lower: bool,
+    block: &dyn Fn(&Matrix, &str) -> Matrix,
+) -> Vec<f64> {
+    let top = batch.dimension();
+    let cells: Vec<Vec<Vec<u32>>> = (0..=top).map(|k| simplices(batch, k)).collect();
+    let mut h: Vec<Matrix> = (0..=top).map(|k| affine(weight, &x[k], &format!("embed.{k}"))).collect();
+    for l in 0..2 {
+        // What the simplex s of dimension k hears of those that share a simplex of another dimension.
+        let heard = |k: usize, s: usize, of: usize, name: &str, part: &str| -> Vec<f64> {
+            let mut sum = vec![0.0; 13];
+            for (d, between) in cells[of].iter().enumerate() {
+                let shares = |cell: &[u32]| if of > k { is_face(cell, between) } else { is_face(between, cell) };
+                for (t, other) in cells[k].iter().enumerate() {
+                    if t == s || !shares(other) || !shares(&cells[k][s]) {
+                        continue;
                     }
-                    for (d, coface) in
-                        cells.get(k + 1).into_iter().flatten().enumerate().filter(|(_, d)| is_face(cell, d))
-                    {
-                        let others = cells[k].iter().enumerate().filter(|(t, other)| *t != s && is_face(other, coface));
-                        for (t, _) in others {
-                            let message = |part: &str, row: &Vec<f64>| {
-                                times(&vec![row.clone()], &weight(&format!("{l}.{k}.message.{part}")))
-                            };
-                            let z = plus(1.0, &message("neighbor", &h[k][t]), 1.0, &message("coface", &h[k + 1][d]));
-                            let z = relu(&shift(&z, &weight(&format!("{l}.{k}.message.bias"))));
-                            (0..13).for_each(|c| above[s][c] += z[0][c]);
-                        }
-                    }
+                    let message = |part: &str, row: &Vec<f64>| {
+                        times(&vec![row.clone()], &weight(&format!("{l}.{k}.{name}.{part}")))
+                    };
+                    let z = plus(1.0, &message("neighbor", &h[k][t]), 1.0, &message(part, &h[of][d]));
+                    let z = relu(&shift(&z, &weight(&format!("{l}.{k}.{name}.bias"))));
+                    (0..13).for_each(|c| sum[c] += z[0][c]);
                 }
-                let twice = |z: &Matrix, name: &str| block(&block(z, &format!("{name}.0")), &format!("{name}.1"));
-                let both =
-                    beside(&[&twice(&below, &format!("{l}.{k}.below")), &twice(&above, &format!("{l}.{k}.above"))]);
-                block(&both, &format!("{l}.{k}.update"))
-            });
-            h = next.collect();
-        }
-        let mut z = matrix(1, 26, |_, _| 0.0);
-        for (k, h) in h.iter().enumerate() {
-            z = plus(1.0, &z, 1.0, &relu(&affine(weight, &sum_of_rows(h), &format!("read_out.{k}"))));
-        }
-        affine(weight, &z, "read_out").remove(0)
-    });
+            }
+            sum
+        };
+        let next = (0..=top).map(|k| {
+            let (mut below, mut above, mut beside_it) = (h[k].clone(), h[k].clone(), h[k].clone());
+            for (s, cell) in cells[k].iter().enumerate() {
+                for (t, _) in
+                    cells.get(k.wrapping_sub(1)).into_iter().flatten().enumerate().filter(|(_, t)| is_face(t, cell))
+                {
+                    (0..13).for_each(|c| below[s][c] += h[k - 1][t][c]);
+                }
+                if k < top {
+                    let sum = heard(k, s, k + 1, "message", "coface");
+                    (0..13).for_each(|c| above[s][c] += sum[c]);
+                }
+                if lower && k > 0 {
+                    let sum = heard(k, s, k - 1, "lower_message", "face");
+                    (0..13).for_each(|c| beside_it[s][c] += sum[c]);
+                }
+            }
+            let twice = |z: &Matrix, name: &str| {
+                let name = format!("{l}.{k}.{name}");
+                block(&block(z, &format!("{name}.0")), &format!("{name}.1"))
+            };
+            let mut parts = vec![twice(&below, "below"), twice(&above, "above")];
+            if lower && k > 0 {
+                parts.push(twice(&beside_it, "beside"));
+            }
+            block(&beside(&parts.iter().collect::<Vec<_>>()), &format!("{l}.{k}.update"))
+        });
+        h = next.collect();
+    }
+    let mut z = matrix(1, 26, |_, _| 0.0);
+    for (k, h) in h.iter().enumerate() {
+        z = plus(1.0, &z, 1.0, &relu(&affine(weight, &sum_of_rows(h), &format!("read_out.{k}"))));
+    }
+    affine(weight, &z, "read_out").remove(0)
+}
+
+#[test]
+fn cellmp_sends_along_faces_and_along_what_simplices_share_with_what_that_knows() {
+    for (norm, lower) in [("layer", "false"), ("batch", "false"), ("batch", "true"), ("none", "true")] {
+        let job = Job::new("cellmp").with("hidden", 13).with("layers", 2).with("norm", norm).with("lower", lower);
+        check(&job, |weight, batch, _, x| {
+            let block = |z: &Matrix, name: &str| {
+                let normed = format!("{name}.norm");
+                relu(&match norm {
+                    "layer" => layer_norm(weight, &affine(weight, z, name), &normed),
+                    "none" => affine(weight, z, name),
+                    _ => {
+                        let z = times(z, &weight(&format!("{name}.weight")));
+                        let running = ["mean", "variance"].map(|part| weight(&format!("{normed}.{part}")).remove(0));
+                        standardised(weight, &z, [&running[0], &running[1]], &normed)
+                    }
+                })
+            };
+            cellmp(weight, batch, &x, lower == "true", &block)
+        });
+    }
+}
+
+#[test]
+fn cellmp_is_trained_on_the_moments_of_the_simplices_of_a_step() {
+    let job = Job::new("cellmp").with("hidden", 13).with("layers", 2).with("dropout", 0.0).with("seed", 7);
+    let options = job.with("task", "graph_classification").with("features", "random:3").resolve().unwrap();
+    for facets in facets().into_iter().take(2) {
+        let set = set(&[facets]);
+        let mut bench = bench(&set, &options);
+        let parameters = parameters(&bench);
+        bench.model.forward(&bench.scope, &parameters, Pass::Train { epoch: 1 }, &Unmonitored).unwrap();
+        let found: Vec<f64> = bench.model.outputs()[..3].iter().map(|x| f64::from(*x)).collect();
+        let weight = |name: &str| named(&bench, &parameters, name);
+        let block = |z: &Matrix, name: &str| {
+            let z = times(z, &weight(&format!("{name}.weight")));
+            let [mean, variance] = moments(&z);
+            relu(&standardised(&weight, &z, [&mean, &variance], &format!("{name}.norm")))
+        };
+        let x: Vec<Matrix> = (0..=2).map(|k| features(&set, &options, k)).collect();
+        let expected = cellmp(&weight, &batch(&set, &[0], &options), &x, false, &block);
+        close(&[found], &[expected], "cellmp in training");
+    }
+}
+
+#[test]
+fn running_moments_are_saved_and_parameters_of_another_normalisation_are_refused() {
+    let set = set(&facets().into_iter().cycle().take(16).collect::<Vec<_>>());
+    let split = Split { train: (0..10).collect(), val: (10..13).collect(), test: (13..16).collect() };
+    let run = |job: &Job, start: Option<&Saved>| {
+        let items = Items::Complexes(&set, &split);
+        crate::train(Place::Cpu, items, start, &job.resolve().unwrap(), &Unmonitored, &mut |_| {})
+    };
+    let job = Job::new("cellmp").with("task", "graph_classification").with("features", "connectivity").with("batch", 4);
+    let job = job.with("hidden", 5).with("layers", 2).with("epochs", 3);
+    let saved = |run: &Outcome| Saved::new(&run.weights, json!({"options": {"model": "cellmp"}}));
+    let first = run(&job, None).unwrap();
+    let again = run(&job.clone().with("load", "file").with("epochs", 0), Some(&saved(&first))).unwrap();
+    assert_eq!((&again.logits, &again.weights), (&first.logits, &first.weights));
+    let other = run(&job.clone().with("norm", "layer"), None).unwrap();
+    assert!(other.weights.len() < first.weights.len());
+    let error = run(&job, Some(&saved(&other))).unwrap_err().to_string();
+    assert!(error.contains("0.0.below.0.norm.mean is missing"), "{error}");
 }
 
 #[test]
