@@ -34,8 +34,11 @@ enum Cause {
     Size,
 }
 
-/// The latest panics that were not shown: any number of statements may run at once.
-static RECENT: Mutex<VecDeque<(String, Cause)>> = Mutex::new(VecDeque::new());
+/// The panic of those who wait for a shared computation, as for the rows that a join looks up, that has panicked before.
+const ECHO: &str = "inner future panicked during poll";
+
+/// The latest panics of statements, of which any number may run at once; those without a cause were shown.
+static RECENT: Mutex<VecDeque<(String, Option<Cause>)>> = Mutex::new(VecDeque::new());
 const MOST_RECENT: usize = 64;
 
 /// Installs a hook that hands such panics to the log instead of standard error, and all others to the hook before it.
@@ -43,23 +46,27 @@ pub(crate) fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| match cause(panic) {
-            Some(cause) => {
-                tracing::warn!("a statement is ended: {panic}");
-                let text = panic.payload_as_str().unwrap_or_default().to_owned();
-                let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
-                recent.truncate(MOST_RECENT - 1);
-                recent.push_front((text, cause));
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::thread::current().name() != Some(THREAD) {
+                return before(panic);
             }
-            None => before(panic),
+            let text = panic.payload_as_str().unwrap_or_default();
+            let cause = {
+                let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+                let cause = if text == ECHO { recent.front().and_then(|(_, cause)| *cause) } else { cause(panic) };
+                recent.truncate(MOST_RECENT - 1);
+                recent.push_front((text.to_owned(), cause));
+                cause
+            };
+            match cause {
+                Some(_) => tracing::warn!("a statement is ended: {panic}"),
+                None => before(panic),
+            }
         }));
     });
 }
 
 fn cause(panic: &PanicHookInfo<'_>) -> Option<Cause> {
-    if std::thread::current().name() != Some(THREAD) {
-        return None;
-    }
     let text = panic.payload_as_str().unwrap_or_default();
     // In the sources of a package, whose folder is named after it.
     let source = panic.location().map(|place| place.file()).unwrap_or_default();
@@ -75,21 +82,45 @@ fn cause(panic: &PanicHookInfo<'_>) -> Option<Cause> {
 pub(crate) fn message(panic: &str) -> String {
     let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     match recent.iter().find(|(text, _)| text == panic) {
-        Some((_, Cause::File)) => {
+        Some((_, Some(Cause::File))) => {
             format!("a file cannot be read or written: it is damaged, or the disk is full ({panic})")
         }
-        Some((_, Cause::Size)) => format!(
+        Some((_, Some(Cause::Size))) => format!(
             "the text or lists of rows that are computed together take more than {} bytes: make them shorter, or SET \
              datafusion.execution.batch_size to fewer rows",
             i32::MAX
         ),
-        None => format!("the statement failed by a defect of the engine, please report it: {panic}"),
+        _ => format!("the statement failed by a defect of the engine, please report it: {panic}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use bonnet_sql::panic_text;
+    use futures::FutureExt;
+
     use super::*;
+
+    #[test]
+    fn who_waits_for_what_has_panicked_is_told_why() {
+        quiet();
+        let panics = || {
+            let shared = async { drop(Vec::<u8>::with_capacity(std::hint::black_box(usize::MAX))) }.shared();
+            [shared.clone(), shared].map(|waits| {
+                let ended = catch_unwind(AssertUnwindSafe(|| futures::executor::block_on(waits)));
+                panic_text(&*ended.unwrap_err()).to_owned()
+            })
+        };
+        let texts = std::thread::Builder::new().name(THREAD.to_owned()).spawn(panics).unwrap().join().unwrap();
+        assert_eq!(texts, ["capacity overflow", ECHO]);
+        for text in texts {
+            let message = message(&text);
+            assert!(message.starts_with("a file cannot be read or written"), "{message}");
+        }
+        assert!(message("another").contains("defect"));
+    }
 
     #[test]
     fn every_reader_is_a_package_of_this_build() {

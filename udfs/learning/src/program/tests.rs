@@ -451,7 +451,7 @@ fn running_moments_near_those_of_the_rows_and_take_their_place_without_training(
     let blocks = program.layout().blocks().to_vec();
     let block = |part: &str| blocks.iter().find(|block| block.name == format!("norm.{part}")).unwrap();
     let mut parameters = initial(&program);
-    let mut running = vec![(0.0, 1.0); WIDTH];
+    let mut running = [(0.0, 1.0); WIDTH];
     for step in 0..30i32 {
         let mut gradient = vec![f32::NAN; parameters.len()];
         loss(&mut program, &scope, &parameters, Some(&mut gradient));

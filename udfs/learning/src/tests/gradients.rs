@@ -83,7 +83,13 @@ pub(super) fn check_directions(bench: &mut Bench, model: &str) {
             .fold(f64::INFINITY, f64::min);
         // What moves many rows at once meets many kinks.
         let kinks = ["source", "target", "scale"].iter().any(|name| block.name.ends_with(name));
-        let tolerance = if kinks || ["gin", "linkx", "acm_gcn"].contains(&model) { 2e-2 } else { 5e-3 };
+        let tolerance = match model {
+            // Rows that batch normalisation moves together, a few of them.
+            "cellmp" => 5e-2,
+            "gin" | "linkx" | "acm_gcn" => 2e-2,
+            _ if kinks => 2e-2,
+            _ => 5e-3,
+        };
         // A slope near 0 is lost in the rounding of the loss.
         let fits = error < tolerance || error * slope.abs() < 1e-6;
         assert!(fits, "{model} {}: relative error {error:.1e} of {slope:.1e}", block.name);
