@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -161,7 +161,9 @@ impl ExecutionPlan for AdapterExec {
                 true => Ok(Arc::clone(column)),
                 false => cast(column, field.data_type()),
             });
-            Ok(RecordBatch::try_new(Arc::clone(&to), columns.collect::<Result<_, _>>()?)?)
+            // There may be none: a join whose condition is all on one side counts the rows of that side.
+            let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            Ok(RecordBatch::try_new_with_options(Arc::clone(&to), columns.collect::<Result<_, _>>()?, &count)?)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }

@@ -135,6 +135,7 @@ fn queries_answer_as_in_duckdb() {
     let db = checked();
     let seed = number("BONNET_DIFFERENTIAL_SEED", 0);
     let folder = std::env::var_os("BONNET_DIFFERENTIAL_FOLDER").map(PathBuf::from);
+    folder.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     let cases = match number("BONNET_DIFFERENTIAL_CASE", u64::MAX) {
         u64::MAX => 0..number("BONNET_DIFFERENTIAL", 400),
         case => case..case + 1,
