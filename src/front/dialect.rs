@@ -4,6 +4,7 @@ use std::any::TypeId;
 
 use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator};
 use datafusion::sql::sqlparser::dialect::{Dialect, DuckDbDialect};
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
@@ -60,6 +61,23 @@ impl Dialect for BonnetDialect {
         };
         parser.next_token();
         Some(parser.parse_subexpr(POWER).map(|expr| Expr::UnaryOp { op, expr: Box::new(expr) }))
+    }
+
+    // `a IS DISTINCT FROM b AND c`: the parser takes all that follows for the other side.
+    fn parse_infix(&self, parser: &mut Parser, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if !parser.parse_keyword(Keyword::IS) {
+            return None;
+        }
+        let negated = parser.parse_keywords(&[Keyword::NOT, Keyword::DISTINCT, Keyword::FROM]);
+        if !negated && !parser.parse_keywords(&[Keyword::DISTINCT, Keyword::FROM]) {
+            parser.prev_token();
+            return None;
+        }
+        let expr = Box::new(expr.clone());
+        Some(parser.parse_subexpr(precedence).map(Box::new).map(|other| match negated {
+            true => Expr::IsNotDistinctFrom(expr, other),
+            false => Expr::IsDistinctFrom(expr, other),
+        }))
     }
 
     forward!(

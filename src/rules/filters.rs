@@ -12,26 +12,32 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
+use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::wide_keys::{JoinsOfValues, WIDE_KEYS};
 use super::window_twins::WINDOW_TWINS;
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
-/// DataFusion's logical rules, its pushdown of filters confined, and windows without twins where common subexpressions are
-/// looked for.
+/// DataFusion's logical rules, its pushdown of filters confined, windows without twins where common subexpressions are looked
+/// for, and joins in one piece where others are taken apart.
 pub(crate) fn logical_rules() -> Vec<Rule> {
-    let name = PushDownFilter::new().name().to_owned();
-    let confined = |rule: Rule| match rule.name() == name {
-        true => Arc::new(ConfinedFilters(rule)) as Rule,
-        false => rule,
+    let (filters, joins) = (PushDownFilter::new(), EliminateCrossJoin::new());
+    let confined = |rule: Rule| match rule.name() {
+        name if name == filters.name() => Arc::new(ConfinedFilters(rule)) as Rule,
+        name if name == joins.name() => Arc::new(JoinsOfValues::default()),
+        _ => rule,
     };
-    let common = CommonSubexprEliminate::new().name().to_owned();
     let mut rules: Vec<Rule> = Optimizer::new().rules.into_iter().map(confined).collect();
-    let before = rules.iter().position(|rule| rule.name() == common).unwrap_or(rules.len());
-    rules.insert(before, Arc::new(WINDOW_TWINS));
+    let mut before = |next: &dyn OptimizerRule, rule: Rule| {
+        let at = rules.iter().position(|rule| rule.name() == next.name()).unwrap_or(rules.len());
+        rules.insert(at, rule);
+    };
+    before(&CommonSubexprEliminate::new(), Arc::new(WINDOW_TWINS));
+    before(&joins, Arc::new(WIDE_KEYS));
     rules
 }
 

@@ -1,0 +1,77 @@
+//! Keys of an inner join that are computed from several of the tables that are joined.
+//!
+//! DataFusion 55 takes the tables of nested inner joins apart to join them in another order (`eliminate_cross_join`), and loses
+//! a key that then has columns of two tables on one side: `a JOIN (b JOIN c ON ...) ON a.x = b.y + c.z` answered all pairs.
+//! Such a side stays in one piece. Nor does it keep in which joins NULL equals NULL.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::{DFSchema, NullEquality, Result};
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
+use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+use super::by_node::LogicalRule;
+
+/// Puts a projection of all columns over such a side. It comes right before the rule that takes joins apart.
+pub(crate) const WIDE_KEYS: LogicalRule = LogicalRule { name: "wide_keys", rewrite: in_one_piece };
+
+fn in_one_piece(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Join(mut join) = plan else { return Ok(Transformed::no(plan)) };
+    let is_wide = |side: &LogicalPlan, key: fn(&(Expr, Expr)) -> &Expr| {
+        join.join_type == JoinType::Inner && join.on.iter().any(|keys| is_wide(key(keys), side))
+    };
+    let wide = [is_wide(&join.left, |keys| &keys.0), is_wide(&join.right, |keys| &keys.1)];
+    for (side, _) in [&mut join.left, &mut join.right].into_iter().zip(wide).filter(|(_, wide)| *wide) {
+        *side = whole(side);
+    }
+    Ok(Transformed::new_transformed(LogicalPlan::Join(join), wide.contains(&true)))
+}
+
+/// The rule that takes joins apart, but where NULL equals NULL in one of them: it would in all of them.
+#[derive(Debug, Default)]
+pub(super) struct JoinsOfValues(EliminateCrossJoin);
+
+impl OptimizerRule for JoinsOfValues {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let mut of_null = false;
+        plan.apply_with_subqueries(|plan| {
+            of_null |= inner(plan).is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
+            Ok(if of_null { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })?;
+        if of_null { Ok(Transformed::no(plan)) } else { self.0.rewrite(plan, config) }
+    }
+}
+
+/// The plan under a projection of all its columns.
+fn whole(plan: &Arc<LogicalPlan>) -> Arc<LogicalPlan> {
+    let schema = Arc::clone(plan.schema());
+    Arc::new(LogicalPlan::Projection(Projection::new_from_schema(Arc::clone(plan), schema)))
+}
+
+/// The sides of an inner join.
+fn inner(plan: &LogicalPlan) -> Option<&Join> {
+    match plan {
+        LogicalPlan::Join(join) if join.join_type == JoinType::Inner => Some(join),
+        _ => None,
+    }
+}
+
+/// Whether the columns of a key are in several of the inputs of nested inner joins.
+fn is_wide(key: &Expr, side: &LogicalPlan) -> bool {
+    let Some(join) = inner(side) else { return false };
+    let all_in = |schema: &DFSchema| key.column_refs().into_iter().all(|column| schema.has_column(column));
+    match [&join.left, &join.right].into_iter().find(|input| all_in(input.schema())) {
+        Some(input) => is_wide(key, input),
+        None => true,
+    }
+}
