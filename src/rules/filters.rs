@@ -1,4 +1,4 @@
-//! Keeps filters without columns above aggregates, and volatile filters above aggregates and windows.
+//! Keeps filters without columns above aggregates, and volatile filters above aggregates, windows and joins.
 //!
 //! DataFusion 55 pushes a filter below an aggregate if all of its columns are among those that rows are grouped by, which is
 //! so of none at all: `SELECT m FROM (SELECT max(a) AS m, false AS b FROM t) WHERE b` answered a row, since an aggregate
@@ -13,11 +13,13 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
+use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use super::wide_keys::{JoinsOfValues, WIDE_KEYS};
+use super::null_keys::{JoinsOfValues, KeysOfValues};
+use super::wide_keys::WIDE_KEYS;
 use super::window_twins::WINDOW_TWINS;
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
@@ -25,10 +27,11 @@ type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 /// DataFusion's logical rules, its pushdown of filters confined, windows without twins where common subexpressions are looked
 /// for, and joins in one piece where others are taken apart.
 pub(crate) fn logical_rules() -> Vec<Rule> {
-    let (filters, joins) = (PushDownFilter::new(), EliminateCrossJoin::new());
+    let (filters, joins, keys) = (PushDownFilter::new(), EliminateCrossJoin::new(), ExtractEquijoinPredicate::new());
     let confined = |rule: Rule| match rule.name() {
         name if name == filters.name() => Arc::new(ConfinedFilters(rule)) as Rule,
         name if name == joins.name() => Arc::new(JoinsOfValues::default()),
+        name if name == keys.name() => Arc::new(KeysOfValues::default()),
         _ => rule,
     };
     let mut rules: Vec<Rule> = Optimizer::new().rules.into_iter().map(confined).collect();
@@ -97,7 +100,7 @@ impl ConfinedFilters {
     }
 }
 
-/// Whether the aggregate or window below a filter, or below filters of which it is the highest, answers a row of no rows;
+/// Whether the aggregate, window or join below a filter, or below filters of which it is the highest, answers a row of no rows;
 /// `None` if there is none.
 fn answers_no_rows(filter: &Filter) -> Option<bool> {
     match filter.input.as_ref() {
@@ -107,6 +110,8 @@ fn answers_no_rows(filter: &Filter) -> Option<bool> {
             Some(groups.is_empty() || groups.iter().any(|expr| matches!(expr, Expr::GroupingSet(_))))
         }
         LogicalPlan::Window(_) => Some(false),
+        // Below a join there are other rows to draw for, and fewer.
+        LogicalPlan::Join(_) if filter.predicate.is_volatile() => Some(false),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@
 //! it takes for different values because they have different names.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
@@ -40,6 +41,13 @@ fn is_constant(item: &Expr) -> bool {
     matches!(item, Expr::Literal(value, _) if !value.is_null())
 }
 
+fn value(item: Expr) -> Option<ScalarValue> {
+    match item {
+        Expr::Literal(value, _) => Some(value),
+        _ => None,
+    }
+}
+
 /// A constant in another type, as type coercion leaves it, in that type.
 fn cast(item: Expr) -> Expr {
     let value = match &item {
@@ -63,69 +71,83 @@ fn compared(InList { expr, list, negated }: InList) -> Expr {
 
 /// The conjunction or disjunction of two expressions; if the second is a list whose items decide with those of a list in the
 /// first, with one list instead.
-fn together(left: Expr, op: Operator, right: Expr) -> Transformed<Expr> {
-    let Some(second) = as_list(&right, op) else { return Transformed::no(binary_expr(left, op, right)) };
-    let mut behind = Vec::new();
-    let mut chain = left;
-    let one = loop {
-        chain = match chain {
-            Expr::BinaryExpr(BinaryExpr { left, op: own, right }) if own == op => {
-                behind.push(*right);
-                *left
-            }
-            other => {
-                behind.push(other);
-                break behind.iter().enumerate().find_map(|(at, item)| {
-                    let first = as_list(item, op)?;
-                    Some((at, one_list(&first, op, &second)?))
-                });
-            }
-        };
-    };
-    let merged = one.is_some();
-    match one {
-        Some((at, one)) => behind[at] = one,
-        None => behind.insert(0, right),
+fn together(mut left: Expr, op: Operator, right: Expr) -> Transformed<Expr> {
+    match as_list(&right, op).and_then(|second| partner(&mut left, op, &second)) {
+        Some(item) => {
+            *item = match (list(std::mem::take(item)), list(right)) {
+                (Some(first), Some(second)) => one_list(first, op, second),
+                _ => unreachable!("partners are lists"),
+            };
+            Transformed::yes(left)
+        }
+        None => Transformed::no(binary_expr(left, op, right)),
     }
-    let chain = behind.into_iter().rev().reduce(|left, right| binary_expr(left, op, right));
-    Transformed::new_transformed(chain.unwrap_or_else(|| lit(op == Operator::And)), merged)
 }
 
-/// A list, which `x = 1` is one in a disjunction, too.
+/// The list in a chain of conjunctions or disjunctions that makes one list with another, or what is there as one.
+fn partner<'a>(mut chain: &'a mut Expr, op: Operator, second: &InList) -> Option<&'a mut Expr> {
+    let fits = |item: &Expr| {
+        as_list(item, op).is_some_and(|first| {
+            let decide = match op {
+                Operator::And => !(first.negated && second.negated),
+                _ => first.negated == second.negated,
+            };
+            decide && first.expr == second.expr && first.list.iter().chain(&second.list).all(is_constant)
+        })
+    };
+    let is_link = |item: &Expr| matches!(item, Expr::BinaryExpr(link) if link.op == op);
+    loop {
+        match chain {
+            item if !is_link(item) => return fits(item).then_some(item),
+            Expr::BinaryExpr(link) => {
+                if fits(&link.right) {
+                    return Some(&mut link.right);
+                }
+                chain = &mut link.left;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// An expression as a list, which `x = 1` is in a disjunction, too.
 fn as_list(expr: &Expr, op: Operator) -> Option<Cow<'_, InList>> {
     match expr {
         Expr::InList(list) => Some(Cow::Borrowed(list)),
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) if op == Operator::Or => {
-            let item = cast(right.as_ref().clone());
-            (matches!(left.as_ref(), Expr::Column(_)) && is_constant(&item))
-                .then(|| Cow::Owned(InList::new(left.clone(), vec![item], false)))
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, .. })
+            if op == Operator::Or && matches!(left.as_ref(), Expr::Column(_)) =>
+        {
+            list(expr.clone()).map(Cow::Owned)
+        }
+        _ => None,
+    }
+}
+
+fn list(expr: Expr) -> Option<InList> {
+    match expr {
+        Expr::InList(list) => Some(list),
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            Some(InList::new(left, vec![cast(*right)], false))
         }
         _ => None,
     }
 }
 
 /// The list of two of the same value.
-fn one_list(first: &InList, op: Operator, second: &InList) -> Option<Expr> {
-    if first.expr != second.expr || !first.list.iter().chain(&second.list).all(is_constant) {
-        return None;
+fn one_list(mut first: InList, op: Operator, mut second: InList) -> Expr {
+    if (op, first.negated) == (Operator::Or, false) {
+        second.list.retain(|item| !first.list.contains(item));
+        first.list.append(&mut second.list);
+        return Expr::InList(first);
     }
-    if (op, first.negated, second.negated) == (Operator::Or, false, false) {
-        let more = second.list.iter().filter(|item| !first.list.contains(item)).cloned();
-        let list = first.list.iter().cloned().chain(more).collect();
-        return Some(Expr::InList(InList::new(first.expr.clone(), list, false)));
-    }
-    let (from, of, kept) = match (op, first.negated, second.negated) {
-        (Operator::And, false, false) | (Operator::Or, true, true) => (first, second, true),
-        (Operator::And, false, true) => (first, second, false),
-        (Operator::And, true, false) => (second, first, false),
-        _ => return None,
-    };
-    let list: Vec<Expr> = from.list.iter().filter(|item| of.list.contains(item) == kept).cloned().collect();
-    let value = from.expr.as_ref().clone();
-    Some(match (list.is_empty(), op) {
-        (false, _) => Expr::InList(InList::new(from.expr.clone(), list, from.negated)),
+    let (mut one, other) = if op == Operator::And && first.negated { (second, first) } else { (first, second) };
+    let in_both = one.negated == other.negated;
+    let items: HashSet<ScalarValue> = other.list.into_iter().filter_map(value).collect();
+    one.list.retain(|item| value(item.clone()).is_some_and(|value| items.contains(&value) == in_both));
+    match (one.list.is_empty(), op) {
+        (false, _) => Expr::InList(one),
         // Unknown where the value is.
-        (true, Operator::And) => binary_expr(value.is_null(), op, lit(ScalarValue::Boolean(None))),
-        (true, _) => binary_expr(value.is_not_null(), op, lit(ScalarValue::Boolean(None))),
-    })
+        (true, Operator::And) => binary_expr(one.expr.is_null(), op, lit(ScalarValue::Boolean(None))),
+        (true, _) => binary_expr(one.expr.is_not_null(), op, lit(ScalarValue::Boolean(None))),
+    }
 }

@@ -9,6 +9,7 @@ mod filters;
 mod grouping_order;
 mod grouping_sets;
 mod in_lists;
+mod null_keys;
 mod outer_joins;
 mod pushdown;
 mod set_operations;

@@ -2,15 +2,13 @@
 //!
 //! DataFusion 55 takes the tables of nested inner joins apart to join them in another order (`eliminate_cross_join`), and loses
 //! a key that then has columns of two tables on one side: `a JOIN (b JOIN c ON ...) ON a.x = b.y + c.z` answered all pairs.
-//! Such a side stays in one piece. Nor does it keep in which joins NULL equals NULL.
+//! Such a side stays in one piece.
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{DFSchema, NullEquality, Result};
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
-use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 use super::by_node::LogicalRule;
 
@@ -27,29 +25,6 @@ fn in_one_piece(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         *side = whole(side);
     }
     Ok(Transformed::new_transformed(LogicalPlan::Join(join), wide.contains(&true)))
-}
-
-/// The rule that takes joins apart, but where NULL equals NULL in one of them: it would in all of them.
-#[derive(Debug, Default)]
-pub(super) struct JoinsOfValues(EliminateCrossJoin);
-
-impl OptimizerRule for JoinsOfValues {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn supports_rewrite(&self) -> bool {
-        true
-    }
-
-    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        let mut of_null = false;
-        plan.apply_with_subqueries(|plan| {
-            of_null |= inner(plan).is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
-            Ok(if of_null { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })?;
-        if of_null { Ok(Transformed::no(plan)) } else { self.0.rewrite(plan, config) }
-    }
 }
 
 /// The plan under a projection of all its columns.

@@ -19,8 +19,8 @@
 //! * `log` stays for INSERT, `plain` for the answers that statistics give without a scan.
 //! * `data_file` stays for its statistics: the library's leave NaN out of the bounds, so that readers pass over files that
 //!   hold it.
-//! * A checkpoint extended from the one before, instead of written anew by the library, saved at most 21 ms in 100 INSERTs,
-//!   which take 1.5 s: it is gone.
+//! * A checkpoint extended from the one before, instead of written anew by the library, saved 21 ms in 100 INSERTs here, and
+//!   about 115 of 500 ms in the command, with its allocator: 1.3 at most, so it is gone.
 
 pub(super) mod data_file;
 pub(super) mod log;
