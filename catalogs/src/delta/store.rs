@@ -15,9 +15,8 @@ use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::delta_datafusion::DeltaScanConfig;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitData, CommitProperties, TableReference, TransactionError};
-use deltalake::kernel::{Action, Add, StructType};
+use deltalake::kernel::{Action, Add, Snapshot, StructType};
 use deltalake::operations::get_num_idx_cols_and_stats_columns;
-use deltalake::protocol::checkpoints::create_checkpoint;
 use deltalake::protocol::{DeltaOperation, SaveMode};
 use deltalake::table::config::TablePropertiesExt;
 use deltalake::{DeltaResult, DeltaTable, DeltaTableBuilder, DeltaTableError};
@@ -137,12 +136,19 @@ pub(super) fn wants_checkpoint(table: &DeltaTable, version: u64) -> bool {
     interval.is_ok_and(|interval| (version + 1).is_multiple_of(interval))
 }
 
-/// Writes the checkpoint of a version of the table in this folder, from the whole log.
+/// Writes the checkpoint of a version of the table in this folder, in two readings of the log: for the columns and
+/// properties, and for what is written. The library's `create_checkpoint` reads as often, but for a table that is loaded
+/// with its files, which takes two more; and on a thread of the runtime, which hands its work over at every file.
 pub(super) async fn checkpoint(folder: &Path, version: u64) -> Result<()> {
     let name = folder.display().to_string();
-    let table = builder(folder)?.with_version(version).load().await;
-    let table = table.map_err(|error| failed(&name, error))?;
-    create_checkpoint(&table, None).await.map_err(|error| failed(&name, error))
+    let log_store = builder(folder)?.build_storage().map_err(|error| failed(&name, error))?;
+    let snapshot = Snapshot::try_new(log_store.as_ref(), Some(version)).await.map_err(|error| failed(&name, error))?;
+    // The library shows the kernel's snapshot, which has checkpoints, by way of a scan alone; that reads nothing.
+    let snapshot = snapshot.into_scan_builder().build().map(|scan| Arc::clone(scan.snapshot()));
+    let (snapshot, engine) = (snapshot.map_err(|error| failed(&name, error))?, log_store.engine(None));
+    let written =
+        blocking(move || snapshot.checkpoint(engine.as_ref(), None).map(drop).map_err(io::Error::other)).await;
+    written.map_err(|error| failed(&name, as_delta_error(error)))
 }
 
 /// Commits files with new rows to the table in this folder, after the version `last` and whatever other processes commit
@@ -355,4 +361,36 @@ fn io_kind(error: &DeltaTableError) -> Option<io::ErrorKind> {
         next = error.source();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, Int64Array};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_checkpoint_takes_the_place_of_the_commits_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+        let rows = RecordBatch::try_from_iter([("key", keys)]).unwrap();
+        create(folder.path(), "t", &rows.schema(), Vec::new()).await.unwrap();
+        for last in 0..3 {
+            let mut files = Appender::new(folder.path(), "t", &rows.schema(), &[]).unwrap();
+            files.write(&rows).await.unwrap();
+            append(folder.path(), "t", last, files.take().await.unwrap()).await.unwrap();
+        }
+        assert!(checkpoint(folder.path(), 4).await.is_err());
+        checkpoint(folder.path(), 2).await.unwrap();
+        let hint = std::fs::read_to_string(log::log(folder.path()).join("_last_checkpoint")).unwrap();
+        assert!(hint.contains("\"version\":2,") && hint.contains("\"numOfAddFiles\":2"), "{hint}");
+        for version in 0..=2 {
+            std::fs::remove_file(log::commit(folder.path(), version)).unwrap();
+        }
+        let table = open(folder.path(), "t").await.unwrap();
+        let files = table.snapshot().unwrap().log_data();
+        assert_eq!((table.version(), files.num_files()), (Some(3), 3));
+        let rows: Option<usize> = files.iter().map(|file| file.num_records()).sum();
+        assert_eq!(rows, Some(6));
+    }
 }
