@@ -24,8 +24,8 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SET_OPERATIONS, SUBQUERIES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS,
-    YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SET_OPERATIONS, SUBQUERIES, WINDOW_STRINGS,
+    WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -99,6 +99,7 @@ impl Session {
             .with_analyzer_rule(Arc::new(SET_OPERATIONS))
             .with_analyzer_rule(Arc::new(DISTINCT_SUBQUERIES))
             .with_analyzer_rule(Arc::new(SUBQUERIES))
+            .with_analyzer_rule(Arc::new(Correlation))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
             .with_analyzer_rule(Arc::new(IN_LISTS))

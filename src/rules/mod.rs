@@ -3,6 +3,7 @@
 mod adapter;
 mod aggregate_statistics;
 mod by_node;
+mod correlation;
 mod distinct_on;
 mod filter_columns;
 mod filters;
@@ -22,6 +23,7 @@ mod windows;
 mod yielding;
 mod zeros;
 
+pub(crate) use correlation::Correlation;
 pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
 pub(crate) use filters::logical_rules;
 pub(crate) use grouping_sets::GROUPING_SETS;

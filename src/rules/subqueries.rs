@@ -9,11 +9,12 @@ use std::sync::Arc;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, plan_err};
 use datafusion::functions_aggregate::expr_fn::count;
-use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, lit, when,
+    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery, binary_expr, lit,
+    when,
 };
 
 use super::by_node::LogicalRule;
@@ -45,7 +46,8 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn has_subquery(expr: &Expr) -> bool {
-    expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)))).unwrap_or(false)
+    expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::SetComparison(_) | Expr::Exists(_))))
+        .unwrap_or(false)
 }
 
 /// A condition of WHERE: what it says in front of the rows that it keeps, where "unknown" and "no" are the same.
@@ -104,6 +106,11 @@ fn not_in(within: InSubquery, schema: &DFSchema) -> Result<Expr> {
     Ok(conditions.into_iter().reduce(Expr::and).unwrap_or_else(|| lit(true)))
 }
 
+/// `x IN (y ...)` by conditions that there is a row.
+pub(super) fn in_as_exists(within: InSubquery, schema: &DFSchema) -> Result<Expr> {
+    value(Expr::InSubquery(within), schema, Form::Exists)
+}
+
 /// An expression whose conditions with subqueries are true, false or unknown as SQL has it.
 fn value(expr: Expr, schema: &DFSchema, form: Form) -> Result<Expr> {
     let expr = expr.transform_up(|expr| {
@@ -112,6 +119,10 @@ fn value(expr: Expr, schema: &DFSchema, form: Form) -> Result<Expr> {
                 let negated = within.negated;
                 let value = is_in(Parts::new(within, schema)?, form)?;
                 Transformed::yes(if negated { Expr::Not(Box::new(value)) } else { value })
+            }
+            Expr::SetComparison(SetComparison { expr, subquery, op, quantifier }) => {
+                let parts = Parts::new(InSubquery::new(expr, subquery, false), schema)?;
+                Transformed::yes(compared(&parts, op, quantifier, form)?)
             }
             Expr::Exists(exists) if form == Form::Count => {
                 let value = form.of(exists.subquery)?;
@@ -133,6 +144,18 @@ fn is_in(parts: Parts, form: Form) -> Result<Expr> {
         cases = cases.when(form.of(parts.null()?)?, unknown);
     }
     cases.otherwise(lit(false))
+}
+
+/// `x > ANY (y ...)` or `x > ALL (y ...)`: a comparison decides, or is unknown.
+fn compared(parts: &Parts, op: Operator, quantifier: SetQuantifier, form: Form) -> Result<Expr> {
+    let comparison = binary_expr(parts.outer_inside.clone(), op, parts.inner.clone());
+    let (decides, value) = match quantifier {
+        SetQuantifier::Any => (comparison.clone().is_true(), true),
+        SetQuantifier::All => (comparison.clone().is_false(), false),
+    };
+    when(form.of(parts.filtered(decides)?)?, lit(value))
+        .when(form.of(parts.filtered(comparison.is_null())?)?, lit(ScalarValue::Boolean(None)))
+        .otherwise(lit(!value))
 }
 
 /// The two sides of `x IN (y ...)`.

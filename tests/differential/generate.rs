@@ -225,8 +225,40 @@ impl<'a> Generator<'a> {
                 let scope = self.derived(&alias, &kinds);
                 (Node::new(&format!("($) AS {alias}"), vec![query]), scope)
             }
+            4 if self.random.one_in(2) => self.lateral(),
             _ => self.join(depth),
         }
+    }
+
+    /// A table beside a relation that looks at its rows.
+    fn lateral(&mut self) -> (Node, Scope) {
+        let (left, mut scope) = self.table();
+        let (table, inner) = self.inside();
+        let filter = self.correlated(&inner, &scope);
+        let (alias, kinds) = (self.name('l'), self.kinds());
+        let style = self.random.below(4);
+        let item = |generator: &mut Self, (i, kind): (usize, Type)| {
+            let column = generator.column(kind, &inner);
+            let function = if style == 0 { generator.random.pick(&["min", "max"]) } else { "" };
+            Node::new(&format!("{function}($) AS c{i}"), vec![column])
+        };
+        let items: Vec<Node> = kinds.iter().copied().enumerate().map(|it| item(self, it)).collect();
+        let distinct = if style == 1 { "DISTINCT " } else { "" };
+        let tail = if style == 2 { self.limit(kinds.len()) } else { Node::text("") };
+        let query = Node::new(
+            &format!("SELECT {distinct}$ FROM $ WHERE $$"),
+            vec![Node::list(", ", items), table, filter, tail],
+        );
+        let own = self.derived(&alias, &kinds);
+        scope.columns.extend(own.columns);
+        let pattern = match self.random.below(4) {
+            0 => format!("$ LEFT JOIN LATERAL ($) AS {alias} ON true"),
+            1 => format!("$ JOIN LATERAL ($) AS {alias} ON true"),
+            _ => format!("$, LATERAL ($) AS {alias}"),
+        };
+        // No column tells the rows of both apart.
+        scope.unique.clear();
+        (Node::new(&pattern, vec![left, query]), scope)
     }
 
     fn join(&mut self, depth: usize) -> (Node, Scope) {
@@ -440,38 +472,90 @@ impl<'a> Generator<'a> {
         if depth > 0 && self.random.one_in(7) { self.subquery(kind, scope) } else { self.plain(kind, scope, depth) }
     }
 
-    /// A scalar subquery, a condition with one, or EXISTS; half of them look at the query around them.
+    /// A scalar subquery, or a condition with one, EXISTS, IN, ANY or ALL; half of them look at the query around them.
     fn subquery(&mut self, kind: Type, scope: &Scope) -> Node {
-        let (table, inner) = self.table();
-        let key = inner.columns[0].name.clone();
-        let outer = scope.columns.iter().filter(|column| column.kind == Type::Int).nth(self.random.below(3)).cloned();
-        let correlated = match outer {
-            Some(outer) if self.random.one_in(2) => Node::text(format!("{key} = {}", outer.name)).or("true"),
-            _ => Node::text("true"),
-        };
-        let filter = match self.random.below(2) {
-            0 => correlated,
-            _ => {
-                let more = self.plain(Type::Bool, &inner, 1);
-                Node::new("$ AND $", vec![correlated, more]).or_inner(0).or_inner(1)
-            }
-        };
+        let (table, inner) = self.inside();
+        let filter = self.correlated(&inner, scope);
         let subquery = if kind == Type::Bool {
-            match self.random.below(3) {
-                0 => Node::new("EXISTS (SELECT 1 FROM $ WHERE $)", vec![table, filter]),
-                1 => Node::new("NOT EXISTS (SELECT 1 FROM $ WHERE $)", vec![table, filter]),
+            let key = inner.columns[0].name.clone();
+            match self.random.below(8) {
+                0 | 1 => Node::new("EXISTS (SELECT 1 FROM $ WHERE $)", vec![table, filter]),
+                2 | 3 => Node::new("NOT EXISTS (SELECT 1 FROM $ WHERE $)", vec![table, filter]),
+                4 => {
+                    let is = self.random.pick(&["EXISTS", "NOT EXISTS"]);
+                    let having = self.random.pick(&["", " HAVING count(*) > 1", " HAVING count(*) = 0"]);
+                    Node::new(&format!("{is} (SELECT count(*) FROM $ WHERE ${having})"), vec![table, filter])
+                }
+                5 => {
+                    let of = self.plain(Type::Int, scope, 1);
+                    let compare = self.random.pick(&["=", "<", ">=", "<>"]);
+                    let all = self.random.pick(&["ANY", "ALL"]);
+                    Node::new(&format!("$ {compare} {all} (SELECT {key} FROM $ WHERE $)"), vec![of, table, filter])
+                }
                 _ => {
                     let of = self.plain(Type::Int, scope, 1);
                     let is_in = self.random.pick(&["IN", "NOT IN"]);
-                    Node::new(&format!("$ {is_in} (SELECT {key} FROM $ WHERE $)"), vec![of, table, filter])
+                    let value = if self.random.one_in(4) { format!("max({key})") } else { key };
+                    Node::new(&format!("$ {is_in} (SELECT {value} FROM $ WHERE $)"), vec![of, table, filter])
                 }
             }
         } else {
-            let of = self.column(kind, &inner);
-            let function = self.random.pick(&["min", "max"]);
-            Node::new(&format!("(SELECT {function}($) FROM $ WHERE $)"), vec![of, table, filter])
+            match self.random.below(5) {
+                0 if kind == Type::Int => {
+                    let having = self.random.pick(&["", "", " HAVING count(*) <> 1"]);
+                    Node::new(&format!("(SELECT count(*) FROM $ WHERE ${having})"), vec![table, filter])
+                }
+                1 => {
+                    let of = self.column(kind, &inner);
+                    let order = self.random.pick(&["ASC", "DESC"]);
+                    let pattern = format!("(SELECT $ AS v FROM $ WHERE $ ORDER BY v {order} NULLS LAST LIMIT 1)");
+                    Node::new(&pattern, vec![of, table, filter])
+                }
+                _ => {
+                    let of = self.column(kind, &inner);
+                    let function = self.random.pick(&["min", "max"]);
+                    Node::new(&format!("(SELECT {function}($) FROM $ WHERE $)"), vec![of, table, filter])
+                }
+            }
         };
         subquery.or(kind.simplest())
+    }
+
+    /// What a subquery reads: a table, or two.
+    fn inside(&mut self) -> (Node, Scope) {
+        if self.random.one_in(4) {
+            let (left, mut scope) = self.table();
+            let (right, others) = self.table();
+            let join = self.random.pick(&[",", "JOIN", "LEFT JOIN", "FULL JOIN"]);
+            let on = if join == "," {
+                String::new()
+            } else {
+                format!(" ON {} = {}", scope.columns[0].name, others.columns[1].name)
+            };
+            scope.columns.extend(others.columns);
+            return (Node::new(&format!("$ {join} ${on}"), vec![left, right]), scope);
+        }
+        self.table()
+    }
+
+    /// A condition of a subquery.
+    fn correlated(&mut self, inner: &Scope, outer: &Scope) -> Node {
+        let integers = |scope: &Scope| -> Vec<String> {
+            scope.columns.iter().filter(|column| column.kind == Type::Int).map(|column| column.name.clone()).collect()
+        };
+        let (own, around) = (integers(inner), integers(outer));
+        let mut conditions = Vec::new();
+        if !around.is_empty() && self.random.one_in(2) {
+            for _ in 0..[1, 1, 2][self.random.below(3)] {
+                let compare = self.random.pick(&["=", "=", "=", "<", ">=", "IS NOT DISTINCT FROM"]);
+                let (left, right) = (&own[self.random.below(own.len())], &around[self.random.below(around.len())]);
+                conditions.push(Node::text(format!("{left} {compare} {right}")).or("true"));
+            }
+        }
+        if conditions.is_empty() || self.random.one_in(2) {
+            conditions.push(self.plain(Type::Bool, inner, 1).or("true"));
+        }
+        Node::list(" AND ", conditions)
     }
 
     fn plain(&mut self, kind: Type, scope: &Scope, depth: usize) -> Node {

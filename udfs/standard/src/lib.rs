@@ -13,6 +13,7 @@ mod bar;
 mod casts;
 mod concatenation;
 mod exact;
+mod found;
 mod fused;
 mod mode;
 mod quotient;
@@ -25,6 +26,7 @@ mod total;
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
 pub use casts::RoundedCasts;
+pub use found::found;
 pub use ranks::ranks;
 pub use sum::sum;
 
@@ -33,7 +35,7 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
     vec![age::age(), bar::bar(), mode::mode(), similar::similar_to(), sparkline::sparkline()]
 }
 
-/// The functions that plans call and nobody types: operators that are checked, and rounding.
+/// The functions that plans call and nobody types: operators that are checked, rounding, and what a join has to find.
 pub fn internal() -> Vec<std::sync::Arc<datafusion::logical_expr::ScalarUDF>> {
-    arithmetic::operators().into_iter().chain([casts::round_ties_even()]).collect()
+    arithmetic::operators().into_iter().chain([casts::round_ties_even(), found()]).collect()
 }

@@ -1,0 +1,79 @@
+//! What a join has to find.
+
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::Array;
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, ScalarValue, exec_err};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+
+/// `found(mark)`: true, or an error where the mark of the other side of an outer join is NULL. It stands for the promise that
+/// rows which are computed twice are the same.
+pub fn found() -> Arc<ScalarUDF> {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
+        let signature = Signature::exact(vec![DataType::Boolean], Volatility::Stable);
+        Arc::new(ScalarUDF::new_from_impl(Found { signature }))
+    });
+    Arc::clone(&FUNCTION)
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Found {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Found {
+    fn name(&self) -> &str {
+        "found"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let missing = match &args.args[0] {
+            ColumnarValue::Array(marks) => marks.logical_null_count() > 0,
+            ColumnarValue::Scalar(mark) => mark.is_null(),
+        };
+        if missing {
+            return exec_err!(
+                "LIMIT kept other rows when a subquery that looks at them computed them again; give its ORDER BY keys that \
+                 tell all rows apart"
+            );
+        }
+        Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::BooleanArray;
+    use arrow::datatypes::Field;
+    use datafusion::common::config::ConfigOptions;
+
+    use super::*;
+
+    fn of(marks: Vec<Option<bool>>) -> Result<ColumnarValue> {
+        let rows = marks.len();
+        let field = |name| Arc::new(Field::new(name, DataType::Boolean, true));
+        found().invoke_with_args(ScalarFunctionArgs {
+            args: vec![ColumnarValue::Array(Arc::new(BooleanArray::from(marks)))],
+            arg_fields: vec![field("mark")],
+            number_rows: rows,
+            return_field: field("found"),
+            config_options: Arc::new(ConfigOptions::default()),
+        })
+    }
+
+    #[test]
+    fn a_row_without_its_mark_is_an_error() {
+        assert!(matches!(of(vec![Some(true); 2]), Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))))));
+        assert!(of(vec![]).is_ok());
+        assert!(of(vec![Some(true), None]).unwrap_err().to_string().contains("ORDER BY"));
+    }
+}
