@@ -312,12 +312,15 @@ fn reaching_the_memory_limit_is_an_error_and_a_status() {
          unnest([60000, 8]) AS hidden), epochs => 2, features => 'identity') ORDER BY hidden",
     );
     assert_eq!(rows, [["8", "ok", "true"], ["60000", "out_of_memory", "false"]]);
+    // The graph stays, by intent.
+    db.run("SET bonnet.graph_cache = 'off'");
     assert_eq!(reserved(&db), 0);
     assert_eq!(db.value("SELECT max(size) FROM connected_components(karate.edges)"), "34");
 }
 
-/// A statement that would train for hours.
+/// A statement that would train for hours, on a graph that does not stay.
 fn long_training(db: &Db) -> &'static str {
+    db.run("SET bonnet.graph_cache = 'off'");
     db.run("CREATE GRAPH blocks AS stochastic_block_model(nodes_per_block => 500, features => 64, p_within => 0.02, p_between => 0.002)");
     "SELECT * FROM train((SELECT 'blocks' AS graph, unnest(['gcn', 'gat', 'mlp', 'graphsage']) AS model, 10000000 AS epochs))"
 }

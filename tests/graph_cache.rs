@@ -1,5 +1,6 @@
 //! Graphs that stay between statements: built once, and never of rows that are no more.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
@@ -185,6 +186,141 @@ fn functions_of_named_graphs_use_one_graph() {
     for _ in 0..2 {
         db.refuses("SELECT edge FROM homophily(g)", &["homophily: graph g: nodes holds a key twice"]);
     }
+}
+
+/// A graph `g` with features and weights.
+fn with_features() -> Db {
+    let db = Db::new();
+    db.run("CREATE SCHEMA g");
+    db.run(
+        "CREATE TABLE g.nodes AS SELECT value AS node, value % 2 AS label, [value % 3 * 1.0, 1.0] AS features
+             FROM generate_series(0, 29)",
+    );
+    db.run(
+        "CREATE TABLE g.edges AS SELECT value AS src, (value * 7 + 2) % 30 AS dst, 1.0 + value % 2 AS weight
+             FROM generate_series(0, 29)",
+    );
+    db
+}
+
+/// The outcome of two models on a graph.
+fn train(db: &Db, graph: &str) -> Vec<Vec<String>> {
+    db.rows(&format!(
+        "SELECT model, graph_hash, status, error, val_accuracy, test_accuracy, test_auc FROM train(
+             (SELECT '{graph}' AS graph, unnest(['gcn', 'mlp']) AS model), epochs => 5) ORDER BY model"
+    ))
+}
+
+#[test]
+fn functions_that_train_read_the_tables_of_a_graph_once() {
+    let db = with_features();
+    let row = |hits: &str| ["g.nodes, g.edges", "30", "30", hits].map(str::to_owned).to_vec();
+    let first = train(&db, "g");
+    assert_eq!(cached(&db), [row("0")]);
+    assert_eq!(train(&db, "g"), first);
+    assert_eq!(cached(&db), [row("1")]);
+    for function in ["predict", "embed", "training_curve"] {
+        db.run(&format!("SELECT * FROM {function}((SELECT 'g' AS graph, 'gcn' AS model), epochs => 2)"));
+    }
+    assert_eq!(cached(&db), [row("4")]);
+    // Other columns of the tables, and arcs beside the edges, are read apart.
+    for options in ["features => 'degree'", "weights => true", "adjacency => 'arcs'"] {
+        let jobs = "(SELECT 'g' AS graph, 'gcn' AS model)";
+        let sql = format!("SELECT graph_hash, status, test_accuracy FROM train({jobs}, epochs => 2, {options})");
+        let first = db.rows(&sql);
+        assert_eq!(first[0][1], "ok");
+        assert_eq!(db.rows(&sql), first);
+    }
+    let mut hits: Vec<String> = cached(&db).into_iter().map(|row| row[3].clone()).collect();
+    hits.sort();
+    assert_eq!(hits, ["1", "1", "1", "4"]);
+    // As is what functions of edges read.
+    db.run("SELECT * FROM connected_components(g.edges, nodes => g.nodes)");
+    assert_eq!(cached(&db).len(), 5);
+    assert_eq!(db.value("SELECT min(bytes) > 0 FROM bonnet.graph_cache"), "true");
+
+    db.run("SET bonnet.graph_cache = 'off'");
+    assert_eq!(train(&db, "g"), first);
+    assert!(cached(&db).is_empty());
+    // What is larger than the cache is read each time, and takes the place of nothing.
+    db.run("RESET bonnet.graph_cache");
+    train(&db, "g");
+    let bytes: usize = db.value("SELECT bytes FROM bonnet.graph_cache").parse().unwrap();
+    db.run(&format!("SET bonnet.graph_cache = '{}'", bytes - 1));
+    db.run("CREATE TABLE e AS SELECT * FROM (VALUES (1, 2)) AS t(src, dst)");
+    components(&db, "e");
+    assert_eq!(train(&db, "g"), first);
+    assert_eq!(cached(&db), [["e", "2", "1", "0"]]);
+
+    // A view has no version.
+    db.run("RESET bonnet.graph_cache");
+    db.run("CREATE SCHEMA v");
+    db.run("CREATE VIEW v.nodes AS SELECT node, label, features FROM g.nodes");
+    db.run("CREATE VIEW v.edges AS SELECT src, dst FROM g.edges");
+    assert_eq!(train(&db, "v"), train(&db, "v"));
+    assert!(cached(&db).iter().all(|row| !row[0].contains("v.")), "{:?}", cached(&db));
+}
+
+#[test]
+fn functions_that_train_see_every_change_of_a_graph() {
+    let (db, without) = (with_features(), with_features());
+    without.run("SET bonnet.graph_cache = 'off'");
+    let hits = || cached(&db).iter().map(|row| row[3].parse::<u64>().unwrap()).sum::<u64>();
+    let mut hashes = BTreeSet::new();
+    let changes = [
+        "SELECT 1",
+        "UPDATE g.nodes SET label = 1 WHERE node < 7",
+        "UPDATE g.nodes SET features = [CAST(node AS DOUBLE), 0.5] WHERE node > 20",
+        "DELETE FROM g.edges WHERE src = 4",
+        "INSERT INTO g.edges VALUES (1, 99, 1.0)",
+        "INSERT INTO g.nodes VALUES (99, NULL, [1.0, 2.0])",
+        "CREATE TABLE g.splits AS SELECT 0 AS split, value AS node,
+             CASE value % 3 WHEN 0 THEN 'train' WHEN 1 THEN 'val' ELSE 'test' END AS part FROM generate_series(0, 29)",
+        "UPDATE g.splits SET part = 'test' WHERE node = 1",
+        "DROP TABLE g.splits",
+        "CREATE OR REPLACE TABLE g.edges AS SELECT src, dst FROM cycle(30)",
+    ];
+    for change in changes {
+        db.run(change);
+        without.run(change);
+        let expected = train(&without, "g");
+        assert_eq!(train(&db, "g"), expected, "{change}");
+        let before = hits();
+        assert_eq!(train(&db, "g"), expected, "{change}");
+        // A graph with an edge whose end is no node cannot be read, and is not cached.
+        let fails = change.contains("(1, 99");
+        assert_eq!(expected[0][2], if fails { "error" } else { "ok" }, "{change}: {expected:?}");
+        assert_eq!(hits() - before, u64::from(!fails), "{change}");
+        hashes.insert(expected[0][1].clone());
+    }
+    // Without its splits the graph is what it was before it had them.
+    assert_eq!(hashes.len(), changes.len() - 1);
+}
+
+#[test]
+fn a_collection_is_read_once_for_training() {
+    let db = Db::new();
+    db.run("CREATE SCHEMA c");
+    db.run("CREATE TABLE c.graphs AS SELECT value AS graph_id, value % 2 AS label FROM generate_series(0, 19)");
+    db.run("CREATE TABLE c.nodes AS SELECT graph_id, value AS node FROM c.graphs, generate_series(0, 4)");
+    db.run(
+        "CREATE TABLE c.edges AS SELECT graph_id, CASE WHEN graph_id % 2 = 0 THEN 0 ELSE node - 1 END AS src, node AS dst
+             FROM c.nodes WHERE node > 0",
+    );
+    let train = || {
+        db.rows(
+            "SELECT graph_hash, status, val_accuracy, test_accuracy FROM train((SELECT 'c' AS graph, 'gcn' AS model,
+                 'graph_classification' AS task), features => 'degree', epochs => 3)",
+        )
+    };
+    let first = train();
+    assert_eq!(first[0][1], "ok");
+    assert_eq!(train(), first);
+    assert_eq!(cached(&db), [["c.graphs, c.nodes, c.edges", "100", "80", "1"]]);
+    db.run("UPDATE c.graphs SET label = 1 - label WHERE graph_id < 6");
+    let changed = train();
+    assert!(changed[0][0] != first[0][0] && changed[0][1] == "ok");
+    assert_eq!(cached(&db), [["c.graphs, c.nodes, c.edges", "100", "80", "0"]]);
 }
 
 #[test]

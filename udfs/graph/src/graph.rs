@@ -65,6 +65,11 @@ impl Graph {
     pub fn bytes(n_nodes: usize, n_edges: usize) -> usize {
         CompressedRows::bytes(n_nodes, 2 * n_edges)
     }
+
+    /// The bytes that it holds.
+    pub fn resident_bytes(&self) -> usize {
+        8 * (self.n_nodes() + 1) + 8 * self.n_edges()
+    }
 }
 
 /// A directed graph: arcs as given, repeats counted once, loops kept only if asked for; each list is sorted.

@@ -63,6 +63,11 @@ impl EdgeWeights {
         self.ends.binary_search(&ends).ok().map(|at| self.weights[at])
     }
 
+    /// The bytes that it holds.
+    pub fn resident_bytes(&self) -> usize {
+        Self::bytes(self.ends.len())
+    }
+
     /// The bytes that weights of so many edges take.
     pub fn bytes(edges: usize) -> usize {
         edges * (size_of::<(u32, u32)>() + size_of::<f64>())

@@ -3,14 +3,17 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use arrow::array::Float64Array;
+use arrow::array::{ArrayRef, Float64Array};
 use bonnet_graph::Monitor;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
 use crate::error::stopped;
-use crate::graph_cache::{GraphCacheAccess, GraphKey, Lookup};
+use crate::graph_cache::{
+    CacheEntry, CachedGraph, GraphCacheAccess, GraphKey, GraphStructure, Lookup, SharedStructure,
+};
 use crate::graphs::GraphTables;
+use crate::host::Host;
 use crate::input_graph::InputGraph;
 use crate::keys::KeyColumn;
 use crate::run::Run;
@@ -46,25 +49,24 @@ impl CacheRequest {
         (src, dst): (&str, &str),
         weight: Option<&str>,
     ) -> Option<Self> {
+        let of_edges: Vec<&str> = [Some(src), Some(dst), weight].into_iter().flatten().collect();
+        let mut tables = vec![(edges, of_edges)];
+        tables.extend(nodes.map(|nodes| (nodes, vec!["node"])));
+        Self::of_columns::<CachedGraph>(run, tables, String::new())
+    }
+
+    /// The request for what is made of these columns of tables, and of nothing else that `form` does not tell.
+    fn of_columns<C: CacheEntry>(run: &Run, tables: Vec<(WholeTable, Vec<&str>)>, form: String) -> Option<Self> {
         let access = run.context().session_config().get_extension::<GraphCacheAccess>()?;
         if access.limit == 0 {
             return None;
         }
-        let column = |source: &WholeTable, name: &str| source.columns.get(name).cloned();
-        let of_nodes = |nodes: &WholeTable| -> Option<(TableVersion, String)> {
-            Some((nodes.version.clone(), column(nodes, "node")?))
+        let read = |(table, names): &(WholeTable, Vec<&str>)| -> Option<(TableVersion, Vec<String>)> {
+            let columns: Option<Vec<String>> = names.iter().map(|&name| table.columns.get(name).cloned()).collect();
+            Some((table.version.clone(), columns?))
         };
-        let weight = match weight {
-            Some(weight) => Some(column(&edges, weight)?),
-            None => None,
-        };
-        let of_nodes = match &nodes {
-            Some(nodes) => Some(of_nodes(nodes)?),
-            None => None,
-        };
-        let (src, dst) = (column(&edges, src)?, column(&edges, dst)?);
-        let key = GraphKey { edges: edges.version.clone(), src, dst, weight, nodes: of_nodes };
-        let sources = std::iter::once(edges).chain(nodes).collect();
+        let key = GraphKey::new::<C>(tables.iter().map(read).collect::<Option<_>>()?, form);
+        let sources = tables.into_iter().map(|(table, _)| table).collect();
         Some(Self { key, access: access.as_ref().clone(), sources })
     }
 
@@ -80,14 +82,10 @@ impl CacheRequest {
         let host = Arc::clone(&run.host);
         let access = &self.access;
         let found = access.cache.get(&self.key, (&self.name(), access.limit), &host, || {
-            let before = host.reserved();
-            let graph = build(&mut run)?;
-            let found = self.to_cache(graph, &run)?;
-            if matches!(found, Lookup::Cached(_)) {
-                // Memory reserved for reading is free again: that of the graph itself is the cache's.
-                host.release(host.reserved() - before);
-            }
-            Ok(found)
+            of_reading(&host, || {
+                let graph = build(&mut run)?;
+                self.to_cache(graph, &run)
+            })
         })?;
         match found {
             Lookup::Cached(graph) => InputGraph::of_cache(graph, access.clone(), None, &host),
@@ -117,8 +115,31 @@ impl CacheRequest {
         }
     }
 
+    /// The structure, cached or as `build` makes it.
+    ///
+    /// # Errors
+    /// Those of `build`, or if the query ends.
+    fn structure<T: GraphStructure>(
+        &self,
+        run: &Run,
+        build: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<SharedStructure<T>>> {
+        let access = &self.access;
+        let found = access.cache.get(&self.key, (&self.name(), access.limit), &run.host, || {
+            of_reading(&run.host, || {
+                let mut structure = SharedStructure::new(build()?);
+                let keep = self.is_current(run)? && structure.reserve(access.limit, run.context().memory_pool());
+                Ok(if keep { Lookup::Cached(Arc::new(structure)) } else { Lookup::Own(structure) })
+            })
+        })?;
+        Ok(match found {
+            Lookup::Cached(structure) => structure,
+            Lookup::Own(structure) => Arc::new(structure),
+        })
+    }
+
     /// The graph for the cache, unless its tables have changed meanwhile or there is no memory.
-    fn to_cache(&self, graph: InputGraph, run: &Run) -> Result<Lookup<InputGraph>> {
+    fn to_cache(&self, graph: InputGraph, run: &Run) -> Result<Lookup<CachedGraph, InputGraph>> {
         if !self.is_current(run)? {
             return Ok(Lookup::Own(graph));
         }
@@ -147,7 +168,61 @@ impl CacheRequest {
     }
 }
 
+/// What `read` reads for the cache. Memory reserved for reading is free again where it is cached: that of the graph itself is
+/// the cache's.
+fn of_reading<C, T>(host: &Host, read: impl FnOnce() -> Result<Lookup<C, T>>) -> Result<Lookup<C, T>> {
+    let before = host.reserved();
+    let found = read()?;
+    if matches!(found, Lookup::Cached(_)) {
+        host.release(host.reserved() - before);
+    }
+    Ok(found)
+}
+
+/// Columns of a table of a named graph.
+#[derive(Debug, Clone)]
+pub struct TableColumns<'a> {
+    /// The table.
+    pub table: &'a Arc<dyn TableProvider>,
+    /// Its name in the graph.
+    pub name: &'a str,
+    /// The names of the columns.
+    pub columns: Vec<&'a str>,
+}
+
 impl Run {
+    /// What `build` makes of these columns of a graph's tables, and of nothing else that `form` does not tell: cached between
+    /// statements where all the tables have versions.
+    ///
+    /// # Errors
+    /// Those of `build`, or if the query ends.
+    pub fn cached<T: GraphStructure>(
+        &self,
+        tables: &GraphTables,
+        read: &[TableColumns],
+        form: String,
+        build: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<SharedStructure<T>>> {
+        let source = |of: &TableColumns| self.source(tables, of.name, of.table, &of.columns);
+        let sources: Option<Vec<WholeTable>> = read.iter().map(source).collect::<Result<_>>()?;
+        let request = sources.and_then(|sources| {
+            let columns = read.iter().map(|of| of.columns.clone());
+            CacheRequest::of_columns::<SharedStructure<T>>(self, sources.into_iter().zip(columns).collect(), form)
+        });
+        match request {
+            Some(request) => request.structure(self, build),
+            None => Ok(Arc::new(SharedStructure::new(build()?))),
+        }
+    }
+
+    /// Columns of a graph's table, as [`Run::read_table`] reads them.
+    ///
+    /// # Errors
+    /// As [`Run::read_table`].
+    pub fn read_columns(&self, of: &TableColumns) -> Result<Vec<ArrayRef>> {
+        self.read_table(of.table, of.name, &of.columns)
+    }
+
     /// The graph of a named graph's tables, as `f(g.edges, nodes => g.nodes)` reads it: cached between statements where its
     /// tables have versions. A column `graph_id` is not looked at.
     ///

@@ -1,11 +1,13 @@
-//! Graphs that stay between statements: the numbered nodes, arcs and compressed rows of tables of edges, each as of one
-//! version of its tables.
+//! Graphs that stay between statements: the numbered nodes, arcs and compressed rows of tables of edges, and what training
+//! reads of a named graph, each as of one version of its tables.
 //!
 //! The sessions of an engine share one cache. A graph's memory is reserved from the engine's pool as long as it is cached
 //! or in use; the pool drops unused graphs before it refuses memory to a query.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -22,33 +24,44 @@ use crate::table_version::TableVersion;
 /// How often a call that waits for another call's graph checks whether its query is cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The key of a cached graph: the columns that it is built from, of tables at a version.
+/// The key of a cached graph: its type, and the columns that it is built from, of tables at a version.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct GraphKey {
-    pub(crate) edges: TableVersion,
-    pub(crate) src: String,
-    pub(crate) dst: String,
-    pub(crate) weight: Option<String>,
-    /// The table of nodes and its column, where the nodes are given.
-    pub(crate) nodes: Option<(TableVersion, String)>,
+    kind: TypeId,
+    tables: Vec<(TableVersion, Vec<String>)>,
+    /// All else that it depends on.
+    form: String,
 }
 
 impl GraphKey {
+    pub(crate) fn new<C: CacheEntry>(tables: Vec<(TableVersion, Vec<String>)>, form: String) -> Self {
+        Self { kind: TypeId::of::<C>(), tables, form }
+    }
+
     /// Whether `other` is the same graph at another version.
     fn is_version_of(&self, other: &Self) -> bool {
-        let nodes = |key: &Self| key.nodes.as_ref().map(|(nodes, column)| (nodes.table.clone(), column.clone()));
-        self != other
-            && self.edges.table == other.edges.table
-            && (&self.src, &self.dst, &self.weight) == (&other.src, &other.dst, &other.weight)
-            && nodes(self) == nodes(other)
+        self != other && self.kind == other.kind && self.form == other.form && self.columns().eq(other.columns())
+    }
+
+    fn columns(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.tables.iter().map(|(version, columns)| (version.table.as_str(), columns.as_slice()))
     }
 
     fn version(&self) -> String {
-        match &self.nodes {
-            Some((nodes, _)) => format!("{}, {}", self.edges.version, nodes.version),
-            None => self.edges.version.clone(),
-        }
+        self.tables.iter().map(|(version, _)| version.version.as_str()).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// What the cache holds, and the memory that it has reserved.
+pub(crate) trait CacheEntry: Any + Debug + Send + Sync {
+    fn n_nodes(&self) -> usize;
+
+    /// The number of rows of edges that have both ends.
+    fn n_arcs(&self) -> usize;
+
+    fn bytes(&self) -> usize;
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
 /// A graph as relation functions and edge functions read it.
@@ -111,9 +124,83 @@ impl CachedGraph {
             self.memory.shrink(bytes);
         }
     }
+}
+
+impl CacheEntry for CachedGraph {
+    fn n_nodes(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn n_arcs(&self) -> usize {
+        self.arcs.len()
+    }
 
     fn bytes(&self) -> usize {
         self.memory.size()
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// A structure that a function makes of a named graph's tables.
+pub trait GraphStructure: Any + Debug + Send + Sync {
+    /// The number of nodes.
+    fn n_nodes(&self) -> usize;
+
+    /// The number of rows of edges that have both ends.
+    fn n_arcs(&self) -> usize;
+
+    /// The bytes that it holds.
+    fn resident_bytes(&self) -> usize;
+}
+
+/// A structure that calls share where it is cached, and the memory that is reserved for it then.
+#[derive(Debug)]
+pub struct SharedStructure<T> {
+    structure: T,
+    memory: Option<MemoryReservation>,
+}
+
+impl<T: GraphStructure> SharedStructure<T> {
+    pub(crate) fn new(structure: T) -> Self {
+        Self { structure, memory: None }
+    }
+
+    /// Reserves its memory, if that is within `limit` and the pool has room; whether it has.
+    pub(crate) fn reserve(&mut self, limit: usize, pool: &Arc<dyn MemoryPool>) -> bool {
+        let bytes = self.structure.resident_bytes();
+        let memory = MemoryConsumer::new("graph cache").register(pool);
+        let fits = bytes <= limit && memory.try_grow(bytes).is_ok();
+        self.memory = fits.then_some(memory);
+        fits
+    }
+}
+
+impl<T> Deref for SharedStructure<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.structure
+    }
+}
+
+impl<T: GraphStructure> CacheEntry for SharedStructure<T> {
+    fn n_nodes(&self) -> usize {
+        self.structure.n_nodes()
+    }
+
+    fn n_arcs(&self) -> usize {
+        self.structure.n_arcs()
+    }
+
+    fn bytes(&self) -> usize {
+        self.memory.as_ref().map_or(0, MemoryReservation::size)
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
     }
 }
 
@@ -137,7 +224,7 @@ enum Slot {
     /// A call is building the graph.
     Building,
     Built {
-        graph: Arc<CachedGraph>,
+        graph: Arc<dyn CacheEntry>,
         name: String,
         hits: u64,
         used: u64,
@@ -171,9 +258,9 @@ pub struct CachedGraphRow {
 }
 
 /// The result of looking a graph up.
-pub(crate) enum Lookup<T> {
+pub(crate) enum Lookup<C, T> {
     /// A graph of the cache, perhaps one that the call has built.
-    Cached(Arc<CachedGraph>),
+    Cached(Arc<C>),
     /// The graph that the call has built for itself.
     Own(T),
 }
@@ -188,13 +275,13 @@ impl GraphCache {
     ///
     /// # Errors
     /// Those of `build`, or if the query ends.
-    pub(crate) fn get<T>(
+    pub(crate) fn get<C: CacheEntry, T>(
         &self,
         key: &GraphKey,
         (name, limit): (&str, usize),
         host: &Host,
-        build: impl FnOnce() -> Result<Lookup<T>>,
-    ) -> Result<Lookup<T>> {
+        build: impl FnOnce() -> Result<Lookup<C, T>>,
+    ) -> Result<Lookup<C, T>> {
         let mut state = self.lock();
         loop {
             state.clock += 1;
@@ -202,7 +289,8 @@ impl GraphCache {
             match state.graphs.get_mut(key) {
                 Some(Slot::Built { graph, hits, used, .. }) => {
                     (*hits, *used) = (*hits + 1, now);
-                    return Ok(Lookup::Cached(Arc::clone(graph)));
+                    let graph = Arc::clone(graph).into_any().downcast::<C>();
+                    return Ok(Lookup::Cached(graph.expect("keys of a type have graphs of that type")));
                 }
                 Some(Slot::Building) => {
                     state = self.built.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
@@ -216,7 +304,7 @@ impl GraphCache {
         let building = Building { cache: self, key };
         let found = build()?;
         if let Lookup::Cached(graph) = &found {
-            self.put(key, name, Arc::clone(graph));
+            self.put(key, name, Arc::clone(graph) as _);
         }
         drop(building);
         self.trim(limit);
@@ -224,7 +312,7 @@ impl GraphCache {
     }
 
     /// Puts a graph in its place and drops other versions of it.
-    fn put(&self, key: &GraphKey, name: &str, graph: Arc<CachedGraph>) {
+    fn put(&self, key: &GraphKey, name: &str, graph: Arc<dyn CacheEntry>) {
         let mut state = self.lock();
         state.clock += 1;
         let slot = Slot::Built { graph, name: name.to_owned(), hits: 0, used: state.clock };
@@ -252,7 +340,11 @@ impl GraphCache {
 
     /// Drops eligible graphs, the least recently used first, while `more` (of the bytes cached, and of those dropped);
     /// answers the bytes dropped.
-    fn drop_oldest(&self, more: impl Fn(usize, usize) -> bool, eligible: impl Fn(&Arc<CachedGraph>) -> bool) -> usize {
+    fn drop_oldest(
+        &self,
+        more: impl Fn(usize, usize) -> bool,
+        eligible: impl Fn(&Arc<dyn CacheEntry>) -> bool,
+    ) -> usize {
         let (mut freed, mut dropped) = (0, Vec::new());
         let mut state = self.lock();
         let mut found: Vec<(u64, usize, GraphKey)> = Vec::new();
@@ -287,8 +379,8 @@ impl GraphCache {
             Slot::Built { graph, name, hits, .. } => Some(CachedGraphRow {
                 name: name.clone(),
                 version: key.version(),
-                nodes: graph.keys.len(),
-                edges: graph.arcs.len(),
+                nodes: graph.n_nodes(),
+                edges: graph.n_arcs(),
                 bytes: graph.bytes(),
                 hits: *hits,
             }),

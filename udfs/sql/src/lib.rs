@@ -70,6 +70,7 @@ pub use body::{
     ScalarFunction, WindowFunction,
 };
 pub use bounded::{bounded_functions, build_texts};
+pub use cached_input::TableColumns;
 pub use columns::whole_column;
 pub use edge_windows::EdgeWindows;
 pub use error::{
@@ -79,7 +80,7 @@ pub use flatten::flatten;
 pub use generated_graph::GeneratedGraph;
 pub use generator_inputs::GeneratorInputs;
 pub use graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
-pub use graph_cache::{CachedGraphRow, GraphCache, GraphCacheAccess};
+pub use graph_cache::{CachedGraphRow, GraphCache, GraphCacheAccess, GraphStructure, SharedStructure};
 pub use graph_input::{GraphInput, edge_schema};
 pub use graphs::{
     FindVersion, GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, TableVersions,

@@ -8,13 +8,17 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Graph, Monitor};
-use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, sql_type, stopped};
+use bonnet_sql::{
+    GraphStructure, GraphTables, KeyColumn, KeyIndex, Run, SharedStructure, TableColumns, execution_error, sql_type,
+    stopped,
+};
+use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
 use super::columns::{Classes, NO_FEATURES, classes, read_features};
-use super::graph::{NO_WEIGHTS, RequiredParts, negative_weight, read_weights};
+use super::graph::{NO_WEIGHTS, RequiredParts, negative_weight, read_weights, weight_column};
 use super::provenance::{Content, ContentHash};
-use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_text, stored};
+use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions,
 };
@@ -35,6 +39,8 @@ pub(super) struct LoadedCollection {
     keys: KeyIndex,
     splits: BTreeMap<i64, StoredSplit>,
     content: Content,
+    /// The number of rows of edges that have both ends.
+    n_rows: usize,
 }
 
 /// The nodes by graph and key.
@@ -46,9 +52,9 @@ struct Numbered {
 }
 
 impl LoadedCollection {
-    /// Reads a collection; its features and weights only if a job trains on them. The memory is reserved until the run ends.
-    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Self> {
-        let with_features = required.features;
+    /// Reads a collection, unless it is cached; its features and weights only if a job trains on them. The memory is
+    /// reserved until the run ends, or as long as the collection is cached.
+    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Arc<SharedStructure<Self>>> {
         let Some(graphs) = &tables.graphs else {
             return Err(execution_error(format!(
                 "{} is no collection of graphs: graph tasks need the table graphs(graph_id, label), and graph_id in nodes \
@@ -56,18 +62,33 @@ impl LoadedCollection {
                 tables.name
             )));
         };
-        let labelled = graphs.schema().field_with_name("label").is_ok();
-        let graph_columns =
-            run.read_table(graphs, "graphs", if labelled { &["graph_id", "label"] } else { &["graph_id"] })?;
-        let field = tables.nodes.schema().field_with_name("features").ok().filter(|_| with_features).cloned();
-        let mut names = vec!["graph_id", "node"];
-        names.extend(field.as_ref().map(|_| "features"));
-        let node_columns = run.read_table(&tables.nodes, "nodes", &names)?;
-        let with_weights = required.weights && tables.edges.schema().field_with_name("weight").is_ok();
-        let of_edges =
-            if with_weights { &["graph_id", "src", "dst", "weight"][..] } else { &["graph_id", "src", "dst"] };
-        let mut edge_columns = run.read_table(&tables.edges, "edges", of_edges)?;
-        let weight = if with_weights { edge_columns.pop() } else { None };
+        let there = |table: &Arc<dyn TableProvider>, name: &'static str| {
+            table.schema().field_with_name(name).is_ok().then_some(name)
+        };
+        let of = |table, name, columns: &[&'static str], optional: Option<&'static str>| {
+            let columns = columns.iter().copied().chain(optional).collect();
+            TableColumns { table, name, columns }
+        };
+        let features = there(&tables.nodes, "features").filter(|_| required.features);
+        let weight = weight_column(tables, required.weights);
+        let mut read = vec![
+            of(graphs, "graphs", &["graph_id"], there(graphs, "label")),
+            of(&tables.nodes, "nodes", &["graph_id", "node"], features),
+            of(&tables.edges, "edges", &["graph_id", "src", "dst"], weight),
+        ];
+        let splits = tables.splits.as_ref().filter(|splits| there(splits, "graph_id").is_some());
+        read.extend(splits.map(|splits| split_columns(splits, "graph_id")));
+        let form = format!("{:?}", tables.missing);
+        run.cached(tables, &read, form, || Self::read_rows(run, tables, &read))
+    }
+
+    /// `columns` are those of graphs, nodes and edges, and of splits where these are of graphs.
+    fn read_rows(run: &Run, tables: &GraphTables, columns: &[TableColumns]) -> Result<Self> {
+        let graph_columns = run.read_columns(&columns[0])?;
+        let node_columns = run.read_columns(&columns[1])?;
+        let mut edge_columns = run.read_columns(&columns[2])?;
+        let weight = if columns[2].columns.contains(&"weight") { edge_columns.pop() } else { None };
+        let field = tables.nodes.schema().field_with_name("features").ok().cloned();
 
         // Graphs are numbered by their rows in `graphs` alone: nodes and edges of others have no target.
         let id = KeyColumn::new(&graph_columns[0], "graphs.graph_id")?;
@@ -104,6 +125,7 @@ impl LoadedCollection {
             arcs.push((end(src)?, end(dst)?));
             edge_rows.push(row);
         }
+        let n_rows = arcs.len();
         let graph = run.install(|| Graph::from_edges(n, &arcs));
         let describe = |node: u32| {
             let (graph, key) = numbered.keys[node as usize];
@@ -140,11 +162,9 @@ impl LoadedCollection {
         content.add("graphs", &graph_columns)?;
         content.add("nodes", &node_columns[..2])?;
         content.add("edges", &edge_columns)?;
-        let splits = match &tables.splits {
-            Some(splits) if splits.schema().field_with_name("graph_id").is_ok() => {
-                read_splits(run, splits, "graph_id", &ids, &mut content)?
-            }
-            _ => BTreeMap::new(),
+        let splits = match columns.get(3) {
+            Some(splits) => read_splits(run, splits.table, "graph_id", &ids, &mut content)?,
+            None => BTreeMap::new(),
         };
         let features_of = node_columns.get(2).map(|_| node_columns.as_slice());
         let weights_of = weight.map(|weight| [edge_columns.as_slice(), &[weight]].concat());
@@ -163,6 +183,7 @@ impl LoadedCollection {
             keys,
             splits,
             content,
+            n_rows,
         })
     }
 
@@ -214,6 +235,29 @@ impl LoadedCollection {
     /// The split of a run: the stored one that it names, else drawn over the graphs.
     pub fn split(&self, set: &GraphSet, choice: &SplitChoice, seed: u64) -> std::result::Result<Split, String> {
         split_of(set.targets(), "graph", &self.splits, choice, seed, &self.ids)
+    }
+}
+
+impl GraphStructure for LoadedCollection {
+    fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn n_arcs(&self) -> usize {
+        self.n_rows
+    }
+
+    fn resident_bytes(&self) -> usize {
+        self.graph.resident_bytes()
+            + size_of_val(self.starts.as_slice())
+            + self.ids.bytes()
+            + self.classes.as_ref().map_or(0, Classes::bytes)
+            + self.values.as_ref().map_or(0, |values| size_of_val(values.as_slice()))
+            + self.features.as_ref().map_or(0, |features| features.bytes())
+            + self.weights.as_ref().map_or(0, |weights| weights.resident_bytes())
+            + size_of_val(self.nodes.as_slice())
+            + self.keys.bytes()
+            + self.splits.values().map(StoredSplit::bytes).sum::<usize>()
     }
 }
 

@@ -32,6 +32,14 @@ pub(super) struct Classes {
     pub names: Arc<Vec<String>>,
 }
 
+impl Classes {
+    /// The bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        let names: usize = self.names.iter().map(|name| size_of::<String>() + name.len()).sum();
+        names + size_of_val(self.of.as_slice())
+    }
+}
+
 /// The class of each item: labels in ascending order are classes 0, 1, ...
 pub(super) fn classes(
     label: &ArrayRef,

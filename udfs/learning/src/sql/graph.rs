@@ -7,12 +7,14 @@ use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use bonnet_graph::{Digraph, Graph, Monitor};
-use bonnet_sql::{GraphTables, KeyColumn, KeyIndex, Run, execution_error, stopped};
+use bonnet_sql::{
+    GraphStructure, GraphTables, KeyColumn, KeyIndex, Run, SharedStructure, TableColumns, execution_error, stopped,
+};
 use datafusion::common::Result;
 
 use super::columns::{Classes, NO_FEATURES, Names, classes, read_features};
 use super::provenance::{Content, ContentHash};
-use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_text, stored};
+use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task,
     TrainError, TrainOptions, WeightError,
@@ -36,27 +38,34 @@ pub(super) struct LoadedGraph {
     /// The stored splits, by their number.
     splits: BTreeMap<i64, StoredSplit>,
     content: Content,
+    /// The number of rows of edges that have both ends.
+    n_rows: usize,
 }
 
 impl LoadedGraph {
-    /// Reads a graph; its features, arcs and weights only if a job trains on them. The memory is reserved until the run
-    /// ends.
-    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Self> {
-        let RequiredParts { features: with_features, arcs: with_arcs, weights: with_weights } = required;
-        let nodes = tables.nodes.schema();
-        let mut names = vec!["node"];
-        names.extend(["label", "time"].into_iter().filter(|name| nodes.field_with_name(name).is_ok()));
-        let features = nodes.field_with_name("features").ok().cloned();
-        if with_features && features.is_some() {
-            names.push("features");
-        }
-        let columns = run.read_table(&tables.nodes, "nodes", &names)?;
+    /// Reads a graph, unless it is cached; its features, arcs and weights only if a job trains on them. The memory is
+    /// reserved until the run ends, or as long as the graph is cached.
+    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Arc<SharedStructure<Self>>> {
+        let (nodes, edges) = (node_columns(tables, required.features), edge_columns(tables, required.weights));
+        let mut read = vec![nodes.clone(), edges.clone()];
+        read.extend(tables.splits.as_ref().map(|splits| split_columns(splits, "node")));
+        let form = format!("{:?}", (required.arcs, tables.directed, &tables.missing, &tables.name));
+        run.cached(tables, &read, form, || Self::read_rows(run, tables, (&nodes, &edges), required.arcs))
+    }
+
+    fn read_rows(
+        run: &Run,
+        tables: &GraphTables,
+        (nodes, edges): (&TableColumns, &TableColumns),
+        with_arcs: bool,
+    ) -> Result<Self> {
+        let names = &nodes.columns;
+        let features = tables.nodes.schema().field_with_name("features").ok().cloned();
+        let columns = run.read_columns(nodes)?;
         let column = |name: &str| names.iter().position(|other| *other == name).map(|i| &columns[i]);
         let node = KeyColumn::new(&columns[0], "nodes.node")?;
-        let with_weights = with_weights && tables.edges.schema().field_with_name("weight").is_ok();
-        let of_edges = if with_weights { &["src", "dst", "weight"][..] } else { &["src", "dst"] };
-        let mut ends = run.read_table(&tables.edges, "edges", of_edges)?;
-        let weight = if with_weights { ends.pop() } else { None };
+        let mut ends = run.read_columns(edges)?;
+        let weight = if edges.columns.contains(&"weight") { ends.pop() } else { None };
         let (src, dst) = (KeyColumn::new(&ends[0], "edges.src")?, KeyColumn::new(&ends[1], "edges.dst")?);
 
         let keys = KeyIndex::new(&[("nodes.node", &node)])?;
@@ -74,6 +83,7 @@ impl LoadedGraph {
         let n = keys.len();
         run.host().reserve(Graph::bytes(n, src.len()) + 64 * n).map_err(stopped)?;
         let arcs: Vec<(u32, u32)> = keys.arcs(&src, &dst).0;
+        let n_rows = arcs.len();
         let graph = run.install(|| Graph::from_edges(n, &arcs));
         let weights = match &weight {
             None => Weights::lacking(),
@@ -145,6 +155,7 @@ impl LoadedGraph {
             times,
             splits,
             content,
+            n_rows,
         })
     }
 
@@ -237,6 +248,48 @@ impl LoadedGraph {
     }
 }
 
+impl GraphStructure for LoadedGraph {
+    fn n_nodes(&self) -> usize {
+        self.graph.n_nodes()
+    }
+
+    fn n_arcs(&self) -> usize {
+        self.n_rows
+    }
+
+    fn resident_bytes(&self) -> usize {
+        self.graph.resident_bytes()
+            + self.keys.bytes()
+            + self.arcs.as_ref().map_or(0, |arcs| arcs.resident_bytes())
+            + self.weights.bytes()
+            + self.labels.as_ref().map_or(0, Classes::bytes)
+            + self.features.as_ref().map_or(0, |features| features.bytes())
+            + self.times.as_ref().map_or(0, |times| size_of_val(times.as_slice()))
+            + self.splits.values().map(StoredSplit::bytes).sum::<usize>()
+    }
+}
+
+/// The columns of nodes that jobs read.
+fn node_columns(tables: &GraphTables, with_features: bool) -> TableColumns<'_> {
+    let schema = tables.nodes.schema();
+    let optional = [("label", true), ("time", true), ("features", with_features)];
+    let there = optional.into_iter().filter(|(name, wanted)| *wanted && schema.field_with_name(name).is_ok());
+    let columns = std::iter::once("node").chain(there.map(|(name, _)| name)).collect();
+    TableColumns { table: &tables.nodes, name: "nodes", columns }
+}
+
+/// The columns of edges that jobs read.
+fn edge_columns(tables: &GraphTables, with_weights: bool) -> TableColumns<'_> {
+    let mut columns = vec!["src", "dst"];
+    columns.extend(weight_column(tables, with_weights));
+    TableColumns { table: &tables.edges, name: "edges", columns }
+}
+
+/// The column of weights, where jobs read it and there is one.
+pub(super) fn weight_column(tables: &GraphTables, wanted: bool) -> Option<&'static str> {
+    (wanted && tables.edges.schema().field_with_name("weight").is_ok()).then_some("weight")
+}
+
 /// The optional parts of a graph that its jobs read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequiredParts {
@@ -256,6 +309,13 @@ impl Weights {
     fn lacking() -> Self {
         let why = || Err(NO_WEIGHTS.to_owned());
         Self { edges: why(), arcs: why() }
+    }
+
+    fn bytes(&self) -> usize {
+        let bytes = |weights: &std::result::Result<Arc<EdgeWeights>, String>| {
+            weights.as_ref().map_or(0, |weights| weights.resident_bytes())
+        };
+        bytes(&self.edges) + bytes(&self.arcs)
     }
 
     fn read(weight: &dyn Array, keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Result<Self> {

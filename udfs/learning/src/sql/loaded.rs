@@ -1,6 +1,9 @@
-//! A graph or a collection, read once for all of its jobs.
+//! A graph or a collection, read once for all of its jobs, and for other statements while it is cached.
+
+use std::sync::Arc;
 
 use bonnet_graph::Monitor;
+use bonnet_sql::SharedStructure;
 
 use super::collection::LoadedCollection;
 use super::columns::Names;
@@ -14,8 +17,8 @@ use crate::{Task, TrainError, TrainOptions};
 /// A graph or a collection, read for its jobs.
 #[derive(Debug)]
 pub(super) enum Loaded {
-    Graph(LoadedGraph),
-    Collection(LoadedCollection),
+    Graph(Arc<SharedStructure<LoadedGraph>>),
+    Collection(Arc<SharedStructure<LoadedCollection>>),
     Complexes(LoadedComplexes),
 }
 

@@ -182,7 +182,7 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// Reads a job's graph. What is wrong with the graph fails its jobs alone; only the query's end ends them all.
+/// Reads a job's graph, unless it is cached. What is wrong with it fails its jobs alone; only the query's end ends them all.
 fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Result<Loaded, Failure>> {
     let given = |job: &&&JobRow| job.options.as_ref().is_ok_and(|options| options.features == FeatureSource::Given);
     let with_features = jobs.iter().any(|job| given(&job));

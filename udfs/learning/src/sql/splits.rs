@@ -7,7 +7,7 @@ use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::Stopped;
-use bonnet_sql::{KeyColumn, KeyIndex, Run, execution_error};
+use bonnet_sql::{KeyColumn, KeyIndex, Run, TableColumns, execution_error};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
@@ -31,6 +31,13 @@ pub(super) struct StoredSplit {
     pub test: Vec<u32>,
 }
 
+impl StoredSplit {
+    /// The bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        size_of::<u32>() * (self.train.len() + self.val.len() + self.test.len())
+    }
+}
+
 /// Why a job has no items.
 #[derive(Debug)]
 pub(super) enum ItemsError {
@@ -46,6 +53,11 @@ impl From<String> for ItemsError {
     }
 }
 
+/// The columns of the stored splits of items, whose column is called `item`.
+pub(super) fn split_columns<'a>(table: &'a Arc<dyn TableProvider>, item: &'a str) -> TableColumns<'a> {
+    TableColumns { table, name: "splits", columns: vec!["split", item, "part"] }
+}
+
 /// The stored splits of the items, whose column is called `item`.
 pub(super) fn read_splits(
     run: &Run,
@@ -54,7 +66,7 @@ pub(super) fn read_splits(
     keys: &KeyIndex,
     content: &mut ContentHash,
 ) -> Result<BTreeMap<i64, StoredSplit>> {
-    let columns = run.read_table(table, "splits", &["split", item, "part"])?;
+    let columns = run.read_columns(&split_columns(table, item))?;
     content.add("splits", &columns)?;
     let number = cast(&columns[0], &DataType::Int64)?;
     let items = keys.numbers(&KeyColumn::new(&columns[1], &format!("splits.{item}"))?);
