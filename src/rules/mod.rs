@@ -3,12 +3,14 @@
 mod adapter;
 mod aggregate_statistics;
 mod by_node;
+mod dependencies;
 mod distinct_on;
 mod filter_columns;
 mod filters;
 mod grouping_order;
 mod grouping_sets;
 mod in_lists;
+mod nan_statistics;
 mod null_keys;
 mod outer_joins;
 mod pushdown;
@@ -22,10 +24,12 @@ mod windows;
 mod yielding;
 mod zeros;
 
+pub(crate) use dependencies::without_false_keys;
 pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
 pub(crate) use filters::logical_rules;
 pub(crate) use grouping_sets::GROUPING_SETS;
 pub(crate) use in_lists::IN_LISTS;
+pub(crate) use nan_statistics::NAN_STATISTICS;
 pub(crate) use pushdown::physical_rules;
 pub(crate) use set_operations::SET_OPERATIONS;
 pub(crate) use subqueries::SUBQUERIES;

@@ -13,6 +13,7 @@ mod bar;
 mod casts;
 mod concatenation;
 mod exact;
+mod extremes;
 mod fused;
 mod mode;
 mod quotient;
@@ -25,6 +26,7 @@ mod total;
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
 pub use casts::RoundedCasts;
+pub use extremes::extremes;
 pub use ranks::ranks;
 pub use sum::sum;
 
