@@ -19,13 +19,14 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use crate::engine::kernel_pool;
 use crate::front::join_keys::JoinPlanner;
 use crate::front::pivot::PivotPlanner;
+use crate::front::relations::KeyPlanner;
 #[cfg(feature = "pg")]
 use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SET_OPERATIONS, SUBQUERIES, WINDOW_STRINGS,
-    WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SET_OPERATIONS, SUBQUERIES,
+    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -93,6 +94,7 @@ impl Session {
                 Arc::new(PivotPlanner),
                 Arc::new(JoinPlanner),
                 Arc::new(FunctionPlanner::new(Arc::clone(registry))),
+                Arc::new(KeyPlanner),
             ])
             .with_type_planner(Arc::new(names::TypeNames))
             .with_analyzer_rule(Arc::new(GROUPING_SETS))
@@ -114,13 +116,15 @@ impl Session {
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(WINDOWS))
-            .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS));
+            .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
+            .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));
         scalar.extend(registry.scalar_udfs());
         scalar.extend(bonnet_standard::internal());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.aggregate_functions().get_or_insert_default().extend([bonnet_standard::sum(), bonnet_standard::avg()]);
+        builder.aggregate_functions().get_or_insert_default().extend(bonnet_standard::extremes());
         builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         builder

@@ -28,6 +28,7 @@ mod pivot_statement;
 mod pivot_values;
 mod questions;
 mod refusals;
+pub mod relations;
 mod rewrite;
 pub mod split;
 pub mod sql_type;

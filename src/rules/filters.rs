@@ -18,6 +18,7 @@ use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::dependencies::{RULES_OF_KEYS, TrueKeys};
 use super::null_keys::{JoinsOfValues, KeysOfValues};
 use super::wide_keys::WIDE_KEYS;
 use super::window_twins::WINDOW_TWINS;
@@ -25,13 +26,14 @@ use super::window_twins::WINDOW_TWINS;
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
 /// DataFusion's logical rules, its pushdown of filters confined, windows without twins where common subexpressions are looked
-/// for, and joins in one piece where others are taken apart.
+/// for, joins in one piece where others are taken apart, and no false keys where true ones save work.
 pub(crate) fn logical_rules() -> Vec<Rule> {
     let (filters, joins, keys) = (PushDownFilter::new(), EliminateCrossJoin::new(), ExtractEquijoinPredicate::new());
     let confined = |rule: Rule| match rule.name() {
         name if name == filters.name() => Arc::new(ConfinedFilters(rule)) as Rule,
         name if name == joins.name() => Arc::new(JoinsOfValues::default()),
         name if name == keys.name() => Arc::new(KeysOfValues::default()),
+        name if RULES_OF_KEYS.contains(&name) => Arc::new(TrueKeys(rule)),
         _ => rule,
     };
     let mut rules: Vec<Rule> = Optimizer::new().rules.into_iter().map(confined).collect();

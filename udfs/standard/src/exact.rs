@@ -15,6 +15,14 @@ use datafusion::physical_expr::NullState;
 
 use crate::total::{Summed, total};
 
+/// The rows that a filter keeps.
+pub(crate) fn kept(filter: Option<&BooleanArray>) -> Option<NullBuffer> {
+    filter.map(|filter| match filter.nulls() {
+        Some(nulls) => NullBuffer::new(filter.values() & nulls.inner()),
+        None => NullBuffer::new(filter.values().clone()),
+    })
+}
+
 /// The last step of an aggregate of totals.
 pub(crate) trait Finish: Clone + Debug + Send + Sync + 'static {
     /// The values.
@@ -247,11 +255,7 @@ impl<F: Finish> GroupsAccumulator for Groups<F> {
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         let values = values[0].as_primitive::<F::Of>();
-        let unfiltered = filter.map(|filter| match filter.nulls() {
-            Some(nulls) => NullBuffer::new(filter.values() & nulls.inner()),
-            None => NullBuffer::new(filter.values().clone()),
-        });
-        let nulls = NullBuffer::union(unfiltered.as_ref(), values.nulls());
+        let nulls = NullBuffer::union(kept(filter).as_ref(), values.nulls());
         let counts = match &nulls {
             _ if !F::COUNTS => Vec::new(),
             Some(nulls) => nulls.iter().map(u64::from).collect(),
