@@ -24,8 +24,8 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SET_OPERATIONS, SUBQUERIES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS,
-    YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
+    DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, WINDOW_STRINGS,
+    WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -101,10 +101,11 @@ impl Session {
             .with_analyzer_rule(Arc::new(SUBQUERIES))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
-            .with_analyzer_rule(Arc::new(IN_LISTS))
             .with_analyzer_rule(Arc::new(ZEROS))
+            .with_analyzer_rule(Arc::new(IN_LISTS))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
+            .with_analyzer_rule(Arc::new(SIMPLIFICATION))
             .with_optimizer_rules(logical_rules())
             .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))
