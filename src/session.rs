@@ -25,8 +25,8 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SET_OPERATIONS, SUBQUERIES,
-    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SET_OPERATIONS, SIMPLIFICATION,
+    SUBQUERIES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -104,10 +104,11 @@ impl Session {
             .with_analyzer_rule(Arc::new(Correlation))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
-            .with_analyzer_rule(Arc::new(IN_LISTS))
             .with_analyzer_rule(Arc::new(ZEROS))
+            .with_analyzer_rule(Arc::new(IN_LISTS))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))
+            .with_analyzer_rule(Arc::new(SIMPLIFICATION))
             .with_optimizer_rules(logical_rules())
             .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))

@@ -96,12 +96,16 @@ mod counted_table {
     use arrow::datatypes::SchemaRef;
     use datafusion::catalog::{Session, TableProvider};
     use datafusion::common::Result;
+    use datafusion::common::tree_node::TreeNode;
     use datafusion::datasource::TableType;
     use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
     use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
     use futures::FutureExt;
 
     use crate::table_methods::{Planned, table_methods};
+
+    /// The functions that plans call in filters.
+    const INTERNAL: [&str; 6] = ["opaque", "nullable", "between", "not_between", "interval_length", "round_ties_even"];
 
     /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
     #[derive(Debug)]
@@ -117,12 +121,24 @@ mod counted_table {
         }
 
         fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-            self.0.supports_filters_pushdown(filters)
+            let mut supported = self.0.supports_filters_pushdown(filters)?;
+            for (filter, supported) in filters.iter().zip(&mut supported) {
+                if calls_internal(filter) {
+                    *supported = TableProviderFilterPushDown::Unsupported;
+                }
+            }
+            Ok(supported)
         }
 
         table_methods! {
             scan by plan_scan;
         }
+    }
+
+    /// Whether a filter calls a function of plans, which no other database knows.
+    fn calls_internal(filter: &Expr) -> bool {
+        let internal = |expr: &Expr| matches!(expr, Expr::ScalarFunction(call) if INTERNAL.contains(&call.name()));
+        filter.exists(|expr| Ok(internal(expr))).unwrap_or(true)
     }
 
     impl CountedTable {

@@ -10,19 +10,16 @@ use std::collections::HashSet;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, binary_expr, lit};
 
-use super::by_node::LogicalRule;
+use super::by_node::{LogicalRule, map_expressions};
 
 /// Makes one list of such constants, and comparisons of all other items.
 pub(crate) const IN_LISTS: LogicalRule = LogicalRule { name: "in_lists", rewrite: of_constants };
 
 fn of_constants(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let names = NamePreserver::new(&plan);
-    let plan = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let expr = expr.transform_up(|expr| match expr {
+    map_expressions(plan, |expr, _| {
+        expr.transform_up(|expr| match expr {
             Expr::InList(list) if !list.list.iter().all(is_constant) && !list.expr.is_volatile() => {
                 Ok(Transformed::yes(compared(list)))
             }
@@ -30,10 +27,8 @@ fn of_constants(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
                 Ok(together(*left, op, *right))
             }
             other => Ok(Transformed::no(other)),
-        })?;
-        Ok(expr.update_data(|expr| name.restore(expr)))
-    })?;
-    plan.map_data(LogicalPlan::recompute_schema)
+        })
+    })
 }
 
 /// Whether an item is a value that is known, and not NULL.

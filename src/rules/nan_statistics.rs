@@ -33,15 +33,15 @@ fn with_nan(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Executio
     let Some((config, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<ParquetSource>) else {
         return Ok(Transformed::no(plan));
     };
-    let schema = config.table_schema();
+    let schema = config.file_source.table_schema().table_schema();
     if !schema.fields().iter().any(|field| may_hold_nan(field.data_type())) {
         return Ok(Transformed::no(plan));
     }
     let of_group = |group: &FileGroup| FileGroup::new(group.iter().map(|file| modest(file, schema)).collect());
     let files: Vec<FileGroup> = config.file_groups.iter().map(of_group).collect();
     let mut builder = FileScanConfigBuilder::from(config.clone()).with_file_groups(files);
-    if let Some(condition) = source.predicate() {
-        let parts = split_conjunction(condition).into_iter().flat_map(|part| of_rows_too(part, schema));
+    if let Some(condition) = config.file_source.filter() {
+        let parts = split_conjunction(&condition).into_iter().flat_map(|part| of_rows_too(part, schema));
         builder = builder.with_source(Arc::new(source.with_predicate(conjunction(parts))));
     }
     let scan: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(builder.build());

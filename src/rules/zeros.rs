@@ -2,16 +2,18 @@
 //!
 //! DataFusion 55 knows it of `=`, `<`, `IN`, `GROUP BY` and joins. `nullif`, `CASE x WHEN`, and the keys of windows and sorts
 //! compare bits: the first two become comparisons by `=`, and the keys get a zero added, which takes the sign from a zero
-//! alone. The last key of a sort stays: no other is behind it, for which it matters.
+//! alone. The last key of a sort stays: no other is behind it, for which it matters. Conditions of constants beside each
+//! other, `x >= 0.0 AND x > -0.0`, are made one by bits as well: constants in comparisons lose the sign of a zero.
 
 use arrow::datatypes::DataType;
+use bonnet_standard::constant;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Sort, lit, when};
 
-use super::by_node::LogicalRule;
+use super::by_node::{LogicalRule, map_expressions};
+use super::comparisons::compared;
 
 /// Rewrites such comparisons of floats.
 pub(crate) const ZEROS: LogicalRule = LogicalRule { name: "zeros", rewrite: with_equal_zeros };
@@ -23,15 +25,7 @@ fn with_equal_zeros(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     if !compares_bits(&plan)? {
         return Ok(Transformed::no(plan));
     }
-    let mut schema = DFSchema::empty();
-    plan.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
-    let names = NamePreserver::new(&plan);
-    let plan = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let expr = expr.transform_up(|expr| by_value(expr, &schema))?;
-        Ok(expr.update_data(|expr| name.restore(expr)))
-    })?;
-    plan.map_data(LogicalPlan::recompute_schema)
+    map_expressions(plan, |expr, schema| expr.transform_up(|expr| by_value(expr, schema)))
 }
 
 /// Whether the plan's own expressions hold one of those that are rewritten, of whatever type.
@@ -42,7 +36,8 @@ fn compares_bits(plan: &LogicalPlan) -> Result<bool> {
             Ok(match expr {
                 Expr::ScalarFunction(function) => function.name() == "nullif",
                 Expr::Case(case) => case.expr.is_some(),
-                Expr::WindowFunction(_) => true,
+                Expr::WindowFunction(_) | Expr::Negative(_) => true,
+                Expr::Literal(value, _) => unsigned_zero(value).is_some(),
                 _ => false,
             })
         })?;
@@ -82,7 +77,28 @@ fn by_value(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let window = Expr::WindowFunction(window);
             Ok(if changed { Transformed::yes(window) } else { Transformed::no(window) })
         }
-        other => Ok(Transformed::no(other)),
+        other => Ok(with_unsigned_zeros(other)),
+    }
+}
+
+/// A comparison without the signs of the zeros in it.
+fn with_unsigned_zeros(mut expr: Expr) -> Transformed<Expr> {
+    let mut changed = false;
+    for value in compared(&mut expr) {
+        if let Some(zero) = constant(value).as_ref().and_then(unsigned_zero) {
+            *value = zero;
+            changed = true;
+        }
+    }
+    Transformed::new_transformed(expr, changed)
+}
+
+/// The zero that a negative zero equals.
+fn unsigned_zero(value: &ScalarValue) -> Option<Expr> {
+    match value {
+        ScalarValue::Float64(Some(zero)) if *zero == 0.0 && zero.is_sign_negative() => Some(lit(0.0_f64)),
+        ScalarValue::Float32(Some(zero)) if *zero == 0.0 && zero.is_sign_negative() => Some(lit(0.0_f32)),
+        _ => None,
     }
 }
 

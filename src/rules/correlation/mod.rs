@@ -70,9 +70,11 @@ impl Names {
         }
         let [original] = node.inputs()[..] else { return Ok(Transformed::no(node)) };
         let (mut input, names) = (original.clone(), NamePreserver::new(&node));
+        // In other nodes DataFusion pulls up none.
+        let planned = matches!(node, LogicalPlan::Filter(_) | LogicalPlan::Projection(_));
         let exprs = node.expressions().into_iter().map(|expr| {
             let name = names.save(&expr);
-            let expr = expr.transform_down(|expr| self.value(expr, original, &mut input))?;
+            let expr = expr.transform_down(|expr| self.value(expr, original, &mut input, planned))?;
             Ok(expr.update_data(|expr| name.restore(expr)))
         });
         let exprs: Vec<Transformed<Expr>> = exprs.collect::<Result<_>>()?;
@@ -89,8 +91,15 @@ impl Names {
         }))
     }
 
-    /// What stands for a subquery over the rows of `input`, which are those of `original` with more columns.
-    fn value(&mut self, expr: Expr, original: &LogicalPlan, input: &mut LogicalPlan) -> Result<Transformed<Expr>> {
+    /// What stands for a subquery over the rows of `input`, which are those of `original` with more columns, in a node where
+    /// correlated ones are `planned` by DataFusion or not.
+    fn value(
+        &mut self,
+        expr: Expr,
+        original: &LogicalPlan,
+        input: &mut LogicalPlan,
+        planned: bool,
+    ) -> Result<Transformed<Expr>> {
         let (subquery, kind) = match &expr {
             Expr::Exists(exists) => (&exists.subquery, Kind::Exists),
             Expr::InSubquery(within) => (&within.subquery, Kind::In),
@@ -101,7 +110,7 @@ impl Names {
         if outer.is_empty() {
             return Ok(Transformed::no(expr));
         }
-        if Shape::of(&subquery.subquery, kind, &outer)?.is_some() {
+        if planned && Shape::of(&subquery.subquery, kind, &outer)?.is_some() {
             let named = shape::with_names(subquery, self)?;
             return Ok(Transformed::new(with_subquery(expr, named), true, TreeNodeRecursion::Jump));
         }

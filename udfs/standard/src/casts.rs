@@ -98,7 +98,7 @@ fn both_zeros(mut list: InList) -> Transformed<Expr> {
 }
 
 /// The value of a constant, as `-0.0::double` is one.
-fn constant(expr: &Expr) -> Option<ScalarValue> {
+pub fn constant(expr: &Expr) -> Option<ScalarValue> {
     match expr {
         Expr::Literal(value, _) => Some(value.clone()),
         expr if expr.any_column_refs() || expr.is_volatile() => None,

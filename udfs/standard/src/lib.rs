@@ -10,13 +10,17 @@ mod age;
 mod arithmetic;
 mod average;
 mod bar;
+mod between;
 mod casts;
 mod concatenation;
 mod exact;
 mod extremes;
 mod found;
 mod fused;
+mod guarded;
+mod interval_length;
 mod mode;
+mod opaque;
 mod quotient;
 mod ranks;
 mod similar;
@@ -24,11 +28,19 @@ mod sparkline;
 mod sum;
 mod total;
 
+use std::sync::Arc;
+
+use datafusion::logical_expr::ScalarUDF;
+
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
-pub use casts::RoundedCasts;
+pub use between::between_once;
+pub use casts::{RoundedCasts, constant};
 pub use extremes::extremes;
 pub use found::found;
+pub use guarded::guarded;
+pub use interval_length::interval_length;
+pub use opaque::{nullable, opaque};
 pub use ranks::ranks;
 pub use sum::sum;
 
@@ -37,7 +49,10 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
     vec![age::age(), bar::bar(), mode::mode(), similar::similar_to(), sparkline::sparkline()]
 }
 
-/// The functions that plans call and nobody types: operators that are checked, rounding, and what a join has to find.
-pub fn internal() -> Vec<std::sync::Arc<datafusion::logical_expr::ScalarUDF>> {
-    arithmetic::operators().into_iter().chain([casts::round_ties_even(), found()]).collect()
+/// The functions that plans call and nobody types: operators that are checked, rounding, comparisons, expressions that
+/// are not simplified, and what a join has to find.
+pub fn internal() -> Vec<Arc<ScalarUDF>> {
+    let others = [casts::round_ties_even(), found(), Arc::new(interval_length::function())];
+    let pairs = [opaque::functions(), between::functions()];
+    arithmetic::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
 }

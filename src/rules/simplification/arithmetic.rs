@@ -1,0 +1,39 @@
+//! Identities of numbers that hold of others: DataFusion takes `-x` for the bits of x inverted, and the rest of a decimal
+//! divided by 1 for 0.
+
+use bonnet_standard::{nullable, opaque};
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
+
+use super::replace;
+
+pub(super) fn of_signs_and_fractions(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let mut changed = false;
+    match &mut expr {
+        Expr::Negative(of) if matches!(of.as_ref(), Expr::BinaryExpr(inner) if is_bitwise(inner.op)) => {
+            replace(of, opaque);
+            changed = true;
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_bitwise(*op) => {
+            for side in [left, right] {
+                if matches!(side.as_ref(), Expr::Negative(_)) {
+                    replace(side, opaque);
+                    changed = true;
+                }
+            }
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Modulo, .. }) => {
+            changed = left.get_type(schema).is_ok_and(|of| of.is_decimal()) && !left.nullable(schema).unwrap_or(true);
+            if changed {
+                replace(left, nullable);
+            }
+        }
+        _ => {}
+    }
+    Ok(Transformed::new_transformed(expr, changed))
+}
+
+fn is_bitwise(op: Operator) -> bool {
+    matches!(op, Operator::BitwiseAnd | Operator::BitwiseOr | Operator::BitwiseXor)
+}

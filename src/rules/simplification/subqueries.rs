@@ -1,0 +1,29 @@
+//! A scalar subquery without rows is NULL, even where its column is not: `(SELECT 1 FROM t WHERE x > 10) IS NULL`.
+
+use bonnet_standard::nullable;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+
+pub(super) fn without_rows(expr: Expr, _: &DFSchema) -> Result<Transformed<Expr>> {
+    Ok(match &expr {
+        Expr::ScalarSubquery(subquery) => {
+            let plan = subquery.subquery.as_ref();
+            match plan.schema().field(0).is_nullable() || has_one_row(plan) {
+                true => Transformed::no(expr),
+                false => Transformed::yes(nullable(expr)),
+            }
+        }
+        _ => Transformed::no(expr),
+    })
+}
+
+/// Whether a plan answers one row, whatever it reads.
+fn has_one_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => has_one_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => has_one_row(&alias.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,74 @@
+//! Expressions into which DataFusion's simplification does not look: some of its rules hold of other types, or of operands
+//! that are never NULL and never drawn anew.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::interval_arithmetic::Interval;
+use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+/// The expression as one of which nothing is known but its type, and whether it may be NULL.
+pub fn opaque(expr: Expr) -> Expr {
+    function(false).call(vec![expr])
+}
+
+/// The expression as one that may be NULL, and of which nothing else is known but its type.
+pub fn nullable(expr: Expr) -> Expr {
+    function(true).call(vec![expr])
+}
+
+/// The two functions.
+pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
+    [Arc::new(function(false)), Arc::new(function(true))]
+}
+
+fn function(nullable: bool) -> ScalarUDF {
+    ScalarUDF::new_from_impl(Opaque { nullable, signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// What answers its argument.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Opaque {
+    nullable: bool,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Opaque {
+    fn name(&self) -> &str {
+        if self.nullable { "nullable" } else { "opaque" }
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(args.iter().map(|arg| arg.schema_name().to_string()).collect())
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, given: &[DataType]) -> Result<DataType> {
+        Ok(given[0].clone())
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let of = Field::clone(&args.arg_fields[0]);
+        let nullable = self.nullable || of.is_nullable();
+        Ok(Arc::new(of.with_nullable(nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Ok(args.args[0].clone())
+    }
+
+    fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
+        Interval::make_unbounded(&inputs[0].data_type())
+    }
+
+    fn output_ordering(&self, inputs: &[ExprProperties]) -> Result<SortProperties> {
+        Ok(inputs[0].sort_properties)
+    }
+}
