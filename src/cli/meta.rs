@@ -194,7 +194,8 @@ impl Shell {
 
     fn list_functions(&mut self, pattern: &str) -> Result<(), Failure> {
         self.run_statement(&format!(
-            "SELECT name, kind, signature, description FROM bonnet.functions WHERE name LIKE '{}' ORDER BY name",
+            "SELECT name, kind, signature, description FROM bonnet.functions WHERE name LIKE '{}' ESCAPE '\\' \
+             ORDER BY name",
             like(pattern)
         ))
     }

@@ -12,12 +12,14 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
+use datafusion::optimizer::decorrelate_lateral_join::DecorrelateLateralJoin;
 use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
 use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::correlation::PLAIN_LATERAL;
 use super::dependencies::{RULES_OF_KEYS, TrueKeys};
 use super::null_keys::{JoinsOfValues, KeysOfValues};
 use super::wide_keys::WIDE_KEYS;
@@ -43,6 +45,7 @@ pub(crate) fn logical_rules() -> Vec<Rule> {
     };
     before(&CommonSubexprEliminate::new(), Arc::new(WINDOW_TWINS));
     before(&joins, Arc::new(WIDE_KEYS));
+    before(&DecorrelateLateralJoin::new(), Arc::new(PLAIN_LATERAL));
     rules
 }
 

@@ -21,6 +21,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::by_node::LogicalRule;
 use super::subqueries::in_as_exists;
 use dependent::{Dependent, Domain};
 use outer::{lateral, outer_columns};
@@ -39,6 +40,25 @@ impl AnalyzerRule for Correlation {
     fn name(&self) -> &'static str {
         "correlation"
     }
+}
+
+/// LATERAL without outer columns, of which nothing is left once conditions are simplified, is a plain relation: DataFusion's
+/// rule for LATERAL, which this one comes before, leaves it as it is, and then it cannot be planned.
+pub(crate) const PLAIN_LATERAL: LogicalRule = LogicalRule { name: "plain_lateral", rewrite: without_lateral };
+
+fn without_lateral(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Join(join) = plan else { return Ok(Transformed::no(plan)) };
+    let right = match lateral(&join.right) {
+        Some((subquery, alias)) if outer_columns(&subquery.subquery)?.is_empty() => {
+            let right = LogicalPlanBuilder::new_from_arc(Arc::clone(&subquery.subquery));
+            match alias {
+                Some(alias) => right.alias(alias.clone())?.build()?,
+                None => right.build()?,
+            }
+        }
+        _ => return Ok(Transformed::no(LogicalPlan::Join(join))),
+    };
+    Ok(Transformed::yes(LogicalPlan::Join(Join { right: Arc::new(right), ..join })))
 }
 
 /// Numbers for the names of a statement's new relations and columns.
