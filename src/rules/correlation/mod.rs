@@ -197,7 +197,10 @@ impl Names {
                 Some(alias) => LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(Arc::new(right), alias.clone())?),
                 None => right,
             };
-            return Ok(Transformed::yes(LogicalPlan::Join(Join { right: Arc::new(right), ..join })));
+            // DataFusion adds columns to the join, which those above it would not know of.
+            let columns = join.schema.columns();
+            let joined = LogicalPlan::Join(Join { right: Arc::new(right), ..join });
+            return Ok(Transformed::yes(columns_of(joined, columns)?));
         }
         let domain = Domain::new(&join.left, &outer)?;
         let Dependent { plan, keys } = self.dependent(&subquery.subquery, &domain)?;
