@@ -29,6 +29,7 @@ mod mantra_writer;
 mod matlab;
 mod matrix;
 mod open;
+mod parquet_file;
 mod pickle;
 mod reader;
 mod scan;

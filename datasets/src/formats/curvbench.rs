@@ -1,6 +1,5 @@
 //! CurvBench's one-row Parquet: a graph in the columns `x`, `edge_index`, `y`, `train_mask`, `val_mask`, `test_mask`.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +7,6 @@ use arrow::array::{Array, ArrayRef, AsArray, Float32Array, Int64Array, RecordBat
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Float64Type, Int64Type, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::{DIRECTED, class, not_this};
 use crate::columns::{self, Splits, Values};
@@ -17,7 +15,7 @@ use crate::matrix::{Matrix, Row};
 use crate::reader::GraphFile;
 use crate::scan::Scan;
 use crate::types::{Features, dense_features_type};
-use crate::{Dataset, Error, Format, Options, Result, files};
+use crate::{Dataset, Error, Format, Options, Result, files, parquet_file};
 
 /// The names that a column goes by; the first is CurvBench's, the others are of graphs published the same way.
 const X: &[&str] = &["x", "node_feat"];
@@ -38,7 +36,7 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
     let file = match find(path) {
         Some(file) => file,
         None if path.is_file() => {
-            let schema = Arc::clone(builder(path)?.schema());
+            let schema = Arc::clone(parquet_file::reader(path)?.schema());
             let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             let what = format!("has no column edge_index with x, y or masks but: {}", files::few(&names));
             return Err(Error::file(path, what));
@@ -59,15 +57,10 @@ fn is_ours(file: &Path) -> bool {
     if !files::name(file).ends_with(".parquet") || !files::is_file(file) {
         return false;
     }
-    builder(file).is_ok_and(|builder| {
+    parquet_file::reader(file).is_ok_and(|builder| {
         let has = |name: &str| builder.schema().column_with_name(name).is_some();
         has(EDGES[0]) && (X.iter().chain(Y).any(|name| has(name)) || has(MASKS[0].0))
     })
-}
-
-fn builder(file: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let input = File::open(file).map_err(Error::io(file))?;
-    caught(file, || ParquetRecordBatchReaderBuilder::try_new(input))?.map_err(|error| Error::file(file, error))
 }
 
 #[derive(Debug)]
@@ -117,13 +110,13 @@ impl OneRow {
 
     /// The first of some names that the file has.
     fn name<'a>(&self, names: &[&'a str]) -> Result<Option<&'a str>> {
-        let schema = Arc::clone(builder(&self.file)?.schema());
+        let schema = Arc::clone(parquet_file::reader(&self.file)?.schema());
         Ok(names.iter().find(|name| schema.column_with_name(name).is_some()).copied())
     }
 
     /// The value of a column in the file's only row; `None` if there is no such column or it is NULL.
     fn column(&self, name: &str) -> Result<Option<ArrayRef>> {
-        let builder = builder(&self.file)?;
+        let builder = parquet_file::reader(&self.file)?;
         let rows = builder.metadata().file_metadata().num_rows();
         if rows != 1 {
             let what = format!("has {rows} rows; a graph is one row (read other tables with FROM 'file.parquet')");
@@ -145,7 +138,7 @@ impl OneRow {
 
     /// The number of values of a column in all its nested lists, from the file's footer.
     fn values_of(&self, names: &[&str]) -> Result<Option<usize>> {
-        let builder = builder(&self.file)?;
+        let builder = parquet_file::reader(&self.file)?;
         let schema = builder.parquet_schema();
         let leaf = (0..schema.num_columns()).find(|leaf| names.contains(&schema.get_column_root(*leaf).name()));
         Ok(leaf.map(|leaf| {

@@ -11,13 +11,12 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::json;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::{DIRECTED, not_this};
 use crate::guard::caught;
 use crate::reader::Reader;
 use crate::scan::{BATCH_ROWS, Scan, batch, project};
-use crate::{Dataset, Error, Format, Options, Result, files};
+use crate::{Dataset, Error, Format, Options, Result, files, parquet_file};
 
 /// The tables and the columns that each must have.
 const TABLES: [(&str, &[&str]); 4] = [
@@ -81,11 +80,6 @@ fn buffered(file: &Path) -> Result<BufReader<File>> {
     Ok(BufReader::new(File::open(file).map_err(Error::io(file))?))
 }
 
-fn parquet(file: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
-    let input = File::open(file).map_err(Error::io(file))?;
-    caught(file, || ParquetRecordBatchReaderBuilder::try_new(input))?.map_err(|error| Error::file(file, error))
-}
-
 fn separator(file: &Path) -> u8 {
     if ending(file) == "tsv" { b'\t' } else { b',' }
 }
@@ -103,7 +97,7 @@ fn skip_mark(mut input: BufReader<File>, file: &Path) -> Result<BufReader<File>>
 fn schema(file: &Path) -> Result<SchemaRef> {
     let fault = |error: ArrowError| Error::file(file, error);
     Ok(match ending(file) {
-        "parquet" => Arc::clone(parquet(file)?.schema()),
+        "parquet" => Arc::clone(parquet_file::reader(file)?.schema()),
         "csv" | "tsv" => {
             let format = csv::reader::Format::default().with_header(true).with_delimiter(separator(file));
             let input = skip_mark(buffered(file)?, file)?;
@@ -151,7 +145,7 @@ impl Reader for Folder {
         wanted.dedup();
         let mut rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>> = match ending(file) {
             "parquet" => {
-                let builder = parquet(file)?;
+                let builder = parquet_file::reader(file)?;
                 let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
                 let reader = caught(file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
                 Box::new(reader.map_err(|error| Error::file(file, error))?)
@@ -186,7 +180,7 @@ impl Reader for Folder {
         if ending(file) != "parquet" {
             return 3 * files::size(file);
         }
-        let Ok(builder) = parquet(file) else { return 0 };
+        let Ok(builder) = parquet_file::reader(file) else { return 0 };
         let wanted = |root: usize| columns.contains(&root);
         let schema = builder.parquet_schema();
         let leaves = (0..schema.num_columns()).filter(|leaf| wanted(schema.get_column_root_idx(*leaf)));
