@@ -11,6 +11,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::equivalence::{AcrossPartitions, ConstExpr, EquivalenceClass};
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -39,9 +40,12 @@ impl AdapterExec {
     /// Strings and binaries as `schema` has them, which is that of the rows but for views and arrays.
     pub(super) fn strings(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Self> {
         let known = input.equivalence_properties();
-        let mut same = equivalences(known, schema, |_| true)?;
+        // A function of strings gives what it is declared to give of those below alone.
+        let is_column = |expr: &Arc<dyn PhysicalExpr>| expr.is::<Column>();
+        let mut same = equivalences(known, schema, |class| class.iter().all(is_column))?;
+        let constants = known.constants().into_iter().filter(|constant| is_column(&constant.expr));
         // What a constant is may be a string in the other form.
-        same.add_constants(known.constants().into_iter().map(|constant| match constant.across_partitions {
+        same.add_constants(constants.map(|constant| match constant.across_partitions {
             AcrossPartitions::Uniform(_) => ConstExpr::new(constant.expr, AcrossPartitions::Uniform(None)),
             AcrossPartitions::Heterogeneous => constant,
         }))?;
