@@ -20,15 +20,22 @@ pub(crate) const IN_LISTS: LogicalRule = LogicalRule { name: "in_lists", rewrite
 fn of_constants(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     map_expressions(plan, |expr, _| {
         expr.transform_up(|expr| match expr {
-            Expr::InList(list) if !list.list.iter().all(is_constant) && !list.expr.is_volatile() => {
-                Ok(Transformed::yes(compared(list)))
-            }
+            Expr::InList(list) if is_compared(&list) => Ok(Transformed::yes(compared(list))),
             Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
                 Ok(together(*left, op, *right))
             }
             other => Ok(Transformed::no(other)),
         })
     })
+}
+
+/// Whether a list is to be comparisons: one of other items than constants, or of one item for what is drawn by chance, whose
+/// lists DataFusion joins as well. What is drawn is not drawn for each item.
+fn is_compared(list: &InList) -> bool {
+    match list.expr.is_volatile() {
+        true => list.list.len() == 1,
+        false => !list.list.iter().all(is_constant),
+    }
 }
 
 /// Whether an item is a value that is known, and not NULL.
@@ -87,7 +94,8 @@ fn partner<'a>(mut chain: &'a mut Expr, op: Operator, second: &InList) -> Option
                 Operator::And => !(first.negated && second.negated),
                 _ => first.negated == second.negated,
             };
-            decide && first.expr == second.expr && first.list.iter().chain(&second.list).all(is_constant)
+            let same = first.expr == second.expr && !first.expr.is_volatile();
+            decide && same && first.list.iter().chain(&second.list).all(is_constant)
         })
     };
     let is_link = |item: &Expr| matches!(item, Expr::BinaryExpr(link) if link.op == op);

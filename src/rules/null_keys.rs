@@ -6,7 +6,8 @@
 
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::common::{NullEquality, Result};
-use datafusion::logical_expr::{Join, JoinType, LogicalPlan};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction};
+use datafusion::logical_expr::{BinaryExpr, Expr, Join, JoinType, LogicalPlan, Operator, binary_expr};
 use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
 use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::optimizer::ApplyOrder;
@@ -35,7 +36,7 @@ impl OptimizerRule for JoinsOfValues {
     }
 }
 
-/// The rule that makes keys of conditions, but for such a join that has its keys.
+/// The rule that makes keys of conditions, which gives the keys of such a join up for others.
 #[derive(Debug, Default)]
 pub(super) struct KeysOfValues(ExtractEquijoinPredicate);
 
@@ -54,12 +55,35 @@ impl OptimizerRule for KeysOfValues {
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         match plan {
-            LogicalPlan::Join(join) if is_of_null(&join) && !join.on.is_empty() => {
-                Ok(Transformed::no(LogicalPlan::Join(join)))
+            LogicalPlan::Join(mut join) if is_of_null(&join) && !join.on.is_empty() => {
+                if !has_equality(&join) {
+                    return Ok(Transformed::no(LogicalPlan::Join(join)));
+                }
+                // Keys of `=` are chosen before those of the other equality, which become conditions.
+                let keys = std::mem::take(&mut join.on).into_iter();
+                let keys = keys.map(|(left, right)| binary_expr(left, Operator::IsNotDistinctFrom, right));
+                join.filter = conjunction(join.filter.take().into_iter().chain(keys));
+                join.null_equality = NullEquality::NullEqualsNothing;
+                self.0.rewrite(LogicalPlan::Join(join), config)
             }
             plan => self.0.rewrite(plan, config),
         }
     }
+}
+
+/// Whether a condition of the join is an equality of values of both sides.
+fn has_equality(join: &Join) -> bool {
+    let of = |expr: &Expr, side: &LogicalPlan| {
+        let columns = expr.column_refs();
+        !columns.is_empty() && columns.into_iter().all(|column| side.schema().has_column(column))
+    };
+    let is_key = |condition: &Expr| match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            (of(left, &join.left) && of(right, &join.right)) || (of(left, &join.right) && of(right, &join.left))
+        }
+        _ => false,
+    };
+    join.filter.iter().flat_map(split_conjunction).any(is_key)
 }
 
 fn is_of_null(join: &Join) -> bool {

@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, plan_err};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result, ScalarValue, plan_err};
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery, binary_expr, lit,
-    when,
+    Expr, ExprSchemable, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Sort, Subquery,
+    Window, binary_expr, lit, when,
 };
 
 use super::by_node::LogicalRule;
@@ -41,8 +41,90 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             let items: Result<Vec<Expr>> = projection.expr.into_iter().map(item).collect();
             Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(items?, projection.input)?)))
         }
+        LogicalPlan::Window(window) if window.window_expr.iter().any(is_asked) => windowed(window),
+        LogicalPlan::Aggregate(_) if plan.expressions().iter().any(has_subquery) => {
+            let schema = Arc::clone(plan.inputs()[0].schema());
+            let names = NamePreserver::new_for_projection();
+            let inputs = plan.inputs().into_iter().cloned().collect();
+            let item = |expr: Expr| {
+                let name = names.save(&expr);
+                Ok(name.restore(value(expr, &schema, Form::Count)?))
+            };
+            let exprs: Result<Vec<Expr>> = plan.expressions().into_iter().map(item).collect();
+            Ok(Transformed::yes(plan.with_new_exprs(exprs?, inputs)?))
+        }
+        LogicalPlan::Sort(sort) if sort.expr.iter().any(|key| is_asked(&key.expr)) => sorted(sort),
+        LogicalPlan::Join(join) if join.join_type == JoinType::Inner && join.filter.iter().any(is_asked) => {
+            filtered(join)
+        }
         other => Ok(Transformed::no(other)),
     }
+}
+
+/// Whether an expression holds a subquery that only projections and filters can.
+fn is_asked(expr: &Expr) -> bool {
+    let scalar = |expr: &Expr| matches!(expr, Expr::ScalarSubquery(subquery) if !subquery.outer_ref_columns.is_empty());
+    has_subquery(expr) || expr.exists(|expr| Ok(scalar(expr))).unwrap_or(false)
+}
+
+/// A sort by columns that a projection below computes.
+fn sorted(sort: Sort) -> Result<Transformed<LogicalPlan>> {
+    let columns: Vec<Expr> = sort.input.schema().columns().into_iter().map(Expr::Column).collect();
+    let mut computed = columns.clone();
+    let mut keys = sort.expr;
+    for (i, key) in keys.iter_mut().enumerate().filter(|(_, key)| is_asked(&key.expr)) {
+        let name = format!("__sort_{i}");
+        let expr = std::mem::replace(&mut key.expr, Expr::Column(Column::new_unqualified(&name)));
+        computed.push(expr.alias(name));
+    }
+    let below = rewritten(LogicalPlan::Projection(Projection::try_new(computed, sort.input)?))?.data;
+    let sort = LogicalPlan::Sort(Sort { expr: keys, input: Arc::new(below), fetch: sort.fetch });
+    Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(sort))?)))
+}
+
+/// Windows over columns that a projection below computes.
+fn windowed(window: Window) -> Result<Transformed<LogicalPlan>> {
+    let columns = window.input.schema().columns();
+    let mut computed: Vec<Expr> = columns.iter().cloned().map(Expr::Column).collect();
+    let mut compute = |expr: &mut Expr| {
+        if is_asked(expr) {
+            let name = format!("__window_{}", computed.len());
+            let column = Expr::Column(Column::new_unqualified(&name));
+            computed.push(std::mem::replace(expr, column).alias(name));
+        }
+    };
+    let functions = window.window_expr.into_iter().map(|expr| {
+        let expr = expr.transform_up(|expr| match expr {
+            Expr::WindowFunction(mut function) => {
+                let params = &mut function.params;
+                params.args.iter_mut().chain(&mut params.partition_by).for_each(&mut compute);
+                params.order_by.iter_mut().map(|key| &mut key.expr).for_each(&mut compute);
+                params.filter.iter_mut().map(AsMut::as_mut).for_each(&mut compute);
+                Ok(Transformed::yes(Expr::WindowFunction(function)))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        Ok(expr.data)
+    });
+    let functions = functions.collect::<Result<_>>()?;
+    let below = rewritten(LogicalPlan::Projection(Projection::try_new(computed, window.input)?))?.data;
+    let plan = Window::try_new(functions, Arc::new(below))?;
+    let old = window.schema.columns().into_iter().skip(columns.len());
+    let new = plan.schema.columns().into_iter().rev().take(plan.window_expr.len()).rev();
+    let named = new.zip(old).map(|(new, old)| Expr::Column(new).alias_qualified(old.relation, old.name));
+    let columns = columns.into_iter().map(Expr::Column).chain(named).collect();
+    let plan = Projection::try_new(columns, Arc::new(LogicalPlan::Window(plan)))?;
+    Ok(Transformed::yes(LogicalPlan::Projection(plan)))
+}
+
+/// An inner join whose conditions with subqueries stand above it.
+fn filtered(mut join: Join) -> Result<Transformed<LogicalPlan>> {
+    let conditions = join.filter.take().map(split_conjunction_owned).unwrap_or_default();
+    let (above, within): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(is_asked);
+    join.filter = conjunction(within);
+    let join = Arc::new(LogicalPlan::Join(join));
+    let above = conjunction(above).unwrap_or_else(|| lit(true));
+    Ok(Transformed::yes(rewritten(LogicalPlan::Filter(Filter::try_new(above, join)?))?.data))
 }
 
 fn has_subquery(expr: &Expr) -> bool {

@@ -123,6 +123,19 @@ async fn answer(
             let count = changes::run(session, &state, dml).await?;
             Ok(Answer::Done(format!("{verb} {count}")))
         }
+        LogicalPlan::Statement(PlanStatement::Prepare(_)) => {
+            // DataFusion would optimise a statement that has not been analysed; EXECUTE does both.
+            let state = session.context.state_ref();
+            let passes = |passes| {
+                let mut state = state.write();
+                std::mem::replace(&mut state.config_mut().options_mut().optimizer.max_passes, passes)
+            };
+            let usual = passes(0);
+            let prepared = session.context.execute_logical_plan(plan).await;
+            passes(usual);
+            prepared?;
+            Ok(Answer::Done(tag))
+        }
         LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) => {
             let frame = session.context.execute_logical_plan(plan).await?;
             // SHOW answers rows; the rest answers nothing.

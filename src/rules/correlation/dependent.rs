@@ -20,10 +20,10 @@ use super::{Names, columns_of, null_equality, refused, with_subquery};
 /// The distinct values of columns of the rows around a subquery.
 pub(super) struct Domain {
     plan: LogicalPlan,
-    columns: Vec<Column>,
+    pub(super) columns: Vec<Column>,
     nullable: bool,
-    /// Whether LIMIT might keep other rows the second time that they are computed.
-    limited: bool,
+    /// Whether the rows may be others the second time that they are computed: by LIMIT, or by the order in which they come.
+    varies: bool,
 }
 
 impl Domain {
@@ -31,9 +31,13 @@ impl Domain {
     ///
     /// The rows are drawn by chance, and others the second time that they are computed.
     pub(super) fn new(around: &LogicalPlan, columns: &[Column]) -> Result<Self> {
-        let (mut limited, mut volatile) = (false, false);
+        let (mut varies, mut volatile) = (false, false);
         around.apply_with_subqueries(|node| {
-            limited |= matches!(node, LogicalPlan::Limit(_));
+            varies |= match node {
+                LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Distinct(Distinct::On(_)) => true,
+                LogicalPlan::Aggregate(aggregate) => aggregate.aggr_expr.iter().any(depends_on_order),
+                _ => false,
+            };
             node.apply_expressions(|expr| {
                 volatile |= expr.is_volatile();
                 Ok(TreeNodeRecursion::Continue)
@@ -46,7 +50,7 @@ impl Domain {
         for column in columns {
             nullable |= around.schema().field_from_column(column)?.is_nullable();
         }
-        Ok(Self { plan: around.clone(), columns: columns.to_vec(), nullable, limited })
+        Ok(Self { plan: around.clone(), columns: columns.to_vec(), nullable, varies })
     }
 
     /// How values of the outer columns are compared.
@@ -67,37 +71,70 @@ impl Domain {
 
     /// An expression over rows that hold the values of the outer columns.
     fn bound(&self, expr: Expr, keys: &[Column]) -> Result<Expr> {
-        let key = |column: &Column| self.columns.iter().position(|it| it == column).map(|at| keys[at].clone());
+        let keys: Vec<(&Column, &Column)> = self.columns.iter().zip(keys).collect();
         let expr = expr.transform_down(|expr| match &expr {
-            Expr::OuterReferenceColumn(_, column) => Ok(match key(column) {
-                Some(key) => Transformed::yes(Expr::Column(key)),
+            Expr::OuterReferenceColumn(_, column) => Ok(match key_of(column, &keys) {
+                Some(key) => Transformed::yes(Expr::Column(key.clone())),
                 None => Transformed::no(expr),
             }),
-            _ => match subquery_of(&expr).cloned() {
-                Some(mut subquery) if self.is_named_by(&subquery.subquery)? => {
-                    // It looks at the rows that hold the values, which are those around it now.
-                    let renamed = |expr: Expr| {
-                        expr.transform_down(|expr| match &expr {
-                            Expr::OuterReferenceColumn(field, column) => Ok(match key(column) {
-                                Some(key) => Transformed::yes(Expr::OuterReferenceColumn(Arc::clone(field), key)),
-                                None => Transformed::no(expr),
-                            }),
-                            _ => Ok(Transformed::no(expr)),
-                        })
-                    };
-                    let plan = Arc::unwrap_or_clone(subquery.subquery);
-                    let plan = plan.transform_down_with_subqueries(|node| node.map_expressions(renamed))?;
-                    subquery.subquery = Arc::new(plan.data);
-                    let outer = subquery.outer_ref_columns.into_iter().map(|expr| Ok(renamed(expr)?.data));
-                    subquery.outer_ref_columns = outer.collect::<Result<_>>()?;
-                    let expr = with_subquery(expr, subquery);
-                    Ok(Transformed::new(expr, true, TreeNodeRecursion::Jump))
-                }
-                _ => Ok(Transformed::no(expr)),
-            },
+            _ => renamed_within(expr, &keys),
         })?;
         Ok(expr.data)
     }
+}
+
+fn key_of<'a>(column: &Column, keys: &[(&Column, &'a Column)]) -> Option<&'a Column> {
+    keys.iter().find(|(outer, _)| *outer == column).map(|(_, key)| *key)
+}
+
+/// The subquery that an expression is, over rows with the keys, which it names instead of the columns further out.
+fn renamed_within(expr: Expr, keys: &[(&Column, &Column)]) -> Result<Transformed<Expr>> {
+    let Some(mut subquery) = subquery_of(&expr).cloned() else { return Ok(Transformed::no(expr)) };
+    subquery.subquery = Arc::new(renamed(subquery.subquery.as_ref().clone(), keys)?);
+    let outer = subquery.outer_ref_columns.into_iter().map(|expr| Ok(renamed_expr(expr, keys)?.data));
+    subquery.outer_ref_columns = outer.collect::<Result<_>>()?;
+    Ok(Transformed::new(with_subquery(expr, subquery), true, TreeNodeRecursion::Jump))
+}
+
+fn renamed_expr(expr: Expr, keys: &[(&Column, &Column)]) -> Result<Transformed<Expr>> {
+    expr.transform_down(|expr| match &expr {
+        Expr::OuterReferenceColumn(field, column) => Ok(match key_of(column, keys) {
+            Some(key) => Transformed::yes(Expr::OuterReferenceColumn(Arc::clone(field), key.clone())),
+            None => Transformed::no(expr),
+        }),
+        _ => Ok(Transformed::no(expr)),
+    })
+}
+
+/// A plan that names keys instead of outer columns, but where the plan has columns of these names itself.
+fn renamed(plan: LogicalPlan, keys: &[(&Column, &Column)]) -> Result<LogicalPlan> {
+    let without = |inputs: &[&LogicalPlan]| -> Vec<(&Column, &Column)> {
+        let own = |column: &Column| inputs.iter().any(|input| input.schema().has_column(column));
+        keys.iter().copied().filter(|(outer, _)| !own(outer)).collect()
+    };
+    let inner = without(&plan.inputs());
+    let beside = match &plan {
+        LogicalPlan::Join(join) if lateral(&join.right).is_some() => without(&[&join.left]),
+        _ => keys.to_vec(),
+    };
+    let plan = plan.map_expressions(|expr| {
+        renamed_expr(expr, keys)?.transform_data(|expr| expr.transform_down(|expr| renamed_within(expr, &inner)))
+    })?;
+    let mut is_first = true;
+    let plan = plan.data.map_children(|child| {
+        let keys = if std::mem::take(&mut is_first) { keys } else { &beside };
+        Ok(Transformed::yes(renamed(child, keys)?))
+    })?;
+    Ok(plan.data)
+}
+
+/// Whether an aggregate may answer otherwise, or round otherwise, where rows come in another order.
+fn depends_on_order(expr: &Expr) -> bool {
+    let depends = |expr: &Expr| match expr {
+        Expr::AggregateFunction(function) => !matches!(function.func.name(), "count" | "min" | "max"),
+        _ => false,
+    };
+    expr.exists(|expr| Ok(depends(expr))).unwrap_or(true)
 }
 
 /// A plan computed for all values of the outer columns, which are columns of it.
@@ -187,7 +224,7 @@ impl Names {
 
     /// The rows around a subquery, which fail where a value of theirs is not in the domain.
     pub(super) fn checked(&mut self, rows: LogicalPlan, domain: &Domain) -> Result<LogicalPlan> {
-        if !domain.limited {
+        if !domain.varies {
             return Ok(rows);
         }
         let Dependent { plan, keys } = self.values(domain)?;

@@ -130,19 +130,19 @@ impl Names {
         if outer.is_empty() {
             return Ok(Transformed::no(expr));
         }
-        if planned && Shape::of(&subquery.subquery, kind, &outer)?.is_some() {
+        if planned && Shape::of(&subquery.subquery, kind, &outer_columns(&subquery.subquery)?)?.is_some() {
             let named = shape::with_names(subquery, self)?;
             return Ok(Transformed::new(with_subquery(expr, named), true, TreeNodeRecursion::Jump));
         }
         match expr {
             Expr::InSubquery(within) => Ok(Transformed::yes(in_as_exists(within, original.schema())?)),
             Expr::Exists(Exists { subquery, negated }) => {
-                let found = self.joined_with(input, &subquery.subquery, &outer, kind)?;
+                let found = self.joined_with(input, &subquery.subquery, Domain::new(original, &outer)?, kind)?;
                 Ok(Transformed::yes(if negated { found.is_null() } else { found.is_not_null() }))
             }
-            Expr::ScalarSubquery(subquery) if shape::at_most_a_row(&subquery.subquery) => {
-                Ok(Transformed::yes(self.joined_with(input, &subquery.subquery, &outer, kind)?))
-            }
+            Expr::ScalarSubquery(subquery) if shape::at_most_a_row(&subquery.subquery) => Ok(Transformed::yes(
+                self.joined_with(input, &subquery.subquery, Domain::new(original, &outer)?, kind)?,
+            )),
             other => Ok(Transformed::new(other, false, TreeNodeRecursion::Jump)),
         }
     }
@@ -153,10 +153,9 @@ impl Names {
         &mut self,
         input: &mut LogicalPlan,
         subquery: &LogicalPlan,
-        outer: &[Column],
+        domain: Domain,
         kind: Kind,
     ) -> Result<Expr> {
-        let domain = Domain::new(input, outer)?;
         let Dependent { plan, keys } = self.dependent(subquery, &domain)?;
         let number = self.next();
         let (relation, value) = (TableReference::bare(format!("__subquery_{number}")), format!("__value_{number}"));
@@ -178,7 +177,7 @@ impl Names {
         let keys: Vec<Column> = names.into_iter().map(|name| Column::new(Some(relation.clone()), name)).collect();
         let left = LogicalPlanBuilder::from(self.checked(std::mem::take(input), &domain)?);
         let nulls = domain.null_equality();
-        *input = left.join_detailed(right, JoinType::Left, (outer.to_vec(), keys), None, nulls)?.build()?;
+        *input = left.join_detailed(right, JoinType::Left, (domain.columns, keys), None, nulls)?.build()?;
         Ok(Expr::Column(Column::new(Some(relation), value)))
     }
 
@@ -191,7 +190,7 @@ impl Names {
         if outer.is_empty() || !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
             return Ok(Transformed::no(LogicalPlan::Join(join)));
         }
-        if !unnested && join.on.is_empty() && shape::is_plain_lateral(&join, subquery, &outer)? {
+        if !unnested && join.on.is_empty() && shape::is_plain_lateral(&join, subquery)? {
             let right = LogicalPlan::Subquery(shape::with_names(subquery, self)?);
             let right = match alias {
                 Some(alias) => LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(Arc::new(right), alias.clone())?),

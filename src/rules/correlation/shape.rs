@@ -35,6 +35,9 @@ pub(super) struct Shape {
     unequal: bool,
     /// Whether rows with such conditions were aggregated.
     aggregated: bool,
+    /// Whether a projection or an aggregate stands over such conditions: DataFusion adds columns to it, of which the schemas of
+    /// aliases and joins above know nothing.
+    projected: bool,
     /// Whether rows were limited, which DataFusion leaves out where only their being counts.
     limited: bool,
 }
@@ -54,9 +57,9 @@ impl Shape {
             LogicalPlan::Projection(projection) => {
                 let constant = |expr: &Expr| !expr.any_column_refs();
                 let fits = |shape: &Self| !(shape.aggregated && projection.expr.iter().any(constant));
-                Ok(below(&projection.input)?.filter(fits))
+                Ok(below(&projection.input)?.filter(fits).map(|shape| Self { projected: true, ..shape }))
             }
-            LogicalPlan::SubqueryAlias(alias) => below(&alias.input),
+            LogicalPlan::SubqueryAlias(alias) => Ok(below(&alias.input)?.filter(|shape| !shape.projected)),
             LogicalPlan::Distinct(Distinct::All(input)) if matches!(kind, Kind::Exists | Kind::In) => {
                 Ok(below(input)?.filter(|shape| !shape.limited))
             }
@@ -72,7 +75,11 @@ impl Shape {
                 };
                 let sets = groups.iter().any(|expr| matches!(expr, Expr::GroupingSet(_)));
                 let fits = |shape: &Self| counts && !sets && !shape.unequal && !shape.aggregated && !shape.limited;
-                Ok(below(&aggregate.input)?.filter(fits).map(|shape| Self { aggregated: true, ..shape }))
+                Ok(below(&aggregate.input)?.filter(fits).map(|shape| Self {
+                    aggregated: true,
+                    projected: true,
+                    ..shape
+                }))
             }
             LogicalPlan::Join(join) => Self::of_join(join, kind, outer),
             _ => Ok(None),
@@ -106,7 +113,7 @@ impl Shape {
         }
         let shapes = (Self::of(&join.left, kind, outer)?, Self::of(&join.right, kind, outer)?);
         let (Some(left), Some(right)) = shapes else { return Ok(None) };
-        let fits = [left, right].iter().all(|shape| !shape.aggregated && !shape.limited);
+        let fits = [left, right].iter().all(|shape| !shape.aggregated && !shape.limited && !shape.projected);
         Ok(fits.then_some(Self { unequal: left.unequal || right.unequal, ..Self::default() }))
     }
 }
@@ -175,25 +182,28 @@ pub(super) fn at_most_a_row(plan: &LogicalPlan) -> bool {
 
 /// Whether all keys of the groups equal outer values.
 fn groups_are_fixed(aggregate: &Aggregate) -> bool {
-    let LogicalPlan::Filter(filter) = aggregate.input.as_ref() else { return false };
-    let fixed: Vec<&Expr> = split_conjunction(&filter.predicate).into_iter().filter_map(equality).collect();
-    aggregate.group_expr.iter().all(|group| fixed.contains(&group))
+    let fixed: Vec<&Expr> = match aggregate.input.as_ref() {
+        LogicalPlan::Filter(filter) => split_conjunction(&filter.predicate).into_iter().filter_map(equality).collect(),
+        _ => Vec::new(),
+    };
+    aggregate.group_expr.iter().all(|group| !group.any_column_refs() || fixed.contains(&group))
 }
 
 /// Whether DataFusion joins with such a relation rightly: one without a condition in ON, which names no table of the name of
 /// one outside.
-pub(super) fn is_plain_lateral(join: &Join, subquery: &Subquery, outer: &[Column]) -> Result<bool> {
+pub(super) fn is_plain_lateral(join: &Join, subquery: &Subquery) -> Result<bool> {
+    let outer = outer_columns(&subquery.subquery)?;
     let inside = |column: &Column| {
         subquery.subquery.exists(|node| {
             Ok(node.schema().iter().any(|(table, _)| table.is_some() && table == column.relation.as_ref()))
         })
     };
     let mut shadowed = false;
-    for column in outer {
+    for column in &outer {
         shadowed |= inside(column)?;
     }
     let on_top = matches!(subquery.subquery.as_ref(), LogicalPlan::Projection(_));
-    Ok(join.filter.is_none() && !shadowed && on_top && Shape::of(&subquery.subquery, Kind::Lateral, outer)?.is_some())
+    Ok(join.filter.is_none() && !shadowed && on_top && Shape::of(&subquery.subquery, Kind::Lateral, &outer)?.is_some())
 }
 
 /// The subquery with a name of its own for each value of the plan that a condition compares with outer ones: DataFusion tells

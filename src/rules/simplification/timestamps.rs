@@ -41,10 +41,10 @@ fn coarser(value: &Expr, schema: &DFSchema) -> Option<i64> {
 }
 
 /// Whether a constant is a whole number of ticks. What is known only once the statement runs, as `now()` is, counts as one
-/// of microseconds.
+/// of milliseconds.
 fn is_whole(value: &Expr, unit: i64) -> bool {
     let (count, of) = match constant(value) {
-        None => return unit >= ticks(TimeUnit::Microsecond),
+        None => return unit >= ticks(TimeUnit::Millisecond),
         Some(ScalarValue::TimestampMillisecond(count, _)) => (count, TimeUnit::Millisecond),
         Some(ScalarValue::TimestampMicrosecond(count, _)) => (count, TimeUnit::Microsecond),
         Some(ScalarValue::TimestampNanosecond(count, _)) => (count, TimeUnit::Nanosecond),

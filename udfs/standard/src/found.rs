@@ -42,8 +42,8 @@ impl ScalarUDFImpl for Found {
         };
         if missing {
             return exec_err!(
-                "LIMIT kept other rows when a subquery that looks at them computed them again; give its ORDER BY keys that \
-                 tell all rows apart"
+                "the rows around a subquery were others when they were computed again for it, by LIMIT, a window or an \
+                 aggregate that goes by their order; give its ORDER BY keys that tell all rows apart, or CREATE TABLE of them"
             );
         }
         Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))))

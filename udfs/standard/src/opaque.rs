@@ -43,7 +43,8 @@ impl ScalarUDFImpl for Opaque {
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(args.iter().map(|arg| arg.schema_name().to_string()).collect())
+        // The name of a cast in a schema is that of its operand, which may be beside it.
+        Ok(args.iter().map(ToString::to_string).collect())
     }
 
     fn signature(&self) -> &Signature {
