@@ -26,7 +26,8 @@ use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
     Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SET_OPERATIONS, SIMPLIFICATION,
-    SUBQUERIES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, ZEROS, logical_rules, physical_rules,
+    SUBQUERIES, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules,
+    physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -97,6 +98,7 @@ impl Session {
                 Arc::new(KeyPlanner),
             ])
             .with_type_planner(Arc::new(names::TypeNames))
+            .with_analyzer_rules(analyzer_rules())
             .with_analyzer_rule(Arc::new(GROUPING_SETS))
             .with_analyzer_rule(Arc::new(SET_OPERATIONS))
             .with_analyzer_rule(Arc::new(DISTINCT_SUBQUERIES))
@@ -104,7 +106,7 @@ impl Session {
             .with_analyzer_rule(Arc::new(Correlation))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
             .with_analyzer_rule(Arc::new(ShareRuns))
-            .with_analyzer_rule(Arc::new(ZEROS))
+            .with_analyzer_rule(Arc::new(VALUES))
             .with_analyzer_rule(Arc::new(IN_LISTS))
             .with_analyzer_rule(Arc::new(RoundedCasts))
             .with_analyzer_rule(Arc::new(CheckedConstants))

@@ -70,7 +70,7 @@ pub use memory_catalog::MemoryCatalog;
 pub use memory_schema::MemorySchema;
 pub use memory_table::{MemoryTable, counted};
 pub use new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHEMA};
-pub use session_catalog::{SessionCatalogs, SessionSchema};
+pub use session_catalog::{SessionCatalogs, SessionSchema, planned_in};
 pub use stored_view::{PlanQuery, StoredView};
 pub use system::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
 pub use table_version::{TableVersion, VersionedTable};

@@ -39,9 +39,20 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    fn session(&self) -> Option<SessionState> {
-        self.session.get().and_then(|state| state())
+    /// The state of the statement that is being planned, else of its session as it is now.
+    fn session(&self) -> Option<Arc<SessionState>> {
+        let of_statement = PLANNED.try_with(Arc::clone).ok();
+        of_statement.or_else(|| self.session.get().and_then(|state| state()).map(Arc::new))
     }
+}
+
+tokio::task_local! {
+    static PLANNED: Arc<SessionState>;
+}
+
+/// Plans a statement in a state of its session, which takes long to copy for each file and view in it.
+pub async fn planned_in<T>(state: Arc<SessionState>, work: impl Future<Output = T>) -> T {
+    PLANNED.scope(state, work).await
 }
 
 /// The catalogs of an engine in a session.

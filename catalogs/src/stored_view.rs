@@ -1,5 +1,6 @@
 //! Views, which every session plans from their text when it reads them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
@@ -49,11 +50,15 @@ impl StoredView {
                 self.name
             );
         }
-        let mut state = state.clone();
-        let options = &mut state.config_mut().options_mut().catalog;
-        options.default_catalog = self.catalog.as_deref().unwrap_or(catalog).to_owned();
-        options.default_schema = self.schema.clone();
-        let plan = DEPTH.scope(depth + 1, views.plan(&state, &self.query)).await;
+        let catalog = self.catalog.as_deref().unwrap_or(catalog);
+        let current = &state.config_options().catalog;
+        let mut there = Cow::Borrowed(state);
+        if current.default_catalog != catalog || current.default_schema != self.schema {
+            let options = &mut there.to_mut().config_mut().options_mut().catalog;
+            options.default_catalog = catalog.to_owned();
+            options.default_schema = self.schema.clone();
+        }
+        let plan = DEPTH.scope(depth + 1, views.plan(&there, &self.query)).await;
         plan.map_err(|error| match depth {
             0 => error.context(format!("the view {}", self.name)),
             _ => error,

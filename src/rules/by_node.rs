@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use bonnet_sql::{InputColumns, map_expressions, mentions};
+use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
@@ -44,18 +43,32 @@ impl OptimizerRule for LogicalRule {
     }
 }
 
-/// The node with other expressions, each made from one and the schema of what is below the node, under the same name.
-pub(super) fn map_expressions(
-    plan: LogicalPlan,
-    rewrite: impl Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
-) -> Result<Transformed<LogicalPlan>> {
-    let schema = merge_schema(&plan.inputs());
-    let names = NamePreserver::new(&plan);
-    let plan = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        Ok(rewrite(expr, &schema)?.update_data(|expr| name.restore(expr)))
-    })?;
-    plan.map_data(LogicalPlan::recompute_schema)
+/// A rule of analysis by what it makes of the expressions of a plan that hold a concerned one. They keep their names.
+#[derive(Debug)]
+pub(crate) struct ExpressionRule {
+    pub(super) name: &'static str,
+    pub(super) concerned: fn(&Expr) -> bool,
+    pub(super) rewrite: fn(Expr, &InputColumns) -> Result<Transformed<Expr>>,
+}
+
+impl AnalyzerRule for ExpressionRule {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        if !mentions(&plan, self.concerned)? {
+            return Ok(plan);
+        }
+        // What may be NULL may have changed, in the columns of all nodes above as well.
+        let mut changed = false;
+        let plan = plan.transform_up_with_subqueries(|node| {
+            let node = map_expressions(node, self.concerned, self.rewrite)?;
+            changed |= node.transformed;
+            if changed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
+        })?;
+        Ok(plan.data)
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
 }
 
 type Plan = Arc<dyn ExecutionPlan>;

@@ -7,25 +7,30 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use bonnet_sql::InputColumns;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, binary_expr, lit};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, binary_expr, lit};
 
-use super::by_node::{LogicalRule, map_expressions};
+use super::by_node::ExpressionRule;
 
 /// Makes one list of such constants, and comparisons of all other items.
-pub(crate) const IN_LISTS: LogicalRule = LogicalRule { name: "in_lists", rewrite: of_constants };
+pub(crate) const IN_LISTS: ExpressionRule =
+    ExpressionRule { name: "in_lists", concerned: is_list, rewrite: of_constants };
 
-fn of_constants(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    map_expressions(plan, |expr, _| {
-        expr.transform_up(|expr| match expr {
-            Expr::InList(list) if is_compared(&list) => Ok(Transformed::yes(compared(list))),
-            Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-                Ok(together(*left, op, *right))
-            }
-            other => Ok(Transformed::no(other)),
-        })
+/// Whether an expression is a list, or becomes one.
+fn is_list(expr: &Expr) -> bool {
+    matches!(expr, Expr::InList(_) | Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }))
+}
+
+fn of_constants(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
+    expr.transform_up(|expr| match expr {
+        Expr::InList(list) if is_compared(&list) => Ok(Transformed::yes(compared(list))),
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            Ok(together(*left, op, *right))
+        }
+        other => Ok(Transformed::no(other)),
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod aggregate_statistics;
+mod analysis;
 mod by_node;
 mod comparisons;
 mod correlation;
@@ -19,14 +20,15 @@ mod pushdown;
 mod set_operations;
 mod simplification;
 mod subqueries;
+mod values;
 mod wide_keys;
 mod window_strings;
 mod window_twins;
 mod window_values;
 mod windows;
 mod yielding;
-mod zeros;
 
+pub(crate) use analysis::analyzer_rules;
 pub(crate) use correlation::Correlation;
 pub(crate) use dependencies::without_false_keys;
 pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
@@ -38,8 +40,8 @@ pub(crate) use pushdown::physical_rules;
 pub(crate) use set_operations::SET_OPERATIONS;
 pub(crate) use simplification::SIMPLIFICATION;
 pub(crate) use subqueries::SUBQUERIES;
+pub(crate) use values::VALUES;
 pub(crate) use window_strings::WINDOW_STRINGS;
 pub(crate) use window_values::WINDOW_VALUES;
 pub(crate) use windows::WINDOWS;
 pub(crate) use yielding::YIELDING_JOINS;
-pub(crate) use zeros::ZEROS;

@@ -8,7 +8,7 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 #[cfg(feature = "pg")]
 use arrow::datatypes::DataType;
 use arrow::datatypes::SchemaRef;
-use bonnet_catalogs::counted;
+use bonnet_catalogs::{counted, planned_in};
 use datafusion::common::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement, WriteOp};
@@ -36,18 +36,35 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         return Ok(Answer::Done("ALTER TABLE".to_owned()));
     }
     let tag = if is_query(&statement) { String::new() } else { tag(&statement) };
-    let state = session.state();
-    let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
-    let view = view_query(&statement);
-    let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
+    let state = Arc::new(session.state());
+    let untyped = prepares_untyped(&statement);
+    let planned = async {
+        let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
+        let view = view_query(&statement);
+        let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
+        Ok::<_, Error>((plan, view, names))
+    };
+    let (plan, view, names) = planned_in(Arc::clone(&state), planned).await?;
+    let plan = match plan {
+        LogicalPlan::Statement(PlanStatement::Prepare(prepare)) if untyped => {
+            LogicalPlan::Statement(PlanStatement::Prepare(prepared::with_fine_parameters(prepare)?))
+        }
+        plan => plan,
+    };
     if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
         return execute(session, plan).await;
     }
-    run_plan(session, state, plan, view.as_ref(), tag, names).await
+    run_plan(session, Arc::unwrap_or_clone(state), plan, view.as_ref(), tag, names).await
 }
 
 fn is_query(statement: &SqlStatement) -> bool {
     matches!(statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Query(_)))
+}
+
+/// Whether it is PREPARE without the types of its parameters.
+fn prepares_untyped(statement: &SqlStatement) -> bool {
+    let SqlStatement::Statement(statement) = statement else { return false };
+    matches!(statement.as_ref(), ast::Statement::Prepare { data_types, .. } if data_types.is_empty())
 }
 
 /// The columns of a query; `None` for any other statement.

@@ -1,14 +1,15 @@
 //! Identities of numbers that hold of others: DataFusion takes `-x` for the bits of x inverted, and the rest of a decimal
 //! divided by 1 for 0.
 
+use bonnet_sql::InputColumns;
 use bonnet_standard::{nullable, opaque};
+use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
 
 use super::replace;
 
-pub(super) fn of_signs_and_fractions(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn of_signs_and_fractions(mut expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     let mut changed = false;
     match &mut expr {
         Expr::Negative(of) if matches!(of.as_ref(), Expr::BinaryExpr(inner) if is_bitwise(inner.op)) => {

@@ -3,13 +3,14 @@
 //! other.
 
 use arrow::datatypes::DataType;
+use bonnet_sql::InputColumns;
 use bonnet_standard::opaque;
+use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Cast, TryCast};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 
-pub(super) fn that_lose(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn that_lose(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     let concerned = match &expr {
         Expr::Cast(Cast { expr: of, field }) => varies(of) && loses(of, field.data_type(), schema, false),
         Expr::TryCast(TryCast { expr: of, field }) => varies(of) && loses(of, field.data_type(), schema, true),
@@ -24,7 +25,7 @@ pub(super) fn varies(expr: &Expr) -> bool {
 }
 
 /// Whether a cast of a number may answer another one, or fail; one that fails without NULL only if it was asked for.
-fn loses(of: &Expr, to: &DataType, schema: &DFSchema, to_null: bool) -> bool {
+fn loses(of: &Expr, to: &DataType, schema: &InputColumns, to_null: bool) -> bool {
     let Ok(from) = of.get_type(schema) else { return false };
     match (Numbers::of(&from), Numbers::of(to)) {
         (Some(from), Some(into)) => {

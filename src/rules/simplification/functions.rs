@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, TimeUnit};
+use bonnet_sql::InputColumns;
 use bonnet_standard::{between_once, guarded};
+use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable};
 
-pub(super) fn guarded_identities(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn guarded_identities(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = expr else { return Ok(Transformed::no(expr)) };
     let concerned = match (func.name(), args.as_slice()) {
         ("floor", [of]) => of.is_volatile(),
@@ -23,7 +24,7 @@ pub(super) fn guarded_identities(expr: Expr, schema: &DFSchema) -> Result<Transf
     Ok(Transformed::new_transformed(Expr::ScalarFunction(ScalarFunction { func, args }), concerned))
 }
 
-pub(super) fn drawn_once(expr: Expr, _: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn drawn_once(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
     Ok(match expr {
         Expr::Between(between) if between.expr.is_volatile() => Transformed::yes(between_once(between)),
         other => Transformed::no(other),

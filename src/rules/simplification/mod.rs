@@ -3,46 +3,51 @@
 mod arithmetic;
 mod cases;
 mod casts;
+mod draws;
 mod functions;
-mod intervals;
 mod patterns;
 mod subqueries;
 mod timestamps;
 
+use bonnet_sql::InputColumns;
+use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::Expr;
 
-use super::by_node::{LogicalRule, map_expressions};
+use super::by_node::ExpressionRule;
 
 /// Rewrites such expressions.
-pub(crate) const SIMPLIFICATION: LogicalRule = LogicalRule { name: "simplification", rewrite: rewritten };
+pub(crate) const SIMPLIFICATION: ExpressionRule =
+    ExpressionRule { name: "simplification", concerned: is_computed, rewrite: rewritten };
 
-type Rewrite = fn(Expr, &DFSchema) -> Result<Transformed<Expr>>;
+type Rewrite = fn(Expr, &InputColumns) -> Result<Transformed<Expr>>;
 
-const REWRITES: [Rewrite; 9] = [
+const REWRITES: [Rewrite; 10] = [
     subqueries::without_rows,
     functions::guarded_identities,
     functions::drawn_once,
-    intervals::by_length,
     timestamps::zoned_dates,
     timestamps::of_finer_constants,
     patterns::of_backslashes,
     arithmetic::of_signs_and_fractions,
+    cases::lazy_arguments,
     cases::lazy_branches,
+    draws::told_apart,
 ];
 
-fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    // The filters of a scan are also those of a table that knows no functions of ours.
-    if matches!(plan, LogicalPlan::TableScan(_)) {
-        return Ok(Transformed::no(plan));
-    }
-    map_expressions(plan, |expr, schema| {
-        let apply = |expr: Transformed<Expr>, rewrite: &Rewrite| expr.transform_data(|expr| rewrite(expr, schema));
-        let expr = expr.transform_up(|expr| REWRITES.iter().try_fold(Transformed::no(expr), apply))?;
-        // The others look at casts.
-        expr.transform_data(|expr| expr.transform_up(|expr| casts::that_lose(expr, schema)))
-    })
+/// Whether an expression is computed of others.
+fn is_computed(expr: &Expr) -> bool {
+    !matches!(expr, Expr::Column(_) | Expr::Literal(..) | Expr::Alias(_))
+}
+
+fn rewritten(expr: Expr, columns: &InputColumns) -> Result<Transformed<Expr>> {
+    let apply = |expr: Transformed<Expr>, rewrite: &Rewrite| expr.transform_data(|expr| rewrite(expr, columns));
+    let expr = expr.transform_up(|expr| match is_computed(&expr) {
+        true => REWRITES.iter().try_fold(Transformed::no(expr), apply),
+        false => Ok(Transformed::no(expr)),
+    })?;
+    // The others look at casts.
+    expr.transform_data(|expr| expr.transform_up(|expr| casts::that_lose(expr, columns)))
 }
 
 /// Puts what a function makes of an expression in its place.

@@ -1,10 +1,16 @@
 //! Backslashes in patterns. DataFusion makes LIKE of simple regular expressions, and takes a backslash that they look for as
-//! an escape; and a LIKE without ESCAPE has no escape.
+//! an escape; and a LIKE without ESCAPE has no escape, whether its pattern is a constant or not.
 
+use arrow::datatypes::DataType;
+use bonnet_sql::InputColumns;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::functions::string::replace as replace_texts;
 use datafusion::logical_expr::expr::{Like, ScalarFunction};
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, cast, lit};
+
+use super::casts::varies;
+use super::replace;
 
 /// What a regular expression that looks for a backslash has in it: the character escaped, or its number.
 const BACKSLASHES: [&str; 4] = ["\\\\", "\\x", "\\u", "\\U"];
@@ -12,7 +18,7 @@ const BACKSLASHES: [&str; 4] = ["\\\\", "\\x", "\\u", "\\U"];
 /// An empty group, which matches anywhere, and which LIKE does not know.
 const EMPTY_GROUP: &str = "()";
 
-pub(super) fn of_backslashes(mut expr: Expr, _: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn of_backslashes(mut expr: Expr, columns: &InputColumns) -> Result<Transformed<Expr>> {
     use Operator::{RegexIMatch, RegexMatch, RegexNotIMatch, RegexNotMatch};
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr {
@@ -21,6 +27,7 @@ pub(super) fn of_backslashes(mut expr: Expr, _: &DFSchema) -> Result<Transformed
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "regexp_like" => {
             args.get_mut(1).is_some_and(group)
         }
+        Expr::Like(like) if like.escape_char.is_none() && varies(&like.pattern) => double(like, columns)?,
         Expr::Like(like) => escape(like),
         _ => false,
     };
@@ -51,6 +58,15 @@ fn escape(like: &mut Like) -> bool {
         like.escape_char = Some('\\');
     }
     concerned
+}
+
+/// Doubles the backslashes of a pattern that is no constant.
+fn double(like: &mut Like, columns: &InputColumns) -> Result<bool> {
+    let of = like.pattern.get_type(columns)?;
+    let doubled = |pattern| replace_texts().call(vec![cast(pattern, DataType::Utf8), lit("\\"), lit("\\\\")]);
+    replace(&mut like.pattern, |pattern| cast(doubled(pattern), of));
+    like.escape_char = Some('\\');
+    Ok(true)
 }
 
 fn with_backslashes(pattern: &str, escape: Option<char>) -> String {

@@ -1,11 +1,12 @@
 //! A scalar subquery without rows is NULL, even where its column is not: `(SELECT 1 FROM t WHERE x > 10) IS NULL`.
 
+use bonnet_sql::InputColumns;
 use bonnet_standard::nullable;
+use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-pub(super) fn without_rows(expr: Expr, _: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn without_rows(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
     Ok(match &expr {
         Expr::ScalarSubquery(subquery) => {
             let plan = subquery.subquery.as_ref();

@@ -4,9 +4,10 @@
 //! a second. Beside a DATE it takes the zone from a timestamp, and keeps the time of UTC.
 
 use arrow::datatypes::{DataType, TimeUnit};
+use bonnet_sql::InputColumns;
 use bonnet_standard::{constant, opaque};
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, cast};
 
@@ -14,7 +15,7 @@ use super::casts::varies;
 use super::replace;
 use crate::rules::comparisons::{compared, compares};
 
-pub(super) fn of_finer_constants(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn of_finer_constants(mut expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     let mut values = compared(&mut expr);
     let units: Vec<Option<i64>> = values.iter().map(|value| coarser(value, schema)).collect();
     if units.iter().all(Option::is_none) {
@@ -30,7 +31,7 @@ pub(super) fn of_finer_constants(mut expr: Expr, schema: &DFSchema) -> Result<Tr
 }
 
 /// The ticks of a second of a timestamp that is cast to one of a finer unit.
-fn coarser(value: &Expr, schema: &DFSchema) -> Option<i64> {
+fn coarser(value: &Expr, schema: &InputColumns) -> Option<i64> {
     let Expr::Cast(Cast { expr: of, field }) = value else { return None };
     match (of.get_type(schema).ok()?, field.data_type()) {
         (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) if varies(of) && ticks(from) < ticks(*to) => {
@@ -63,7 +64,7 @@ fn ticks(unit: TimeUnit) -> i64 {
 }
 
 /// A date beside a timestamp of a zone is the start of the day there.
-pub(super) fn zoned_dates(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn zoned_dates(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else { return Ok(Transformed::no(expr)) };
     if compares(op) {
         for (zoned, date, swapped) in [(&left, &right, false), (&right, &left, true)] {
@@ -77,7 +78,7 @@ pub(super) fn zoned_dates(expr: Expr, schema: &DFSchema) -> Result<Transformed<E
 }
 
 /// A timestamp of a zone, cast to one of none, and a date cast to the same, both in the zone.
-fn in_zone(zoned: &Expr, date: &Expr, schema: &DFSchema) -> Option<(Expr, Expr)> {
+fn in_zone(zoned: &Expr, date: &Expr, schema: &InputColumns) -> Option<(Expr, Expr)> {
     let (Expr::Cast(zoned), Expr::Cast(date)) = (zoned, date) else { return None };
     let without_zone = |cast: &Cast| matches!(cast.field.data_type(), DataType::Timestamp(_, None));
     if !without_zone(zoned) || !without_zone(date) || date.expr.get_type(schema).ok()? != DataType::Date32 {

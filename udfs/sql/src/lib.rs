@@ -29,6 +29,7 @@ mod common;
 mod edge;
 mod edge_windows;
 mod error;
+mod expressions;
 mod flatten;
 mod generated_graph;
 mod generator;
@@ -76,6 +77,7 @@ pub use edge_windows::EdgeWindows;
 pub use error::{
     execution_error, kernel_error, memory_text, named_error, panic_text, stopped, usage_error, without_report_request,
 };
+pub use expressions::{InputColumns, map_expressions, mentions};
 pub use flatten::flatten;
 pub use generated_graph::GeneratedGraph;
 pub use generator_inputs::GeneratorInputs;

@@ -14,17 +14,16 @@ use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type, Field, FieldRef,
 };
 use arrow::error::ArrowError;
+use bonnet_sql::{InputColumns, map_expressions, mentions};
 use datafusion::catalog::Session;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::type_coercion::binary::BinaryTypeCoercer;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -260,7 +259,7 @@ pub(crate) fn sql_name(data_type: &DataType) -> String {
 }
 
 /// The operation that an expression has to become, if it has to.
-fn operation(expr: &Expr, schema: &DFSchema) -> Option<Operation> {
+fn operation(expr: &Expr, schema: &InputColumns) -> Option<Operation> {
     let wide = |data_type: &DataType| matches!(data_type, DataType::Decimal128(..) | DataType::Decimal256(..));
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -293,48 +292,27 @@ fn is_arithmetic(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a plan has such an expression anywhere.
-pub(crate) fn mentions(plan: &LogicalPlan, what: fn(&Expr) -> bool) -> Result<bool> {
-    let mut found = false;
-    plan.apply_with_subqueries(|plan| {
-        plan.apply_expressions(|expr| {
-            found |= expr.exists(|expr| Ok(what(expr)))?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })
-    })?;
-    Ok(found)
-}
-
 /// Replaces the operators of a plan; only those of constants, if this is asked for.
 fn checked(plan: LogicalPlan, constants: bool) -> Result<LogicalPlan> {
     if !mentions(&plan, is_arithmetic)? {
         return Ok(plan);
     }
-    let replaced = plan.transform_up_with_subqueries(|plan| {
-        // The filters of a scan are also those of a table that knows no functions of ours.
-        if matches!(plan, LogicalPlan::TableScan(_)) {
-            return Ok(Transformed::no(plan));
+    let replaced = |expr: Expr, columns: &InputColumns| {
+        if !is_arithmetic(&expr) || (constants && expr.any_column_refs()) {
+            return Ok(Transformed::no(expr));
         }
-        let schema = merge_schema(&plan.inputs());
-        let names = NamePreserver::new(&plan);
-        plan.map_expressions(|expr| {
-            let name = names.save(&expr);
-            let replaced = expr.transform_up(|expr| {
-                if !is_arithmetic(&expr) || (constants && expr.any_column_refs()) {
-                    return Ok(Transformed::no(expr));
-                }
-                Ok(match (operation(&expr, &schema), expr) {
-                    (Some(operation), Expr::BinaryExpr(BinaryExpr { left, right, .. })) => {
-                        Transformed::yes(Checked::call(operation, vec![*left, *right]))
-                    }
-                    (Some(operation), Expr::Negative(of)) => Transformed::yes(Checked::call(operation, vec![*of])),
-                    (_, expr) => Transformed::no(expr),
-                })
-            })?;
-            Ok(replaced.update_data(|expr| name.restore(expr)))
+        Ok(match (operation(&expr, columns), expr) {
+            (Some(operation), Expr::BinaryExpr(BinaryExpr { left, right, .. })) => {
+                Transformed::yes(Checked::call(operation, vec![*left, *right]))
+            }
+            (Some(operation), Expr::Negative(of)) => Transformed::yes(Checked::call(operation, vec![*of])),
+            (_, expr) => Transformed::no(expr),
         })
+    };
+    let plan = plan.transform_up_with_subqueries(|node| {
+        map_expressions(node, is_arithmetic, |expr, columns| expr.transform_up(|expr| replaced(expr, columns)))
     })?;
-    Ok(replaced.data)
+    Ok(plan.data)
 }
 
 /// Checks the arithmetic of constants, before the optimiser computes it.

@@ -5,22 +5,19 @@ use std::sync::Arc;
 
 use arrow::array::AsArray;
 use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type};
+use bonnet_sql::{InputColumns, map_expressions, mentions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList, ScalarFunction, TryCast};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::simplify::SimplifyContext;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
     Signature, Volatility, cast,
 };
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
-
-use crate::arithmetic::mentions;
 
 /// Rounds what is cast to an integer: a DOUBLE half to even, a decimal half away from zero, both as DuckDB does.
 #[derive(Debug, Default)]
@@ -36,28 +33,20 @@ impl AnalyzerRule for RoundedCasts {
         if !mentions(&plan, concerned)? {
             return Ok(plan);
         }
-        let rounded = plan.transform_up_with_subqueries(|plan| {
-            if matches!(plan, LogicalPlan::TableScan(_)) {
-                return Ok(Transformed::no(plan));
+        let rewrite = |expr: Expr, columns: &InputColumns| match expr {
+            Expr::Cast(Cast { expr: of, field }) if field.data_type().is_integer() => {
+                let (of, changed) = rounded(*of, columns);
+                Ok(Transformed::new_transformed(Expr::Cast(Cast { expr: Box::new(of), field }), changed))
             }
-            let schema = merge_schema(&plan.inputs());
-            let names = NamePreserver::new(&plan);
-            plan.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let rounded = expr.transform_up(|expr| match expr {
-                    Expr::Cast(Cast { expr: of, field }) if field.data_type().is_integer() => {
-                        let (of, changed) = rounded(*of, &schema);
-                        Ok(Transformed::new_transformed(Expr::Cast(Cast { expr: Box::new(of), field }), changed))
-                    }
-                    Expr::TryCast(TryCast { expr: of, field }) if field.data_type().is_integer() => {
-                        let (of, changed) = rounded(*of, &schema);
-                        Ok(Transformed::new_transformed(Expr::TryCast(TryCast { expr: Box::new(of), field }), changed))
-                    }
-                    Expr::InList(list) => Ok(both_zeros(list)),
-                    other => Ok(Transformed::no(other)),
-                })?;
-                Ok(rounded.update_data(|expr| name.restore(expr)))
-            })
+            Expr::TryCast(TryCast { expr: of, field }) if field.data_type().is_integer() => {
+                let (of, changed) = rounded(*of, columns);
+                Ok(Transformed::new_transformed(Expr::TryCast(TryCast { expr: Box::new(of), field }), changed))
+            }
+            Expr::InList(list) => Ok(both_zeros(list)),
+            other => Ok(Transformed::no(other)),
+        };
+        let rounded = plan.transform_up_with_subqueries(|node| {
+            map_expressions(node, concerned, |expr, columns| expr.transform_up(|expr| rewrite(expr, columns)))
         })?;
         Ok(rounded.data)
     }
@@ -67,7 +56,7 @@ impl AnalyzerRule for RoundedCasts {
     }
 }
 
-fn rounded(of: Expr, schema: &DFSchema) -> (Expr, bool) {
+fn rounded(of: Expr, schema: &InputColumns) -> (Expr, bool) {
     match of.get_type(schema) {
         Ok(DataType::Float32 | DataType::Float64) => {
             (Expr::ScalarFunction(ScalarFunction::new_udf(round_ties_even(), vec![of])), true)

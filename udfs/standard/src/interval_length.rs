@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use arrow::array::AsArray;
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, IntervalMonthDayNanoType};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+};
 use datafusion::common::Result;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
-const DAYS_OF_A_MONTH: i128 = 30;
+pub(crate) const NANOSECONDS_OF_A_DAY: i128 = 86_400_000_000_000;
+pub(crate) const DAYS_OF_A_MONTH: i128 = 30;
 
 /// The length of an interval of months, days and nanoseconds, in nanoseconds.
 pub fn interval_length(interval: Expr) -> Expr {
@@ -20,6 +22,12 @@ pub fn interval_length(interval: Expr) -> Expr {
 /// The function.
 pub(crate) fn function() -> ScalarUDF {
     ScalarUDF::new_from_impl(IntervalLength { signature: Signature::any(1, Volatility::Immutable) })
+}
+
+/// The number of nanoseconds of an interval.
+pub(crate) fn length(interval: IntervalMonthDayNano) -> i128 {
+    let days = i128::from(interval.months) * DAYS_OF_A_MONTH + i128::from(interval.days);
+    days * NANOSECONDS_OF_A_DAY + i128::from(interval.nanoseconds)
 }
 
 /// The number of nanoseconds.
@@ -43,10 +51,7 @@ impl ScalarUDFImpl for IntervalLength {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let intervals = args.args[0].clone().into_array(args.number_rows)?;
-        let lengths = intervals.as_primitive::<IntervalMonthDayNanoType>().unary::<_, Decimal128Type>(|interval| {
-            let days = i128::from(interval.months) * DAYS_OF_A_MONTH + i128::from(interval.days);
-            days * NANOSECONDS_OF_A_DAY + i128::from(interval.nanoseconds)
-        });
+        let lengths = intervals.as_primitive::<IntervalMonthDayNanoType>().unary::<_, Decimal128Type>(length);
         let lengths = lengths.with_precision_and_scale(DECIMAL128_MAX_PRECISION, 0)?;
         Ok(ColumnarValue::Array(Arc::new(lengths)))
     }

@@ -11,7 +11,9 @@ mod arithmetic;
 mod average;
 mod bar;
 mod between;
+mod canonical;
 mod casts;
+mod coalesce;
 mod concatenation;
 mod exact;
 mod extremes;
@@ -35,12 +37,14 @@ use datafusion::logical_expr::ScalarUDF;
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
 pub use between::between_once;
+pub use canonical::{canonical, is_canonical, unsigned_nan};
 pub use casts::{RoundedCasts, constant};
+pub use coalesce::coalesce_once;
 pub use extremes::extremes;
 pub use found::found;
 pub use guarded::guarded;
 pub use interval_length::interval_length;
-pub use opaque::{nullable, opaque};
+pub use opaque::{drawn, nullable, opaque};
 pub use ranks::ranks;
 pub use sum::sum;
 
@@ -52,7 +56,8 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
 /// The functions that plans call and nobody types: operators that are checked, rounding, comparisons, expressions that
 /// are not simplified, and what a join has to find.
 pub fn internal() -> Vec<Arc<ScalarUDF>> {
-    let others = [casts::round_ties_even(), found(), Arc::new(interval_length::function())];
-    let pairs = [opaque::functions(), between::functions()];
+    let one = [interval_length::function(), coalesce::function()].map(Arc::new);
+    let others = [casts::round_ties_even(), found()].into_iter().chain(one);
+    let pairs = [opaque::functions(), between::functions(), canonical::functions()];
     arithmetic::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
 }

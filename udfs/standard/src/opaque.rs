@@ -2,6 +2,7 @@
 //! that are never NULL and never drawn anew.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::Result;
@@ -21,19 +22,29 @@ pub fn nullable(expr: Expr) -> Expr {
     function(true).call(vec![expr])
 }
 
+/// The expression as one that equals no other, since what it draws is another's draw.
+pub fn drawn(expr: Expr) -> Expr {
+    static DRAWS: AtomicU64 = AtomicU64::new(1);
+    let draw = DRAWS.fetch_add(1, Ordering::Relaxed);
+    let signature = Signature::any(1, Volatility::Immutable);
+    ScalarUDF::new_from_impl(Opaque { nullable: false, draw, signature }).call(vec![expr])
+}
+
 /// The two functions.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
     [Arc::new(function(false)), Arc::new(function(true))]
 }
 
 fn function(nullable: bool) -> ScalarUDF {
-    ScalarUDF::new_from_impl(Opaque { nullable, signature: Signature::any(1, Volatility::Immutable) })
+    ScalarUDF::new_from_impl(Opaque { nullable, draw: 0, signature: Signature::any(1, Volatility::Immutable) })
 }
 
 /// What answers its argument.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Opaque {
     nullable: bool,
+    /// Tells draws apart.
+    draw: u64,
     signature: Signature,
 }
 
