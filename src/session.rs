@@ -25,9 +25,9 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SET_OPERATIONS, SIMPLIFICATION,
-    SUBQUERIES, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules,
-    physical_rules,
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCANNED_NAN, SET_OPERATIONS,
+    SIMPLIFICATION, SUBQUERIES, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules,
+    logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -120,7 +120,8 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(WINDOWS))
             .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
-            .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS));
+            .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
+            .with_physical_optimizer_rule(Arc::new(SCANNED_NAN));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));
         scalar.extend(registry.scalar_udfs());

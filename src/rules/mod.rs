@@ -40,7 +40,7 @@ pub(crate) use pushdown::physical_rules;
 pub(crate) use set_operations::SET_OPERATIONS;
 pub(crate) use simplification::SIMPLIFICATION;
 pub(crate) use subqueries::SUBQUERIES;
-pub(crate) use values::VALUES;
+pub(crate) use values::{SCANNED_NAN, VALUES};
 pub(crate) use window_strings::WINDOW_STRINGS;
 pub(crate) use window_values::WINDOW_VALUES;
 pub(crate) use windows::WINDOWS;

@@ -6,6 +6,7 @@ mod casts;
 mod draws;
 mod functions;
 mod patterns;
+mod sides;
 mod subqueries;
 mod timestamps;
 
@@ -22,7 +23,7 @@ pub(crate) const SIMPLIFICATION: ExpressionRule =
 
 type Rewrite = fn(Expr, &InputColumns) -> Result<Transformed<Expr>>;
 
-const REWRITES: [Rewrite; 10] = [
+const REWRITES: [Rewrite; 11] = [
     subqueries::without_rows,
     functions::guarded_identities,
     functions::drawn_once,
@@ -33,6 +34,7 @@ const REWRITES: [Rewrite; 10] = [
     cases::lazy_arguments,
     cases::lazy_branches,
     draws::told_apart,
+    sides::constant_on_the_right,
 ];
 
 /// Whether an expression is computed of others.

@@ -2,13 +2,13 @@
 //!
 //! DataFusion 55 knows of the zeros in `=`, `<`, `IN`, GROUP BY and joins. Anywhere else, and of the others everywhere, it goes
 //! by bits: `inf - inf`, a NaN with its sign set, is below all numbers and another value than NaN; a day is not 24 hours, and
-//! months are compared first. Here comparisons and keys go by what is equal, and what is computed has one NaN. A NaN that a
-//! table holds with its sign set stays as it is.
+//! months are compared first. Here comparisons and keys go by what is equal, and what is computed, or read, has one NaN.
 
 mod aggregates;
 mod expressions;
 mod keys;
 mod nodes;
+mod scans;
 mod zeros;
 
 use arrow::datatypes::{DataType, IntervalUnit};
@@ -18,6 +18,8 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::{Cast, TryCast};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+
+pub(crate) use scans::SCANNED_NAN;
 
 use super::by_node::{ExpressionRule, LogicalRule};
 

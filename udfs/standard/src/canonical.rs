@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, PrimitiveArray};
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Field, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano,
-    IntervalMonthDayNanoType, IntervalUnit,
+    ArrowPrimitiveType, DataType, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    IntervalUnit,
 };
-use datafusion::common::Result;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -24,6 +24,11 @@ pub fn canonical(value: Expr) -> Expr {
 /// The number, NaN without its sign: `inf - inf` gives a negative one, which kernels have below all numbers.
 pub fn unsigned_nan(value: Expr) -> Expr {
     function(false).call(vec![value])
+}
+
+/// The function behind [`unsigned_nan`].
+pub fn unsigned_nan_function() -> Arc<ScalarUDF> {
+    Arc::new(function(false))
 }
 
 /// Whether an expression is a call of one of the two.
@@ -66,8 +71,7 @@ impl ScalarUDFImpl for Canonical {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        let of = &args.arg_fields[0];
-        Ok(Arc::new(Field::new(self.name(), of.data_type().clone(), of.is_nullable())))
+        Ok(Arc::clone(&args.arg_fields[0]))
     }
 
     fn is_strict(&self) -> bool {
@@ -77,21 +81,23 @@ impl ScalarUDFImpl for Canonical {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let is_scalar = matches!(args.args[0], ColumnarValue::Scalar(_));
         let values = args.args[0].to_array(if is_scalar { 1 } else { args.number_rows })?;
-        let zero = if self.zeros { 0.0 } else { -0.0 };
         let values: ArrayRef = match values.data_type() {
-            // The sum of two zeros is negative if both are.
-            DataType::Float64 => map::<Float64Type>(&values, |x| if x.is_nan() { f64::NAN } else { x + zero }),
-            DataType::Float32 => {
-                let zero = zero as f32;
-                map::<Float32Type>(&values, |x| if x.is_nan() { f32::NAN } else { x + zero })
+            // Two zeros add up to a positive one, unless both are negative.
+            DataType::Float64 if self.zeros => {
+                map::<Float64Type>(&values, |x| if x.is_nan() { f64::NAN } else { x + 0.0 })
             }
+            DataType::Float32 if self.zeros => {
+                map::<Float32Type>(&values, |x| if x.is_nan() { f32::NAN } else { x + 0.0 })
+            }
+            DataType::Float64 => one_nan::<Float64Type>(&values, f64::is_nan, f64::NAN),
+            DataType::Float32 => one_nan::<Float32Type>(&values, f32::is_nan, f32::NAN),
             DataType::Interval(IntervalUnit::MonthDayNano) if self.zeros => {
                 map::<IntervalMonthDayNanoType>(&values, normalized)
             }
             _ => values,
         };
         match is_scalar {
-            true => datafusion::common::ScalarValue::try_from_array(&values, 0).map(ColumnarValue::Scalar),
+            true => ScalarValue::try_from_array(&values, 0).map(ColumnarValue::Scalar),
             false => Ok(ColumnarValue::Array(values)),
         }
     }
@@ -104,6 +110,15 @@ impl ScalarUDFImpl for Canonical {
 fn map<T: ArrowPrimitiveType>(values: &ArrayRef, of: impl Fn(T::Native) -> T::Native) -> ArrayRef {
     let mapped: PrimitiveArray<T> = values.as_primitive::<T>().unary(of);
     Arc::new(mapped)
+}
+
+/// The numbers, with one NaN. There is seldom any, so that they are looked through before they are copied.
+fn one_nan<T: ArrowPrimitiveType>(values: &ArrayRef, is_nan: impl Fn(T::Native) -> bool, nan: T::Native) -> ArrayRef {
+    let found = values.as_primitive::<T>().values().iter().fold(false, |found, &value| found | is_nan(value));
+    match found {
+        true => map::<T>(values, |value| if is_nan(value) { nan } else { value }),
+        false => Arc::clone(values),
+    }
 }
 
 /// The interval of the same length whose days are fewer than a month, and whose nanoseconds fewer than a day, all of one sign.

@@ -37,7 +37,7 @@ use datafusion::logical_expr::ScalarUDF;
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
 pub use between::between_once;
-pub use canonical::{canonical, is_canonical, unsigned_nan};
+pub use canonical::{canonical, is_canonical, unsigned_nan, unsigned_nan_function};
 pub use casts::{RoundedCasts, constant};
 pub use coalesce::coalesce_once;
 pub use extremes::extremes;
