@@ -1,5 +1,5 @@
-//! A node between two others, through which the same rows go in the same order: their strings in another form, or with less
-//! or nothing said about them.
+//! An operator that passes on the rows of its input in their order: with strings as views or arrays, or with some or all of
+//! the input's equivalence properties hidden from the operators above.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,54 +20,55 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 
-/// The node.
+/// The operator.
 #[derive(Debug)]
 pub(super) struct AdapterExec {
     input: Arc<dyn ExecutionPlan>,
-    hides: Hides,
+    hidden: Hidden,
     properties: Arc<PlanProperties>,
 }
 
-/// What is not said about the rows.
+/// The equivalence properties of the input that the operator does not declare.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Hides {
+enum Hidden {
     Nothing,
     Constants,
+    /// Orderings, constants and equal expressions.
     Everything,
 }
 
 impl AdapterExec {
-    /// Strings and binaries as `schema` has them, which is that of the rows but for views and arrays.
-    pub(super) fn strings(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Self> {
+    /// Casts strings and binaries to the types in `schema`, which differs from the input's in views and arrays alone.
+    pub(super) fn cast_strings(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Self> {
         let known = input.equivalence_properties();
-        // A function of strings gives what it is declared to give of those below alone.
+        // An expression computed from strings may have another type for strings of the other representation.
         let is_column = |expr: &Arc<dyn PhysicalExpr>| expr.is::<Column>();
-        let mut same = equivalences(known, schema, |class| class.iter().all(is_column))?;
+        let mut properties = equivalences(known, schema, |class| class.iter().all(is_column))?;
         let constants = known.constants().into_iter().filter(|constant| is_column(&constant.expr));
-        // What a constant is may be a string in the other form.
-        same.add_constants(constants.map(|constant| match constant.across_partitions {
+        // The value of a constant may be a string of the other representation.
+        properties.add_constants(constants.map(|constant| match constant.across_partitions {
             AcrossPartitions::Uniform(_) => ConstExpr::new(constant.expr, AcrossPartitions::Uniform(None)),
             AcrossPartitions::Heterogeneous => constant,
         }))?;
-        Ok(Self::new(input, Hides::Nothing, same))
+        Ok(Self::new(input, Hidden::Nothing, properties))
     }
 
-    /// The rows without a word about what is the same in all of them.
+    /// Hides which expressions are constant.
     pub(super) fn without_constants(input: Arc<dyn ExecutionPlan>) -> Result<Self> {
         let known = input.equivalence_properties();
         let constants: Vec<_> = known.constants().into_iter().map(|constant| constant.expr).collect();
         let varying = |class: &EquivalenceClass| class.iter().all(|expr| !constants.contains(expr));
-        let same = equivalences(known, input.schema(), varying)?;
-        Ok(Self::new(input, Hides::Constants, same))
+        let properties = equivalences(known, input.schema(), varying)?;
+        Ok(Self::new(input, Hidden::Constants, properties))
     }
 
-    /// The rows without a word about their order, or about what is the same in all of them.
+    /// Hides orderings, constants and equal expressions.
     pub(super) fn unordered(input: Arc<dyn ExecutionPlan>) -> Self {
         let nothing = EquivalenceProperties::new(input.schema());
-        Self::new(input, Hides::Everything, nothing)
+        Self::new(input, Hidden::Everything, nothing)
     }
 
-    fn new(input: Arc<dyn ExecutionPlan>, hides: Hides, equivalences: EquivalenceProperties) -> Self {
+    fn new(input: Arc<dyn ExecutionPlan>, hidden: Hidden, equivalences: EquivalenceProperties) -> Self {
         let properties = PlanProperties::new(
             equivalences,
             input.output_partitioning().clone(),
@@ -75,27 +76,27 @@ impl AdapterExec {
             input.boundedness(),
         )
         .with_scheduling_type(input.properties().scheduling_type);
-        Self { input, hides, properties: Arc::new(properties) }
+        Self { input, hidden, properties: Arc::new(properties) }
     }
 }
 
-/// The orders of the rows, and the columns that are equal in each of them, of the classes that are chosen.
+/// The known orderings, and those classes of equal expressions that a predicate selects.
 fn equivalences(
     known: &EquivalenceProperties,
     schema: SchemaRef,
-    chosen: impl Fn(&EquivalenceClass) -> bool,
+    selects: impl Fn(&EquivalenceClass) -> bool,
 ) -> Result<EquivalenceProperties> {
     let orderings: Vec<LexOrdering> = known.oeq_class().iter().cloned().collect();
-    let mut same = EquivalenceProperties::new_with_orderings(schema, orderings);
-    for class in known.eq_group().iter().filter(|class| chosen(class)) {
+    let mut properties = EquivalenceProperties::new_with_orderings(schema, orderings);
+    for class in known.eq_group().iter().filter(|class| selects(class)) {
         for (one, other) in class.iter().zip(class.iter().skip(1)) {
-            same.add_equal_conditions(Arc::clone(one), Arc::clone(other))?;
+            properties.add_equal_conditions(Arc::clone(one), Arc::clone(other))?;
         }
     }
-    Ok(same)
+    Ok(properties)
 }
 
-/// Whether values of a type share the buffers of others.
+/// Whether a type is one of views, whose arrays share buffers.
 pub(super) fn is_view(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8View | DataType::BinaryView)
 }
@@ -103,11 +104,11 @@ pub(super) fn is_view(data_type: &DataType) -> bool {
 impl DisplayAs for AdapterExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let views = self.schema().fields().iter().any(|field| is_view(field.data_type()));
-        f.write_str(match (self.hides, views) {
-            (Hides::Everything, _) => "AdapterExec: unordered",
-            (Hides::Constants, _) => "AdapterExec: no constants",
-            (Hides::Nothing, true) => "AdapterExec: views",
-            (Hides::Nothing, false) => "AdapterExec: arrays",
+        f.write_str(match (self.hidden, views) {
+            (Hidden::Everything, _) => "AdapterExec: unordered",
+            (Hidden::Constants, _) => "AdapterExec: no constants",
+            (Hidden::Nothing, true) => "AdapterExec: views",
+            (Hidden::Nothing, false) => "AdapterExec: arrays",
         })
     }
 }
@@ -144,10 +145,10 @@ impl ExecutionPlan for AdapterExec {
         let (Some(input), None) = (children.pop(), children.pop()) else {
             return internal_err!("AdapterExec has one child");
         };
-        Ok(Arc::new(match self.hides {
-            Hides::Everything => Self::unordered(input),
-            Hides::Constants => Self::without_constants(input)?,
-            Hides::Nothing => Self::strings(input, self.schema())?,
+        Ok(Arc::new(match self.hidden {
+            Hidden::Everything => Self::unordered(input),
+            Hidden::Constants => Self::without_constants(input)?,
+            Hidden::Nothing => Self::cast_strings(input, self.schema())?,
         }))
     }
 
@@ -165,7 +166,8 @@ impl ExecutionPlan for AdapterExec {
                 true => Ok(Arc::clone(column)),
                 false => cast(column, field.data_type()),
             });
-            // There may be none: a join whose condition is all on one side counts the rows of that side.
+            // A batch may have no columns: where a join's condition reads one side alone, the rows of that side are
+            // counted.
             let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             Ok(RecordBatch::try_new_with_options(Arc::clone(&to), columns.collect::<Result<_, _>>()?, &count)?)
         });

@@ -1,7 +1,7 @@
-//! Aggregates of all rows that statistics answer, but for those with a FILTER.
+//! Aggregates answered from statistics: plans that contain an aggregate with FILTER are left out.
 //!
-//! DataFusion 55 looks below the last stage of such an aggregate for its first one, passes over it where it has a FILTER,
-//! and takes the first stage of another aggregate further below for it: `SELECT count(*) FILTER (WHERE c > 0) FROM (SELECT
+//! DataFusion 55 looks below the final stage of an aggregate for its partial stage, skips that one if it has a FILTER, and
+//! takes the partial stage of another aggregate further below for it: `SELECT count(*) FILTER (WHERE c > 0) FROM (SELECT
 //! count(*) AS c FROM t)` failed with "Input field name count(Int64(1)) does not match".
 
 use std::sync::Arc;
@@ -13,11 +13,9 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 
-type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
-
-/// The rule, which does not see such aggregates, nor what is above them.
+/// DataFusion's rule, which does not see aggregates with FILTER, nor the operators above them.
 #[derive(Debug)]
-pub(super) struct UnfilteredStatistics(pub(super) Rule);
+pub(super) struct UnfilteredStatistics(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
 impl PhysicalOptimizerRule for UnfilteredStatistics {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {

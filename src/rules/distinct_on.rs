@@ -1,6 +1,6 @@
-//! Subqueries in `SELECT DISTINCT ON`.
+//! Subqueries in `SELECT DISTINCT ON`, computed by a projection below it.
 //!
-//! DataFusion 55 makes an aggregate of it, whose arguments and order know no subqueries. What holds one is computed below.
+//! DataFusion 55 plans DISTINCT ON as an aggregate, whose arguments and sort keys cannot contain subqueries.
 
 use std::sync::Arc;
 
@@ -9,16 +9,15 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Distinct, DistinctOn, Expr, LogicalPlan, LogicalPlanBuilder};
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// Computes such expressions in a projection of their own.
-pub(crate) const DISTINCT_SUBQUERIES: LogicalRule =
-    LogicalRule { name: "distinct_subqueries", rewrite: without_subqueries };
+/// Moves expressions with subqueries from DISTINCT ON to a projection of its input.
+pub(crate) const DISTINCT_SUBQUERIES: LogicalRule = LogicalRule { name: "distinct_subqueries", rewrite: rewrite_node };
 
-fn without_subqueries(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Distinct(Distinct::On(distinct)) if expressions(&distinct).any(has_subquery) => {
-            Ok(Transformed::yes(computed_below(distinct)?))
+            Ok(Transformed::yes(project_subqueries(distinct)?))
         }
         other => Ok(Transformed::no(other)),
     }
@@ -34,7 +33,7 @@ fn has_subquery(expr: &Expr) -> bool {
     expr.exists(|expr| Ok(is_subquery(expr))).unwrap_or(false)
 }
 
-fn computed_below(distinct: DistinctOn) -> Result<LogicalPlan> {
+fn project_subqueries(distinct: DistinctOn) -> Result<LogicalPlan> {
     let DistinctOn { on_expr, select_expr, sort_expr, input, .. } = distinct;
     let mut computed: Vec<Expr> = Vec::new();
     let mut column = |expr: Expr| {

@@ -1,7 +1,8 @@
-//! Expressions in GROUPING SETS, ROLLUP and CUBE become columns of what is grouped.
+//! Expressions in GROUPING SETS, ROLLUP and CUBE, computed by a projection below the aggregate.
 //!
-//! DataFusion 55 gives what it simplifies its old name by an alias, and of `GROUPING SETS ((x NOT IN (1, 2), d), ())` the
-//! alias stands around all sets, which are then counted as one column. Columns are not simplified.
+//! DataFusion 55 wraps an expression that it simplifies in an alias of its old name. If it simplifies one in `GROUPING SETS
+//! ((x NOT IN (1, 2), d), ())`, the alias encloses all sets, which are then counted as one column. Columns it does not
+//! simplify.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,24 +11,24 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Aggregate, Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder};
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// Computes such expressions below the aggregate.
-pub(crate) const GROUPING_SETS: LogicalRule = LogicalRule { name: "grouping_sets", rewrite: over_columns };
+/// Replaces such expressions by columns of a projection.
+pub(crate) const GROUPING_SETS: LogicalRule = LogicalRule { name: "grouping_sets", rewrite: rewrite_node };
 
-fn over_columns(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
-        LogicalPlan::Aggregate(aggregate) => match computed(&aggregate).as_slice() {
+        LogicalPlan::Aggregate(aggregate) => match key_expressions(&aggregate).as_slice() {
             [] => Ok(Transformed::no(LogicalPlan::Aggregate(aggregate))),
-            keys => Ok(Transformed::yes(by_columns(aggregate, keys)?)),
+            keys => Ok(Transformed::yes(group_by_columns(aggregate, keys)?)),
         },
         other => Ok(Transformed::no(other)),
     }
 }
 
-/// The expressions of an aggregate's sets that are no columns, each once; none where two keys have one name, as
-/// `CAST(x AS INT)` and x have.
-fn computed(aggregate: &Aggregate) -> Vec<Expr> {
+/// The expressions in an aggregate's sets that are no columns, without duplicates; none if two keys have one name, as x and
+/// `CAST(x AS INT)` do.
+fn key_expressions(aggregate: &Aggregate) -> Vec<Expr> {
     let [Expr::GroupingSet(sets)] = aggregate.group_expr.as_slice() else { return Vec::new() };
     let mut keys: Vec<&Expr> = Vec::new();
     for key in sets.distinct_expr() {
@@ -43,9 +44,9 @@ fn computed(aggregate: &Aggregate) -> Vec<Expr> {
     keys.into_iter().cloned().collect()
 }
 
-/// The aggregate over columns of these expressions, under the names that it gave before. The columns have names of their
-/// own below it: the name of `CAST(x AS INT)` is that of x.
-fn by_columns(aggregate: Aggregate, keys: &[Expr]) -> Result<LogicalPlan> {
+/// The aggregate over a projection that computes these expressions, with the column names of the original. Below the
+/// aggregate the new columns have unique names, since `CAST(x AS INT)` is named like x.
+fn group_by_columns(aggregate: Aggregate, keys: &[Expr]) -> Result<LogicalPlan> {
     let name = |at: usize| format!("__key_{at}");
     let columns = aggregate.input.schema().columns().into_iter().map(Expr::Column);
     let named = keys.iter().enumerate().map(|(at, key)| key.clone().alias(name(at)));

@@ -1,8 +1,8 @@
-//! IN and NOT IN of one value, side by side.
+//! IN lists of one value, intersected or united with three-valued logic.
 //!
-//! DataFusion 55 makes one list of `x IN (1, 2) AND x IN (2, 3)`, and of no item in common `false`, where a NULL x is unknown:
-//! `NOT (x IN (1, 2) AND x IN (3, 4))` kept such rows, and so did `x NOT IN (1, 2) OR x NOT IN (3, 4)`. Items that are columns
-//! it takes for different values because they have different names.
+//! DataFusion 55 intersects `x IN (1, 2) AND x IN (2, 3)` to one list, and takes an empty intersection for `false`,
+//! although a NULL x makes it unknown: `NOT (x IN (1, 2) AND x IN (3, 4))` kept such rows, and so did `x NOT IN (1, 2) OR x
+//! NOT IN (3, 4)`. And it takes items that are columns for different values because their names differ.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,41 +13,43 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, binary_expr, lit};
 
-use super::by_node::ExpressionRule;
+use super::node_rules::ExpressionRule;
 
-/// Makes one list of such constants, and comparisons of all other items.
+/// Merges adjacent lists of constants into one, and replaces other items by comparisons.
 pub(crate) const IN_LISTS: ExpressionRule =
-    ExpressionRule { name: "in_lists", concerned: is_list, rewrite: of_constants };
+    ExpressionRule { name: "in_lists", applies_to: is_list, rewrite: rewrite_lists };
 
-/// Whether an expression is a list, or becomes one.
+/// Whether an expression is a list, or a disjunction, which DataFusion may make a list.
 fn is_list(expr: &Expr) -> bool {
     matches!(expr, Expr::InList(_) | Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }))
 }
 
-fn of_constants(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
+fn rewrite_lists(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
     expr.transform_up(|expr| match expr {
-        Expr::InList(list) if is_compared(&list) => Ok(Transformed::yes(compared(list))),
+        Expr::InList(list) if needs_comparisons(&list) => Ok(Transformed::yes(as_comparisons(list))),
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-            Ok(together(*left, op, *right))
+            Ok(merge_operands(*left, op, *right))
         }
         other => Ok(Transformed::no(other)),
     })
 }
 
-/// Whether a list is to be comparisons: one of other items than constants, or of one item for what is drawn by chance, whose
-/// lists DataFusion joins as well. What is drawn is not drawn for each item.
-fn is_compared(list: &InList) -> bool {
+/// Whether a list becomes comparisons: one with items that are no constants, or one of a volatile expression with a single
+/// item, since DataFusion merges the lists of volatile expressions too. With several items the comparisons would evaluate a
+/// volatile expression once for each.
+fn needs_comparisons(list: &InList) -> bool {
     match list.expr.is_volatile() {
         true => list.list.len() == 1,
         false => !list.list.iter().all(is_constant),
     }
 }
 
-/// Whether an item is a value that is known, and not NULL.
+/// Whether an item is a literal other than NULL.
 fn is_constant(item: &Expr) -> bool {
     matches!(item, Expr::Literal(value, _) if !value.is_null())
 }
 
+/// The value of a literal.
 fn value(item: Expr) -> Option<ScalarValue> {
     match item {
         Expr::Literal(value, _) => Some(value),
@@ -55,8 +57,8 @@ fn value(item: Expr) -> Option<ScalarValue> {
     }
 }
 
-/// A constant in another type, as type coercion leaves it, in that type.
-fn cast(item: Expr) -> Expr {
+/// An item, and if it is the cast of a literal, as coercion leaves it, the literal that it evaluates to.
+fn fold_cast(item: Expr) -> Expr {
     let value = match &item {
         Expr::Cast(cast) => match cast.expr.as_ref() {
             Expr::Literal(value, _) => value.cast_to(cast.field.data_type()).ok(),
@@ -67,23 +69,23 @@ fn cast(item: Expr) -> Expr {
     value.map_or(item, lit)
 }
 
-/// The list of the constants, and a comparison with each of the other items.
-fn compared(InList { expr, list, negated }: InList) -> Expr {
-    let (constants, others): (Vec<Expr>, Vec<Expr>) = list.into_iter().map(cast).partition(is_constant);
+/// A list of the constants, and a comparison with each of the other items.
+fn as_comparisons(InList { expr, list, negated }: InList) -> Expr {
+    let (constants, others): (Vec<Expr>, Vec<Expr>) = list.into_iter().map(fold_cast).partition(is_constant);
     let (equal, join) = if negated { (Operator::NotEq, Operator::And) } else { (Operator::Eq, Operator::Or) };
     let list = (!constants.is_empty()).then(|| Expr::InList(InList::new(expr.clone(), constants, negated)));
     let others = others.into_iter().map(|item| binary_expr(expr.as_ref().clone(), equal, item));
     list.into_iter().chain(others).reduce(|left, right| binary_expr(left, join, right)).unwrap_or_else(|| lit(negated))
 }
 
-/// The conjunction or disjunction of two expressions; if the second is a list whose items decide with those of a list in the
-/// first, with one list instead.
-fn together(mut left: Expr, op: Operator, right: Expr) -> Transformed<Expr> {
-    match as_list(&right, op).and_then(|second| partner(&mut left, op, &second)) {
+/// The conjunction or disjunction of two expressions. If the second is a list, and the first contains one that it can be
+/// merged with, the merged list takes the place of both.
+fn merge_operands(mut left: Expr, op: Operator, right: Expr) -> Transformed<Expr> {
+    match as_list(&right, op).and_then(|second| mergeable(&mut left, op, &second)) {
         Some(item) => {
-            *item = match (list(std::mem::take(item)), list(right)) {
-                (Some(first), Some(second)) => one_list(first, op, second),
-                _ => unreachable!("partners are lists"),
+            *item = match (into_list(std::mem::take(item)), into_list(right)) {
+                (Some(first), Some(second)) => merge_lists(first, op, second),
+                _ => unreachable!("both are lists"),
             };
             Transformed::yes(left)
         }
@@ -91,16 +93,16 @@ fn together(mut left: Expr, op: Operator, right: Expr) -> Transformed<Expr> {
     }
 }
 
-/// The list in a chain of conjunctions or disjunctions that makes one list with another, or what is there as one.
-fn partner<'a>(mut chain: &'a mut Expr, op: Operator, second: &InList) -> Option<&'a mut Expr> {
+/// The operand in a chain of conjunctions or disjunctions that can be merged with a list.
+fn mergeable<'a>(mut chain: &'a mut Expr, op: Operator, second: &InList) -> Option<&'a mut Expr> {
     let fits = |item: &Expr| {
         as_list(item, op).is_some_and(|first| {
-            let decide = match op {
+            let items_decide = match op {
                 Operator::And => !(first.negated && second.negated),
                 _ => first.negated == second.negated,
             };
             let same = first.expr == second.expr && !first.expr.is_volatile();
-            decide && same && first.list.iter().chain(&second.list).all(is_constant)
+            items_decide && same && first.list.iter().chain(&second.list).all(is_constant)
         })
     };
     let is_link = |item: &Expr| matches!(item, Expr::BinaryExpr(link) if link.op == op);
@@ -118,31 +120,32 @@ fn partner<'a>(mut chain: &'a mut Expr, op: Operator, second: &InList) -> Option
     }
 }
 
-/// An expression as a list, which `x = 1` is in a disjunction, too.
+/// An expression as a list; `x = 1` counts as one in a disjunction.
 fn as_list(expr: &Expr, op: Operator) -> Option<Cow<'_, InList>> {
     match expr {
         Expr::InList(list) => Some(Cow::Borrowed(list)),
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, .. })
             if op == Operator::Or && matches!(left.as_ref(), Expr::Column(_)) =>
         {
-            list(expr.clone()).map(Cow::Owned)
+            into_list(expr.clone()).map(Cow::Owned)
         }
         _ => None,
     }
 }
 
-fn list(expr: Expr) -> Option<InList> {
+/// The list that an expression is, or that an equality is equivalent to.
+fn into_list(expr: Expr) -> Option<InList> {
     match expr {
         Expr::InList(list) => Some(list),
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-            Some(InList::new(left, vec![cast(*right)], false))
+            Some(InList::new(left, vec![fold_cast(*right)], false))
         }
         _ => None,
     }
 }
 
-/// The list of two of the same value.
-fn one_list(mut first: InList, op: Operator, mut second: InList) -> Expr {
+/// One list, or a constant condition, that is equivalent to two lists of one value.
+fn merge_lists(mut first: InList, op: Operator, mut second: InList) -> Expr {
     if (op, first.negated) == (Operator::Or, false) {
         second.list.retain(|item| !first.list.contains(item));
         first.list.append(&mut second.list);
@@ -154,7 +157,7 @@ fn one_list(mut first: InList, op: Operator, mut second: InList) -> Expr {
     one.list.retain(|item| value(item.clone()).is_some_and(|value| items.contains(&value) == in_both));
     match (one.list.is_empty(), op) {
         (false, _) => Expr::InList(one),
-        // Unknown where the value is.
+        // False, or true, but unknown where the value is NULL.
         (true, Operator::And) => binary_expr(one.expr.is_null(), op, lit(ScalarValue::Boolean(None))),
         (true, _) => binary_expr(one.expr.is_not_null(), op, lit(ScalarValue::Boolean(None))),
     }

@@ -1,34 +1,32 @@
-//! Rows with NaN in Parquet files, whose writers leave NaN out of the least and greatest values.
+//! Statistics of Parquet files whose columns may hold NaN, which writers leave out of minimum and maximum.
 //!
-//! DataFusion 55 passed over the parts of a file whose greatest value is below what a condition asks for, though NaN is above
-//! all; took a part whose greatest value fulfils a condition to fulfil it in all rows; and did not even read a column whose
-//! least value is its greatest.
+//! DataFusion 55 skipped a row group whose maximum is below the bound of a condition such as `x > 5`, although NaN is above
+//! all bounds. It took a condition that minimum and maximum fulfil to hold for all rows of the row group. And it did not
+//! read a column whose minimum is its maximum, and answered that value for all rows.
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, FieldRef, Schema};
+use arrow::datatypes::{DataType, Schema};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Result, ScalarValue, Statistics, internal_err};
+use datafusion::common::{Result, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::logical_expr::{ColumnarValue, Operator};
+use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, IsNotNullExpr, IsNullExpr, Literal};
 use datafusion::physical_expr::utils::{conjunction, split_conjunction};
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
-use super::by_node::PhysicalRule;
+use super::node_rules::PhysicalRule;
+use super::wrapped_expression::{Purpose, WrappedExpression};
 
-/// Has such scans read what may hold NaN. It comes after the rules that push conditions to scans.
-pub(crate) const NAN_STATISTICS: PhysicalRule = PhysicalRule { name: "nan_statistics", rewrite: with_nan };
+/// Makes such scans read the rows that may hold NaN. It comes after the rules that push conditions to scans.
+pub(crate) const NAN_STATISTICS: PhysicalRule = PhysicalRule { name: "nan_statistics", rewrite: rewrite_scan };
 
 type Condition = Arc<dyn PhysicalExpr>;
 
-fn with_nan(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+fn rewrite_scan(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let scan = plan.downcast_ref::<DataSourceExec>();
     let Some((config, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<ParquetSource>) else {
         return Ok(Transformed::no(plan));
@@ -37,27 +35,28 @@ fn with_nan(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Executio
     if !schema.fields().iter().any(|field| may_hold_nan(field.data_type())) {
         return Ok(Transformed::no(plan));
     }
-    let of_group = |group: &FileGroup| FileGroup::new(group.iter().map(|file| modest(file, schema)).collect());
+    let of_group =
+        |group: &FileGroup| FileGroup::new(group.iter().map(|file| without_extremes(file, schema)).collect());
     let files: Vec<FileGroup> = config.file_groups.iter().map(of_group).collect();
     let mut builder = FileScanConfigBuilder::from(config.clone()).with_file_groups(files);
     if let Some(condition) = config.file_source.filter() {
-        let parts = split_conjunction(&condition).into_iter().flat_map(|part| of_rows_too(part, schema));
+        let parts = split_conjunction(&condition).into_iter().flat_map(|part| evaluated_on_rows(part, schema));
         builder = builder.with_source(Arc::new(source.with_predicate(conjunction(parts))));
     }
     let scan: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(builder.build());
     Ok(Transformed::yes(scan))
 }
 
-/// The condition in a form that statistics answer only where NaN makes no difference.
-fn of_rows_too(condition: &Condition, schema: &Schema) -> Vec<Condition> {
+/// The conjuncts of a condition, of which statistics decide only those for which NaN makes no difference.
+fn evaluated_on_rows(condition: &Condition, schema: &Schema) -> Vec<Condition> {
     if !reads_nan(condition, schema) {
         return vec![Arc::clone(condition)];
     }
-    let of_rows: Condition = Arc::new(OfRows(Arc::clone(condition)));
-    match leaves_nan_out(condition, schema) {
-        // Of both, statistics tell where no row fulfils them, but never that all rows do.
-        true => vec![Arc::clone(condition), of_rows],
-        false => vec![of_rows],
+    let on_rows: Condition = Arc::new(WrappedExpression::new(Arc::clone(condition), Purpose::RowsOnly));
+    match excludes_nan(condition, schema) {
+        // By the first, statistics may exclude all rows; because of the second, they never accept all of them.
+        true => vec![Arc::clone(condition), on_rows],
+        false => vec![on_rows],
     }
 }
 
@@ -65,14 +64,15 @@ fn may_hold_nan(data_type: &DataType) -> bool {
     data_type.is_floating() || data_type.is_nested()
 }
 
-/// The file, of which nothing is said that leaves NaN out.
-fn modest(file: &PartitionedFile, schema: &Schema) -> PartitionedFile {
+/// The file without the statistics that leave NaN out.
+fn without_extremes(file: &PartitionedFile, schema: &Schema) -> PartitionedFile {
     let mut file = file.clone();
-    file.statistics = file.statistics.map(|known| Arc::new(without_extremes(&known, schema)));
+    file.statistics = file.statistics.map(|known| Arc::new(drop_extremes(&known, schema)));
     file
 }
 
-fn without_extremes(known: &Statistics, schema: &Schema) -> Statistics {
+/// Statistics without minimum and maximum of the columns that may hold NaN.
+fn drop_extremes(known: &Statistics, schema: &Schema) -> Statistics {
     let mut known = known.clone();
     for (column, field) in known.column_statistics.iter_mut().zip(schema.fields()) {
         if may_hold_nan(field.data_type()) {
@@ -82,23 +82,24 @@ fn without_extremes(known: &Statistics, schema: &Schema) -> Statistics {
     known
 }
 
-/// Whether a condition that statistics without NaN deny of all rows is not fulfilled by one with NaN either.
-fn leaves_nan_out(condition: &Condition, schema: &Schema) -> bool {
+/// Whether a condition that statistics rule out for all other values is false for NaN too.
+fn excludes_nan(condition: &Condition, schema: &Schema) -> bool {
     if !reads_nan(condition, schema) || condition.is::<IsNullExpr>() || condition.is::<IsNotNullExpr>() {
         return true;
     }
     let Some(binary) = condition.downcast_ref::<BinaryExpr>() else { return false };
     match binary.op() {
-        Operator::And | Operator::Or => leaves_nan_out(binary.left(), schema) && leaves_nan_out(binary.right(), schema),
+        Operator::And | Operator::Or => excludes_nan(binary.left(), schema) && excludes_nan(binary.right(), schema),
         Operator::Eq => {
-            is_beside_number(binary.left(), binary.right()) || is_beside_number(binary.right(), binary.left())
+            compares_with_number(binary.left(), binary.right()) || compares_with_number(binary.right(), binary.left())
         }
-        Operator::Lt | Operator::LtEq => is_beside_number(binary.left(), binary.right()),
-        Operator::Gt | Operator::GtEq => is_beside_number(binary.right(), binary.left()),
+        Operator::Lt | Operator::LtEq => compares_with_number(binary.left(), binary.right()),
+        Operator::Gt | Operator::GtEq => compares_with_number(binary.right(), binary.left()),
         _ => false,
     }
 }
 
+/// Whether a condition reads a column that may hold NaN.
 fn reads_nan(condition: &Condition, schema: &Schema) -> bool {
     let reads = condition.exists(|expr| {
         let column = expr.downcast_ref::<Column>();
@@ -108,7 +109,8 @@ fn reads_nan(condition: &Condition, schema: &Schema) -> bool {
     reads.unwrap_or(true)
 }
 
-fn is_beside_number(column: &Condition, number: &Condition) -> bool {
+/// Whether a column is compared with a literal number other than NaN.
+fn compares_with_number(column: &Condition, number: &Condition) -> bool {
     let number = number.downcast_ref::<Literal>().map(Literal::value);
     column.is::<Column>()
         && match number {
@@ -116,60 +118,4 @@ fn is_beside_number(column: &Condition, number: &Condition) -> bool {
             Some(ScalarValue::Float32(Some(number))) => !number.is_nan(),
             _ => false,
         }
-}
-
-/// A condition that is asked of rows, not of statistics, which know nothing of it.
-#[derive(Debug, Eq)]
-struct OfRows(Condition);
-
-// Derived, it would move the condition.
-impl PartialEq for OfRows {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.eq(&other.0)
-    }
-}
-
-impl Hash for OfRows {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
-}
-
-impl fmt::Display for OfRows {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "of_rows({})", self.0)
-    }
-}
-
-impl PhysicalExpr for OfRows {
-    fn data_type(&self, schema: &Schema) -> Result<DataType> {
-        self.0.data_type(schema)
-    }
-
-    fn nullable(&self, schema: &Schema) -> Result<bool> {
-        self.0.nullable(schema)
-    }
-
-    fn return_field(&self, schema: &Schema) -> Result<FieldRef> {
-        self.0.return_field(schema)
-    }
-
-    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        self.0.evaluate(batch)
-    }
-
-    fn children(&self) -> Vec<&Condition> {
-        vec![&self.0]
-    }
-
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Condition>) -> Result<Condition> {
-        match (children.pop(), children.pop()) {
-            (Some(condition), None) => Ok(Arc::new(Self(condition))),
-            _ => internal_err!("OfRows has one child"),
-        }
-    }
-
-    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt_sql(f)
-    }
 }

@@ -1,8 +1,8 @@
-//! Hides from outer joins what is the same in all rows of a side that they fill up with NULL.
+//! Constants of the null-supplying side of an outer join, hidden from the join.
 //!
-//! DataFusion 55 believes such a column, of `ON a.k = b.k AND b.d = DATE '2020-01-31'` or of a subquery with a literal, to be
-//! so among the joined rows as well (`EquivalenceGroup::join`), of which some have NULL in its place: an ORDER BY of it was
-//! left out, in a query and in a window.
+//! DataFusion 55 assumes that a column which is constant on that side, by `ON a.k = b.k AND b.d = DATE '2020-01-31'` or as
+//! a literal of a subquery, is constant among the joined rows as well (`EquivalenceGroup::join`). But rows without a match
+//! have NULL in its place: an ORDER BY of the column was left out, in a query and in a window.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMer
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::adapter::AdapterExec;
-use super::by_node::PhysicalRule;
+use super::node_rules::PhysicalRule;
 
-/// Hides it. It comes before the rules that leave out sorts.
-pub(crate) const OUTER_JOINS: PhysicalRule = PhysicalRule { name: "outer_joins", rewrite: without_constants };
+/// Hides such constants. It comes before the rules that leave out sorts.
+pub(crate) const OUTER_JOINS: PhysicalRule = PhysicalRule { name: "outer_joins", rewrite: hide_constants };
 
-fn without_constants(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+fn hide_constants(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let Some(join_type) = join_type(&plan) else { return Ok(Transformed::no(plan)) };
-    let filled = match join_type {
+    let null_supplying = match join_type {
         JoinType::Left => [false, true],
         JoinType::Right => [true, false],
         JoinType::Full => [true, true],
@@ -28,8 +28,8 @@ fn without_constants(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn
     };
     let mut changed = false;
     let mut sides = Vec::with_capacity(2);
-    for (side, filled) in plan.children().into_iter().zip(filled) {
-        let hides = filled && !side.equivalence_properties().constants().is_empty();
+    for (side, null_supplying) in plan.children().into_iter().zip(null_supplying) {
+        let hides = null_supplying && !side.equivalence_properties().constants().is_empty();
         changed |= hides;
         sides.push(match hides {
             true => Arc::new(AdapterExec::without_constants(Arc::clone(side))?),

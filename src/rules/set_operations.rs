@@ -1,7 +1,8 @@
-//! `INTERSECT ALL` and `EXCEPT ALL` by the number of equal rows.
+//! `INTERSECT ALL` and `EXCEPT ALL` of multisets.
 //!
-//! DataFusion 55 makes semi joins and anti joins of them, which keep all copies of a row or none. SQL wants as many as the
-//! smaller side has, or as the left has more: so the copies on each side are numbered, and the number is one more key.
+//! DataFusion 55 plans them as semi joins and anti joins, which keep all copies of a row or none. SQL keeps the lesser
+//! number of copies, or the difference of their numbers. So the copies of a row are numbered on each side, and the number
+//! is one more key of the join.
 
 use std::sync::Arc;
 
@@ -10,21 +11,21 @@ use datafusion::common::{Column, JoinType, NullEquality, Result};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder};
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// Numbers the copies of rows.
-pub(crate) const SET_OPERATIONS: LogicalRule = LogicalRule { name: "set_operations", rewrite: with_numbered_copies };
+/// Adds the numbers of copies to the keys of such joins.
+pub(crate) const SET_OPERATIONS: LogicalRule = LogicalRule { name: "set_operations", rewrite: rewrite_node };
 
-fn with_numbered_copies(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
-        LogicalPlan::Join(join) if counts_copies(&join) => Ok(Transformed::yes(numbered(join)?)),
+        LogicalPlan::Join(join) if is_set_operation(&join) => Ok(Transformed::yes(join_numbered_copies(join)?)),
         other => Ok(Transformed::no(other)),
     }
 }
 
-/// Whether the join is one of the two: no other statement makes a semi join in which NULL equals NULL at this stage, and
-/// where the left side is distinct already there is nothing to count.
-fn counts_copies(join: &Join) -> bool {
+/// Whether a join is one of the two operations: nothing else is planned as a null-safe semi join or anti join at this
+/// stage. One whose left side is DISTINCT has no copies to number.
+fn is_set_operation(join: &Join) -> bool {
     matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
         && join.null_equality == NullEquality::NullEqualsNull
         && !join.on.is_empty()
@@ -32,11 +33,11 @@ fn counts_copies(join: &Join) -> bool {
         && !matches!(join.left.as_ref(), LogicalPlan::Distinct(_))
 }
 
-fn numbered(join: Join) -> Result<LogicalPlan> {
+fn join_numbered_copies(join: Join) -> Result<LogicalPlan> {
     let (left_keys, right_keys): (Vec<Expr>, Vec<Expr>) = join.on.iter().cloned().unzip();
     let columns: Vec<Expr> = join.left.schema().columns().into_iter().map(Expr::Column).collect();
-    let (left, left_number) = with_number(&join.left, left_keys, "__copy_left")?;
-    let (right, right_number) = with_number(&join.right, right_keys, "__copy_right")?;
+    let (left, left_number) = number_copies(&join.left, left_keys, "__copy_left")?;
+    let (right, right_number) = number_copies(&join.right, right_keys, "__copy_right")?;
     let mut on = join.on;
     on.push((left_number, right_number));
     let join = Join::try_new(
@@ -52,11 +53,11 @@ fn numbered(join: Join) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(LogicalPlan::Join(join)).project(columns)?.build()
 }
 
-/// The plan with the number of each row among its equals, and the column in which it stands.
-fn with_number(plan: &Arc<LogicalPlan>, keys: Vec<Expr>, name: &str) -> Result<(LogicalPlan, Expr)> {
+/// The plan with a column that numbers the copies of each row, and that column.
+fn number_copies(plan: &Arc<LogicalPlan>, keys: Vec<Expr>, name: &str) -> Result<(LogicalPlan, Expr)> {
     let number = row_number().partition_by(keys).build()?;
-    let made = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
-    let columns = plan.schema().columns().into_iter().map(Expr::Column).chain([made.alias(name)]);
+    let computed = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
+    let columns = plan.schema().columns().into_iter().map(Expr::Column).chain([computed.alias(name)]);
     let plan = LogicalPlanBuilder::from(plan.as_ref().clone()).window(vec![number])?.project(columns)?.build()?;
     Ok((plan, Expr::Column(Column::new_unqualified(name))))
 }

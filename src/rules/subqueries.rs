@@ -1,8 +1,8 @@
-//! `IN` and `EXISTS` with a subquery, where DataFusion 55 answers wrongly or not at all.
+//! Subquery predicates (`IN`, `EXISTS`, `ANY`, `ALL`), where DataFusion 55 answers wrongly or not at all.
 //!
-//! It makes joins of them in WHERE and HAVING. `x NOT IN (...)` is right there only if the subquery looks at nothing
-//! outside and `x` at a column; a constant, or a condition with OR or CASE around it, takes "unknown" for "no". In a select
-//! list it knows neither. Here both become conditions that it knows: EXISTS in a filter, a count in a select list.
+//! It plans them as joins in WHERE and HAVING. There `x NOT IN (...)` is right only if the subquery is uncorrelated and x
+//! is a column; for a constant x, or inside OR and CASE, unknown is taken for false. In a select list, and in other nodes,
+//! it cannot plan them. Here they become predicates that it can: EXISTS in a filter, a comparison of a count elsewhere.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use datafusion::logical_expr::{
     Window, binary_expr, lit, when,
 };
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// Rewrites such conditions.
-pub(crate) const SUBQUERIES: LogicalRule = LogicalRule { name: "subqueries", rewrite: rewritten };
+/// Rewrites subquery predicates.
+pub(crate) const SUBQUERIES: LogicalRule = LogicalRule { name: "subqueries", rewrite: rewrite_node };
 
-fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Filter(filter) if has_subquery(&filter.predicate) => {
             let schema = Arc::clone(filter.input.schema());
             let conditions = split_conjunction_owned(filter.predicate).into_iter();
-            let conditions: Result<Vec<Expr>> = conditions.map(|it| condition(it, &schema)).collect();
+            let conditions: Result<Vec<Expr>> = conditions.map(|it| rewrite_condition(it, &schema)).collect();
             let predicate = conjunction(conditions?).unwrap_or_else(|| lit(true));
             Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)))
         }
@@ -36,58 +36,58 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             let names = NamePreserver::new_for_projection();
             let item = |expr: Expr| {
                 let name = names.save(&expr);
-                Ok(name.restore(value(expr, &schema, Form::Count)?))
+                Ok(name.restore(rewrite_value(expr, &schema, RowTest::Count)?))
             };
             let items: Result<Vec<Expr>> = projection.expr.into_iter().map(item).collect();
             Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(items?, projection.input)?)))
         }
-        LogicalPlan::Window(window) if window.window_expr.iter().any(is_asked) => windowed(window),
+        LogicalPlan::Window(window) if window.window_expr.iter().any(needs_projection) => rewrite_window(window),
         LogicalPlan::Aggregate(_) if plan.expressions().iter().any(has_subquery) => {
             let schema = Arc::clone(plan.inputs()[0].schema());
             let names = NamePreserver::new_for_projection();
             let inputs = plan.inputs().into_iter().cloned().collect();
             let item = |expr: Expr| {
                 let name = names.save(&expr);
-                Ok(name.restore(value(expr, &schema, Form::Count)?))
+                Ok(name.restore(rewrite_value(expr, &schema, RowTest::Count)?))
             };
             let exprs: Result<Vec<Expr>> = plan.expressions().into_iter().map(item).collect();
             Ok(Transformed::yes(plan.with_new_exprs(exprs?, inputs)?))
         }
-        LogicalPlan::Sort(sort) if sort.expr.iter().any(|key| is_asked(&key.expr)) => sorted(sort),
-        LogicalPlan::Join(join) if join.join_type == JoinType::Inner && join.filter.iter().any(is_asked) => {
-            filtered(join)
+        LogicalPlan::Sort(sort) if sort.expr.iter().any(|key| needs_projection(&key.expr)) => rewrite_sort(sort),
+        LogicalPlan::Join(join) if join.join_type == JoinType::Inner && join.filter.iter().any(needs_projection) => {
+            rewrite_inner_join(join)
         }
         other => Ok(Transformed::no(other)),
     }
 }
 
-/// Whether an expression holds a subquery that only projections and filters can.
-fn is_asked(expr: &Expr) -> bool {
+/// Whether an expression contains a subquery that DataFusion plans in projections and filters alone.
+fn needs_projection(expr: &Expr) -> bool {
     let scalar = |expr: &Expr| matches!(expr, Expr::ScalarSubquery(subquery) if !subquery.outer_ref_columns.is_empty());
     has_subquery(expr) || expr.exists(|expr| Ok(scalar(expr))).unwrap_or(false)
 }
 
 /// A sort by columns that a projection below computes.
-fn sorted(sort: Sort) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_sort(sort: Sort) -> Result<Transformed<LogicalPlan>> {
     let columns: Vec<Expr> = sort.input.schema().columns().into_iter().map(Expr::Column).collect();
     let mut computed = columns.clone();
     let mut keys = sort.expr;
-    for (i, key) in keys.iter_mut().enumerate().filter(|(_, key)| is_asked(&key.expr)) {
+    for (i, key) in keys.iter_mut().enumerate().filter(|(_, key)| needs_projection(&key.expr)) {
         let name = format!("__sort_{i}");
         let expr = std::mem::replace(&mut key.expr, Expr::Column(Column::new_unqualified(&name)));
         computed.push(expr.alias(name));
     }
-    let below = rewritten(LogicalPlan::Projection(Projection::try_new(computed, sort.input)?))?.data;
+    let below = rewrite_node(LogicalPlan::Projection(Projection::try_new(computed, sort.input)?))?.data;
     let sort = LogicalPlan::Sort(Sort { expr: keys, input: Arc::new(below), fetch: sort.fetch });
     Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(sort))?)))
 }
 
 /// Windows over columns that a projection below computes.
-fn windowed(window: Window) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_window(window: Window) -> Result<Transformed<LogicalPlan>> {
     let columns = window.input.schema().columns();
     let mut computed: Vec<Expr> = columns.iter().cloned().map(Expr::Column).collect();
     let mut compute = |expr: &mut Expr| {
-        if is_asked(expr) {
+        if needs_projection(expr) {
             let name = format!("__window_{}", computed.len());
             let column = Expr::Column(Column::new_unqualified(&name));
             computed.push(std::mem::replace(expr, column).alias(name));
@@ -107,7 +107,7 @@ fn windowed(window: Window) -> Result<Transformed<LogicalPlan>> {
         Ok(expr.data)
     });
     let functions = functions.collect::<Result<_>>()?;
-    let below = rewritten(LogicalPlan::Projection(Projection::try_new(computed, window.input)?))?.data;
+    let below = rewrite_node(LogicalPlan::Projection(Projection::try_new(computed, window.input)?))?.data;
     let plan = Window::try_new(functions, Arc::new(below))?;
     let old = window.schema.columns().into_iter().skip(columns.len());
     let new = plan.schema.columns().into_iter().rev().take(plan.window_expr.len()).rev();
@@ -117,44 +117,45 @@ fn windowed(window: Window) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Projection(plan)))
 }
 
-/// An inner join whose conditions with subqueries stand above it.
-fn filtered(mut join: Join) -> Result<Transformed<LogicalPlan>> {
+/// An inner join with a filter above it for its conditions with subqueries.
+fn rewrite_inner_join(mut join: Join) -> Result<Transformed<LogicalPlan>> {
     let conditions = join.filter.take().map(split_conjunction_owned).unwrap_or_default();
-    let (above, within): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(is_asked);
+    let (above, within): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(needs_projection);
     join.filter = conjunction(within);
     let join = Arc::new(LogicalPlan::Join(join));
     let above = conjunction(above).unwrap_or_else(|| lit(true));
-    Ok(Transformed::yes(rewritten(LogicalPlan::Filter(Filter::try_new(above, join)?))?.data))
+    Ok(Transformed::yes(rewrite_node(LogicalPlan::Filter(Filter::try_new(above, join)?))?.data))
 }
 
+/// Whether an expression contains a subquery predicate.
 fn has_subquery(expr: &Expr) -> bool {
     expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::SetComparison(_) | Expr::Exists(_))))
         .unwrap_or(false)
 }
 
-/// A condition of WHERE: what it says in front of the rows that it keeps, where "unknown" and "no" are the same.
-fn condition(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+/// A conjunct of WHERE, where unknown may be replaced by false.
+fn rewrite_condition(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     match expr {
         Expr::Not(inner) => match *inner {
             Expr::InSubquery(within) => {
-                condition(Expr::InSubquery(InSubquery { negated: !within.negated, ..within }), schema)
+                rewrite_condition(Expr::InSubquery(InSubquery { negated: !within.negated, ..within }), schema)
             }
             inner @ Expr::Exists(_) => Ok(Expr::Not(Box::new(inner))),
-            inner => value(Expr::Not(Box::new(inner)), schema, Form::Exists),
+            inner => rewrite_value(Expr::Not(Box::new(inner)), schema, RowTest::Exists),
         },
         Expr::InSubquery(within) if within.negated => {
-            let inside = within.subquery.outer_ref_columns.is_empty() && is_column(&within.expr);
-            if inside { Ok(Expr::InSubquery(within)) } else { not_in(within, schema) }
+            let is_planned = within.subquery.outer_ref_columns.is_empty() && is_column(&within.expr);
+            if is_planned { Ok(Expr::InSubquery(within)) } else { not_in(within, schema) }
         }
-        Expr::InSubquery(within) => Ok(Expr::InSubquery(with_own_name(within)?)),
+        Expr::InSubquery(within) => Ok(Expr::InSubquery(alias_value(within)?)),
         expr @ Expr::Exists(_) => Ok(expr),
-        expr => value(expr, schema, Form::Exists),
+        expr => rewrite_value(expr, schema, RowTest::Exists),
     }
 }
 
-/// `x IN (SELECT y ...)` where y is converted to the type of x, under a name of its own: DataFusion 55 gives it that of y,
-/// which the conditions of the subquery may name as well.
-fn with_own_name(within: InSubquery) -> Result<InSubquery> {
+/// `x IN (SELECT CAST(y ...) ...)`, as coercion leaves it, with a unique alias for the cast: DataFusion 55 names it like y,
+/// to which conditions of the subquery may refer.
+fn alias_value(within: InSubquery) -> Result<InSubquery> {
     let LogicalPlan::Projection(Projection { expr, input, .. }) = within.subquery.subquery.as_ref() else {
         return Ok(within);
     };
@@ -164,7 +165,7 @@ fn with_own_name(within: InSubquery) -> Result<InSubquery> {
     Ok(InSubquery { subquery, ..within })
 }
 
-/// Whether an expression stays one of a column: `n * NULL` becomes a constant.
+/// Whether an expression is a column, or a cast of one. Others may be simplified to a constant, as `n * NULL` is.
 fn is_column(expr: &Expr) -> bool {
     match expr {
         Expr::Column(_) => true,
@@ -174,40 +175,41 @@ fn is_column(expr: &Expr) -> bool {
     }
 }
 
-/// `x NOT IN (y ...)` as conditions that each are a join: no y equals x, no y is NULL, and x is not NULL or there is no y.
+/// `x NOT IN (y ...)` as conditions that are planned as one join each: no y equals x, no y is NULL, and x is not NULL or
+/// there is no y.
 fn not_in(within: InSubquery, schema: &DFSchema) -> Result<Expr> {
-    let parts = Parts::new(within, schema)?;
-    let mut conditions = vec![Expr::Not(Box::new(Form::Exists.of(parts.equal()?)?))];
-    if parts.inner_nullable {
-        conditions.push(Expr::Not(Box::new(Form::Exists.of(parts.null()?)?)));
+    let membership = Membership::new(within, schema)?;
+    let mut conditions = vec![Expr::Not(Box::new(RowTest::Exists.of(membership.equal()?)?))];
+    if membership.inner_nullable {
+        conditions.push(Expr::Not(Box::new(RowTest::Exists.of(membership.null()?)?)));
     }
-    if parts.outer_nullable {
-        let none = Expr::Not(Box::new(Form::Exists.of(parts.all())?));
-        conditions.push(parts.outer.clone().is_not_null().or(none));
+    if membership.outer_nullable {
+        let none = Expr::Not(Box::new(RowTest::Exists.of(membership.all())?));
+        conditions.push(membership.outer.clone().is_not_null().or(none));
     }
     Ok(conditions.into_iter().reduce(Expr::and).unwrap_or_else(|| lit(true)))
 }
 
-/// `x IN (y ...)` by conditions that there is a row.
+/// `x IN (y ...)` by EXISTS.
 pub(super) fn in_as_exists(within: InSubquery, schema: &DFSchema) -> Result<Expr> {
-    value(Expr::InSubquery(within), schema, Form::Exists)
+    rewrite_value(Expr::InSubquery(within), schema, RowTest::Exists)
 }
 
-/// An expression whose conditions with subqueries are true, false or unknown as SQL has it.
-fn value(expr: Expr, schema: &DFSchema, form: Form) -> Result<Expr> {
+/// An expression whose subquery predicates follow three-valued logic.
+fn rewrite_value(expr: Expr, schema: &DFSchema, test: RowTest) -> Result<Expr> {
     let expr = expr.transform_up(|expr| {
         Ok(match expr {
             Expr::InSubquery(within) => {
                 let negated = within.negated;
-                let value = is_in(Parts::new(within, schema)?, form)?;
+                let value = in_value(Membership::new(within, schema)?, test)?;
                 Transformed::yes(if negated { Expr::Not(Box::new(value)) } else { value })
             }
             Expr::SetComparison(SetComparison { expr, subquery, op, quantifier }) => {
-                let parts = Parts::new(InSubquery::new(expr, subquery, false), schema)?;
-                Transformed::yes(compared(&parts, op, quantifier, form)?)
+                let membership = Membership::new(InSubquery::new(expr, subquery, false), schema)?;
+                Transformed::yes(quantified_value(&membership, op, quantifier, test)?)
             }
-            Expr::Exists(exists) if form == Form::Count => {
-                let value = form.of(exists.subquery)?;
+            Expr::Exists(exists) if test == RowTest::Count => {
+                let value = test.of(exists.subquery)?;
                 Transformed::yes(if exists.negated { Expr::Not(Box::new(value)) } else { value })
             }
             other => Transformed::no(other),
@@ -216,34 +218,36 @@ fn value(expr: Expr, schema: &DFSchema, form: Form) -> Result<Expr> {
     Ok(expr.data)
 }
 
-fn is_in(parts: Parts, form: Form) -> Result<Expr> {
+/// `x IN (y ...)`: true, false or unknown.
+fn in_value(membership: Membership, test: RowTest) -> Result<Expr> {
     let unknown = lit(ScalarValue::Boolean(None));
-    let mut cases = when(form.of(parts.equal()?)?, lit(true));
-    if parts.outer_nullable {
-        cases = cases.when(parts.outer.clone().is_null().and(form.of(parts.all())?), unknown.clone());
+    let mut cases = when(test.of(membership.equal()?)?, lit(true));
+    if membership.outer_nullable {
+        cases = cases.when(membership.outer.clone().is_null().and(test.of(membership.all())?), unknown.clone());
     }
-    if parts.inner_nullable {
-        cases = cases.when(form.of(parts.null()?)?, unknown);
+    if membership.inner_nullable {
+        cases = cases.when(test.of(membership.null()?)?, unknown);
     }
     cases.otherwise(lit(false))
 }
 
-/// `x > ANY (y ...)` or `x > ALL (y ...)`: a comparison decides, or is unknown.
-fn compared(parts: &Parts, op: Operator, quantifier: SetQuantifier, form: Form) -> Result<Expr> {
-    let comparison = binary_expr(parts.outer_inside.clone(), op, parts.inner.clone());
+/// `x > ANY (y ...)` or `x > ALL (y ...)`: one comparison that is true, or for ALL false, decides; otherwise one that is
+/// unknown makes the result unknown.
+fn quantified_value(membership: &Membership, op: Operator, quantifier: SetQuantifier, test: RowTest) -> Result<Expr> {
+    let comparison = binary_expr(membership.outer_inside.clone(), op, membership.inner.clone());
     let (decides, value) = match quantifier {
         SetQuantifier::Any => (comparison.clone().is_true(), true),
         SetQuantifier::All => (comparison.clone().is_false(), false),
     };
-    when(form.of(parts.filtered(decides)?)?, lit(value))
-        .when(form.of(parts.filtered(comparison.is_null())?)?, lit(ScalarValue::Boolean(None)))
+    when(test.of(membership.filtered(decides)?)?, lit(value))
+        .when(test.of(membership.filtered(comparison.is_null())?)?, lit(ScalarValue::Boolean(None)))
         .otherwise(lit(!value))
 }
 
 /// The two sides of `x IN (y ...)`.
-struct Parts {
+struct Membership {
     outer: Expr,
-    /// x as it is named inside the subquery.
+    /// x as an outer reference of the subquery.
     outer_inside: Expr,
     outer_nullable: bool,
     inner: Expr,
@@ -251,9 +255,9 @@ struct Parts {
     subquery: Subquery,
 }
 
-impl Parts {
+impl Membership {
     fn new(within: InSubquery, schema: &DFSchema) -> Result<Self> {
-        let InSubquery { expr: outer, subquery, .. } = with_own_name(within)?;
+        let InSubquery { expr: outer, subquery, .. } = alias_value(within)?;
         let outer = *outer;
         let outer_nullable = outer.nullable(schema)?;
         let outer_inside = outer.clone().transform_up(|expr| match expr {
@@ -266,7 +270,7 @@ impl Parts {
         let correlated = !subquery.outer_ref_columns.is_empty();
         let subquery = match correlated {
             true => subquery,
-            false => Subquery { subquery: named(subquery.subquery)?, ..subquery },
+            false => Subquery { subquery: alias_plan(subquery.subquery)?, ..subquery },
         };
         let (table, field) = subquery.subquery.schema().qualified_field(0);
         let (inner, inner_nullable) = (Expr::Column((table, field).into()), field.is_nullable());
@@ -307,20 +311,20 @@ impl Parts {
     }
 }
 
-/// The plan under a name of its own: x may come from a table of the name that the subquery reads. A subquery that looks at
-/// the query around it is not renamed: DataFusion 55 fails on that.
-fn named(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
+/// The plan of an uncorrelated subquery under an alias, since x may come from a table whose name the subquery uses as well.
+/// On a correlated subquery under an alias DataFusion 55 fails.
+fn alias_plan(plan: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
     LogicalPlanBuilder::from(Arc::unwrap_or_clone(plan)).alias("__subquery")?.build().map(Arc::new)
 }
 
-/// The form of the condition that there is a row.
+/// The form of a test that a subquery has a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum RowTest {
     Exists,
     Count,
 }
 
-impl Form {
+impl RowTest {
     fn of(self, subquery: Subquery) -> Result<Expr> {
         if self == Self::Exists {
             return Ok(Expr::Exists(Exists::new(subquery, false)));

@@ -1,8 +1,8 @@
-//! Keys of an inner join that are computed from several of the tables that are joined.
+//! Join keys computed from several relations.
 //!
-//! DataFusion 55 takes the tables of nested inner joins apart to join them in another order (`eliminate_cross_join`), and loses
-//! a key that then has columns of two tables on one side: `a JOIN (b JOIN c ON ...) ON a.x = b.y + c.z` answered all pairs.
-//! Such a side stays in one piece.
+//! DataFusion 55 reorders nested inner joins (`eliminate_cross_join`), and loses a key that reads several of their
+//! relations on one side: `a JOIN (b JOIN c ON ...) ON a.x = b.y + c.z` answered all pairs. A projection keeps such a side
+//! from being taken apart.
 
 use std::sync::Arc;
 
@@ -10,40 +10,40 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// Puts a projection of all columns over such a side. It comes right before the rule that takes joins apart.
-pub(crate) const WIDE_KEYS: LogicalRule = LogicalRule { name: "wide_keys", rewrite: in_one_piece };
+/// Puts a projection of all columns over such a side. It comes right before the rule that reorders joins.
+pub(crate) const WIDE_KEYS: LogicalRule = LogicalRule { name: "wide_keys", rewrite: shield_sides };
 
-fn in_one_piece(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn shield_sides(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Join(mut join) = plan else { return Ok(Transformed::no(plan)) };
     let is_wide = |side: &LogicalPlan, key: fn(&(Expr, Expr)) -> &Expr| {
         join.join_type == JoinType::Inner && join.on.iter().any(|keys| is_wide(key(keys), side))
     };
     let wide = [is_wide(&join.left, |keys| &keys.0), is_wide(&join.right, |keys| &keys.1)];
     for (side, _) in [&mut join.left, &mut join.right].into_iter().zip(wide).filter(|(_, wide)| *wide) {
-        *side = whole(side);
+        *side = project_all(side);
     }
     Ok(Transformed::new_transformed(LogicalPlan::Join(join), wide.contains(&true)))
 }
 
 /// The plan under a projection of all its columns.
-fn whole(plan: &Arc<LogicalPlan>) -> Arc<LogicalPlan> {
+fn project_all(plan: &Arc<LogicalPlan>) -> Arc<LogicalPlan> {
     let schema = Arc::clone(plan.schema());
     Arc::new(LogicalPlan::Projection(Projection::new_from_schema(Arc::clone(plan), schema)))
 }
 
-/// The sides of an inner join.
-fn inner(plan: &LogicalPlan) -> Option<&Join> {
+/// A plan that is an inner join.
+fn inner_join(plan: &LogicalPlan) -> Option<&Join> {
     match plan {
         LogicalPlan::Join(join) if join.join_type == JoinType::Inner => Some(join),
         _ => None,
     }
 }
 
-/// Whether the columns of a key are in several of the inputs of nested inner joins.
+/// Whether a key reads several of the relations of nested inner joins.
 fn is_wide(key: &Expr, side: &LogicalPlan) -> bool {
-    let Some(join) = inner(side) else { return false };
+    let Some(join) = inner_join(side) else { return false };
     let all_in = |schema: &DFSchema| key.column_refs().into_iter().all(|column| schema.has_column(column));
     match [&join.left, &join.right].into_iter().find(|input| all_in(input.schema())) {
         Some(input) => is_wide(key, input),

@@ -1,8 +1,8 @@
-//! Strings that windows look up, as arrays: `lag(s)`, `first_value(s)` and their like.
+//! String arguments of value window functions (`lag`, `first_value` and the like), cast from views to arrays.
 //!
-//! What the rule `windows` does for the rows of a window is not enough for these functions: DataFusion 55 appends their
-//! results to one another, and results that are views hold the buffers of all that came before. So they look up arrays,
-//! and give views again above the window.
+//! The rule `windows` casts the input of a window, which is not enough for these functions: DataFusion 55 appends their
+//! results to each other, and appended views keep the buffers of all former results alive. So the functions read arrays,
+//! and their results become views again above the window.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Projection, Window, WindowFunctionDefinition, cast};
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// The functions whose value is one of their first argument's.
-const LOOK_UPS: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
+/// The functions that answer a value of their first argument.
+const VALUE_FUNCTIONS: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];
 
-/// Has them look up arrays.
-pub(crate) const WINDOW_STRINGS: LogicalRule = LogicalRule { name: "window_strings", rewrite: over_arrays };
+/// Makes value window functions read arrays.
+pub(crate) const WINDOW_STRINGS: LogicalRule = LogicalRule { name: "window_strings", rewrite: rewrite_node };
 
-fn over_arrays(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Window(window) = plan else { return Ok(Transformed::no(plan)) };
     let input = Arc::clone(&window.input);
-    // What is computed stands below the window: a function of strings takes them as they are there.
+    // An argument that is an expression is computed below the window, on strings as they are there.
     let mut columns: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
-    let given = columns.len();
+    let input_width = columns.len();
     let names = NamePreserver::new_for_projection();
     let mut changed = false;
     let mut functions = Vec::with_capacity(window.window_expr.len());
@@ -34,7 +34,7 @@ fn over_arrays(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let name = names.save(expr);
         let mut function = expr.clone().unalias();
         if let Expr::WindowFunction(called) = &mut function
-            && let Some(array) = array_of(called, &window)?
+            && let Some(array) = array_type(called, &window)?
         {
             let of = &mut called.params.args[0];
             if !matches!(of, Expr::Column(_)) {
@@ -52,7 +52,7 @@ fn over_arrays(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     if !changed {
         return Ok(Transformed::no(LogicalPlan::Window(window)));
     }
-    let input = match columns.len() > given {
+    let input = match columns.len() > input_width {
         true => Arc::new(LogicalPlan::Projection(Projection::try_new(columns, input)?)),
         false => input,
     };
@@ -68,10 +68,12 @@ fn over_arrays(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(views, Arc::new(LogicalPlan::Window(arrays)))?)))
 }
 
-/// The type of array that a function is to look up where it looks up views.
-fn array_of(called: &WindowFunction, window: &Window) -> Result<Option<DataType>> {
+/// The array type that replaces the argument's type, if the function reads views.
+fn array_type(called: &WindowFunction, window: &Window) -> Result<Option<DataType>> {
     let WindowFunctionDefinition::WindowUDF(function) = &called.fun else { return Ok(None) };
-    let Some(of) = called.params.args.first().filter(|_| LOOK_UPS.contains(&function.name())) else { return Ok(None) };
+    let Some(of) = called.params.args.first().filter(|_| VALUE_FUNCTIONS.contains(&function.name())) else {
+        return Ok(None);
+    };
     Ok(match of.get_type(window.input.schema())? {
         DataType::Utf8View => Some(DataType::LargeUtf8),
         DataType::BinaryView => Some(DataType::LargeBinary),

@@ -1,6 +1,7 @@
-//! Windows that compute one thing twice, `last_value(b OR b)` and `last_value(b)`, compute it once.
+//! Duplicate window functions of one window, such as `last_value(b OR b)` and `last_value(b)` once they are simplified.
 //!
-//! DataFusion 55 would take it for a common subexpression and move it below the window, where no window function can be.
+//! DataFusion 55 takes them for a common subexpression and moves it to a projection below the window, which cannot compute
+//! window functions. So the window computes each function once, and a projection above it repeats the column.
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Window};
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 
-/// Has them compute it once. It comes before common subexpressions are looked for.
-pub(super) const WINDOW_TWINS: LogicalRule = LogicalRule { name: "window_twins", rewrite: without_twins };
+/// Removes the duplicates. It comes before the elimination of common subexpressions.
+pub(super) const WINDOW_TWINS: LogicalRule = LogicalRule { name: "window_twins", rewrite: remove_duplicates };
 
-fn without_twins(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn remove_duplicates(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Window(window) = plan else { return Ok(Transformed::no(plan)) };
     let mut columns: Vec<Expr> = window.input.schema().columns().into_iter().map(Expr::Column).collect();
     let mut functions: Vec<(Expr, Expr, Expr)> = Vec::with_capacity(window.window_expr.len());

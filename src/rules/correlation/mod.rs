@@ -1,40 +1,41 @@
-//! Subqueries and LATERAL relations that look at the rows around them.
+//! Decorrelation: correlated subqueries and LATERAL relations become joins with the outer query.
 //!
-//! DataFusion 55 pulls the conditions that name outer columns up to the top of a subquery and joins by them. That answers
-//! rightly for few shapes of plans ([`Shape`]), and there it stays, with columns of names of their own. All other shapes are
-//! unnested here (Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015): the subquery is computed once, for all distinct
-//! values of the outer columns ([`Dependent`]), and joined with the rows around it.
+//! DataFusion 55 pulls conditions on outer references up to the top of a subquery and joins by them. That is right for few
+//! shapes of plans ([`PullUpShape`]); these are left to it, with unique names for the columns in their conditions. All
+//! other shapes are unnested here (Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015): the subquery is computed
+//! once for the domain, the distinct values of the outer columns that it refers to ([`DependentPlan`]), and then joined
+//! with the outer rows.
 
-mod dependent;
-mod outer;
-mod shape;
+mod decorrelator;
+mod dependent_plan;
+mod outer_references;
+mod pull_up;
 
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, NullEquality, Result, TableReference, plan_err};
+use datafusion::common::{Column, Result, TableReference};
 use datafusion::logical_expr::expr::Exists;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{
-    Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, SubqueryAlias, lit,
-};
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder, SubqueryAlias, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::by_node::LogicalRule;
+use super::node_rules::LogicalRule;
 use super::subqueries::in_as_exists;
-use dependent::{Dependent, Domain};
-use outer::{lateral, outer_columns};
-use shape::{Kind, Shape};
+use decorrelator::{Decorrelator, select_columns};
+use dependent_plan::{DependentPlan, Domain};
+use outer_references::{lateral, outer_columns, with_subquery};
+use pull_up::{PullUpShape, SubqueryKind};
 
-/// Unnests such subqueries and relations. It comes after the rule that makes EXISTS of IN.
+/// Decorrelates subqueries and LATERAL relations. It comes after the rule `subqueries`, which replaces most IN by EXISTS.
 #[derive(Debug)]
 pub(crate) struct Correlation;
 
 impl AnalyzerRule for Correlation {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let mut names = Names::default();
-        Ok(plan.transform_up_with_subqueries(|node| names.unnested(node))?.data)
+        let mut decorrelator = Decorrelator::default();
+        Ok(plan.transform_up_with_subqueries(|node| decorrelator.rewrite_node(node))?.data)
     }
 
     fn name(&self) -> &'static str {
@@ -42,11 +43,11 @@ impl AnalyzerRule for Correlation {
     }
 }
 
-/// LATERAL without outer columns, of which nothing is left once conditions are simplified, is a plain relation: DataFusion's
-/// rule for LATERAL, which this one comes before, leaves it as it is, and then it cannot be planned.
-pub(crate) const PLAIN_LATERAL: LogicalRule = LogicalRule { name: "plain_lateral", rewrite: without_lateral };
+/// Makes a LATERAL relation without outer references, which simplification may have removed, a plain one. DataFusion's rule
+/// for LATERAL, before which this one runs, leaves such a relation as it is, and then it cannot be planned.
+pub(crate) const PLAIN_LATERAL: LogicalRule = LogicalRule { name: "plain_lateral", rewrite: remove_lateral };
 
-fn without_lateral(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn remove_lateral(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Join(join) = plan else { return Ok(Transformed::no(plan)) };
     let right = match lateral(&join.right) {
         Some((subquery, alias)) if outer_columns(&subquery.subquery)?.is_empty() => {
@@ -61,40 +62,31 @@ fn without_lateral(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Join(Join { right: Arc::new(right), ..join })))
 }
 
-/// Numbers for the names of a statement's new relations and columns.
-#[derive(Debug, Default)]
-struct Names(usize);
-
-impl Names {
-    fn next(&mut self) -> usize {
-        self.0 += 1;
-        self.0
-    }
-
-    /// The node without what is to be unnested; what stands below it, and in its subqueries, is.
-    fn unnested(&mut self, node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+impl Decorrelator {
+    /// Decorrelates a node, below which, and in whose subqueries, all is decorrelated.
+    fn rewrite_node(&mut self, node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         match node {
-            LogicalPlan::Join(join) => self.joined(join, false),
+            LogicalPlan::Join(join) => self.rewrite_lateral(join, false),
             LogicalPlan::Filter(_)
             | LogicalPlan::Projection(_)
             | LogicalPlan::Aggregate(_)
-            | LogicalPlan::Window(_) => self.computed(node),
+            | LogicalPlan::Window(_) => self.rewrite_expressions(node),
             other => Ok(Transformed::no(other)),
         }
     }
 
-    /// A node of expressions whose subqueries become columns of its input.
-    fn computed(&mut self, node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    /// Replaces the correlated subqueries in a node's expressions by columns of its input.
+    fn rewrite_expressions(&mut self, node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         if !has_subquery(&node)? {
             return Ok(Transformed::no(node));
         }
         let [original] = node.inputs()[..] else { return Ok(Transformed::no(node)) };
         let (mut input, names) = (original.clone(), NamePreserver::new(&node));
-        // In other nodes DataFusion pulls up none.
-        let planned = matches!(node, LogicalPlan::Filter(_) | LogicalPlan::Projection(_));
+        // DataFusion decorrelates subqueries in these nodes alone.
+        let pulls_up = matches!(node, LogicalPlan::Filter(_) | LogicalPlan::Projection(_));
         let exprs = node.expressions().into_iter().map(|expr| {
             let name = names.save(&expr);
-            let expr = expr.transform_down(|expr| self.value(expr, original, &mut input, planned))?;
+            let expr = expr.transform_down(|expr| self.rewrite_subquery(expr, original, &mut input, pulls_up))?;
             Ok(expr.update_data(|expr| name.restore(expr)))
         });
         let exprs: Vec<Transformed<Expr>> = exprs.collect::<Result<_>>()?;
@@ -106,64 +98,64 @@ impl Names {
         let exprs = exprs.into_iter().map(|expr| expr.data).collect();
         let node = node.with_new_exprs(exprs, vec![input])?;
         Ok(Transformed::yes(match columns {
-            Some(columns) => columns_of(node, columns)?,
+            Some(columns) => select_columns(node, columns)?,
             None => node,
         }))
     }
 
-    /// What stands for a subquery over the rows of `input`, which are those of `original` with more columns, in a node where
-    /// correlated ones are `planned` by DataFusion or not.
-    fn value(
+    /// Replaces a subquery over `input`, which is `original` joined with the subqueries before. Where DataFusion
+    /// `pulls_up`, those of a shape that it decorrelates rightly stay subqueries.
+    fn rewrite_subquery(
         &mut self,
         expr: Expr,
         original: &LogicalPlan,
         input: &mut LogicalPlan,
-        planned: bool,
+        pulls_up: bool,
     ) -> Result<Transformed<Expr>> {
         let (subquery, kind) = match &expr {
-            Expr::Exists(exists) => (&exists.subquery, Kind::Exists),
-            Expr::InSubquery(within) => (&within.subquery, Kind::In),
-            Expr::ScalarSubquery(subquery) => (subquery, Kind::Scalar),
+            Expr::Exists(exists) => (&exists.subquery, SubqueryKind::Exists),
+            Expr::InSubquery(within) => (&within.subquery, SubqueryKind::In),
+            Expr::ScalarSubquery(subquery) => (subquery, SubqueryKind::Scalar),
             _ => return Ok(Transformed::no(expr)),
         };
-        let outer = here(&subquery.subquery, original)?;
+        let outer = referenced_columns(&subquery.subquery, original)?;
         if outer.is_empty() {
             return Ok(Transformed::no(expr));
         }
-        if planned && Shape::of(&subquery.subquery, kind, &outer_columns(&subquery.subquery)?)?.is_some() {
-            let named = shape::with_names(subquery, self)?;
+        if pulls_up && PullUpShape::of(&subquery.subquery, kind, &outer_columns(&subquery.subquery)?)?.is_some() {
+            let named = pull_up::name_inner_values(subquery, self)?;
             return Ok(Transformed::new(with_subquery(expr, named), true, TreeNodeRecursion::Jump));
         }
         match expr {
             Expr::InSubquery(within) => Ok(Transformed::yes(in_as_exists(within, original.schema())?)),
             Expr::Exists(Exists { subquery, negated }) => {
-                let found = self.joined_with(input, &subquery.subquery, Domain::new(original, &outer)?, kind)?;
-                Ok(Transformed::yes(if negated { found.is_null() } else { found.is_not_null() }))
+                let value = self.join_subquery(input, &subquery.subquery, Domain::new(original, &outer)?, kind)?;
+                Ok(Transformed::yes(if negated { value.is_null() } else { value.is_not_null() }))
             }
-            Expr::ScalarSubquery(subquery) if shape::at_most_a_row(&subquery.subquery) => Ok(Transformed::yes(
-                self.joined_with(input, &subquery.subquery, Domain::new(original, &outer)?, kind)?,
+            Expr::ScalarSubquery(subquery) if pull_up::has_at_most_one_row(&subquery.subquery) => Ok(Transformed::yes(
+                self.join_subquery(input, &subquery.subquery, Domain::new(original, &outer)?, kind)?,
             )),
             other => Ok(Transformed::new(other, false, TreeNodeRecursion::Jump)),
         }
     }
 
-    /// Joins the rows with what the subquery has for them, and gives the column that holds it: the value, or not NULL where
-    /// there is a row.
-    fn joined_with(
+    /// Joins `input` with the subquery computed for its domain, and answers the column with the subquery's value; for
+    /// EXISTS, a column that is not NULL where the subquery has a row.
+    fn join_subquery(
         &mut self,
         input: &mut LogicalPlan,
         subquery: &LogicalPlan,
         domain: Domain,
-        kind: Kind,
+        kind: SubqueryKind,
     ) -> Result<Expr> {
-        let Dependent { plan, keys } = self.dependent(subquery, &domain)?;
-        let number = self.next();
+        let DependentPlan { plan, keys } = self.dependent_plan(subquery, &domain)?;
+        let number = self.next_number();
         let (relation, value) = (TableReference::bare(format!("__subquery_{number}")), format!("__value_{number}"));
         let names: Vec<String> = (0..keys.len()).map(|i| format!("__key_{number}_{i}")).collect();
         let keys = keys.into_iter().zip(&names).map(|(key, name)| Expr::Column(key).alias(name));
         let plan = LogicalPlanBuilder::from(plan);
         let plan = match kind {
-            Kind::Scalar => {
+            SubqueryKind::Scalar => {
                 let column = Expr::Column(Column::from(subquery.schema().qualified_field(0)));
                 plan.project(keys.chain([column.alias(&value)]))?
             }
@@ -175,35 +167,35 @@ impl Names {
         };
         let right = plan.alias(relation.clone())?.build()?;
         let keys: Vec<Column> = names.into_iter().map(|name| Column::new(Some(relation.clone()), name)).collect();
-        let left = LogicalPlanBuilder::from(self.checked(std::mem::take(input), &domain)?);
+        let left = LogicalPlanBuilder::from(self.check_domain(std::mem::take(input), &domain)?);
         let nulls = domain.null_equality();
         *input = left.join_detailed(right, JoinType::Left, (domain.columns, keys), None, nulls)?.build()?;
         Ok(Expr::Column(Column::new(Some(relation), value)))
     }
 
-    /// A join without LATERAL, if DataFusion would answer it wrongly, or if it has to be `unnested`.
-    fn joined(&mut self, join: Join, unnested: bool) -> Result<Transformed<LogicalPlan>> {
+    /// Decorrelates a join with a LATERAL relation, if DataFusion would answer it wrongly or `always`.
+    fn rewrite_lateral(&mut self, join: Join, always: bool) -> Result<Transformed<LogicalPlan>> {
         let Some((subquery, alias)) = lateral(&join.right) else {
             return Ok(Transformed::no(LogicalPlan::Join(join)));
         };
-        let outer = here(&subquery.subquery, &join.left)?;
+        let outer = referenced_columns(&subquery.subquery, &join.left)?;
         if outer.is_empty() || !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
             return Ok(Transformed::no(LogicalPlan::Join(join)));
         }
-        if !unnested && join.on.is_empty() && shape::is_plain_lateral(&join, subquery)? {
-            let right = LogicalPlan::Subquery(shape::with_names(subquery, self)?);
+        if !always && join.on.is_empty() && pull_up::fits_lateral(&join, subquery)? {
+            let right = LogicalPlan::Subquery(pull_up::name_inner_values(subquery, self)?);
             let right = match alias {
                 Some(alias) => LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(Arc::new(right), alias.clone())?),
                 None => right,
             };
-            // DataFusion adds columns to the join, which those above it would not know of.
+            // DataFusion adds columns to the join, which the schemas of the nodes above do not have.
             let columns = join.schema.columns();
             let joined = LogicalPlan::Join(Join { right: Arc::new(right), ..join });
-            return Ok(Transformed::yes(columns_of(joined, columns)?));
+            return Ok(Transformed::yes(select_columns(joined, columns)?));
         }
         let domain = Domain::new(&join.left, &outer)?;
-        let Dependent { plan, keys } = self.dependent(&subquery.subquery, &domain)?;
-        let number = self.next();
+        let DependentPlan { plan, keys } = self.dependent_plan(&subquery.subquery, &domain)?;
+        let number = self.next_number();
         let names: Vec<String> = (0..keys.len()).map(|i| format!("__key_{number}_{i}")).collect();
         let keys = keys.into_iter().zip(&names).map(|(key, name)| Expr::Column(key).alias(name));
         let columns = subquery.subquery.schema().columns().into_iter().map(Expr::Column);
@@ -214,14 +206,15 @@ impl Names {
         };
         let keys: Vec<Column> = names.into_iter().map(|name| Column::new(alias.cloned(), name)).collect();
         let conditions = join.on.into_iter().map(|(left, right)| left.eq(right)).chain(join.filter);
-        let left = LogicalPlanBuilder::from(self.checked(Arc::unwrap_or_clone(join.left), &domain)?);
+        let left = LogicalPlanBuilder::from(self.check_domain(Arc::unwrap_or_clone(join.left), &domain)?);
         let right = right.build()?;
         let (condition, nulls) = (conditions.reduce(Expr::and), domain.null_equality());
         let joined = left.join_detailed(right, join.join_type, (outer, keys), condition, nulls)?.build()?;
-        Ok(Transformed::yes(columns_of(joined, join.schema.columns())?))
+        Ok(Transformed::yes(select_columns(joined, join.schema.columns())?))
     }
 }
 
+/// Whether an expression of a node contains a subquery.
 fn has_subquery(node: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     node.apply_expressions(|expr| {
@@ -232,36 +225,8 @@ fn has_subquery(node: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// The columns of a plan that a subquery names, not those of queries further out.
-fn here(subquery: &LogicalPlan, around: &LogicalPlan) -> Result<Vec<Column>> {
+/// The columns of the outer plan that a subquery refers to; not those of queries further out.
+fn referenced_columns(subquery: &LogicalPlan, outer: &LogicalPlan) -> Result<Vec<Column>> {
     let columns = outer_columns(subquery)?;
-    Ok(columns.into_iter().filter(|column| around.schema().has_column(column)).collect())
-}
-
-fn with_subquery(expr: Expr, subquery: Subquery) -> Expr {
-    match expr {
-        Expr::Exists(exists) => Expr::Exists(Exists { subquery, ..exists }),
-        Expr::InSubquery(mut within) => {
-            within.subquery = subquery;
-            Expr::InSubquery(within)
-        }
-        _ => Expr::ScalarSubquery(subquery),
-    }
-}
-
-/// These columns of a plan alone.
-fn columns_of(plan: LogicalPlan, columns: Vec<Column>) -> Result<LogicalPlan> {
-    let columns = columns.into_iter().map(Expr::Column).collect();
-    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?))
-}
-
-fn refused<T>(what: &str) -> Result<T> {
-    plan_err!(
-        "a subquery cannot look at the query around it here: {what}; join the relations and group the rows instead, or \
-         CREATE TABLE what is between"
-    )
-}
-
-fn null_equality(nullable: bool) -> NullEquality {
-    if nullable { NullEquality::NullEqualsNull } else { NullEquality::NullEqualsNothing }
+    Ok(columns.into_iter().filter(|column| outer.schema().has_column(column)).collect())
 }

@@ -1,5 +1,5 @@
-//! Identities of numbers that hold of others: DataFusion takes `-x` for the bits of x inverted, and the rest of a decimal
-//! divided by 1 for 0.
+//! Arithmetic identities that hold for some types only: DataFusion 55 takes `-x` for the bitwise complement of x, and the
+//! remainder of a decimal divided by 1 for 0.
 
 use bonnet_sql::InputColumns;
 use bonnet_standard::{nullable, opaque};
@@ -7,9 +7,10 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
 
-use super::replace;
+use crate::rules::expressions::replace;
 
-pub(super) fn of_signs_and_fractions(mut expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
+/// Hides a sign from the bitwise operator beside it, and the dividend of a remainder from the rule that it is not NULL.
+pub(super) fn protect_signs_and_remainders(mut expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     let mut changed = false;
     match &mut expr {
         Expr::Negative(of) if matches!(of.as_ref(), Expr::BinaryExpr(inner) if is_bitwise(inner.op)) => {

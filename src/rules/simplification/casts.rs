@@ -1,6 +1,7 @@
-//! Casts that round or fail. `d::int = 2` is no comparison of d with 2, and `TRY_CAST(x AS TINYINT) < 10` none of x with 10.
-//! DataFusion leaves out the cast if the constant has a value of the column's type, wherever they come to stand beside each
-//! other.
+//! Lossy casts: those that round, fail or answer NULL for some values of their operand.
+//!
+//! DataFusion 55 drops the cast from a comparison with a constant that the type of the column can hold, at any stage of
+//! planning. But `d::int = 2` also holds where d is 2.3, and `TRY_CAST(x AS TINYINT) < 10` is NULL where x is 300.
 
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;
@@ -10,41 +11,46 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::{Cast, TryCast};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 
-pub(super) fn that_lose(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
-    let concerned = match &expr {
-        Expr::Cast(Cast { expr: of, field }) => varies(of) && loses(of, field.data_type(), schema, false),
-        Expr::TryCast(TryCast { expr: of, field }) => varies(of) && loses(of, field.data_type(), schema, true),
+/// Puts a barrier around a lossy cast, so that no later rule drops it.
+pub(super) fn protect_lossy_cast(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
+    let is_protected = match &expr {
+        Expr::Cast(Cast { expr: of, field }) => is_row_dependent(of) && is_lossy(of, field.data_type(), schema, false),
+        Expr::TryCast(TryCast { expr: of, field }) => {
+            is_row_dependent(of) && is_lossy(of, field.data_type(), schema, true)
+        }
         _ => false,
     };
-    Ok(if concerned { Transformed::yes(opaque(expr)) } else { Transformed::no(expr) })
+    Ok(if is_protected { Transformed::yes(opaque(expr)) } else { Transformed::no(expr) })
 }
 
-/// Whether an expression is no constant.
-pub(super) fn varies(expr: &Expr) -> bool {
+/// Whether the value of an expression depends on columns, of this query or of an outer one, or on a subquery.
+pub(super) fn is_row_dependent(expr: &Expr) -> bool {
     expr.any_column_refs() || expr.contains_outer() || expr.contains_scalar_subquery()
 }
 
-/// Whether a cast of a number may answer another one, or fail; one that fails without NULL only if it was asked for.
-fn loses(of: &Expr, to: &DataType, schema: &InputColumns, to_null: bool) -> bool {
+/// Whether a cast may change its operand: a number by rounding, or by NULL where it does not fit and `null_on_failure`
+/// holds; a timestamp by a time zone. A cast that fails instead counts only if it is to an integer: such a cast is the
+/// query's own, not one of coercion.
+fn is_lossy(of: &Expr, to: &DataType, schema: &InputColumns, null_on_failure: bool) -> bool {
     let Ok(from) = of.get_type(schema) else { return false };
-    match (Numbers::of(&from), Numbers::of(to)) {
+    match (NumericRange::of(&from), NumericRange::of(to)) {
         (Some(from), Some(into)) => {
-            from.scale > into.scale || (!from.are_within(&into) && (to_null || to.is_integer()))
+            from.scale > into.scale || (!from.is_within(&into) && (null_on_failure || to.is_integer()))
         }
-        _ => shifts(&from, to),
+        _ => shifts_timestamp(&from, to),
     }
 }
 
-/// Whether a cast holds each number of its operand.
+/// Whether a cast keeps every number of its operand's type.
 pub(super) fn is_exact(from: &DataType, to: &DataType) -> bool {
-    match (Numbers::of(from), Numbers::of(to)) {
-        (Some(from), Some(to)) => from.scale <= to.scale && from.are_within(&to),
+    match (NumericRange::of(from), NumericRange::of(to)) {
+        (Some(from), Some(to)) => from.scale <= to.scale && from.is_within(&to),
         _ => from == to,
     }
 }
 
-/// Whether a cast moves a timestamp by the distance of a zone from UTC.
-fn shifts(from: &DataType, to: &DataType) -> bool {
+/// Whether a cast moves a timestamp by the offset of a time zone from UTC.
+fn shifts_timestamp(from: &DataType, to: &DataType) -> bool {
     let is_utc = |zone: &str| matches!(zone, "UTC" | "Z" | "+00:00" | "+00");
     match (from, to) {
         (DataType::Timestamp(_, None), DataType::Timestamp(_, Some(zone)))
@@ -53,14 +59,14 @@ fn shifts(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// The numbers of a type: the whole ones from the least to the greatest, and their digits behind the point.
-struct Numbers {
+/// The range of a numeric type: its least and greatest integer, and its digits behind the point.
+struct NumericRange {
     least: i128,
     greatest: i128,
     scale: i8,
 }
 
-impl Numbers {
+impl NumericRange {
     fn of(data_type: &DataType) -> Option<Self> {
         let whole = |least, greatest| Some(Self { least, greatest, scale: 0 });
         match data_type {
@@ -83,7 +89,7 @@ impl Numbers {
         }
     }
 
-    fn are_within(&self, other: &Self) -> bool {
+    fn is_within(&self, other: &Self) -> bool {
         other.least <= self.least && self.greatest <= other.greatest
     }
 }

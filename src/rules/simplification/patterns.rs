@@ -1,5 +1,7 @@
-//! Backslashes in patterns. DataFusion makes LIKE of simple regular expressions, and takes a backslash that they look for as
-//! an escape; and a LIKE without ESCAPE has no escape, whether its pattern is a constant or not.
+//! Backslashes in the patterns of LIKE and of regular expressions.
+//!
+//! DataFusion 55 rewrites a simple regular expression to LIKE, where a backslash that it searched for becomes an escape
+//! character. And it takes a backslash for one in a LIKE without ESCAPE, which has none in this dialect.
 
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;
@@ -9,59 +11,62 @@ use datafusion::functions::string::replace as replace_texts;
 use datafusion::logical_expr::expr::{Like, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, cast, lit};
 
-use super::casts::varies;
-use super::replace;
+use super::casts::is_row_dependent;
+use crate::rules::expressions::replace;
 
-/// What a regular expression that looks for a backslash has in it: the character escaped, or its number.
+/// The substrings of a regular expression that may search for a backslash: the character escaped, or its code.
 const BACKSLASHES: [&str; 4] = ["\\\\", "\\x", "\\u", "\\U"];
 
-/// An empty group, which matches anywhere, and which LIKE does not know.
+/// An empty group, which matches anywhere, and keeps a regular expression from becoming a LIKE.
 const EMPTY_GROUP: &str = "()";
 
-pub(super) fn of_backslashes(mut expr: Expr, columns: &InputColumns) -> Result<Transformed<Expr>> {
+/// Makes backslashes in patterns stand for themselves.
+pub(super) fn escape_backslashes(mut expr: Expr, columns: &InputColumns) -> Result<Transformed<Expr>> {
     use Operator::{RegexIMatch, RegexMatch, RegexNotIMatch, RegexNotMatch};
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr {
             op: RegexMatch | RegexIMatch | RegexNotMatch | RegexNotIMatch, right, ..
-        }) => group(right),
+        }) => prepend_group(right),
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "regexp_like" => {
-            args.get_mut(1).is_some_and(group)
+            args.get_mut(1).is_some_and(prepend_group)
         }
-        Expr::Like(like) if like.escape_char.is_none() && varies(&like.pattern) => double(like, columns)?,
-        Expr::Like(like) => escape(like),
+        Expr::Like(like) if like.escape_char.is_none() && is_row_dependent(&like.pattern) => {
+            double_backslashes(like, columns)?
+        }
+        Expr::Like(like) => normalize_escape(like),
         _ => false,
     };
     Ok(Transformed::new_transformed(expr, changed))
 }
 
-/// Puts an empty group in front of a regular expression that looks for a backslash.
-fn group(pattern: &mut Expr) -> bool {
-    let Some(pattern) = text(pattern) else { return false };
-    let concerned = !pattern.starts_with(EMPTY_GROUP) && BACKSLASHES.iter().any(|it| pattern.contains(it));
-    if concerned {
+/// Puts an empty group in front of a regular expression that may search for a backslash.
+fn prepend_group(pattern: &mut Expr) -> bool {
+    let Some(pattern) = constant_text(pattern) else { return false };
+    let needs_group = !pattern.starts_with(EMPTY_GROUP) && BACKSLASHES.iter().any(|it| pattern.contains(it));
+    if needs_group {
         pattern.insert_str(0, EMPTY_GROUP);
     }
-    concerned
+    needs_group
 }
 
-/// Makes a backslash the escape of a pattern of LIKE, which is the one that DataFusion knows.
-fn escape(like: &mut Like) -> bool {
+/// Makes the backslash the escape character of a LIKE with a constant pattern: DataFusion knows no other.
+fn normalize_escape(like: &mut Like) -> bool {
     let escape = like.escape_char;
-    let Some(pattern) = text(&mut like.pattern) else { return false };
-    let concerned = match escape {
+    let Some(pattern) = constant_text(&mut like.pattern) else { return false };
+    let needs_backslash = match escape {
         Some('\\') => false,
         Some(_) => true,
         None => pattern.contains('\\'),
     };
-    if concerned {
+    if needs_backslash {
         *pattern = with_backslashes(pattern, escape);
         like.escape_char = Some('\\');
     }
-    concerned
+    needs_backslash
 }
 
-/// Doubles the backslashes of a pattern that is no constant.
-fn double(like: &mut Like, columns: &InputColumns) -> Result<bool> {
+/// Doubles the backslashes of a pattern that is computed for each row.
+fn double_backslashes(like: &mut Like, columns: &InputColumns) -> Result<bool> {
     let of = like.pattern.get_type(columns)?;
     let doubled = |pattern| replace_texts().call(vec![cast(pattern, DataType::Utf8), lit("\\"), lit("\\\\")]);
     replace(&mut like.pattern, |pattern| cast(doubled(pattern), of));
@@ -69,6 +74,7 @@ fn double(like: &mut Like, columns: &InputColumns) -> Result<bool> {
     Ok(true)
 }
 
+/// The pattern with the backslash in place of another escape character, and its own backslashes escaped.
 fn with_backslashes(pattern: &str, escape: Option<char>) -> String {
     let mut text = String::with_capacity(pattern.len());
     let mut characters = pattern.chars();
@@ -85,13 +91,13 @@ fn with_backslashes(pattern: &str, escape: Option<char>) -> String {
     text
 }
 
-/// The text of a constant, in whatever type.
-fn text(expr: &mut Expr) -> Option<&mut String> {
+/// The text of a literal of any string type, or of a cast of one.
+fn constant_text(expr: &mut Expr) -> Option<&mut String> {
     match expr {
         Expr::Literal(ScalarValue::Utf8(value) | ScalarValue::Utf8View(value) | ScalarValue::LargeUtf8(value), _) => {
             value.as_mut()
         }
-        Expr::Cast(cast) => text(&mut cast.expr),
+        Expr::Cast(cast) => constant_text(&mut cast.expr),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Aggregates and window functions: those that choose or count values see equal ones written alike.
+//! Arguments of aggregates and window functions: canonical where the function selects, counts or compares its values.
 
 use bonnet_sql::InputColumns;
 use datafusion::common::Result;
@@ -6,48 +6,51 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 
-use super::expressions::write_alike;
-use super::{is_computed, is_interval, keys};
+use super::canonicalization::{canonicalize, is_computed_float, is_interval};
+use super::sort_keys;
 
-/// The aggregates that compute with numbers, to which all NaN are one, and that give any.
+/// The aggregates that compute with numbers: every NaN among their arguments has the same effect, and their result may be a
+/// NaN of either sign.
 const ARITHMETIC: [&str; 11] =
     ["sum", "avg", "mean", "stddev", "stddev_samp", "stddev_pop", "var", "var_samp", "var_pop", "corr", "count"];
 
 /// Whether an aggregate computes with its arguments, and may so answer NaN with its sign set.
-pub(super) fn computes(name: &str) -> bool {
+pub(super) fn is_arithmetic(name: &str) -> bool {
     ARITHMETIC.contains(&name) || name.starts_with("covar") || name.starts_with("regr_")
 }
 
-/// Whether an aggregate chooses one of the intervals that it is given.
-fn chooses(name: &str) -> bool {
+/// Whether an aggregate answers one of the intervals that it is given.
+fn selects_value(name: &str) -> bool {
     matches!(name, "min" | "max" | "mode" | "arg_min" | "arg_max")
 }
 
-pub(super) fn of_groups(mut aggregate: AggregateFunction, columns: &InputColumns) -> Transformed<Expr> {
+/// An aggregate with canonical arguments and keys.
+pub(super) fn rewrite_aggregate(mut aggregate: AggregateFunction, columns: &InputColumns) -> Transformed<Expr> {
     let name = aggregate.func.name();
     let params = &mut aggregate.params;
-    let mut changed = arguments(name, params.distinct, &mut params.args, columns);
+    let mut changed = rewrite_arguments(name, params.distinct, &mut params.args, columns);
     for key in &mut params.order_by {
-        changed |= keys::last_by_value(&mut key.expr, columns);
+        changed |= sort_keys::rewrite_last_key(&mut key.expr, columns);
     }
     Transformed::new_transformed(Expr::AggregateFunction(aggregate), changed)
 }
 
-pub(super) fn of_window(mut window: WindowFunction, columns: &InputColumns) -> Result<Transformed<Expr>> {
+/// A window function with canonical arguments.
+pub(super) fn rewrite_window(mut window: WindowFunction, columns: &InputColumns) -> Result<Transformed<Expr>> {
     let name = window.fun.name().to_owned();
-    let changed = arguments(&name, window.params.distinct, &mut window.params.args, columns);
+    let changed = rewrite_arguments(&name, window.params.distinct, &mut window.params.args, columns);
     Ok(Transformed::new_transformed(Expr::from(window), changed))
 }
 
-fn arguments(name: &str, distinct: bool, args: &mut [Expr], columns: &InputColumns) -> bool {
+fn rewrite_arguments(name: &str, distinct: bool, args: &mut [Expr], columns: &InputColumns) -> bool {
     let mut changed = false;
     for arg in args.iter_mut().filter(|arg| arg.any_column_refs()) {
         let interval = |arg: &Expr| arg.get_type(columns).is_ok_and(|of| is_interval(&of));
-        let concerned = match is_computed(arg, columns) {
-            true => distinct || !computes(name),
-            false => (distinct || chooses(name)) && interval(arg),
+        let needs_canonical = match is_computed_float(arg, columns) {
+            true => distinct || !is_arithmetic(name),
+            false => (distinct || selects_value(name)) && interval(arg),
         };
-        changed |= concerned && write_alike(arg, columns);
+        changed |= needs_canonical && canonicalize(arg, columns);
     }
     changed
 }

@@ -1,59 +1,39 @@
-//! Values that are written in several ways: zeros and NaN of both signs, and intervals of one length.
+//! Floats and intervals with several representations: zeros and NaN of either sign, and intervals of equal length.
 //!
-//! DataFusion 55 knows of the zeros in `=`, `<`, `IN`, GROUP BY and joins. Anywhere else, and of the others everywhere, it goes
-//! by bits: `inf - inf`, a NaN with its sign set, is below all numbers and another value than NaN; a day is not 24 hours, and
-//! months are compared first. Here comparisons and keys go by what is equal, and what is computed, or read, has one NaN.
+//! DataFusion 55 treats the two zeros as equal in `=`, `<`, `IN`, GROUP BY and joins. Everywhere else, and for NaN and
+//! intervals everywhere, it compares bits. `inf - inf`, on x86 a NaN with its sign set, sorted below all numbers and
+//! differed from other NaN; one day differed from 24 hours, and intervals were ordered by their months first. These rules
+//! make comparisons and keys go by value, and give one NaN to what is computed or read.
 
 mod aggregates;
-mod expressions;
-mod keys;
-mod nodes;
+mod canonicalization;
+mod comparisons;
+mod conditionals;
+mod plan_nodes;
 mod scans;
-mod zeros;
+mod sort_keys;
 
-use arrow::datatypes::{DataType, IntervalUnit};
 use bonnet_sql::{InputColumns, map_expressions};
-use bonnet_standard::is_canonical;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::logical_expr::expr::{Cast, TryCast};
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
 pub(crate) use scans::SCANNED_NAN;
 
-use super::by_node::{ExpressionRule, LogicalRule};
+use super::node_rules::{ExpressionRule, LogicalRule};
 
-/// Rewrites what goes by bits.
-pub(crate) const VALUES: LogicalRule = LogicalRule { name: "values", rewrite: by_value };
+/// Makes comparisons, arguments and keys of floats and intervals go by value. It comes after coercion, which settles their
+/// types.
+pub(crate) const VALUES: LogicalRule = LogicalRule { name: "values", rewrite: rewrite_node };
 
-/// The same of windows that are ordered by intervals, before types are coerced.
+/// Makes windows that are ordered by intervals go by length. It comes before coercion, which refuses their frames.
 pub(crate) const INTERVAL_KEYS: ExpressionRule = ExpressionRule {
     name: "interval_keys",
-    concerned: |expr| matches!(expr, Expr::WindowFunction(_)),
-    rewrite: |expr, columns| expr.transform_up(|expr| keys::of_intervals(expr, columns)),
+    applies_to: |expr| matches!(expr, Expr::WindowFunction(_)),
+    rewrite: |expr, columns| expr.transform_up(|expr| sort_keys::rewrite_interval_window(expr, columns)),
 };
 
-fn by_value(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let rewrite = |expr: Expr, columns: &InputColumns| expr.transform_up(|expr| expressions::by_value(expr, columns));
-    map_expressions(node, expressions::is_concerned, rewrite)?.transform_data(nodes::by_value)
-}
-
-fn is_interval(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Interval(IntervalUnit::MonthDayNano))
-}
-
-/// Whether an expression is a float that is computed, and may be NaN with its sign set.
-fn is_computed(expr: &Expr, columns: &InputColumns) -> bool {
-    use Operator::{Divide, Minus, Modulo, Multiply, Plus};
-    let computes = |expr: &Expr| match expr {
-        Expr::BinaryExpr(BinaryExpr { op, .. }) => matches!(op, Plus | Minus | Multiply | Divide | Modulo),
-        Expr::Cast(Cast { expr: of, .. }) | Expr::TryCast(TryCast { expr: of, .. }) => {
-            of.get_type(columns).is_ok_and(|of| of.is_string())
-        }
-        Expr::Negative(_) | Expr::ScalarFunction(_) => true,
-        _ => false,
-    };
-    !is_canonical(expr)
-        && expr.exists(|expr| Ok(computes(expr))).unwrap_or(false)
-        && expr.get_type(columns).is_ok_and(|of| of.is_floating())
+fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let rewrite = |expr: Expr, columns: &InputColumns| expr.transform_up(|expr| comparisons::rewrite(expr, columns));
+    map_expressions(node, comparisons::applies_to, rewrite)?.transform_data(plan_nodes::rewrite)
 }

@@ -1,4 +1,5 @@
-//! The NaN of tables, which may have its sign set: 0/0 does on x86, where files and frames are written.
+//! Scans of files and of tables in memory, whose NaN may have its sign set: x86 computes such a NaN for 0/0, and files and
+//! frames store it.
 
 use std::sync::Arc;
 
@@ -12,12 +13,12 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
-use crate::rules::by_node::PhysicalRule;
+use crate::rules::node_rules::PhysicalRule;
 
-/// Gives the floats of files, and of tables in memory, one NaN. It comes last: what is below is still a scan to the others.
-pub(crate) const SCANNED_NAN: PhysicalRule = PhysicalRule { name: "scanned_nan", rewrite: with_one_nan };
+/// Drops the sign of NaN from floats that are scanned. It comes last, so that the other rules still find scans as leaves.
+pub(crate) const SCANNED_NAN: PhysicalRule = PhysicalRule { name: "scanned_nan", rewrite: unify_nan };
 
-fn with_one_nan(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+fn unify_nan(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let schema = plan.schema();
     if !plan.is::<DataSourceExec>() || !schema.fields().iter().any(|field| field.data_type().is_floating()) {
         return Ok(Transformed::no(plan));

@@ -1,4 +1,4 @@
-//! The expressions of plans, rewritten under the names that they have.
+//! Expressions of logical plans: their input schema, a search for them, and their rewriting under unchanged names.
 
 use std::cell::OnceCell;
 
@@ -8,11 +8,11 @@ use datafusion::common::{Column, DFSchema, DFSchemaRef, ExprSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// The columns that the expressions of a node may name: those of the nodes below it.
+/// The columns that the expressions of a node may refer to: those of its inputs.
 #[derive(Debug)]
 pub struct InputColumns {
     inputs: Vec<DFSchemaRef>,
-    /// The columns of all inputs, which cost more to bring together than to look through.
+    /// The columns of all inputs in one schema, made only when it is needed: merging costs more than searching the inputs.
     merged: OnceCell<DFSchema>,
 }
 
@@ -49,29 +49,29 @@ impl ExprSchema for InputColumns {
     }
 }
 
-/// Whether a plan, or a subquery in it, has such an expression.
+/// Whether a plan, or a subquery in it, contains an expression that fulfils a predicate.
 ///
 /// # Errors
-/// None that the test does not make.
-pub fn mentions(plan: &LogicalPlan, concerned: impl Fn(&Expr) -> bool) -> Result<bool> {
+/// Those of DataFusion's traversal.
+pub fn mentions(plan: &LogicalPlan, predicate: impl Fn(&Expr) -> bool) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|plan| {
         plan.apply_expressions(|expr| {
-            found |= expr.exists(|expr| Ok(concerned(expr)))?;
+            found |= expr.exists(|expr| Ok(predicate(expr)))?;
             Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
         })
     })?;
     Ok(found)
 }
 
-/// The node with those of its expressions rewritten that hold a concerned one, each under the name that it had. The filters
-/// of a scan stay: they are also those of a table that knows no functions of ours.
+/// Rewrites those expressions of a node that contain one to which the rewrite applies, and keeps their names. The filters of a
+/// scan stay as they are: they may be pushed to a table that does not know our functions.
 ///
 /// # Errors
 /// Those of `rewrite`.
 pub fn map_expressions(
     plan: LogicalPlan,
-    concerned: impl Fn(&Expr) -> bool,
+    applies_to: impl Fn(&Expr) -> bool,
     rewrite: impl Fn(Expr, &InputColumns) -> Result<Transformed<Expr>>,
 ) -> Result<Transformed<LogicalPlan>> {
     if matches!(plan, LogicalPlan::TableScan(_)) {
@@ -81,14 +81,14 @@ pub fn map_expressions(
     let names = NamePreserver::new(&plan);
     let has_names = has_names(&plan);
     plan.map_expressions(|expr| {
-        if !expr.exists(|expr| Ok(concerned(expr)))? {
+        if !expr.exists(|expr| Ok(applies_to(expr)))? {
             return Ok(Transformed::no(expr));
         }
         if !has_names || matches!(expr, Expr::Alias(_)) {
             let name = names.save(&expr);
             return Ok(rewrite(expr, &columns)?.update_data(|expr| name.restore(expr)));
         }
-        // A name takes longer to write than an expression to copy, and most stay as they are.
+        // Writing a name costs more than cloning an expression, and most expressions stay as they are.
         let before = expr.clone();
         let rewritten = rewrite(expr, &columns)?;
         Ok(match rewritten.transformed {
@@ -98,7 +98,7 @@ pub fn map_expressions(
     })
 }
 
-/// Whether the names of a node's expressions are those of its columns, as [`NamePreserver`] has it.
+/// Whether the names of a node's expressions are those of its columns, as [`NamePreserver`] assumes.
 fn has_names(plan: &LogicalPlan) -> bool {
     use LogicalPlan::{Filter, Join, Limit, Statement, TableScan};
     !matches!(plan, Filter(_) | Join(_) | TableScan(_) | Limit(_) | Statement(_))

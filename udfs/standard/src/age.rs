@@ -1,4 +1,4 @@
-//! `age(end, start)`: the time between two moments in years, months and days of the calendar.
+//! `age(end, start)`: the time between two moments in months, days and microseconds of the calendar.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn between(end: i64, start: i64) -> IntervalMonthDayNano {
         days -= 1;
     }
     while days < 0 {
-        // The month that is not full is the earlier day's.
+        // The days of an incomplete month are counted from the month of the earlier day.
         days += month_length(first.0, first.1);
         months -= 1;
     }

@@ -1,8 +1,8 @@
-//! Arithmetic that fails where a number leaves its type. DataFusion's wraps around without a word, and cuts the quotient of
-//! decimals where SQL rounds it. And `||` inside the memory limit.
+//! Checked arithmetic: overflow is an error, and quotients of decimals are rounded. DataFusion's wraps around silently, and
+//! truncates where SQL rounds. Shifts that lose bits are errors, and `||` stays within the memory limit.
 //!
-//! The operators are replaced by functions: those of constants before DataFusion computes them, all others when a
-//! statement has been optimised, so that its rules and other databases see plain operators.
+//! The operators are replaced by functions: those of constants in analysis, before DataFusion evaluates them; all others
+//! after logical optimization, so that its rules, and other databases to which it pushes expressions, see plain operators.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::{concatenation, fused, quotient};
+use crate::{concatenation, overflow_detection, quotient, shifts};
 
 /// An operation that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,7 +43,18 @@ enum Operation {
     Negate,
 }
 
-/// The operation as a function.
+/// The operators that are replaced.
+const OPERATORS: [Operator; 7] = [
+    Operator::Plus,
+    Operator::Minus,
+    Operator::Multiply,
+    Operator::Divide,
+    Operator::StringConcat,
+    Operator::BitwiseShiftLeft,
+    Operator::BitwiseShiftRight,
+];
+
+/// An operation as a function.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Checked {
     operation: Operation,
@@ -79,6 +90,8 @@ impl ScalarUDFImpl for Checked {
             Operation::Binary(Operator::Minus) => "checked_subtract",
             Operation::Binary(Operator::Multiply) => "checked_multiply",
             Operation::Binary(Operator::StringConcat) => "bounded_concatenate",
+            Operation::Binary(Operator::BitwiseShiftLeft) => "checked_shift_left",
+            Operation::Binary(Operator::BitwiseShiftRight) => "checked_shift_right",
             Operation::Binary(_) => "rounded_divide",
             Operation::Negate => "checked_negate",
         }
@@ -122,6 +135,12 @@ impl ScalarUDFImpl for Checked {
             (Operation::Binary(Operator::StringConcat), [left, right]) => {
                 return concatenation::concatenate(left, right, args.number_rows);
             }
+            (
+                Operation::Binary(operator @ (Operator::BitwiseShiftLeft | Operator::BitwiseShiftRight)),
+                [left, right],
+            ) => {
+                return shifts::shift(operator, left, right);
+            }
             (Operation::Binary(operator), [left, right]) => {
                 apply(left, right, |left, right| compute(operator, left, right, to))
             }
@@ -134,7 +153,7 @@ impl ScalarUDFImpl for Checked {
             }
             _ => internal_err!("{}: {} operands", self.name(), args.args.len()),
         };
-        done.map_err(|error| own_words(error, self.operation, to))
+        done.map_err(|error| overflow_error(error, self.operation, to))
     }
 
     fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
@@ -152,14 +171,13 @@ impl ScalarUDFImpl for Checked {
     }
 }
 
-/// The functions that stand for operators, by whose names a plan that was written down finds them.
+/// The functions that replace operators. A serialised plan refers to them by name.
 pub(crate) fn operators() -> Vec<Arc<ScalarUDF>> {
-    let operators = [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide, Operator::StringConcat];
-    operators.map(Operation::Binary).into_iter().chain([Operation::Negate]).map(Checked::function).collect()
+    OPERATORS.map(Operation::Binary).into_iter().chain([Operation::Negate]).map(Checked::function).collect()
 }
 
 fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Result<ArrayRef, ArrowError> {
-    if let Some(values) = fused::compute(operator, left, right, to) {
+    if let Some(values) = overflow_detection::compute(operator, left, right, to) {
         return Ok(values);
     }
     let values = match operator {
@@ -168,7 +186,7 @@ fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataTyp
         Operator::Multiply => numeric::mul(left, right)?,
         _ => return rounded_quotient(left, right, to),
     };
-    // Decimals hold more than their digits.
+    // A decimal of 128 or 256 bits can hold more digits than its type allows.
     match to {
         DataType::Decimal128(DECIMAL128_MAX_PRECISION, _) => {
             let values = values.as_primitive::<Decimal128Type>();
@@ -184,18 +202,18 @@ fn compute(operator: Operator, left: &dyn Datum, right: &dyn Datum, to: &DataTyp
     Ok(values)
 }
 
-/// Whether no value has more than 126 bits, and so none more than 38 digits: a loop without branches.
+/// Whether no value has more than 126 bits, and so none more than 38 digits. The loop has no branches.
 fn have_digits_left(values: &[i128]) -> bool {
     values.iter().fold(0, |bits, &value| bits | (value ^ (value >> 127)) >> 64) >> 62 == 0
 }
 
-/// The quotient of decimals with its last digit rounded, half away from zero: one digit more is computed, and cut off with
-/// its carry.
+/// The quotient of decimals, rounded half away from zero: it is computed with one more digit, which the cast to its type
+/// rounds.
 fn rounded_quotient(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Result<ArrayRef, ArrowError> {
     if let Some(quotient) = quotient::short(left, right, to) {
         return Ok(quotient);
     }
-    let finer = |side: &dyn Datum, digits: i8| -> Result<ArrayRef, ArrowError> {
+    let rescale = |side: &dyn Datum, digits: i8| -> Result<ArrayRef, ArrowError> {
         let (array, _) = side.get();
         let scale = match array.data_type() {
             DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) => *scale,
@@ -203,7 +221,7 @@ fn rounded_quotient(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Resul
         };
         cast(array, &DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale + digits))
     };
-    let (dividend, divisor) = (finer(left, 1)?, finer(right, 0)?);
+    let (dividend, divisor) = (rescale(left, 1)?, rescale(right, 0)?);
     let scalar = |array: &ArrayRef, side: &dyn Datum| -> Box<dyn Datum> {
         match side.get().1 {
             true => Box::new(arrow::array::Scalar::new(Arc::clone(array))),
@@ -215,8 +233,8 @@ fn rounded_quotient(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Resul
     arrow::compute::cast_with_options(&quotient, to, &options)
 }
 
-/// The error in words of SQL.
-fn own_words(error: DataFusionError, operation: Operation, to: &DataType) -> DataFusionError {
+/// The error in terms of SQL, if it is an overflow; any other as it is.
+fn overflow_error(error: DataFusionError, operation: Operation, to: &DataType) -> DataFusionError {
     let text = match &error {
         DataFusionError::ArrowError(of_arrow, _) => match of_arrow.as_ref() {
             ArrowError::ArithmeticOverflow(text) => text.trim_start_matches("Overflow happened on: ").to_owned(),
@@ -258,7 +276,7 @@ pub(crate) fn sql_name(data_type: &DataType) -> String {
     }
 }
 
-/// The operation that an expression has to become, if it has to.
+/// The operation by which an expression is to be replaced; `None` if it stays.
 fn operation(expr: &Expr, schema: &InputColumns) -> Option<Operation> {
     let wide = |data_type: &DataType| matches!(data_type, DataType::Decimal128(..) | DataType::Decimal256(..));
     match expr {
@@ -281,24 +299,19 @@ fn operation(expr: &Expr, schema: &InputColumns) -> Option<Operation> {
 
 fn is_arithmetic(expr: &Expr) -> bool {
     match expr {
-        Expr::BinaryExpr(BinaryExpr { op, .. }) => {
-            matches!(
-                op,
-                Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide | Operator::StringConcat
-            )
-        }
+        Expr::BinaryExpr(BinaryExpr { op, .. }) => OPERATORS.contains(op),
         Expr::Negative(_) => true,
         _ => false,
     }
 }
 
-/// Replaces the operators of a plan; only those of constants, if this is asked for.
-fn checked(plan: LogicalPlan, constants: bool) -> Result<LogicalPlan> {
+/// Replaces the operators of a plan; if `constants_only`, those of constants alone.
+fn replace_operators(plan: LogicalPlan, constants_only: bool) -> Result<LogicalPlan> {
     if !mentions(&plan, is_arithmetic)? {
         return Ok(plan);
     }
-    let replaced = |expr: Expr, columns: &InputColumns| {
-        if !is_arithmetic(&expr) || (constants && expr.any_column_refs()) {
+    let replace = |expr: Expr, columns: &InputColumns| {
+        if !is_arithmetic(&expr) || (constants_only && expr.any_column_refs()) {
             return Ok(Transformed::no(expr));
         }
         Ok(match (operation(&expr, columns), expr) {
@@ -310,18 +323,18 @@ fn checked(plan: LogicalPlan, constants: bool) -> Result<LogicalPlan> {
         })
     };
     let plan = plan.transform_up_with_subqueries(|node| {
-        map_expressions(node, is_arithmetic, |expr, columns| expr.transform_up(|expr| replaced(expr, columns)))
+        map_expressions(node, is_arithmetic, |expr, columns| expr.transform_up(|expr| replace(expr, columns)))
     })?;
     Ok(plan.data)
 }
 
-/// Checks the arithmetic of constants, before the optimiser computes it.
+/// Checks the arithmetic of constants, before the optimizer evaluates it.
 #[derive(Debug, Default)]
 pub struct CheckedConstants;
 
 impl AnalyzerRule for CheckedConstants {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        checked(plan, true)
+        replace_operators(plan, true)
     }
 
     fn name(&self) -> &str {
@@ -334,7 +347,7 @@ impl AnalyzerRule for CheckedConstants {
 pub struct CheckedPlanner<P>(pub P);
 
 impl<P: QueryPlanner + Send + Sync + Debug> QueryPlanner for CheckedPlanner<P> {
-    // What `async_trait` writes, around a future of one lifetime.
+    // The signature that `async_trait` generates, around a future of one lifetime.
     fn create_physical_plan<'s, 'p, 'c, 'f>(
         &'s self,
         plan: &'p LogicalPlan,
@@ -346,17 +359,17 @@ impl<P: QueryPlanner + Send + Sync + Debug> QueryPlanner for CheckedPlanner<P> {
         'c: 'f,
         Self: 'f,
     {
-        planned(&self.0, plan, session)
+        plan_checked(&self.0, plan, session)
     }
 }
 
-fn planned<'a>(
+fn plan_checked<'a>(
     planner: &'a (dyn QueryPlanner + Send + Sync),
     plan: &'a LogicalPlan,
     session: &'a dyn Session,
 ) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>> {
     async move {
-        let plan = checked(plan.clone(), false)?;
+        let plan = replace_operators(plan.clone(), false)?;
         planner.create_physical_plan(&plan, session).await
     }
     .boxed()

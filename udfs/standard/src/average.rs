@@ -1,4 +1,5 @@
-//! `avg` of decimals: the exact total divided once, its last digit rounded half away from zero. DataFusion's cuts it.
+//! `avg` of decimals: the exact total divided once, and rounded half away from zero in its last digit. DataFusion's
+//! truncates. And `avg` of intervals.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,34 +10,43 @@ use datafusion::functions_aggregate::average::avg_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, ReversedUDAF, Signature,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Coercion, Documentation, GroupsAccumulator, ReversedUDAF, Signature,
+    TypeSignature, TypeSignatureClass,
 };
 
 use crate::arithmetic::sql_name;
-use crate::exact::{Distinct, Finish, Groups, One};
+use crate::exact_accumulators::{Distinct, Finish, Groups, One};
+use crate::interval_average::{self, INTERVAL, IntervalAverage};
 
 /// The aggregate, in place of DataFusion's of the same name.
 pub fn avg() -> Arc<AggregateUDF> {
-    Arc::new(AggregateUDF::new_from_impl(Average { inner: avg_udaf() }))
+    let inner = avg_udaf();
+    let mut signature = inner.signature().clone();
+    if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {
+        kinds.push(TypeSignature::Coercible(vec![Coercion::new_exact(TypeSignatureClass::Interval)]));
+    }
+    Arc::new(AggregateUDF::new_from_impl(Average { inner, signature }))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Average {
-    /// DataFusion's average, of floats and intervals.
+    /// DataFusion's average, which serves floats and durations.
     inner: Arc<AggregateUDF>,
+    /// That of DataFusion's, and intervals.
+    signature: Signature,
 }
 
-/// The digits of averages.
+/// The last step of `avg`: the division, by the digits of values and averages.
 #[derive(Debug, Clone)]
 struct Digits {
-    /// Of the values, behind the point.
+    /// The digits of the values behind the point.
     scale: i8,
-    /// The type of the average, which has more of them.
+    /// The type of the average, which has more digits.
     to: DataType,
 }
 
 impl Digits {
-    /// Of an average whose values are decimals of up to 38 digits; `None` for others.
+    /// The digits of an average of decimals of up to 38 digits; `None` for other types.
     fn of(values: &DataType, to: &DataType) -> Option<Self> {
         match (values, to) {
             (DataType::Decimal128(_, scale), DataType::Decimal128(..)) => Some(Self { scale: *scale, to: to.clone() }),
@@ -48,7 +58,7 @@ impl Digits {
         Self::of(args.expr_fields[0].data_type(), args.return_type())
     }
 
-    /// The average of `count` values, which are more than none.
+    /// The average of `count` values, one or more.
     fn divide(&self, total: i128, count: u64) -> Result<i128> {
         let DataType::Decimal128(precision, scale) = self.to else { return internal_err!("avg is no decimal") };
         // Below 2^127 times 10^4.
@@ -104,11 +114,14 @@ impl AggregateUDFImpl for Average {
     }
 
     fn signature(&self) -> &Signature {
-        self.inner.signature()
+        &self.signature
     }
 
     fn return_type(&self, given: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(given)
+        match given {
+            [DataType::Interval(_)] => Ok(INTERVAL),
+            _ => self.inner.return_type(given),
+        }
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
@@ -119,6 +132,7 @@ impl AggregateUDFImpl for Average {
         let digits = Digits::of_call(&args);
         let distinct = args.is_distinct;
         match digits {
+            None if !distinct && *args.return_type() == INTERVAL => Ok(Box::<IntervalAverage>::default()),
             Some(digits) if distinct => Ok(Box::new(Distinct::new(self.inner.accumulator(args)?, digits))),
             Some(digits) => Ok(Box::new(One::new(digits))),
             None => self.inner.accumulator(args),
@@ -127,13 +141,16 @@ impl AggregateUDFImpl for Average {
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         match Digits::of(args.input_fields[0].data_type(), args.return_type()) {
+            None if !args.is_distinct && *args.return_type() == INTERVAL => {
+                Ok(interval_average::state_fields(args.name))
+            }
             Some(digits) if !args.is_distinct => Ok(digits.state_fields(args.name)),
             _ => self.inner.state_fields(args),
         }
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
-        self.inner.groups_accumulator_supported(args)
+        *args.return_type() != INTERVAL && self.inner.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
@@ -146,6 +163,7 @@ impl AggregateUDFImpl for Average {
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         match Digits::of_call(&args) {
             Some(digits) if !args.is_distinct => Ok(Box::new(One::new(digits))),
+            None if !args.is_distinct && *args.return_type() == INTERVAL => Ok(Box::<IntervalAverage>::default()),
             _ => self.inner.create_sliding_accumulator(args),
         }
     }

@@ -9,11 +9,13 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{Function, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
-/// A bar of the whole width where none is given, and of the widest that is taken.
+/// The characters of a full bar, if the argument is left out.
 const WIDTH: f64 = 80.0;
+
+/// The most characters of a full bar.
 const WIDEST: f64 = 1000.0;
 
-/// One eighth of a block to seven.
+/// Blocks of one eighth to seven eighths.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// The registration of `bar`.
@@ -57,6 +59,7 @@ fn bars(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
     Ok(Arc::new(bars.finish()))
 }
 
+/// Appends a bar.
 fn draw(to: &mut String, value: f64, [least, most]: [f64; 2], width: usize) {
     let share = if value.is_nan() || value <= least {
         0.0
@@ -65,7 +68,7 @@ fn draw(to: &mut String, value: f64, [least, most]: [f64; 2], width: usize) {
     } else {
         (value - least) / (most - least)
     };
-    // NaN, of limits that are none, is an empty bar.
+    // A share that is NaN, where a limit is one, gives an empty bar.
     let eighths = (share * (8 * width) as f64) as usize;
     let (full, rest) = (eighths / 8, eighths % 8);
     to.extend(std::iter::repeat_n('█', full));

@@ -1,5 +1,5 @@
-//! Numbers as SQL compares and casts them: a cast to an integer rounds, where DataFusion cuts, and both zeros are in a list
-//! that has one of them.
+//! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; and IN
+//! lists, where either zero matches the other.
 
 use std::sync::Arc;
 
@@ -10,43 +10,42 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList, ScalarFunction, TryCast};
-use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::simplify::SimplifyContext;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, LogicalPlan, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, Volatility, cast,
-};
+use datafusion::logical_expr::{ColumnarValue, Expr, ExprSchemable, LogicalPlan, ScalarUDF, cast};
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
-/// Rounds what is cast to an integer: a DOUBLE half to even, a decimal half away from zero, both as DuckDB does.
+use crate::rounded_parts::{holds_integers, round_parts};
+use crate::same_type_function::Kernel;
+
+/// Rounds operands of casts to integers, and to lists, structs and maps of them: a DOUBLE half to even, a decimal half away from zero, both as DuckDB does.
 #[derive(Debug, Default)]
 pub struct RoundedCasts;
 
 impl AnalyzerRule for RoundedCasts {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let concerned = |expr: &Expr| match expr {
-            Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => field.data_type().is_integer(),
+        let applies_to = |expr: &Expr| match expr {
+            Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => holds_integers(field.data_type()),
             Expr::InList(_) => true,
             _ => false,
         };
-        if !mentions(&plan, concerned)? {
+        if !mentions(&plan, applies_to)? {
             return Ok(plan);
         }
         let rewrite = |expr: Expr, columns: &InputColumns| match expr {
-            Expr::Cast(Cast { expr: of, field }) if field.data_type().is_integer() => {
-                let (of, changed) = rounded(*of, columns);
+            Expr::Cast(Cast { expr: of, field }) if holds_integers(field.data_type()) => {
+                let (of, changed) = round(*of, field.data_type(), columns);
                 Ok(Transformed::new_transformed(Expr::Cast(Cast { expr: Box::new(of), field }), changed))
             }
-            Expr::TryCast(TryCast { expr: of, field }) if field.data_type().is_integer() => {
-                let (of, changed) = rounded(*of, columns);
+            Expr::TryCast(TryCast { expr: of, field }) if holds_integers(field.data_type()) => {
+                let (of, changed) = round(*of, field.data_type(), columns);
                 Ok(Transformed::new_transformed(Expr::TryCast(TryCast { expr: Box::new(of), field }), changed))
             }
-            Expr::InList(list) => Ok(both_zeros(list)),
+            Expr::InList(list) => Ok(add_other_zero(list)),
             other => Ok(Transformed::no(other)),
         };
         let rounded = plan.transform_up_with_subqueries(|node| {
-            map_expressions(node, concerned, |expr, columns| expr.transform_up(|expr| rewrite(expr, columns)))
+            map_expressions(node, applies_to, |expr, columns| expr.transform_up(|expr| rewrite(expr, columns)))
         })?;
         Ok(rounded.data)
     }
@@ -56,8 +55,13 @@ impl AnalyzerRule for RoundedCasts {
     }
 }
 
-fn rounded(of: Expr, schema: &InputColumns) -> (Expr, bool) {
+/// The operand of a cast to a type of integers, rounded, and whether it changed.
+fn round(of: Expr, to: &DataType, schema: &InputColumns) -> (Expr, bool) {
     match of.get_type(schema) {
+        Ok(from) if !to.is_integer() => match round_parts(&of, &from, to) {
+            Some(rounded) => (rounded, true),
+            None => (of, false),
+        },
         Ok(DataType::Float32 | DataType::Float64) => {
             (Expr::ScalarFunction(ScalarFunction::new_udf(round_ties_even(), vec![of])), true)
         }
@@ -67,8 +71,8 @@ fn rounded(of: Expr, schema: &InputColumns) -> (Expr, bool) {
     }
 }
 
-/// DataFusion looks numbers of a list up by their bits, and there are two zeros.
-fn both_zeros(mut list: InList) -> Transformed<Expr> {
+/// Adds the other zero to a list that has one: DataFusion looks numbers up by their bits.
+fn add_other_zero(mut list: InList) -> Transformed<Expr> {
     let zeros: Vec<Expr> = list
         .list
         .iter()
@@ -86,7 +90,8 @@ fn both_zeros(mut list: InList) -> Transformed<Expr> {
     Transformed::new_transformed(Expr::InList(list), changed)
 }
 
-/// The value of a constant, as `-0.0::double` is one.
+/// The value of a constant expression, such as `-0.0::double`; `None` for any other, and for one that only execution can
+/// evaluate.
 pub fn constant(expr: &Expr) -> Option<ScalarValue> {
     match expr {
         Expr::Literal(value, _) => Some(value.clone()),
@@ -103,44 +108,28 @@ pub fn constant(expr: &Expr) -> Option<ScalarValue> {
 
 /// The function that rounds.
 pub(crate) fn round_ties_even() -> Arc<ScalarUDF> {
-    let signature = Signature::any(1, Volatility::Immutable);
-    Arc::new(ScalarUDF::new_from_impl(RoundTiesEven { signature }))
+    Arc::new(RoundTiesEven.function())
 }
 
-/// The nearest whole number; of two, the even one.
+/// The nearest integer; of two, the even one.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct RoundTiesEven {
-    signature: Signature,
-}
+struct RoundTiesEven;
 
-impl ScalarUDFImpl for RoundTiesEven {
+impl Kernel for RoundTiesEven {
     fn name(&self) -> &str {
         "round_ties_even"
     }
 
-    fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(args.iter().map(|arg| arg.schema_name().to_string()).collect())
+    fn column_name(arg: &Expr) -> String {
+        arg.schema_name().to_string()
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
+    fn field(&self, arg: &FieldRef) -> FieldRef {
+        Arc::new(Field::new(self.name(), arg.data_type().clone(), arg.is_nullable()))
     }
 
-    fn return_type(&self, given: &[DataType]) -> Result<DataType> {
-        Ok(given[0].clone())
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        let of = &args.arg_fields[0];
-        Ok(Arc::new(Field::new(self.name(), of.data_type().clone(), of.is_nullable())))
-    }
-
-    fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
-        Interval::make_unbounded(&inputs[0].data_type())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match &args.args[0] {
+    fn evaluate(&self, arg: &ColumnarValue, _: usize) -> Result<ColumnarValue> {
+        match arg {
             ColumnarValue::Array(values) => Ok(ColumnarValue::Array(match values.data_type() {
                 DataType::Float32 => {
                     Arc::new(values.as_primitive::<Float32Type>().unary::<_, Float32Type>(|x| x.round_ties_even()))

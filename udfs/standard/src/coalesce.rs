@@ -1,4 +1,4 @@
-//! `coalesce` of values that are drawn anew each time they are read: DataFusion makes a CASE of it, which reads them twice.
+//! `coalesce` of volatile expressions: DataFusion 55 replaces it by a CASE, which evaluates them twice.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// The first of the values that is not NULL; all of them are computed, once. They are of one type.
+/// The first of the values that is not NULL. All of them are evaluated, each once; they have one type.
 pub fn coalesce_once(values: Vec<Expr>) -> Expr {
     function().call(values)
 }
@@ -21,7 +21,7 @@ pub(crate) fn function() -> ScalarUDF {
     ScalarUDF::new_from_impl(CoalesceOnce { signature: Signature::variadic_any(Volatility::Immutable) })
 }
 
-/// The first value of several.
+/// The first value that is not NULL.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct CoalesceOnce {
     signature: Signature,

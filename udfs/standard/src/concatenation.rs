@@ -1,5 +1,5 @@
-//! `a || b` inside the memory limit: DataFusion's builds a column of any size without a word to the pool, and repeats a
-//! constant once a row before it does.
+//! Concatenation of texts, `a || b`, within the memory limit. DataFusion's builds a column of any size without a
+//! reservation from the memory pool, and before that repeats a constant for each row.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// Texts of one type, one after the other; NULL where a side is NULL.
+/// The concatenations of texts of one type; NULL where a side is NULL.
 pub(crate) fn concatenate(left: &ColumnarValue, right: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
     let constants = matches!((left, right), (ColumnarValue::Scalar(_), ColumnarValue::Scalar(_)));
     bonnet_sql::build_texts("||", &[left, right], if constants { 1 } else { rows }, || join(left, right))
@@ -27,13 +27,13 @@ pub(crate) fn concatenate(left: &ColumnarValue, right: &ColumnarValue, rows: usi
 fn join(left: &ColumnarValue, right: &ColumnarValue) -> Result<ColumnarValue> {
     Ok(ColumnarValue::Array(match (left, right) {
         (ColumnarValue::Array(left), ColumnarValue::Array(right)) => concat_elements_dyn(left, right)?,
-        (ColumnarValue::Array(left), ColumnarValue::Scalar(right)) => around(left, "", text(right))?,
+        (ColumnarValue::Array(left), ColumnarValue::Scalar(right)) => enclose(left, "", text(right))?,
         (ColumnarValue::Scalar(left), ColumnarValue::Array(right)) => match text(left) {
-            Some(before) => around(right, before, Some(""))?,
-            None => around(right, "", None)?,
+            Some(before) => enclose(right, before, Some(""))?,
+            None => enclose(right, "", None)?,
         },
         (ColumnarValue::Scalar(left), ColumnarValue::Scalar(right)) => {
-            let joined = around(&left.to_array()?, "", text(right))?;
+            let joined = enclose(&left.to_array()?, "", text(right))?;
             return ScalarValue::try_from_array(&joined, 0).map(ColumnarValue::Scalar);
         }
     }))
@@ -43,14 +43,14 @@ fn text(value: &ScalarValue) -> Option<&str> {
     value.try_as_str().flatten()
 }
 
-/// A column of texts with constants before and behind each; all NULL where the one behind is.
-fn around(column: &ArrayRef, before: &str, behind: Option<&str>) -> Result<ArrayRef> {
+/// A column of texts between two constants; all NULL if the constant behind is.
+fn enclose(column: &ArrayRef, before: &str, behind: Option<&str>) -> Result<ArrayRef> {
     let Some(behind) = behind else {
         return Ok(new_null_array(column.data_type(), column.len()));
     };
     match column.data_type() {
-        DataType::Utf8 => offsets(column.as_string::<i32>(), before, behind),
-        DataType::LargeUtf8 => offsets(column.as_string::<i64>(), before, behind),
+        DataType::Utf8 => enclose_offsets(column.as_string::<i32>(), before, behind),
+        DataType::LargeUtf8 => enclose_offsets(column.as_string::<i64>(), before, behind),
         DataType::Utf8View => {
             let mut joined = String::new();
             let texts = column.as_string_view().iter().map(|text| {
@@ -66,14 +66,14 @@ fn around(column: &ArrayRef, before: &str, behind: Option<&str>) -> Result<Array
     }
 }
 
-fn offsets<O: OffsetSizeTrait>(column: &GenericStringArray<O>, before: &str, behind: &str) -> Result<ArrayRef> {
+fn enclose_offsets<O: OffsetSizeTrait>(column: &GenericStringArray<O>, before: &str, behind: &str) -> Result<ArrayRef> {
     let (starts, added) = (column.value_offsets(), before.len() + behind.len());
     let bytes = (starts[column.len()] - starts[0]).as_usize() + column.len() * added;
     let mut texts = GenericStringBuilder::<O>::with_capacity(column.len(), bytes);
     for text in column {
         match text {
             Some(text) => {
-                // What is written before the value is its beginning.
+                // The builder takes what is written for the beginning of the next value.
                 let written = [before, text].iter().try_for_each(|part| texts.write_str(part));
                 if written.is_err() {
                     return internal_err!("||: a text cannot be written");

@@ -1,6 +1,7 @@
-//! `min` and `max` of real numbers, where NaN is greater than all others, as ORDER BY has it. In groups DataFusion's forgot NaN
-//! or what came before it, and began with the greatest finite number; and it believed statistics of files, which leave NaN
-//! out.
+//! `min` and `max` of floats, where NaN is greater than all other numbers, as in ORDER BY.
+//!
+//! With GROUP BY, DataFusion 55 lost a NaN or the values before it, and never answered infinity for an extreme, since it
+//! starts from the greatest finite number. And it answered from statistics of files, which leave NaN out.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,20 +19,20 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::NullState;
 
-use crate::exact::kept;
+use crate::exact_accumulators::filter_mask;
 
 /// The aggregates, in place of DataFusion's of the same names.
 pub fn extremes() -> [Arc<AggregateUDF>; 2] {
-    let of = |inner, wanted| Arc::new(AggregateUDF::new_from_impl(Extreme { inner, wanted }));
-    [of(min_udaf(), Ordering::Less), of(max_udaf(), Ordering::Greater)]
+    let extreme = |inner, ordering| Arc::new(AggregateUDF::new_from_impl(Extreme { inner, ordering }));
+    [extreme(min_udaf(), Ordering::Less), extreme(max_udaf(), Ordering::Greater)]
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Extreme {
-    /// DataFusion's aggregate, of all other types and of all rows together.
+    /// DataFusion's aggregate, which serves all other types, and aggregates without GROUP BY.
     inner: Arc<AggregateUDF>,
-    /// What the extreme is beside all other values.
-    wanted: Ordering,
+    /// The order of the extreme relative to all other values.
+    ordering: Ordering,
 }
 
 impl AggregateUDFImpl for Extreme {
@@ -65,9 +66,9 @@ impl AggregateUDFImpl for Extreme {
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         match args.return_type() {
-            DataType::Float16 => Ok(Box::new(Groups::<Float16Type>::new(self.wanted))),
-            DataType::Float32 => Ok(Box::new(Groups::<Float32Type>::new(self.wanted))),
-            DataType::Float64 => Ok(Box::new(Groups::<Float64Type>::new(self.wanted))),
+            DataType::Float16 => Ok(Box::new(Groups::<Float16Type>::new(self.ordering))),
+            DataType::Float32 => Ok(Box::new(Groups::<Float32Type>::new(self.ordering))),
+            DataType::Float64 => Ok(Box::new(Groups::<Float64Type>::new(self.ordering))),
             _ => self.inner.create_groups_accumulator(args),
         }
     }
@@ -104,25 +105,25 @@ impl AggregateUDFImpl for Extreme {
     }
 }
 
-/// The order of two real numbers: NaN is behind all others, and the zeros are equal.
-fn order<N: PartialOrd>(one: &N, other: &N) -> Ordering {
-    // What is not even ordered beside itself is NaN.
+/// The order of two floats: NaN is greater than all others, and the zeros are equal.
+fn compare<N: PartialOrd>(one: &N, other: &N) -> Ordering {
+    // NaN alone is not ordered relative to itself.
     let is_nan = |value: &N| value.partial_cmp(value).is_none();
     one.partial_cmp(other).unwrap_or_else(|| is_nan(one).cmp(&is_nan(other)))
 }
 
-/// One extreme a group.
+/// The extremes of many groups.
 struct Groups<T: ArrowPrimitiveType> {
     extremes: Vec<T::Native>,
     /// Whether a group has an extreme yet.
     found: Vec<bool>,
     nulls: NullState,
-    wanted: Ordering,
+    ordering: Ordering,
 }
 
 impl<T: ArrowPrimitiveType> Groups<T> {
-    fn new(wanted: Ordering) -> Self {
-        Self { extremes: Vec::new(), found: Vec::new(), nulls: NullState::new(), wanted }
+    fn new(ordering: Ordering) -> Self {
+        Self { extremes: Vec::new(), found: Vec::new(), nulls: NullState::new(), ordering }
     }
 }
 
@@ -136,9 +137,9 @@ impl<T: ArrowPrimitiveType + Send> GroupsAccumulator for Groups<T> {
     ) -> Result<()> {
         self.extremes.resize(n_groups, T::default_value());
         self.found.resize(n_groups, false);
-        let (extremes, found, wanted) = (&mut self.extremes, &mut self.found, self.wanted);
+        let (extremes, found, ordering) = (&mut self.extremes, &mut self.found, self.ordering);
         self.nulls.accumulate(groups, values[0].as_primitive::<T>(), filter, n_groups, |group, value| {
-            if !found[group] || order(&value, &extremes[group]) == wanted {
+            if !found[group] || compare(&value, &extremes[group]) == ordering {
                 found[group] = true;
                 extremes[group] = value;
             }
@@ -162,7 +163,7 @@ impl<T: ArrowPrimitiveType + Send> GroupsAccumulator for Groups<T> {
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         let values = values[0].as_primitive::<T>();
-        let nulls = NullBuffer::union(kept(filter).as_ref(), values.nulls());
+        let nulls = NullBuffer::union(filter_mask(filter).as_ref(), values.nulls());
         Ok(vec![Arc::new(PrimitiveArray::<T>::new(values.values().clone(), nulls))])
     }
 
@@ -181,11 +182,11 @@ mod tests {
     fn nan_is_the_greatest_in_any_order_and_infinity_an_extreme() {
         let values = vec![Some(1.0), Some(f64::NAN), Some(2.0), Some(f64::NEG_INFINITY), Some(-f64::NAN), None];
         let values: ArrayRef = Arc::new(Float64Array::from(values));
-        for (wanted, expected) in [
+        for (ordering, expected) in [
             (Ordering::Less, [Some("1.0"), Some("-inf"), Some("NaN"), None]),
             (Ordering::Greater, [Some("NaN"), Some("-inf"), Some("NaN"), None]),
         ] {
-            let new = || Groups::<Float64Type>::new(wanted);
+            let new = || Groups::<Float64Type>::new(ordering);
             let (mut first, mut merged) = (new(), new());
             first.update_batch(&[Arc::clone(&values)], &[0, 0, 0, 1, 2, 3], None, 4).unwrap();
             let states = first.state(EmitTo::All).unwrap();

@@ -1,4 +1,4 @@
-//! The length of an interval, by which intervals are compared: a month is 30 days, a day 24 hours.
+//! Lengths of intervals, by which intervals are compared: a month is 30 days, a day 24 hours.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn length(interval: IntervalMonthDayNano) -> i128 {
     days * NANOSECONDS_OF_A_DAY + i128::from(interval.nanoseconds)
 }
 
-/// The number of nanoseconds.
+/// The function of the length.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct IntervalLength {
     signature: Signature,

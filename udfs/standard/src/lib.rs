@@ -1,31 +1,35 @@
-//! What everyday SQL has and DataFusion lacks, or answers otherwise: arithmetic that says when a number leaves its type,
-//! sums that are exact, averages and casts that round, and functions that users of DuckDB and PostgreSQL expect.
+//! Everyday SQL that DataFusion lacks or answers differently: arithmetic that reports overflow, exact sums, averages and
+//! casts that round, and functions that users of DuckDB and PostgreSQL expect.
 //!
-//! ```
 //! let names: Vec<&str> = bonnet_standard::functions().iter().map(|function| function.name).collect();
 //! assert_eq!(names, ["age", "bar", "mode", "similar_to", "sparkline"]);
-//! ```
 
 mod age;
 mod arithmetic;
 mod average;
 mod bar;
-mod between;
-mod canonical;
+mod between_predicate;
+mod canonical_values;
 mod casts;
 mod coalesce;
 mod concatenation;
-mod exact;
+mod date_arithmetic;
+mod exact_accumulators;
 mod extremes;
-mod found;
-mod fused;
-mod guarded;
+mod function_guard;
+mod interval_average;
 mod interval_length;
+mod list_functions;
+mod mark_assertion;
 mod mode;
-mod opaque;
+mod optimization_barrier;
+mod overflow_detection;
 mod quotient;
 mod ranks;
-mod similar;
+mod rounded_parts;
+mod same_type_function;
+mod shifts;
+mod similar_to;
 mod sparkline;
 mod sum;
 mod total;
@@ -36,28 +40,32 @@ use datafusion::logical_expr::ScalarUDF;
 
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
 pub use average::avg;
-pub use between::between_once;
-pub use canonical::{canonical, is_canonical, unsigned_nan, unsigned_nan_function};
+pub use between_predicate::between_once;
+pub use canonical_values::{canonical, is_canonical, unsigned_nan, unsigned_nan_function};
 pub use casts::{RoundedCasts, constant};
 pub use coalesce::coalesce_once;
+pub use date_arithmetic::DateArithmetic;
 pub use extremes::extremes;
-pub use found::found;
-pub use guarded::guarded;
+pub use function_guard::guard_identities;
 pub use interval_length::interval_length;
-pub use opaque::{drawn, nullable, opaque};
+pub use list_functions::list_functions;
+pub use mark_assertion::mark_assertion;
+pub use optimization_barrier::{nullable, opaque, unique_expression};
 pub use ranks::ranks;
 pub use sum::sum;
 
 /// The functions for the registry.
 pub fn functions() -> Vec<bonnet_sql::Function> {
-    vec![age::age(), bar::bar(), mode::mode(), similar::similar_to(), sparkline::sparkline()]
+    vec![age::age(), bar::bar(), mode::mode(), similar_to::similar_to(), sparkline::sparkline()]
 }
 
-/// The functions that plans call and nobody types: operators that are checked, rounding, comparisons, expressions that
-/// are not simplified, and what a join has to find.
+/// The functions that plans call, but no user: checked operators, rounding, comparisons, optimization barriers, and the
+/// assertion on marks of joins.
 pub fn internal() -> Vec<Arc<ScalarUDF>> {
-    let one = [interval_length::function(), coalesce::function()].map(Arc::new);
-    let others = [casts::round_ties_even(), found()].into_iter().chain(one);
-    let pairs = [opaque::functions(), between::functions(), canonical::functions()];
+    let one =
+        [interval_length::function(), coalesce::function(), date_arithmetic::function(), rounded_parts::function()]
+            .map(Arc::new);
+    let others = [casts::round_ties_even(), mark_assertion()].into_iter().chain(one);
+    let pairs = [optimization_barrier::functions(), between_predicate::functions(), canonical_values::functions()];
     arithmetic::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
 }

@@ -1,4 +1,4 @@
-//! Quotients of decimals whose numbers on the way fit 128 bits, which are nearly all.
+//! Quotients of decimals whose intermediate values fit 128 bits, as nearly all do.
 
 use std::sync::Arc;
 
@@ -6,20 +6,26 @@ use arrow::array::{Array, ArrayRef, AsArray, Datum, Decimal128Array, PrimitiveAr
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Decimal128Type};
 
-/// The quotients, rounded half away from zero; `None` where one has to be computed with more digits, or is an error.
+/// The quotients, rounded half away from zero; `None` if one has to be computed with more bits, or is an error.
 pub(crate) fn short(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Option<ArrayRef> {
     let ((dividends, one_dividend), (divisors, one_divisor)) = (left.get(), right.get());
-    let (DataType::Decimal128(_, scale), DataType::Decimal128(_, of), DataType::Decimal128(digits, wanted)) =
-        (dividends.data_type(), divisors.data_type(), to)
+    let (
+        DataType::Decimal128(_, scale),
+        DataType::Decimal128(_, divisor_scale),
+        DataType::Decimal128(digits, to_scale),
+    ) = (dividends.data_type(), divisors.data_type(), to)
     else {
         return None;
     };
-    let finer = 10i128.checked_pow(u32::try_from(i32::from(*wanted) + i32::from(*of) - i32::from(*scale)).ok()?)?;
+    let finer = 10i128
+        .checked_pow(u32::try_from(i32::from(*to_scale) + i32::from(*divisor_scale) - i32::from(*scale)).ok()?)?;
     let most = 10i128.checked_pow((*digits).into())?;
     let (dividends, divisors) = (dividends.as_primitive::<Decimal128Type>(), divisors.as_primitive::<Decimal128Type>());
     let rows = if one_dividend { divisors.len() } else { dividends.len() };
-    let nulls =
-        NullBuffer::union(spread(dividends, one_dividend, rows).as_ref(), spread(divisors, one_divisor, rows).as_ref());
+    let nulls = NullBuffer::union(
+        null_mask(dividends, one_dividend, rows).as_ref(),
+        null_mask(divisors, one_divisor, rows).as_ref(),
+    );
     let at =
         |values: &PrimitiveArray<Decimal128Type>, one: bool, row: usize| values.values()[if one { 0 } else { row }];
     let mut quotients = Vec::with_capacity(rows);
@@ -29,7 +35,7 @@ pub(crate) fn short(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Optio
             continue;
         }
         let dividend = at(dividends, one_dividend, row).checked_mul(finer)?;
-        let quotient = rounded(dividend, at(divisors, one_divisor, row))?;
+        let quotient = divide(dividend, at(divisors, one_divisor, row))?;
         if quotient <= -most || quotient >= most {
             return None;
         }
@@ -38,8 +44,8 @@ pub(crate) fn short(left: &dyn Datum, right: &dyn Datum, to: &DataType) -> Optio
     Some(Arc::new(Decimal128Array::new(quotients.into(), nulls).with_data_type(to.clone())))
 }
 
-/// Which rows are NULL, where the column has one value for all or one for each.
-fn spread(values: &PrimitiveArray<Decimal128Type>, one: bool, rows: usize) -> Option<NullBuffer> {
+/// The null mask of a column that has one value for all rows, or one for each.
+fn null_mask(values: &PrimitiveArray<Decimal128Type>, one: bool, rows: usize) -> Option<NullBuffer> {
     match one {
         true => (values.null_count() > 0).then(|| NullBuffer::new_null(rows)),
         false => values.nulls().cloned(),
@@ -47,8 +53,8 @@ fn spread(values: &PrimitiveArray<Decimal128Type>, one: bool, rows: usize) -> Op
 }
 
 /// The quotient, rounded half away from zero; `None` by zero, or beyond 128 bits.
-fn rounded(dividend: i128, divisor: i128) -> Option<i128> {
-    // A processor divides numbers of 64 bits itself.
+fn divide(dividend: i128, divisor: i128) -> Option<i128> {
+    // A processor has an instruction for the division of 64 bits.
     if let (Ok(dividend), Ok(divisor)) = (i64::try_from(dividend), i64::try_from(divisor))
         && let (Some(quotient), Some(rest)) = (dividend.checked_div(divisor), dividend.checked_rem(divisor))
     {
@@ -60,7 +66,7 @@ fn rounded(dividend: i128, divisor: i128) -> Option<i128> {
     Some(quotient + away(up && rest != 0, dividend < 0, divisor < 0))
 }
 
-/// One away from zero.
+/// The step away from zero by which a quotient is rounded up.
 fn away(up: bool, dividend_negative: bool, divisor_negative: bool) -> i128 {
     match (up, dividend_negative == divisor_negative) {
         (false, _) => 0,
@@ -80,14 +86,14 @@ mod tests {
         for (dividend, divisor, quotient) in
             [(7, 2, 4), (-7, 2, -4), (7, -2, -4), (-7, -2, 4), (6, 4, 2), (5, 4, 1), (-5, 4, -1), (0, 3, 0), (1, 3, 0)]
         {
-            assert_eq!(rounded(dividend, divisor), Some(quotient));
+            assert_eq!(divide(dividend, divisor), Some(quotient));
             // The same beyond 64 bits.
             let large = 10i128.pow(20);
-            assert_eq!(rounded(dividend * large, divisor * large), Some(quotient));
+            assert_eq!(divide(dividend * large, divisor * large), Some(quotient));
         }
-        assert_eq!(rounded(1, 0), None);
-        assert_eq!(rounded(i64::MIN.into(), -1), Some(-i128::from(i64::MIN)));
-        assert_eq!(rounded(i128::MIN, -1), None);
+        assert_eq!(divide(1, 0), None);
+        assert_eq!(divide(i64::MIN.into(), -1), Some(-i128::from(i64::MIN)));
+        assert_eq!(divide(i128::MIN, -1), None);
     }
 
     #[test]

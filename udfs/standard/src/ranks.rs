@@ -1,5 +1,5 @@
-//! `row_number`, `rank`, `dense_rank` and `ntile` in BIGINT, as in PostgreSQL and DuckDB. DataFusion's are unsigned: beside a
-//! BIGINT, in a comparison or a UNION ALL, their type was DECIMAL(20, 0).
+//! Ranks in BIGINT: `row_number`, `rank`, `dense_rank` and `ntile`, as in PostgreSQL and DuckDB. DataFusion's are unsigned,
+//! and coercion with a BIGINT, in a comparison or a UNION ALL, gave DECIMAL(20, 0).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl WindowUDFImpl for Rank {
     }
 
     fn partition_evaluator(&self, args: PartitionEvaluatorArgs) -> Result<Box<dyn PartitionEvaluator>> {
-        Ok(Box::new(Signed(self.inner.partition_evaluator_factory(args)?)))
+        Ok(Box::new(BigintEvaluator(self.inner.partition_evaluator_factory(args)?)))
     }
 
     fn field(&self, args: WindowUDFFieldArgs) -> Result<FieldRef> {
@@ -73,13 +73,13 @@ impl WindowUDFImpl for Rank {
 
 /// An evaluator whose answers are converted to BIGINT.
 #[derive(Debug)]
-struct Signed(Box<dyn PartitionEvaluator>);
+struct BigintEvaluator(Box<dyn PartitionEvaluator>);
 
-fn signed(ranks: &dyn Array) -> Result<ArrayRef> {
+fn to_bigint(ranks: &dyn Array) -> Result<ArrayRef> {
     Ok(cast(ranks, &DataType::Int64)?)
 }
 
-impl PartitionEvaluator for Signed {
+impl PartitionEvaluator for BigintEvaluator {
     fn memoize(&mut self, state: &mut WindowAggState) -> Result<()> {
         self.0.memoize(state)
     }
@@ -93,7 +93,7 @@ impl PartitionEvaluator for Signed {
     }
 
     fn evaluate_all(&mut self, values: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
-        signed(&self.0.evaluate_all(values, rows)?)
+        to_bigint(&self.0.evaluate_all(values, rows)?)
     }
 
     fn evaluate(&mut self, values: &[ArrayRef], range: &Range<usize>) -> Result<ScalarValue> {
@@ -101,7 +101,7 @@ impl PartitionEvaluator for Signed {
     }
 
     fn evaluate_all_with_rank(&self, rows: usize, ranks: &[Range<usize>]) -> Result<ArrayRef> {
-        signed(&self.0.evaluate_all_with_rank(rows, ranks)?)
+        to_bigint(&self.0.evaluate_all_with_rank(rows, ranks)?)
     }
 
     fn supports_bounded_execution(&self) -> bool {

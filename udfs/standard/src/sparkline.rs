@@ -9,7 +9,7 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{Function, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
-/// From the least value to the most.
+/// The characters from the least value to the greatest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The registration of `sparkline`.
@@ -29,13 +29,13 @@ pub(crate) fn sparkline() -> Function {
 fn sparklines(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
     use DataType::{FixedSizeList, LargeList, List, Null};
     let given = columns[0].data_type();
-    let of_numbers = match given {
+    let has_numbers = match given {
         List(item) | LargeList(item) | FixedSizeList(item, _) => {
             item.data_type().is_numeric() || *item.data_type() == Null
         }
         other => *other == Null,
     };
-    if !of_numbers {
+    if !has_numbers {
         return Err(execution_error(format!("sparkline: values is {given}; give a list of numbers")));
     }
     let item = Arc::new(Field::new_list_field(DataType::Float64, true));
@@ -52,10 +52,11 @@ fn sparklines(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
     Ok(Arc::new(lines.finish()))
 }
 
+/// The line of block characters of a list.
 fn line(values: &PrimitiveArray<Float64Type>) -> String {
     let finite = || values.iter().flatten().filter(|value| value.is_finite());
     let (least, most) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    // Halves: the distance of the largest doubles is none.
+    // Half of each, since the difference of the greatest doubles overflows.
     let range = most / 2.0 - least / 2.0;
     let level = |value: f64| match range {
         0.0 => 0,

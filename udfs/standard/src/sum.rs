@@ -1,4 +1,4 @@
-//! `sum` of whole numbers and decimals: exact, whatever the order of the rows, and an error where the total leaves its type.
+//! `sum` of integers and decimals: exact in any order of the rows, and an error where the total overflows its type.
 //! DataFusion's wraps around.
 
 use std::fmt::{self, Debug};
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::arithmetic::sql_name;
-use crate::exact::{Distinct, Finish, Groups, One};
+use crate::exact_accumulators::{Distinct, Finish, Groups, One};
 use crate::total::Summed;
 
 /// The aggregate, in place of DataFusion's of the same name.
@@ -27,11 +27,11 @@ pub fn sum() -> Arc<AggregateUDF> {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sum {
-    /// DataFusion's sum, of floats and intervals.
+    /// DataFusion's sum, which serves floats and intervals.
     inner: Arc<AggregateUDF>,
 }
 
-/// An expression of the [`Narrow`] of a type; another value for a type whose sums are not ours.
+/// An expression of the [`Narrow`] of a type; another expression for a type that DataFusion's sum serves.
 macro_rules! of_type {
     ($to:expr, $other:expr, |$finish:ident| $made:expr) => {
         match $to {
@@ -118,7 +118,7 @@ impl AggregateUDFImpl for Sum {
     }
 
     fn value_from_stats(&self, args: &StatisticsArgs) -> Option<ScalarValue> {
-        // Totals among statistics may have wrapped around.
+        // A total among statistics may have wrapped around.
         match args.return_type {
             DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..) => None,
             _ => self.inner.value_from_stats(args),
@@ -126,7 +126,7 @@ impl AggregateUDFImpl for Sum {
     }
 }
 
-/// A total in the type of the sum.
+/// The last step of `sum`: the total in the type of the sum.
 struct Narrow<T> {
     to: DataType,
     of: PhantomData<T>,

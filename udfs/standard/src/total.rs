@@ -1,9 +1,9 @@
-//! Exact totals of whole numbers and decimals.
+//! Exact totals of integers and decimals.
 
 use arrow::array::{Array, ArrowPrimitiveType, PrimitiveArray};
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int64Type, UInt64Type};
 
-/// Numbers whose sums are made in 128 bits.
+/// Numbers whose sums are computed in 128 bits.
 pub(crate) trait Summed: ArrowPrimitiveType + Send + Sync {
     /// The sum of the values; `None` where even 128 bits overflow.
     fn total(values: &[Self::Native]) -> Option<i128>;
@@ -11,11 +11,11 @@ pub(crate) trait Summed: ArrowPrimitiveType + Send + Sync {
     fn narrow(total: i128, to: &DataType) -> Option<Self::Native>;
 }
 
-/// So many values of a block have a sum within 64 bits where each lies within 2^49.
+/// The size of blocks: the sum of so many values fits 64 bits if each is within 2^49.
 const BLOCK: usize = 1 << 13;
 
-/// The sum of values, each of which a step adds to a total of 64 bits and to bits that are above 2^50 where it is too large
-/// for that; such blocks are added up in 128 bits.
+/// The sum of values by blocks. A step adds a value to a sum of 64 bits, and sets bits above 2^50 if the value is too large
+/// for that; a block with such a value is summed in 128 bits.
 fn by_blocks<N: Copy>(values: &[N], step: impl Fn(N, &mut i64, &mut u64), wide: impl Fn(N) -> i128) -> i128 {
     let blocks = values.chunks(BLOCK).map(|block| {
         let (mut sum, mut bits) = (0i64, 0u64);

@@ -1,0 +1,24 @@
+//! Logical expressions: replacement in place, and the operands of comparisons.
+
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+/// Puts the result of a function of an expression in the place of the expression.
+pub(super) fn replace(expr: &mut Expr, with: impl FnOnce(Expr) -> Expr) {
+    *expr = with(std::mem::take(expr));
+}
+
+/// Whether an operator compares two values.
+pub(super) fn is_comparison(op: Operator) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+}
+
+/// The values that an expression compares with each other; none if it is no comparison.
+pub(super) fn comparison_operands(expr: &mut Expr) -> Vec<&mut Expr> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => vec![left.as_mut(), right.as_mut()],
+        Expr::Between(between) => vec![between.expr.as_mut(), between.low.as_mut(), between.high.as_mut()],
+        Expr::InList(list) => std::iter::once(list.expr.as_mut()).chain(&mut list.list).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,110 @@
+//! Functional dependencies, dropped where DataFusion 55 derives false ones.
+//!
+//! A key of one side of a join may occur in several joined rows. DataFusion takes it for a key of their groups as well,
+//! although it may occur in several of those too (`aggregate_functional_dependencies`), and lets `unnest` keep the keys of
+//! its input, whose rows it repeats. With such false keys groups were merged, duplicates stayed in spite of DISTINCT, ORDER
+//! BY dropped the expressions behind the key, and joins were left out.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion, TreeNodeRewriter};
+use datafusion::common::{DFSchemaRef, Dependency, FunctionalDependencies, Result};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// The rules that leave out columns, joins or groups because a key determines them.
+pub(super) const RULES_OF_KEYS: [&str; 4] =
+    ["eliminate_duplicated_expr", "eliminate_join", "optimize_projections", "replace_distinct_aggregate"];
+
+/// One of [`RULES_OF_KEYS`], which does not see false keys. Each drops them again, since they come back when a schema is
+/// recomputed.
+#[derive(Debug)]
+pub(super) struct TrueKeys(pub(super) Arc<dyn OptimizerRule + Send + Sync>);
+
+impl OptimizerRule for TrueKeys {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let plan = without_false_keys(plan)?;
+        let rewrite = |plan| self.0.rewrite(plan, config);
+        match self.0.apply_order() {
+            None => rewrite(plan),
+            Some(ApplyOrder::TopDown) => plan.transform_down_with_subqueries(rewrite),
+            Some(ApplyOrder::BottomUp) => plan.transform_up_with_subqueries(rewrite),
+        }
+    }
+}
+
+/// The plan without functional dependencies where one of them may be false.
+pub(crate) fn without_false_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut found = false;
+    plan.apply_with_subqueries(|plan| {
+        found |= derives_false_keys(plan);
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    match found {
+        true => Ok(plan.rewrite_with_subqueries(&mut DependencyRemover::default())?.data),
+        false => Ok(plan),
+    }
+}
+
+/// Whether a node may derive a false key from the keys of its input.
+fn derives_false_keys(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(groups) => {
+            groups.input.schema().functional_dependencies().iter().any(|key| key.mode == Dependency::Multi)
+        }
+        LogicalPlan::Unnest(unnest) => !unnest.input.schema().functional_dependencies().is_empty(),
+        _ => false,
+    }
+}
+
+/// Removes functional dependencies from the nodes that may derive false ones, and from all nodes above them.
+#[derive(Default)]
+struct DependencyRemover {
+    /// For each node on the path from the root, whether there is such a node in the subtrees below it that were visited.
+    below: Vec<bool>,
+}
+
+impl TreeNodeRewriter for DependencyRemover {
+    type Node = LogicalPlan;
+
+    fn f_down(&mut self, plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+        self.below.push(false);
+        Ok(Transformed::no(plan))
+    }
+
+    fn f_up(&mut self, mut plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+        let is_affected = self.below.pop().unwrap_or_default() || derives_false_keys(&plan);
+        if !is_affected {
+            return Ok(Transformed::no(plan));
+        }
+        if let Some(above) = self.below.last_mut() {
+            *above = true;
+        }
+        match own_schema(&mut plan) {
+            Some(schema) if !schema.functional_dependencies().is_empty() => {
+                let keyless = (**schema).clone().with_functional_dependencies(FunctionalDependencies::empty())?;
+                *schema = Arc::new(keyless);
+                Ok(Transformed::yes(plan))
+            }
+            _ => Ok(Transformed::no(plan)),
+        }
+    }
+}
+
+/// The schema of a node, unless it is that of its input.
+fn own_schema(plan: &mut LogicalPlan) -> Option<&mut DFSchemaRef> {
+    match plan {
+        LogicalPlan::Projection(node) => Some(&mut node.schema),
+        LogicalPlan::Window(node) => Some(&mut node.schema),
+        LogicalPlan::Aggregate(node) => Some(&mut node.schema),
+        LogicalPlan::Join(node) => Some(&mut node.schema),
+        LogicalPlan::SubqueryAlias(node) => Some(&mut node.schema),
+        LogicalPlan::Unnest(node) => Some(&mut node.schema),
+        _ => None,
+    }
+}

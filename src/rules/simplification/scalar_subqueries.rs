@@ -1,0 +1,34 @@
+//! Nullability of scalar subqueries: one without rows is NULL, even if its column is declared NOT NULL.
+//!
+//! DataFusion 55 takes over the nullability of the column, and simplified `(SELECT 1 FROM t WHERE x > 10) IS NULL` to
+//! false.
+
+use bonnet_sql::InputColumns;
+use bonnet_standard::nullable;
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+
+/// Makes a scalar subquery nullable that may have no row.
+pub(super) fn make_nullable(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
+    Ok(match &expr {
+        Expr::ScalarSubquery(subquery) => {
+            let plan = subquery.subquery.as_ref();
+            match plan.schema().field(0).is_nullable() || has_one_row(plan) {
+                true => Transformed::no(expr),
+                false => Transformed::yes(nullable(expr)),
+            }
+        }
+        _ => Transformed::no(expr),
+    })
+}
+
+/// Whether a plan answers exactly one row, whatever it reads.
+fn has_one_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => has_one_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => has_one_row(&alias.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        _ => false,
+    }
+}
