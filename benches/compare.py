@@ -7,7 +7,8 @@ both. BONNET_DATA is the folder of data sets (default ../shared/data beside this
 whose peer or data is missing is skipped, and the reason printed below the table. The peers need numpy (midpoint,
 edge_curvature, descriptors), networkit (algorithms), GraphRicciCurvature (edge_curvature), gudhi (filtrations, topology,
 enumeration), networkx (algorithms, descriptors, filtrations), scikit-learn (descriptors, filtrations), scipy and duckdb
-(ranking, homophily, lasting), torch and torch_geometric (training).
+(ranking, homophily, lasting), torch and torch_geometric (training), torch, scipy and TopoModelX 0.0.1 (complexes), mantra-dataset
+(complexes).
 
 Everything of ours goes through SQL, but for rows that a program appends. A query's time is what `\\timing` says of it:
 parsing, planning, reading the attached files, the kernel and the rows, in a session that has run the query before. Training
@@ -488,15 +489,29 @@ def descriptors(bonnet, table, repeats):
 
 
 def topology(bonnet, table, repeats):
-    """Betti numbers and torsion of many complexes by one query; GUDHI's are Betti numbers over Z/2, on one core."""
+    """Betti numbers and torsion of many complexes by one query; GUDHI's are Betti numbers over Z/2, on one core. The sums of the
+    first Betti numbers over Z/2 and Z/3 are those of GUDHI, and follow from the labels of the enumerated complexes."""
     census = "SELECT facets FROM census.triangulations"
     for name, source, path in [
         ("8,843 pseudomanifolds with 9 vertices", census, "triangulations/pseudomanifolds-3d-9v"),
-        ("43,138 surfaces with up to 10 vertices", "SELECT facets FROM enumerate_surfaces(10)", None),
-        ("250,359 3-manifolds with up to 10 vertices", "SELECT facets FROM enumerate_3_manifolds(10)", None),
+        ("43,138 surfaces with up to 10 vertices", "SELECT * FROM enumerate_surfaces(10)", None),
+        ("250,359 3-manifolds with up to 10 vertices", "SELECT * FROM enumerate_3_manifolds(10)", None),
     ]:
 
-        def many(source=source, path=path):
+        def agree(name, load, file, labelled):
+            """GUDHI over two fields beside our Betti numbers over them, and beside the labels over the integers."""
+            for p in (2, 3):
+                theirs = peer("homology_gudhi.py", file, p)["betti_1"]
+                sums = [f"sum(betti_numbers(facets, field => 'Z/{p}')[2])"]
+                # The torsion of these first homology groups is Z_2, or none.
+                torsion = " + CASE torsion_coefficients[2] WHEN 'Z_2' THEN 1 ELSE 0 END" if p == 2 else ""
+                sums += [f"sum(CAST(betti_numbers[2] AS BIGINT){torsion})"] if labelled else []
+                output = bonnet.run([*load, f"SELECT {', '.join(sums)} FROM complexes"])[0]
+                if {int(float(ours)) for ours in output.splitlines()[-1].split(",")} != {theirs}:
+                    sys.exit(f"{name}: first Betti numbers over Z/{p} add up to {output.splitlines()[-1]}, GUDHI's to {theirs}")
+                table.notes.append(f"{name}: first Betti numbers over Z/{p} add up to {theirs:,} here and with GUDHI")
+
+        def many(name=name, source=source, path=path):
             require_modules("gudhi")
             attach = [f"ATTACH '{require_data(path)}' AS census (TYPE lutz)"] if path else []
             load = [*attach, f"CREATE TABLE complexes AS {source}"]
@@ -506,6 +521,7 @@ def topology(bonnet, table, repeats):
                 file = pathlib.Path(folder, "complexes.json")
                 columns = "'' AS id, facets, '' AS name, [0] AS betti_numbers, [''] AS torsion_coefficients"
                 bonnet.run([*load, f"COPY (SELECT {columns} FROM complexes) TO '{file}' STORED AS MANTRA"])
+                agree(name, load, file, labelled=path is None)
                 for _ in range(repeats):
                     found = peer("homology_gudhi.py", file)
                     theirs.append((1e3 * found["seconds"], 1e3 * found["processor_seconds"]))
@@ -846,6 +862,54 @@ def algorithms(bonnet, table, repeats):
         table.row(name, "20x", against("algorithms_networkx.py", 100_000, function, "networkx"))
 
 
+def complexes(bonnet, table, repeats):
+    """A step of training on a batch of 128 surfaces with 9 vertices; and MANTRA's own package reads what the engine writes."""
+    library = "TopoModelX 0.0.1"
+    peers = {"scn": library, "sccn": library, "sccnn": library, "san": library, "cellmp": "torch", "ct": "torch", "dect": "torch"}
+    columns = "id, facets, name, betti_numbers, torsion_coefficients"
+    threads = os.cpu_count()
+
+    def step(model):
+        def measure():
+            require_modules("torch", "scipy", *(["topomodelx"] if peers[model] == library else []))
+            ours, theirs = [], []
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, "surfaces.json")
+                query = f"SELECT {columns} FROM enumerate_surfaces(9) WHERE n_vertices = 9"
+                bonnet.run([f"COPY ({query}) TO '{file}' STORED AS MANTRA"])
+                for _ in range(repeats):
+                    found = peer("train_complexes_torch.py", file, threads, 10, shutil.which(bonnet.command), model)
+                    theirs.append((found["torch_ms"], found["torch_cpu_ms"]))
+                    ours.append((found["bonnet_ms"], found["bonnet_cpu_ms"]))
+            table.notes.append(f"{model}: {100 * found['dense']:.0f} % of the peer's time are dense matrix products")
+            return ours, theirs
+
+        return measure
+
+    for model, other in peers.items():
+        table.row(f"{model}, a step on 128 surfaces with 9 vertices; {other}", "20x", step(model))
+
+    def written(function, dimension):
+        def measure():
+            require_modules("mantra")
+            operators = "hodge_laplacian(facets, 0) AS l0, hodge_laplacian(facets, 1, part => 'up') AS up1, hodge_laplacian(facets, 1, part => 'down') AS down1, boundary_matrix(facets, 1) AS b1, boundary_matrix(facets, 2) AS b2"
+            with tempfile.TemporaryDirectory() as folder:
+                file, matrices = pathlib.Path(folder, "complexes.json"), pathlib.Path(folder, "matrices.ndjson")
+                copy = f"COPY (SELECT {columns} FROM {function}) TO '{file}' STORED AS MANTRA"
+                bonnet.run([copy])
+                # The matrices of the package are those of surfaces.
+                if dimension == 2:
+                    matrices.write_text(bonnet.run([f"SELECT id, {operators} FROM {function}"], output="ndjson")[0])
+                found = peer("mantra_package.py", dimension, file, *([matrices] if dimension == 2 else []))
+                table.notes.append(f"MANTRA's package reads {found['triangulations']:,} complexes of dimension {dimension} as they were written")
+                return [bonnet.query([], copy, 3) for _ in range(repeats)], []
+
+        return measure
+
+    table.row("writing surfaces with up to 8 vertices as MANTRA's file, which its package reads", "", written("enumerate_surfaces(8)", 2))
+    table.row("writing 3-manifolds with up to 8 vertices, likewise", "", written("enumerate_3_manifolds(8)", 3))
+
+
 SUBJECTS = {
     "algorithms": algorithms,
     "lasting": lasting,
@@ -860,6 +924,7 @@ SUBJECTS = {
     "homophily": homophily,
     "ranking": ranking,
     "training": training,
+    "complexes": complexes,
 }
 
 

@@ -359,10 +359,10 @@ POINTS = ("centroids", "classes")
 RUNS = {
     "gcn": {"hidden": 16},
     "hgnn": {"hidden": 16, "centroids": 100},
-    "hgcn": {"hidden": 16},
+    "hgcn": {"hidden": 16, "affinity": "random_walk"},
     "hat": {"hidden": 8, "heads": 8, "dropout": 0.6, "lr": 0.005},
     "hybonet": {"hidden": 16},
-    "qgcn": {"hidden": 16, "signature": "8,8"},
+    "qgcn": {"hidden": 16, "signature": "8,8", "affinity": "random_walk"},
     "cusp": {"hidden": 64, "factors": "H22,E21,S21", "hops": 10},
     "graphmore": {"hidden": 32, "experts": "1,1,1", "ego_hops": "2,3"},
 }
@@ -386,7 +386,8 @@ def on_graph(model, options, edges, n, dtype):
     if model == "hat":
         arcs = with_loops(edges, n)
         return lambda x, w, dropout, training: (hat(x, arcs, w, 2, dropout, options["heads"]), 0)
-    p = mean(edges, n, dtype) if model == "hybonet" else normalised(edges, n, dtype)
+    means = model == "hybonet" or options.get("affinity") == "random_walk"
+    p = mean(edges, n, dtype) if means else normalised(edges, n, dtype)
     if model == "graphmore":
         signs, once = signs_of(options), torch.sort(edges, 0).values.unique(dim=1)
         egos = [ego_graphs(edges, n, hops, dtype) for hops in numbers(options["ego_hops"])]
@@ -501,12 +502,12 @@ def optimizers(w, lr):
 
 # Small models, with the options of ours that a job sets.
 FIXTURES = {
-    "hgcn": {"hidden": 5},
+    "hgcn": {"hidden": 5, "affinity": "symmetric"},
     "cusp": {"hidden": 8, "factors": "H3,E2,S3", "hops": 3, "edge_weights": "unit", "frequencies": 0},
     "hgnn": {"hidden": 5, "centroids": 4},
     "hat": {"hidden": 3, "heads": 2},
     "hybonet": {"hidden": 5},
-    "qgcn": {"hidden": 5, "signature": "2,3"},
+    "qgcn": {"hidden": 5, "signature": "2,3", "affinity": "symmetric"},
     "graphmore": {"hidden": 4, "experts": "1,1,1", "ego_hops": "1,2"},
 }
 

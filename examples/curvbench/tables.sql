@@ -61,18 +61,37 @@ SELECT column1 AS model, column2 AS label, column3 AS family FROM (VALUES
     ('cusp',      'CUSP',      'mixed'),
     ('graphmore', 'GraphMoRE', 'mixed'));
 
--- The paper searches "predefined ranges" that it does not print. Ours has four configurations of each model: two dropouts, with
--- two learning rates (node classification), two decoders (links, flat models) or two weight decays (links, models whose
--- points are compared by their own distance).
+-- The paper searches "predefined ranges" that it does not print. Ours has four configurations of each model, of links of curved
+-- models six or eight. Nodes: two learning rates and two dropouts. Links of flat models, and of HAT and CUSP: two dropouts, with
+-- two decoders or two weight decays. Links of the other curved models, whose points are compared by their own distance and learn slowly: two
+-- learning rates, each with what HGCN's authors have for Disease (features as they are, no dropout, no weight decay) and what
+-- they have for Cora (rows divided by their sums, dropout, weight decay), and each by averages and by attention, or by the two affinities
+-- where a model has no attention.
 CREATE OR REPLACE VIEW curvbench_configurations AS
-SELECT task, curved, lr, weight_decay, dropout, decoder,
-       concat_ws(', ', 'lr ' || lr, 'wd ' || weight_decay, 'dropout ' || dropout, decoder) AS configuration
-FROM (VALUES ('node_classification', false, 0.01, 5e-4, NULL::TEXT), ('node_classification', false, 0.05, 5e-4, NULL),
-             ('node_classification', true, 0.01, 5e-4, NULL), ('node_classification', true, 0.05, 5e-4, NULL),
-             ('link_prediction', false, 0.01, 0.0, 'inner_product'), ('link_prediction', false, 0.01, 0.0, 'distance'),
-             ('link_prediction', true, 0.01, 0.0, NULL), ('link_prediction', true, 0.01, 5e-4, NULL))
-     AS a(task, curved, lr, weight_decay, decoder)
-CROSS JOIN (VALUES (0.0), (0.5)) AS b(dropout);
+WITH options AS (
+    SELECT 'node_classification' AS task, model, lr, 5e-4 AS weight_decay, dropout, NULL::TEXT AS decoder, 'row' AS normalize,
+           NULL::TEXT AS attention, CASE WHEN model IN ('hgcn', 'qgcn') THEN 'random_walk' END AS affinity, 200 AS epochs, 50 AS patience
+    FROM curvbench_models CROSS JOIN (VALUES (0.01), (0.05)) AS a(lr) CROSS JOIN (VALUES (0.0), (0.5)) AS b(dropout)
+    UNION ALL
+    SELECT 'link_prediction', model, 0.01, 0.0, dropout, decoder, 'row', NULL, NULL, 200, 50
+    FROM curvbench_models CROSS JOIN (VALUES ('inner_product'), ('distance')) AS a(decoder) CROSS JOIN (VALUES (0.0), (0.5)) AS b(dropout)
+    WHERE family = 'Euclidean'
+    UNION ALL
+    SELECT 'link_prediction', model, 0.01, weight_decay, dropout, NULL, 'row', NULL, NULL, 200, 50
+    FROM curvbench_models CROSS JOIN (VALUES (0.0), (5e-4)) AS a(weight_decay) CROSS JOIN (VALUES (0.0), (0.5)) AS b(dropout)
+    WHERE model IN ('hat', 'cusp')
+    UNION ALL
+    SELECT 'link_prediction', model, lr, weight_decay, dropout, NULL, normalize, attention, affinity, 600, 200
+    FROM (VALUES ('hgcn', NULL, 'random_walk'), ('hgcn', 'true', NULL), ('hybonet', 'false', NULL), ('hybonet', 'true', NULL),
+                 ('hgnn', NULL, 'symmetric'), ('hgnn', NULL, 'random_walk'), ('qgcn', NULL, 'random_walk'),
+                 ('graphmore', NULL, NULL)) AS a(model, attention, affinity)
+    CROSS JOIN (VALUES (0.01), (0.05)) AS b(lr)
+    CROSS JOIN (VALUES ('none', 0.0, 0.0), ('row', 5e-4, 0.5)) AS c(normalize, weight_decay, dropout)
+)
+SELECT *, concat_ws(', ', 'lr ' || lr, 'wd ' || weight_decay, 'dropout ' || dropout, decoder,
+                    CASE WHEN attention = 'true' THEN 'attention' WHEN attention = 'false' THEN 'uniform' END, affinity,
+                    CASE WHEN normalize = 'none' THEN 'raw features' WHEN epochs > 200 THEN 'row sums 1' END) AS configuration
+FROM options;
 
 -- 2. The runs: all configurations with the first seed, then the one with the best validation figure with all five.
 
@@ -81,15 +100,18 @@ CREATE TABLE IF NOT EXISTS curvbench_results (
     val DOUBLE, test DOUBLE, second DOUBLE, best_epoch BIGINT, epochs_run BIGINT, train_seconds DOUBLE, test_seconds DOUBLE);
 
 CREATE OR REPLACE VIEW curvbench_search AS
-SELECT g.*, m.model, c.lr, c.weight_decay, c.dropout, c.decoder, c.configuration, s.value AS seed
-FROM curvbench_graphs g CROSS JOIN curvbench_models m
-JOIN curvbench_configurations c ON c.task = g.task AND c.curved = (m.family <> 'Euclidean')
+SELECT g.*, c.model, c.lr, c.weight_decay, c.dropout, c.decoder, c.normalize, c.attention, c.affinity, c.epochs, c.patience,
+       c.configuration, s.value AS seed
+FROM curvbench_graphs g JOIN curvbench_configurations c ON c.task = g.task
 CROSS JOIN generate_series(0, 4) s;
 
+-- A database of an earlier search may hold configurations that are none of this one.
 CREATE OR REPLACE VIEW curvbench_chosen AS
 SELECT task, dataset, scheme, model, configuration, val FROM (
-    SELECT *, row_number() OVER (PARTITION BY task, dataset, scheme, model ORDER BY val DESC, configuration) AS place
-    FROM curvbench_results WHERE seed = 0 AND status = 'ok')
+    SELECT r.*, row_number() OVER (PARTITION BY r.task, r.dataset, r.scheme, r.model ORDER BY r.val DESC, r.configuration) AS place
+    FROM curvbench_results r
+    LEFT SEMI JOIN curvbench_configurations c ON c.task = r.task AND c.model = r.model AND c.configuration = r.configuration
+    WHERE r.seed = 0 AND r.status = 'ok')
 WHERE place = 1;
 
 -- Small graphs first.

@@ -11,11 +11,11 @@ WHERE j.task = :'task' AND j.dataset = :'dataset' AND j.model = :'model';
 INSERT INTO curvbench_results
 SELECT task, dataset, scheme, model, configuration, seed, status, error, coalesce(val_accuracy, val_auc),
        coalesce(test_accuracy, test_auc), coalesce(test_macro_f1, test_ap), best_epoch, epochs_run, train_seconds, test_seconds
-FROM train((SELECT * FROM curvbench_missing WHERE seed = 0), normalize => 'row', epochs => 200, patience => 50);
+FROM train((SELECT * FROM curvbench_missing WHERE seed = 0));
 
 INSERT INTO curvbench_results
 SELECT task, dataset, scheme, model, configuration, seed, status, error, coalesce(val_accuracy, val_auc),
        coalesce(test_accuracy, test_auc), coalesce(test_macro_f1, test_ap), best_epoch, epochs_run, train_seconds, test_seconds
 FROM train((SELECT m.* FROM curvbench_missing m LEFT SEMI JOIN curvbench_chosen c
             ON c.task = m.task AND c.dataset = m.dataset AND c.scheme = m.scheme AND c.model = m.model
-               AND c.configuration = m.configuration), normalize => 'row', epochs => 200, patience => 50);
+               AND c.configuration = m.configuration));

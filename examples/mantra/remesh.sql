@@ -4,10 +4,11 @@
 --
 --     cargo run --release -- -v surfaces=8 -v manifolds=0 -v seeds=1 -f examples/mantra/train.sql -f examples/mantra/remesh.sql
 --
--- Or the folder of train.sql's database: runs are added to its tables as those of 'subdivided surfaces', and only what is missing.
+-- Or the folder of train.sql's database: runs are added to its tables as those of 'subdivided surfaces', and only missing and failed
+-- ones. All trained runs are asked, or those of the models and features that the regular expressions `models` and `features` name.
 
-\default out mantra_models
-\default batch 128
+\default models .
+\default features .
 
 -- 1. The subdivided test sets: each task has a split of its own, the same for all its runs ---------------------------------------
 
@@ -35,15 +36,25 @@ FROM mantra_subdivided WHERE part = 'test' GROUP BY graph ORDER BY graph;
 
 -- 2. The saved models, without any epoch -----------------------------------------------------------------------------------------
 
+-- From the runs themselves, not from mantra_jobs, which has what the last call of train.sql asked for.
+CREATE OR REPLACE VIEW mantra_subdivision_jobs AS
+SELECT r.target AS graph, model, r.task, r.target, r.features, r.seed, m.layers, m.dropout, m.hidden, m.heads, m.attention_dropout, s.batch,
+       r.saved AS load
+FROM mantra_runs r JOIN mantra_models m USING (model) CROSS JOIN mantra_size s
+WHERE r.graph = 'named surfaces' AND r.status = 'ok' AND r.saved IS NOT NULL AND model <> 'dect'
+  AND model ~ :'models' AND r.features ~ :'features';
+
+DELETE FROM mantra_runs
+WHERE status <> 'ok' AND graph = 'subdivided surfaces'
+  AND model || ' ' || features IN (SELECT model || ' ' || features FROM mantra_subdivision_jobs);
+
 INSERT INTO mantra_runs
 SELECT 'subdivided surfaces', model, task, target, features, seed, status, error, test_auc, test_accuracy, test_mse, parameters,
-       0, train_seconds, load
+       0, train_seconds, load, engine_version
 FROM train(
-    (SELECT target AS graph, model, task, target, features, seed, layers, dropout, hidden, heads, attention_dropout, saved AS load
-     FROM mantra_jobs JOIN mantra_runs r USING (graph, model, task, target, features, seed)
-     LEFT ANTI JOIN (SELECT * FROM mantra_runs WHERE graph = 'subdivided surfaces') AS done USING (model, target, features, seed)
-     WHERE graph = 'named surfaces' AND status = 'ok' AND model <> 'dect'),
-    complexes => mantra_subdivided, epochs => 0, batch => :batch);
+    (SELECT * FROM mantra_subdivision_jobs
+     LEFT ANTI JOIN (SELECT * FROM mantra_runs WHERE graph = 'subdivided surfaces') AS done USING (model, target, features, seed)),
+    complexes => mantra_subdivided, epochs => 0);
 
 INSERT INTO mantra_betti
 SELECT 'subdivided surfaces', model, features, seed, d.value - 1, truth, predicted, count(*)
@@ -51,11 +62,10 @@ FROM (
     SELECT *, CAST(betti[d.value] AS BIGINT) AS truth,
            CAST(least(greatest(round(outputs[d.value]), 0), max(betti[d.value]) OVER (PARTITION BY d.value)) AS BIGINT) AS predicted
     FROM predict(
-        (SELECT target AS graph, model, task, target, features, seed, layers, dropout, hidden, heads, attention_dropout, saved AS load
-         FROM mantra_jobs JOIN mantra_runs USING (graph, model, task, target, features, seed)
+        (SELECT * FROM mantra_subdivision_jobs
          LEFT ANTI JOIN (SELECT * FROM mantra_betti WHERE graph = 'subdivided surfaces') AS done USING (model, features, seed)
-         WHERE graph = 'named surfaces' AND target = 'betti' AND status = 'ok' AND model <> 'dect'),
-        complexes => mantra_subdivided, batch => :batch) AS p
+         WHERE target = 'betti'),
+        complexes => mantra_subdivided) AS p
     JOIN (SELECT id, betti FROM mantra_subdivided WHERE graph = 'betti' AND part = 'test') AS c ON c.id = p.node
     CROSS JOIN generate_series(1, 3) AS d
     WHERE part = 'test'
@@ -65,13 +75,4 @@ GROUP BY ALL;
 -- 3. Before and after --------------------------------------------------------------------------------------------------------------
 
 \ir report.sql
-
-\echo
-\echo AUROC on the test set and on its subdivision: mean and deviation over the runs, in percent.
-\echo
-SELECT a.label, a.model, a.features, a.mean::DECIMAL(4, 1) AS before, a.deviation::DECIMAL(4, 1) AS deviation_before,
-       b.mean::DECIMAL(4, 1) AS after, b.deviation::DECIMAL(4, 1) AS deviation_after,
-       (b.mean - a.mean)::DECIMAL(4, 1) AS difference, b.accuracy::DECIMAL(4, 1) AS accuracy_after, b.runs
-FROM mantra_cells a JOIN mantra_cells b USING (model, features, label)
-WHERE a.graph = 'named surfaces' AND b.graph = 'subdivided surfaces' AND a.label <> 'beta_0'
-ORDER BY a.label, difference, a.model, a.features;
+\ir subdivision.sql

@@ -3,32 +3,33 @@
 -- surfaces, of those whose type has a name, and of 3-manifolds, by five models on graphs and seven on complexes.
 --
 --     cargo run --release -- -v surfaces=8 -v manifolds=8 -v seeds=1 -f examples/mantra/train.sql              (a few minutes)
---     cargo run --release -- DATABASE -v every=1 -v spheres=1 -f examples/mantra/train.sql                     (the full size: days of one core)
+--     cargo run --release -- DATABASE -v every=1 -v spheres=1 -f examples/mantra/train.sql       (the full size: docs/mantra_tables.md says how long)
 --     cargo run --release -- DATABASE -f examples/mantra/remesh.sql                               (the same models, subdivided)
---     cargo run --release -- DATABASE --quiet -f examples/mantra/report.sql                       (the tables as Markdown)
+--     cargo run --release -- DATABASE --quiet --format markdown -f examples/mantra/report.sql     (the tables as Markdown)
+--     cargo run --release -- DATABASE -f examples/mantra/export.sql                               (the runs into files)
 --
--- DATABASE is the folder of a lasting database: what has been trained stays in its table mantra_runs, a few models at a time, and
--- only what is missing is trained, so that the script goes on where it was stopped. A database is of one size, since the
--- complexes stay in it. Parameters are saved in the folder `out`.
+-- DATABASE is the folder of a lasting database: finished runs stay in its table mantra_runs, a few models at a time, and only
+-- missing and failed ones are trained, so that the script goes on where it was stopped. A database is of one size, since the
+-- complexes stay in it: `surfaces`, `manifolds`, `every`, `spheres`, `epochs` and `batch` are those of the first call. Parameters
+-- are saved in the folder `out`. With `results` at `load`, called at the root of the repository, runs of this size in
+-- examples/mantra/results count as finished.
 --
 -- `surfaces` and `manifolds` are the largest numbers of vertices (10 in the paper; 0 manifolds are none), `every` takes each n-th
 -- surface of those with at least 9 vertices, `spheres` each n-th 3-sphere of those (1: all), `seeds` is the number of runs (5 in
--- the paper). All 3-manifolds that are no spheres are taken: they are one in two hundred. Of the
--- models those whose name has the regular expression `models`, such as '^(ct|sccn)$'; `collections`, `targets` and `features` are
+-- the paper). All 3-manifolds that are no spheres are taken: they are one in two hundred. Their type is learnt with
+-- `manifold_types` at 1: the paper leaves it out. Of the models those whose name has the regular expression `models`, such as '^(ct|sccn)$'; `collections`, `targets` and `features` are
 -- such expressions, too: what is needed first can be trained first, and the rest added by a later call.
 
-\default surfaces 10
-\default manifolds 10
-\default every 20
-\default spheres 250
+\ir train/size.sql
+
 \default seeds 5
-\default epochs 6
-\default batch 128
+\default manifold_types 0
 \default models .
 \default collections .
 \default targets .
 \default features .
 \default out mantra_models
+\default results skip
 
 -- 1. The collections -----------------------------------------------------------------------------------------------------
 
@@ -51,6 +52,9 @@ FROM mantra_complexes WHERE graph = 'surfaces' AND type <> 'other';
 \echo The three collections.
 SELECT graph, type, count(*) AS complexes, count(*) FILTER (WHERE orientable) AS orientable
 FROM mantra GROUP BY graph, type ORDER BY graph, complexes DESC, type;
+
+\echo The size of this database.
+SELECT * FROM mantra_size;
 
 -- 2. The jobs ------------------------------------------------------------------------------------------------------------
 
@@ -84,18 +88,13 @@ CROSS JOIN (VALUES ('graph_classification', 'type'), ('graph_classification', 'o
     AS t(task, target)
 CROSS JOIN (SELECT DISTINCT graph FROM mantra) AS g
 CROSS JOIN generate_series(0, :seeds - 1) AS s
-WHERE m.model ~ :'models' AND g.graph ~ :'collections' AND t.target ~ :'targets' AND f.features ~ :'features';
+WHERE (t.target <> 'type' OR g.graph <> '3-manifolds' OR :manifold_types = 1)
+  AND m.model ~ :'models' AND g.graph ~ :'collections' AND t.target ~ :'targets' AND f.features ~ :'features';
 
 -- 3. The runs: first runs of all models before second ones ------------------------------------------------------------------
 
-CREATE TABLE IF NOT EXISTS mantra_runs (
-    graph TEXT, model TEXT, task TEXT, target TEXT, features TEXT, seed BIGINT, status TEXT, error TEXT, test_auc DOUBLE,
-    test_accuracy DOUBLE, test_mse DOUBLE, parameters BIGINT, steps BIGINT, seconds DOUBLE, saved TEXT);
-
--- How many test complexes of a Betti number had which prediction, rounded and clamped to what occurs in the collection.
-CREATE TABLE IF NOT EXISTS mantra_betti (
-    graph TEXT, model TEXT, features TEXT, seed BIGINT, dimension BIGINT, truth BIGINT, predicted BIGINT,
-    complexes BIGINT);
+\ir train/tables.sql
+\ir results/:results.sql
 
 \set seed 0
 \ir train/run.sql

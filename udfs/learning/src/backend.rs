@@ -4,7 +4,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::error::TrainError;
 use crate::metrics::{FigureSet, Metrics};
-use crate::network::{Axis, Layout, Model, Pass, Scope};
+use crate::network::{Axis, Layout, Model, Moments, Pass, Scope};
 use crate::optimizer::Optimizer;
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
@@ -55,7 +55,7 @@ pub(crate) struct FinalPass<'a> {
     pub parameters: &'a [f32],
     pub outputs: &'a [f32],
     pub embedding: Option<(&'a [f32], Axis)>,
-    /// Whose points the embedding's rows are.
+    /// The space whose points the embedding's rows are.
     pub space: Option<&'a Space>,
     /// The most bytes that were held beside the reservation: of steps, or on a device.
     pub beside: usize,
@@ -101,7 +101,7 @@ impl Setup<'_> {
     }
 }
 
-/// Tells the order of the steps from other uses of the seed.
+/// Separates the order of the steps from other uses of the seed.
 const ORDER: u64 = 10;
 
 /// The order of the steps of an epoch.
@@ -111,6 +111,33 @@ pub(crate) fn order_of(batches: usize, seed: u64, epoch: u32) -> Vec<usize> {
         Stream::new(key(&[seed, ORDER, u64::from(epoch)])).shuffle(&mut order);
     }
     order
+}
+
+/// The number of training items on which moments are measured: some thousand suffice (Wu and Johnson 2021, Rethinking "Batch"
+/// in BatchNorm, Sec. 3).
+const MEASURED: usize = 2048;
+
+/// Replaces the measured statistics among the parameters by the moments of training rows under the same parameters: those of the
+/// first batches, in the order in which they were drawn, that hold [`MEASURED`] items together. Without dropout, as the passes
+/// that use them.
+fn measure(
+    model: &mut (dyn Model + '_),
+    batches: &[Scope],
+    parameters: &mut [f32],
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
+    let (of_model, mut moments, mut items) = (model.layout().stored(), Moments::default(), 0);
+    for scope in batches {
+        if items >= MEASURED {
+            break;
+        }
+        monitor.check()?;
+        model.forward(scope, &parameters[..of_model], Pass::Measure, monitor)?;
+        model.add_moments(&mut moments);
+        items += scope.targets().len();
+    }
+    moments.write(model.layout(), parameters);
+    Ok(())
 }
 
 /// The passes on the CPU.
@@ -125,6 +152,8 @@ pub(crate) struct CpuBackend<'a> {
     of_scopes: Option<Reservation<'a>>,
     largest_scopes: usize,
     steps: u32,
+    /// Whether statistics are measured before a score.
+    measures: bool,
     eval_scope: Scope,
     n_nodes: usize,
     n_items: usize,
@@ -139,7 +168,8 @@ impl<'a> CpuBackend<'a> {
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, TrainError> {
         let (options, stored) = (setup.options, setup.parameters.len());
-        reservation.grow(3 * 4 * stored + Optimizer::bytes(stored))?;
+        let measures = model.layout().blocks().iter().any(|block| block.measured);
+        reservation.grow(3 * 4 * stored + Optimizer::bytes(stored) + Moments::bytes(model.layout()))?;
         let eval_scope = model.scope(&objective.nodes(setup.parts()), false, setup.pruned, reservation)?;
         Ok(Self {
             best_parameters: setup.parameters.clone(),
@@ -152,6 +182,7 @@ impl<'a> CpuBackend<'a> {
             of_scopes: None,
             largest_scopes: 0,
             steps: 0,
+            measures,
             eval_scope,
             model,
             setup,
@@ -217,6 +248,9 @@ impl Backend for CpuBackend<'_> {
             self.optimizer.step(&mut self.setup.parameters, &self.gradient);
         }
         if !self.eval_scope.targets().is_empty() {
+            if self.measures {
+                measure(&mut *self.model, &self.scopes, &mut self.setup.parameters, monitor)?;
+            }
             let (of_nodes, head) = self.setup.parameters.split_at(of_model);
             self.model.forward(&self.eval_scope, of_nodes, Pass::Evaluate, monitor)?;
             let outputs = Outputs { nodes: self.model.outputs(), head };
@@ -233,6 +267,10 @@ impl Backend for CpuBackend<'_> {
     fn finish(&mut self, reservation: &mut Reservation<'_>) -> Result<FinalPass<'_>, TrainError> {
         let all: Vec<u32> = (0..self.n_nodes as u32).collect();
         let scope = self.model.scope(&all, false, true, reservation)?;
+        // Where an epoch had nothing to score they have not been measured.
+        if self.measures && self.eval_scope.targets().is_empty() {
+            measure(&mut *self.model, &self.scopes, &mut self.best_parameters, self.setup.monitor)?;
+        }
         let of_model = self.model.layout().stored();
         self.model.forward(&scope, &self.best_parameters[..of_model], Pass::Evaluate, self.setup.monitor)?;
         Ok(FinalPass {

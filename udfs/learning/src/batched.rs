@@ -8,9 +8,9 @@ use crate::complexes::{ComplexBatch, ComplexSet, Operators, widths};
 use crate::error::{BuildError, TrainError};
 use crate::features::Features;
 use crate::kernels::RowSet;
-use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope};
+use crate::network::{Messages, Model, Pass, Problem, Scope};
 use crate::options::TrainOptions;
-use crate::parts::{ModelPart, PartRows};
+use crate::parts::{ModelPart, PartModel, PartSource, stopped};
 use crate::registry;
 use crate::spec::ModelSpec;
 
@@ -28,7 +28,6 @@ pub(crate) struct Batched<'a> {
     options: &'a TrainOptions,
     monitor: &'a dyn Monitor,
     nothing: (Arc<Graph>, Arc<Features>),
-    rows: PartRows<'a>,
     operators: Arc<Operators>,
     /// The room of the operators, none unless they are held.
     held: Vec<Reservation<'a>>,
@@ -36,15 +35,15 @@ pub(crate) struct Batched<'a> {
 
 impl<'a> Batched<'a> {
     /// The model of the options on a collection that is not empty.
-    pub fn new(
+    pub fn model(
         set: &'a ComplexSet,
         options: &'a TrainOptions,
         monitor: &'a dyn Monitor,
         reservation: &mut Reservation<'_>,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<PartModel<'a, Self>, TrainError> {
         let n_outputs = set.targets.n_outputs();
         let dimension = options.integer("dimension").map_or(set.dimension(), |given| given as usize);
-        let mut batched = Self {
+        let batched = Self {
             spec: registry::model(&options.model)?,
             set,
             widths: widths(set, options.features, dimension)?,
@@ -55,14 +54,10 @@ impl<'a> Batched<'a> {
                 Arc::new(Graph::from_edges(0, &[])),
                 Arc::new(Features::Dense { columns: 1, values: Vec::new() }),
             ),
-            rows: PartRows::new(set.len(), n_outputs, reservation)?,
             operators: Arc::default(),
             held: Vec::new(),
         };
-        // One complex is enough to learn the shapes.
-        let part = batched.part(&[0], false)?;
-        batched.rows.adopt(&part, options.keep_embeddings, reservation)?;
-        Ok(batched)
+        Ok(PartModel::new(batched, set.len(), n_outputs, options.keep_embeddings, reservation)?)
     }
 
     /// Makes the operators that the model asks for of all complexes, for every step to take those of its own. Where the host
@@ -77,19 +72,7 @@ impl<'a> Batched<'a> {
         Ok(())
     }
 
-    /// The model on some complexes; if there is no room for it, without the operators of the others.
-    fn fit(&mut self, items: &[u32], train: bool) -> Result<ModelPart<'a>, Stopped> {
-        match self.part(items, train).map_err(stopped) {
-            Err(Stopped::OutOfMemory(_)) if !self.held.is_empty() => {
-                self.operators = Arc::default();
-                self.held.clear();
-                self.part(items, train).map_err(stopped)
-            }
-            part => part,
-        }
-    }
-
-    fn part(&self, items: &[u32], train: bool) -> Result<ModelPart<'a>, BuildError> {
+    fn build(&self, items: &[u32], train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         let batch = ComplexBatch::new(self.set, items, &self.widths, self.options, &mut reservation)?;
         let batch = batch.with_operators(&self.operators);
@@ -110,82 +93,37 @@ impl<'a> Batched<'a> {
     }
 }
 
-impl Model for Batched<'_> {
-    fn space(&self) -> Option<&crate::spaces::Space> {
-        None
-    }
-
-    fn layout(&self) -> &Layout {
-        &self.rows.layout
+impl<'a> PartSource<'a> for Batched<'a> {
+    fn smallest(&mut self) -> Result<ModelPart<'a>, BuildError> {
+        self.build(&[0], false)
     }
 
     /// Rows: the targets.
-    fn scope(
-        &self,
-        targets: &[u32],
-        _train: bool,
-        _pruned: bool,
-        reservation: &mut Reservation<'_>,
-    ) -> Result<Scope, Stopped> {
+    fn scope(&self, targets: &[u32], _train: bool, reservation: &mut Reservation<'_>) -> Result<Scope, Stopped> {
         reservation.grow(RowSet::bytes(targets.len()))?;
         Ok(Scope { rows: vec![Arc::new(RowSet::new(self.set.len(), targets.to_vec()))], prepared: Vec::new() })
     }
 
-    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
-        // The last step's memory is released before more is reserved.
-        self.rows.step = None;
-        let train = matches!(pass, Pass::Train { .. });
+    fn pieces<'s>(&self, scope: &'s Scope, pass: Pass) -> Vec<&'s [u32]> {
         let targets = scope.targets().rows();
-        let size = if train { targets.len() } else { EVALUATED };
-        for items in targets.chunks(size.max(1)) {
-            monitor.check()?;
-            let mut part = self.fit(items, train)?;
-            self.rows.forward(&mut part, parameters, pass, monitor)?;
-            if train {
-                self.rows.step = Some(part);
+        let size = if pass == Pass::Evaluate { EVALUATED } else { targets.len().max(1) };
+        targets.chunks(size).collect()
+    }
+
+    /// The model on some complexes; if there is no room for it, without the operators of the others.
+    fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
+        let train = matches!(pass, Pass::Train { .. });
+        match self.build(items, train).map_err(stopped) {
+            Err(Stopped::OutOfMemory(_)) if !self.held.is_empty() => {
+                self.operators = Arc::default();
+                self.held.clear();
+                self.build(items, train).map_err(stopped)
             }
+            part => part,
         }
-        Ok(())
     }
 
-    fn outputs(&self) -> &[f32] {
-        &self.rows.outputs
-    }
-
-    fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]) {
-        (&self.rows.outputs, &mut self.rows.gradient)
-    }
-
-    fn backward(
-        &mut self,
-        _scope: &Scope,
-        parameters: &[f32],
-        pass: Pass,
-        gradient: &mut [f32],
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
-        self.rows.backward(parameters, pass, gradient, monitor)
-    }
-
-    fn penalty(&self) -> f64 {
-        self.rows.penalty()
-    }
-
-    fn embedding(&self) -> Option<(&[f32], Axis)> {
-        self.rows.embedding()
-    }
-
-    fn peak(&self) -> usize {
-        self.rows.peak + self.held.iter().map(Reservation::bytes).sum::<usize>()
-    }
-}
-
-fn stopped(error: BuildError) -> Stopped {
-    use bonnet_topology::{FacesError, SpectrumError};
-    match error {
-        BuildError::Stopped(stopped) | BuildError::Spectrum(SpectrumError::Faces(FacesError::Stopped(stopped))) => {
-            stopped
-        }
-        error => unreachable!("the same was accepted when the layout was learnt: {error}"),
+    fn held(&self) -> usize {
+        self.held.iter().map(Reservation::bytes).sum()
     }
 }

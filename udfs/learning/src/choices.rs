@@ -84,52 +84,24 @@ impl Task {
     pub fn is_of_graphs(self) -> bool {
         matches!(self, Self::GraphClassification | Self::GraphRegression)
     }
-
-    /// The figures that may select the epoch: the default, then the others.
-    pub fn selections(self) -> &'static [SelectBy] {
-        use SelectBy::{Accuracy, Ap, Auc, F1, Loss, MacroF1, Mae, Mse};
-        match self {
-            Self::NodeClassification | Self::GraphClassification => &[Accuracy, MacroF1, F1, Auc, Ap, Loss],
-            Self::LinkPrediction => &[Auc, Ap, Loss],
-            Self::GraphRegression => &[Mae, Mse, Loss],
-        }
-    }
 }
 
-/// The figure of the validation items that selects the epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum SelectBy {
-    /// The largest accuracy.
-    #[default]
-    Accuracy,
-    /// The largest macro-F1.
-    MacroF1,
-    /// The largest F1 of the positive class; two classes only.
-    F1,
-    /// The largest area under the ROC curve.
-    Auc,
-    /// The largest average precision; two classes only.
-    Ap,
-    /// The smallest mean absolute error.
-    Mae,
-    /// The smallest mean squared error.
-    Mse,
-    /// The smallest loss.
-    Loss,
-}
-named!(
-    SelectBy,
-    "select_by",
-    "val_accuracy" => Accuracy,
-    "val_macro_f1" => MacroF1,
-    "val_f1" => F1,
-    "val_auc" => Auc,
-    "val_ap" => Ap,
-    "val_mae" => Mae,
-    "val_mse" => Mse,
-    "val_loss" => Loss,
-);
+/// The tasks of nodes.
+pub(crate) const NODES: &[Task] = &[Task::NodeClassification];
+/// Those of pairs of nodes.
+pub(crate) const LINKS: &[Task] = &[Task::LinkPrediction];
+/// Those of graphs.
+pub(crate) const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
+/// Those whose items are rows of a table: all but links.
+pub(crate) const ITEMS: &[Task] = &[Task::NodeClassification, Task::GraphClassification, Task::GraphRegression];
+/// Those that learn classes.
+pub(crate) const CLASSES: &[Task] = &[Task::NodeClassification, Task::GraphClassification];
+/// Those that rank items by a score: classes, and links.
+pub(crate) const RANKED: &[Task] = &[Task::NodeClassification, Task::LinkPrediction, Task::GraphClassification];
+/// Those that learn numbers.
+pub(crate) const NUMBERS: &[Task] = &[Task::GraphRegression];
+/// Those that read the outputs of nodes as embeddings.
+pub(crate) const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
 
 /// The weights of the classes in the training loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -155,7 +127,7 @@ pub enum Decoder {
 }
 named!(Decoder, "decoder", "inner_product" => InnerProduct, "distance" => Distance);
 
-/// How the outputs of a graph's nodes become one vector.
+/// The pooling of the outputs of a graph's nodes into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Pooling {

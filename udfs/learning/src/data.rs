@@ -60,7 +60,7 @@ impl GraphData {
         Ok(self)
     }
 
-    /// Adds the arcs whose edges the graph has, for models that tell the ends of an edge apart.
+    /// Adds the arcs whose edges the graph has, for models of directed edges.
     ///
     /// # Errors
     /// If they are arcs of another number of nodes.

@@ -57,7 +57,7 @@ impl EdgeWeights {
         Ok(Self { ends, weights, directed })
     }
 
-    /// The weight of the edge along which `to` hears `from`; none where there is none.
+    /// The weight of messages from `from` to `to`; none where no edge joins them.
     pub fn of(&self, from: u32, to: u32) -> Option<f64> {
         let ends = if self.directed || from < to { (from, to) } else { (to, from) };
         self.ends.binary_search(&ends).ok().map(|at| self.weights[at])

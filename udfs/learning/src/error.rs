@@ -11,9 +11,9 @@ pub enum DataError {
     /// Features that are malformed; says where.
     #[error("{0}")]
     Features(String),
-    /// Training on given features where there are none.
-    #[error("the graph has no features; choose a stand-in with the option features: identity, degree or random:k")]
-    NoFeatures,
+    /// Training on given features where there are none; says what to do.
+    #[error("the graph has no features; {0}")]
+    NoFeatures(String),
     /// A list with one entry a node has another length.
     #[error("there are {nodes} nodes, but {what} for {found}")]
     Length {
@@ -115,7 +115,7 @@ pub enum SaveError {
     Malformed {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// Parameters of another model.
@@ -170,7 +170,7 @@ pub enum BuildError {
     Spectrum(#[from] bonnet_topology::SpectrumError),
 }
 
-/// How a run ended: the column `status`.
+/// The end of a run: the column `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

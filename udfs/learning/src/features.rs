@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choices::{named, text_serde};
 use crate::error::{DataError, OptionError};
+use crate::forms::{count, forms, list};
 use crate::kernels::{Csr, RowSet};
 use crate::network::Messages;
 use crate::random::{Stream, key};
@@ -185,41 +186,40 @@ impl Features {
     }
 }
 
-/// The values of the option `features`.
-pub(crate) const FORMS: &str =
-    "given, identity, degree, random:k (k columns), degree_number, one_hot_degree:m (m + 1 columns), connectivity";
-
-/// The input of the first layer: the option `features`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum FeatureSource {
-    /// `given`: the features of the nodes.
-    #[default]
-    Given,
-    /// `identity`: one column a node, kept sparse; the first layer then learns a vector for each node.
-    Identity,
-    /// `degree`: one-hot code of the degree, one column for each distinct degree, ascending; kept sparse.
-    Degree,
-    /// `random:k`: `k` standard normal columns, drawn once from the job's seed.
-    Random(usize),
-    /// `degree_number`: the degree, one column.
-    DegreeNumber,
-    /// `one_hot_degree:m`: one-hot code of the degree, a column for each up to m; larger ones count as m.
-    OneHotDegree(usize),
-    /// `connectivity`: of a simplex, the number of its neighbours by common cofaces, and by common faces.
-    Connectivity,
+forms! {
+    /// The input of the first layer: the option `features`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "String")]
+    pub enum FeatureSource {
+        #[default]
+        Given = "given",
+            "the column features of the nodes, or of the complexes";
+        Identity = "identity",
+            "one column a node, so that the first layer learns a vector for each",
+            graphs_only();
+        Degree = "degree",
+            "one-hot code of the degree, a column for each distinct degree, ascending",
+            graphs_only();
+        Random(usize, count::<1, 1_000_000>) = "random:k",
+            "k standard normal columns, drawn from the seed",
+            note("k columns");
+        DegreeNumber = "degree_number",
+            "the degree, one column";
+        OneHotDegree(usize, count::<1, 65_535>) = "one_hot_degree:m",
+            "one-hot code of the degree, a column for each up to m; larger ones count as m",
+            note("m + 1 columns");
+        Connectivity = "connectivity",
+            "the degree of a node; of a simplex the number of its neighbours by common cofaces and by common faces (a vertex has the \
+             first alone, a simplex of the highest dimension the second, which are their degrees)";
+    }
 }
 
 impl fmt::Display for FeatureSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
         match self {
-            Self::Given => f.write_str("given"),
-            Self::Identity => f.write_str("identity"),
-            Self::Degree => f.write_str("degree"),
-            Self::Random(k) => write!(f, "random:{k}"),
-            Self::DegreeNumber => f.write_str("degree_number"),
-            Self::OneHotDegree(most) => write!(f, "one_hot_degree:{most}"),
-            Self::Connectivity => f.write_str("connectivity"),
+            Self::Random(number) | Self::OneHotDegree(number) => write!(f, ":{number}"),
+            _ => Ok(()),
         }
     }
 }
@@ -228,21 +228,7 @@ impl FromStr for FeatureSource {
     type Err = OptionError;
 
     fn from_str(text: &str) -> Result<Self, OptionError> {
-        match text {
-            "given" => Ok(Self::Given),
-            "identity" => Ok(Self::Identity),
-            "degree" => Ok(Self::Degree),
-            "degree_number" => Ok(Self::DegreeNumber),
-            "connectivity" => Ok(Self::Connectivity),
-            _ => {
-                let number = |prefix| text.strip_prefix(prefix).and_then(|k| k.parse().ok());
-                match (number("random:"), number("one_hot_degree:")) {
-                    (Some(k), _) if (1..=1_000_000).contains(&k) => Ok(Self::Random(k)),
-                    (_, Some(most)) if (1..=65_535).contains(&most) => Ok(Self::OneHotDegree(most)),
-                    _ => Err(OptionError::invalid("features", text, FORMS)),
-                }
-            }
-        }
+        Self::read(text).ok_or_else(|| OptionError::invalid("features", text, &list(Self::FORMS)))
     }
 }
 
@@ -259,6 +245,17 @@ pub enum Normalize {
 
 named!(Normalize, "normalize", "none" => None, "row" => Row);
 text_serde!(FeatureSource);
+
+/// The remedy where a graph lacks features.
+pub(crate) fn stand_ins() -> String {
+    let forms = FeatureSource::FORMS.iter().filter(|form| form.text != FeatureSource::Given.name());
+    format!("choose a stand-in with the option features: {}", list(forms))
+}
+
+/// The error of a graph without features.
+pub(crate) fn no_features() -> DataError {
+    DataError::NoFeatures(stand_ins())
+}
 
 /// The input of a model: the given features or the stand-in, normalised if asked. Shares the given ones where nothing
 /// changes. The bytes of a fresh input are reserved by the caller: [`prepared_bytes`].
@@ -283,7 +280,7 @@ pub(crate) fn prepare(
             one_hot(most + 1, (0..n as u32).map(|v| graph.degree(v).min(most) as u32).collect())
         }
         FeatureSource::Given => match **given {
-            Features::None => return Err(DataError::NoFeatures),
+            Features::None => return Err(no_features()),
             _ => Arc::clone(given),
         },
         FeatureSource::Identity => one_hot(n, (0..n as u32).collect()),
@@ -306,7 +303,7 @@ pub(crate) fn prepare(
     })
 }
 
-/// Tells the stream of random features from other uses of the seed.
+/// Separates the stream of random features from other uses of the seed.
 const RANDOM_FEATURES: u64 = 1;
 
 /// The bytes that [`prepare`] allocates.

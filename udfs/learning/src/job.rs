@@ -6,11 +6,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choices::{SelectBy, Task};
+use crate::choices::Task;
 use crate::error::OptionError;
 use crate::option_spec::{Value, counts};
 use crate::options::TrainOptions;
 use crate::registry;
+use crate::select_by::SelectBy;
 use crate::spec::ModelSpec;
 use crate::table::RUN_OPTIONS;
 
@@ -76,8 +77,9 @@ impl Job {
         let select_by = match values.text("select_by") {
             None => task.selections()[0],
             Some(text) => {
-                let valid = || task.selections().iter().map(|s| s.name()).collect::<Vec<_>>().join(", ");
-                let selection: Option<SelectBy> = text.parse().ok().filter(|s| task.selections().contains(s));
+                let selections = task.selections();
+                let valid = || selections.iter().map(SelectBy::name).collect::<Vec<_>>().join(", ");
+                let selection: Option<SelectBy> = text.parse().ok().filter(|s| selections.contains(s));
                 selection.ok_or_else(|| OptionError::invalid("select_by", text, &valid()))?
             }
         };

@@ -7,7 +7,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use crate::random::{Stream, key};
 use crate::split::{Part, Shares};
 
-/// Tells the streams of this file from other uses of the seed.
+/// Separates the streams of this file from other uses of the seed.
 const EDGES: u64 = 5;
 const FIXED: u64 = 6;
 const FRESH: u64 = 7;

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::SelectBy;
 use crate::kernels::loss::arg_max;
+use crate::select_by::SelectBy;
 
 /// The figures that are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

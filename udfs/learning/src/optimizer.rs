@@ -41,7 +41,7 @@ pub struct Optimizer {
     steps: i32,
     first: Vec<f32>,
     second: Vec<f32>,
-    points: Vec<Points>,
+    points: Vec<PointBlock>,
     statistics: Vec<Range<usize>>,
     /// The blocks of points and of statistics, in order.
     apart: Vec<Range<usize>>,
@@ -49,7 +49,7 @@ pub struct Optimizer {
 
 /// A block of parameters whose rows are points.
 #[derive(Debug, Clone)]
-struct Points {
+struct PointBlock {
     space: PointSpace,
     /// Where the numbers of each row stand, one row after the other.
     positions: Vec<usize>,
@@ -85,7 +85,7 @@ impl Optimizer {
             .iter()
             .filter_map(|block| {
                 let positions = block.positions().collect();
-                Some(Points { space: block.points?, positions, columns: block.columns.len() })
+                Some(PointBlock { space: block.points?, positions, columns: block.columns.len() })
             })
             .collect();
         self
@@ -120,8 +120,8 @@ impl Optimizer {
         }
     }
 
-    /// Moves the statistics by what stands as their gradient, in whose place zeros are left: no rate, decay or limit of a
-    /// gradient's length is meant for them. Before [`Optimizer::step`].
+    /// Subtracts from the statistics the steps that stand in the place of their gradient, and leaves zeros there: neither rate,
+    /// decay nor the limit of the gradient's norm applies to them. Before [`Optimizer::step`].
     pub fn move_statistics(&self, parameters: &mut [f32], gradient: &mut [f32]) {
         for range in &self.statistics {
             for (value, step) in parameters[range.clone()].iter_mut().zip(&mut gradient[range.clone()]) {
@@ -148,7 +148,7 @@ impl Optimizer {
     /// Riemannian Adam (Becigneul and Ganea 2019, Riemannian adaptive optimization methods, Sec. 4) with a point as the
     /// manifold: the gradient by the metric, its squared length as the second moment, a step along the geodesic, and the
     /// first moment transported along it. The same without a second moment is gradient descent with momentum.
-    fn step_points(&mut self, points: &Points, parameters: &mut [f32], gradient: &[f32], [step, root]: [f32; 2]) {
+    fn step_points(&mut self, points: &PointBlock, parameters: &mut [f32], gradient: &[f32], [step, root]: [f32; 2]) {
         let (step, root) = (f64::from(step), f64::from(root));
         for row in points.positions.chunks_exact(points.columns.max(1)) {
             let read = |from: &[f32]| -> Vec<f64> { row.iter().map(|&at| f64::from(from[at])).collect() };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choices::Task;
 use crate::error::OptionError;
+use crate::forms::{Form, list};
 
 /// The value of an option.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -101,6 +102,8 @@ pub enum Domain {
         /// All values.
         values: &'static [&'static str],
     },
+    /// A text of one of several forms, or NULL if none is given.
+    Forms(&'static [Form]),
     /// A text that its reader checks, or NULL if none is given.
     Text {
         /// The texts that are valid, in words.
@@ -145,7 +148,7 @@ impl OptionSpec {
     /// An option with the column type of its domain, read by every task.
     pub(crate) const fn new(name: &'static str, domain: Domain, description: &'static str) -> Self {
         let column = match domain {
-            Domain::Choice { .. } | Domain::Text { .. } => ColumnType::Text,
+            Domain::Choice { .. } | Domain::Forms(_) | Domain::Text { .. } => ColumnType::Text,
             Domain::OptionalCounts { .. } => ColumnType::Integers,
             _ => ColumnType::Number,
         };
@@ -208,6 +211,7 @@ impl OptionSpec {
             Domain::OptionalInteger { .. }
             | Domain::OptionalPositive
             | Domain::OptionalCounts { .. }
+            | Domain::Forms(_)
             | Domain::Text { .. } => Value::Null,
         }
     }
@@ -218,7 +222,7 @@ impl OptionSpec {
             Domain::Integer { .. } | Domain::OptionalInteger { .. } => "integer",
             Domain::Real { .. } | Domain::OptionalPositive => "real",
             Domain::OptionalCounts { .. } => "integer[]",
-            Domain::Choice { .. } | Domain::Text { .. } => "text",
+            Domain::Choice { .. } | Domain::Forms(_) | Domain::Text { .. } => "text",
         }
     }
 
@@ -241,6 +245,7 @@ impl OptionSpec {
                 format!("integers in [{min}, {max}], such as 15 or [15, 10], or NULL")
             }
             Domain::Choice { values, .. } => values.join(", "),
+            Domain::Forms(forms) => format!("{}, or NULL", list(forms)),
             Domain::Text { forms } => forms.into(),
         }
     }
@@ -273,8 +278,8 @@ impl OptionSpec {
                 counts(given, min, max).map(|_| given.clone()).ok_or_else(error)
             }
             (Domain::Choice { values, .. }, Value::Text(name)) if values.contains(&name.as_str()) => Ok(given.clone()),
-            (Domain::Text { .. }, Value::Text(_)) => Ok(given.clone()),
-            (Domain::Choice { .. } | Domain::Text { .. }, _) => Err(error()),
+            (Domain::Forms(_) | Domain::Text { .. }, Value::Text(_)) => Ok(given.clone()),
+            (Domain::Choice { .. } | Domain::Forms(_) | Domain::Text { .. }, _) => Err(error()),
         }
     }
 }

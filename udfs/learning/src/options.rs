@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choices::{ClassWeights, Decoder, Pooling, SelectBy, Task};
+use crate::choices::{ClassWeights, Decoder, Pooling, Task};
 use crate::error::OptionError;
 use crate::features::{FeatureSource, Normalize};
 use crate::optimizer::OptimizerKind;
 use crate::option_spec::{Value, counts};
 use crate::schedule::Decay;
+use crate::select_by::SelectBy;
 
 /// The options of a run, each with its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

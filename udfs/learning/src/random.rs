@@ -24,7 +24,7 @@ pub fn hash32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// The key of a stream: any numbers that tell it from others, such as a seed, a purpose and an epoch.
+/// The key of a stream: numbers that identify it, such as a seed, a purpose and an epoch.
 pub fn key(parts: &[u64]) -> u64 {
     parts.iter().fold(0x243f_6a88_85a3_08d3, |key, &part| mix64(key ^ part.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }

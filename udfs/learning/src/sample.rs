@@ -7,7 +7,7 @@ use bonnet_graph::{Graph, Reservation, Stopped};
 
 use crate::random::{Stream, key};
 
-/// Some nodes of a graph with the edges along which they hear one another. A node that is as far from the seeds as
+/// Some nodes of a graph with the edges that carry messages between them. A node that is as far from the seeds as
 /// sampling went has no neighbours in the sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {

@@ -8,16 +8,15 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use crate::error::BuildError;
 use crate::features::{self, Features};
 use crate::kernels::RowSet;
-use crate::network::{Axis, Layout, Messages, Model, Pass, Problem, Scope};
+use crate::network::{Messages, Model, Pass, Problem, Scope};
 use crate::options::TrainOptions;
-use crate::parts::{ModelPart, PartRows};
+use crate::parts::{ModelPart, PartModel, PartSource, stopped};
 use crate::random::key;
 use crate::registry;
 use crate::sample::Sampler;
-use crate::spaces::Space;
 use crate::spec::ModelSpec;
 
-/// Tells the draw of neighbours from other uses of the seed.
+/// Separates the draw of neighbours from other uses of the seed.
 const NEIGHBORS: u64 = 11;
 
 /// A step builds the model anew on a sample of the neighbours of its targets, as far as the model's outputs reach. Without
@@ -37,17 +36,16 @@ pub(crate) struct Sampled<'a> {
     /// The largest number of nodes of a step.
     largest: usize,
     sampler: RefCell<Sampler<'a>>,
-    rows: PartRows<'a>,
 }
 
 impl<'a> Sampled<'a> {
     /// The model of the options, which name `batch_nodes`.
-    pub fn new(
+    pub fn model(
         problem: &Problem<'a>,
         graph: &'a Arc<Graph>,
         monitor: &'a dyn Monitor,
         reservation: &mut Reservation<'_>,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<PartModel<'a, Self>, BuildError> {
         let (options, n) = (problem.options, graph.n_nodes());
         let spec = registry::model(&options.model)?;
         let fanout = options.fanout.clone();
@@ -57,7 +55,7 @@ impl<'a> Sampled<'a> {
             ring = ring.saturating_mul(fanout as usize);
             largest = largest.saturating_add(ring);
         }
-        let mut sampled = Self {
+        let sampled = Self {
             spec,
             graph,
             features: Arc::clone(&problem.features),
@@ -68,16 +66,12 @@ impl<'a> Sampled<'a> {
             fanout,
             largest: largest.min(n),
             sampler: RefCell::new(Sampler::new(graph, reservation)?),
-            rows: PartRows::new(n, problem.n_outputs, reservation)?,
         };
-        // One node is enough to learn the shapes.
-        let part = sampled.part(&[0], &[], 0, false)?;
-        sampled.rows.adopt(&part, options.keep_embeddings, reservation)?;
-        Ok(sampled)
+        PartModel::new(sampled, n, problem.n_outputs, options.keep_embeddings, reservation)
     }
 
     /// The model around some targets.
-    fn part(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
+    fn build(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         let sample = self.sampler.get_mut().sample(targets, fanout, draw, &mut reservation)?;
         let sample = Arc::new(sample);
@@ -105,45 +99,30 @@ impl<'a> Sampled<'a> {
     }
 
     /// The targets in pieces whose neighbourhoods are no larger than a step's.
-    fn pieces(&self, targets: &[u32], pieces: &mut Vec<Vec<u32>>) -> Result<(), Stopped> {
+    fn divide(&self, targets: &[u32], pieces: &mut Vec<Vec<u32>>) -> Result<(), Stopped> {
         self.monitor.check()?;
         let too_large = || self.sampler.borrow_mut().reaches_more_than(self.largest, targets, self.fanout.len());
         if targets.len() > 1 && self.largest < self.graph.n_nodes() && too_large() {
             let (left, right) = targets.split_at(targets.len() / 2);
-            self.pieces(left, pieces)?;
-            return self.pieces(right, pieces);
+            self.divide(left, pieces)?;
+            return self.divide(right, pieces);
         }
         pieces.push(targets.to_vec());
         Ok(())
     }
-
-    /// The fanout that takes all neighbours.
-    fn everything(&self) -> Vec<u32> {
-        vec![u32::MAX; self.fanout.len()]
-    }
 }
 
-impl Model for Sampled<'_> {
-    fn space(&self) -> Option<&Space> {
-        self.rows.space.as_ref()
-    }
-
-    fn layout(&self) -> &Layout {
-        &self.rows.layout
+impl<'a> PartSource<'a> for Sampled<'a> {
+    fn smallest(&mut self) -> Result<ModelPart<'a>, BuildError> {
+        self.build(&[0], &[], 0, false)
     }
 
     /// Rows: the pieces in which targets are computed, then the targets.
-    fn scope(
-        &self,
-        targets: &[u32],
-        train: bool,
-        _pruned: bool,
-        reservation: &mut Reservation<'_>,
-    ) -> Result<Scope, Stopped> {
+    fn scope(&self, targets: &[u32], train: bool, reservation: &mut Reservation<'_>) -> Result<Scope, Stopped> {
         let n = self.graph.n_nodes();
         let mut pieces = Vec::new();
         if !train && !targets.is_empty() {
-            self.pieces(targets, &mut pieces)?;
+            self.divide(targets, &mut pieces)?;
         }
         pieces.push(targets.to_vec());
         let mut rows = Vec::with_capacity(pieces.len());
@@ -154,63 +133,24 @@ impl Model for Sampled<'_> {
         Ok(Scope { rows, prepared: Vec::new() })
     }
 
-    fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
-        // The last step's memory is released before more is reserved.
-        self.rows.step = None;
+    fn pieces<'s>(&self, scope: &'s Scope, pass: Pass) -> Vec<&'s [u32]> {
+        match pass {
+            Pass::Train { .. } | Pass::Measure => vec![scope.targets().rows()],
+            Pass::Evaluate => scope.rows[..scope.rows.len() - 1].iter().map(|piece| piece.rows()).collect(),
+        }
+    }
+
+    fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
         match pass {
             Pass::Train { epoch } => {
                 let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]));
-                let mut part = self.part(scope.targets().rows(), &fanout, draw, true).map_err(stopped)?;
-                self.rows.forward(&mut part, parameters, pass, monitor)?;
-                self.rows.step = Some(part);
+                self.build(items, &fanout, draw, true).map_err(stopped)
             }
-            Pass::Evaluate => {
-                let (everything, pieces) = (self.everything(), &scope.rows[..scope.rows.len() - 1]);
-                for piece in pieces {
-                    let mut part = self.part(piece.rows(), &everything, 0, false).map_err(stopped)?;
-                    self.rows.forward(&mut part, parameters, pass, monitor)?;
-                }
+            Pass::Evaluate | Pass::Measure => {
+                let all = vec![u32::MAX; self.fanout.len()];
+                self.build(items, &all, 0, false).map_err(stopped)
             }
         }
-        Ok(())
-    }
-
-    fn outputs(&self) -> &[f32] {
-        &self.rows.outputs
-    }
-
-    fn outputs_and_gradient(&mut self) -> (&[f32], &mut [f32]) {
-        (&self.rows.outputs, &mut self.rows.gradient)
-    }
-
-    fn backward(
-        &mut self,
-        _scope: &Scope,
-        parameters: &[f32],
-        pass: Pass,
-        gradient: &mut [f32],
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
-        self.rows.backward(parameters, pass, gradient, monitor)
-    }
-
-    fn label_inputs(&self, pass: Pass) -> Vec<u32> {
-        let Some(part) = &self.rows.step else { return Vec::new() };
-        let given = part.model.label_inputs(pass);
-        let targets = part.targets.iter().filter(|(_, row)| given.binary_search(row).is_ok());
-        targets.map(|target| target.0).collect()
-    }
-
-    fn penalty(&self) -> f64 {
-        self.rows.penalty()
-    }
-
-    fn embedding(&self) -> Option<(&[f32], Axis)> {
-        self.rows.embedding()
-    }
-
-    fn peak(&self) -> usize {
-        self.rows.peak
     }
 }
 
@@ -220,12 +160,5 @@ fn places(nodes: &[u32]) -> impl FnMut(u32) -> Option<u32> {
     move |v| {
         at += nodes[at..].partition_point(|&node| node < v);
         (nodes.get(at) == Some(&v)).then_some(at as u32)
-    }
-}
-
-fn stopped(error: BuildError) -> Stopped {
-    match error {
-        BuildError::Stopped(stopped) => stopped,
-        error => unreachable!("the same options were accepted when the layout was learnt: {error}"),
     }
 }

@@ -10,6 +10,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;
 
 use crate::error::SaveError;
+use crate::job::Job;
 use crate::matrix::Matrix;
 use crate::network::Layout;
 use crate::option_spec::Value;
@@ -17,6 +18,9 @@ use crate::options::TrainOptions;
 
 /// The options that say in which space a model's parameters mean something.
 const GEOMETRY: [&str; 5] = ["manifold", "curvature", "signature", "factors", "experts"];
+
+/// Options that models took on later with another default than what they did until then, and what they did.
+const FORMER: [(&str, &str); 1] = [("affinity", "symmetric")];
 
 /// The key of the header's metadata, whose value is a JSON object.
 const KEY: &str = "bonnetdb";
@@ -43,11 +47,27 @@ impl Saved {
         Self { matrices, run }
     }
 
-    /// The same from matrices by their names, on any device and of any type of numbers; they are saved as `f32`. For programs
-    /// in Rust that bring parameters of their own: SQL does not call it.
+    /// The parameters from matrices by their names, on any device and of any type of numbers; they are saved as `f32`. For
+    /// programs in Rust with parameters of their own: SQL does not call it.
     ///
     /// # Errors
     /// If a tensor is no matrix, or its device fails.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// use bonnet_learning::Saved;
+    /// use candle_core::{Device, Tensor};
+    /// use serde_json::json;
+    ///
+    /// let weight = Tensor::new(&[[0.5f64, -1.0], [0.25, 2.0]], &Device::Cpu)?;
+    /// let tensors = HashMap::from([("0.weight".to_owned(), weight)]);
+    /// let saved = Saved::from_tensors(&tensors, json!({"options": {"model": "sgc"}}))?;
+    ///
+    /// assert_eq!(saved.model(), "sgc");
+    /// assert_eq!(saved.tensors(&Device::Cpu)?["0.weight"].to_vec2::<f32>()?, [[0.5, -1.0], [0.25, 2.0]]);
+    /// # Ok::<(), candle_core::Error>(())
+    /// ```
     pub fn from_tensors(tensors: &HashMap<String, Tensor>, run: Json) -> candle_core::Result<Self> {
         let matrix = |(name, tensor): (&String, &Tensor)| -> candle_core::Result<(String, usize, Matrix)> {
             let (rows, columns) = tensor.dims2()?;
@@ -141,6 +161,20 @@ impl Saved {
         self.run.pointer("/options/model").and_then(Json::as_str).unwrap_or("an unknown model")
     }
 
+    /// The options of a job, of which those that it does not give and that the saved run is older than are as the run had them.
+    pub fn with_former_defaults(&self, job: &Job, mut options: TrainOptions) -> TrainOptions {
+        let record = self.run.pointer("/options/hyperparameters");
+        for (name, value) in FORMER {
+            let is_recorded = record.is_none_or(|record| record.get(name).is_some());
+            if let (Some(option), false, Value::Null) =
+                (options.hyperparameters.get_mut(name), is_recorded, job.get(name))
+            {
+                *option = value.into();
+            }
+        }
+        options
+    }
+
     /// Refuses the parameters of another geometry: their shapes may be the same, their meaning is not.
     ///
     /// # Errors
@@ -215,7 +249,7 @@ fn first(differences: &[String]) -> String {
     }
 }
 
-/// A file name for a run: what it is, and a number that tells it from others.
+/// A file name for a run: graph, model, seed, and a hash of its description.
 pub fn file_name(graph: &str, model: &str, seed: u64, run: &Json) -> PathBuf {
     let plain = |text: &str| -> String {
         text.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).take(80).collect()
@@ -328,6 +362,26 @@ mod tests {
         assert!(saved.expect_geometry(&options("8,8")).is_ok());
         let error = saved.expect_geometry(&options("12,4")).unwrap_err().to_string();
         assert!(error.contains("signature 8,8") && error.contains("signature => 8,8"), "{error}");
+    }
+
+    #[test]
+    fn a_run_older_than_an_option_of_its_model_loads_as_it_was_trained() {
+        let saved =
+            |model: &str, own: Json| Saved::new(&[], json!({"options": {"model": model, "hyperparameters": own}}));
+        let affinity = |saved: &Saved, job: &Job| {
+            let options = saved.with_former_defaults(job, job.resolve().unwrap());
+            options.hyperparameters.get("affinity").map(Value::to_string)
+        };
+        for model in ["hgcn", "qgcn"] {
+            let (job, old) = (Job::new(model), saved(model, json!({"curvature": null})));
+            assert_eq!(affinity(&old, &job).as_deref(), Some("symmetric"), "{model}");
+            assert_eq!(affinity(&old, &job.clone().with("affinity", "random_walk")).as_deref(), Some("random_walk"));
+            assert_eq!(
+                affinity(&saved(model, json!({"affinity": "random_walk"})), &job).as_deref(),
+                Some("random_walk")
+            );
+        }
+        assert_eq!(affinity(&saved("mlp", json!({})), &Job::new("mlp")), None);
     }
 
     #[test]

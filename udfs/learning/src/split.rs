@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::choices::{CLASSES, ITEMS, NODES};
 use crate::data::GraphData;
+use crate::forms::{count, forms, list};
 use crate::random::{Stream, key};
 
 /// A part of a split.
@@ -42,25 +44,34 @@ pub struct Split {
     pub test: Vec<u32>,
 }
 
-/// The way a split is made: the option `split_scheme`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum SplitScheme {
-    /// `public`: the split that the publisher gives.
-    Public,
-    /// `random:60/20/20`: of the n labelled nodes in random order, round(0.6 n) train, round(0.2 n) validate, the rest test.
-    Random(Shares),
-    /// `stratified:60/20/20`: the same within each class.
-    Stratified(Shares),
-    /// `balanced:60/20/20`: round(0.6 n / C) of each of the C classes train (all, where a class has fewer), round(0.2 n) of
-    /// the remaining nodes validate, the rest test.
-    Balanced(Shares),
-    /// `kshot:k`: k nodes of each class train (all, where a class has fewer), half of the class's other nodes, rounded down,
-    /// validate, the rest test.
-    KShot(usize),
-    /// `time`: the labelled nodes sorted by time (ties by node), the first round(0.6 n) train, the next round(0.2 n) validate,
-    /// the rest test.
-    Time,
+forms! {
+    /// The way a split is made: the option `split_scheme`.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "String")]
+    pub enum SplitScheme {
+        Public = "public",
+            "the split that the table splits of the graph stores under the number split",
+            of_tasks(ITEMS);
+        Random(Shares, Shares::read) = "random:60/20/20",
+            "of the n labelled items (for links: edges) in random order, round(0.6 n) train, round(0.2 n) validate, the rest \
+             test";
+        Stratified(Shares, Shares::read) = "stratified:60/20/20",
+            "the same within each class",
+            of_tasks(CLASSES);
+        Balanced(Shares, Shares::read) = "balanced:60/20/20",
+            "round(0.6 n / C) of each of the C classes train (all, where a class has fewer), round(0.2 n) of the others \
+             validate, the rest test",
+            note("any three percentages that add up to 100"),
+            of_tasks(CLASSES);
+        KShot(usize, count::<1, { usize::MAX }>) = "kshot:k",
+            "k items of each class train (all, where a class has fewer), half of the class's others, rounded down, validate, \
+             the rest test",
+            of_tasks(CLASSES);
+        Time = "time",
+            "of the n labelled nodes in the order of their column time, then of their keys, the first round(0.6 n) train, the \
+             next round(0.2 n) validate, the rest test",
+            of_tasks(NODES);
+    }
 }
 
 /// Percentages of training, validation and test nodes; they add up to 100.
@@ -77,10 +88,7 @@ const SIXTY_TWENTY: Shares = Shares { train: 60.0, val: 20.0, test: 20.0 };
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
     /// A text that names no scheme.
-    #[error(
-        "`{0}` is not a split scheme; the schemes are public, random:60/20/20, stratified:60/20/20, balanced:60/20/20 \
-         (any three percentages that add up to 100), kshot:k (k training nodes per class) and time"
-    )]
+    #[error("`{0}` is not a split scheme; the schemes are {schemes}", schemes = list(SplitScheme::FORMS))]
     Unknown(String),
     /// The public split is data, not a scheme that can be drawn.
     #[error("the split scheme public needs a stored split, and this graph has none")]
@@ -100,7 +108,7 @@ pub enum SplitError {
         item: u32,
         /// The part's name.
         part: &'static str,
-        /// What is wrong.
+        /// The reason.
         why: &'static str,
     },
 }
@@ -109,43 +117,19 @@ impl FromStr for SplitScheme {
     type Err = SplitError;
 
     fn from_str(text: &str) -> Result<Self, SplitError> {
-        let unknown = || SplitError::Unknown(text.to_string());
-        let (name, argument) = text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)));
-        let shares = || {
-            let Some(argument) = argument else { return Ok(SIXTY_TWENTY) };
-            let parts: Vec<f64> = argument.split('/').filter_map(|part| part.parse().ok()).collect();
-            match parts[..] {
-                [train, val, test] if argument.matches('/').count() == 2 => {
-                    Shares::new(train, val, test).ok_or_else(unknown)
-                }
-                _ => Err(unknown()),
-            }
-        };
-        match (name, argument) {
-            ("public", None) => Ok(Self::Public),
-            ("time", None) => Ok(Self::Time),
-            ("random", _) => Ok(Self::Random(shares()?)),
-            ("stratified", _) => Ok(Self::Stratified(shares()?)),
-            ("balanced", _) => Ok(Self::Balanced(shares()?)),
-            ("kshot", Some(k)) => match k.parse() {
-                Ok(k) if k > 0 => Ok(Self::KShot(k)),
-                _ => Err(unknown()),
-            },
-            _ => Err(unknown()),
-        }
+        Self::read(text).ok_or_else(|| SplitError::Unknown(text.to_owned()))
     }
 }
 
 impl fmt::Display for SplitScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shares = |name: &str, s: &Shares| write!(f, "{name}:{}/{}/{}", s.train, s.val, s.test);
+        f.write_str(self.name())?;
         match self {
-            Self::Random(s) => shares("random", s),
-            Self::Stratified(s) => shares("stratified", s),
-            Self::Balanced(s) => shares("balanced", s),
-            Self::Public => f.write_str("public"),
-            Self::KShot(k) => write!(f, "kshot:{k}"),
-            Self::Time => f.write_str("time"),
+            Self::Random(shares) | Self::Stratified(shares) | Self::Balanced(shares) => {
+                write!(f, ":{}/{}/{}", shares.train, shares.val, shares.test)
+            }
+            Self::KShot(k) => write!(f, ":{k}"),
+            Self::Public | Self::Time => Ok(()),
         }
     }
 }
@@ -170,6 +154,14 @@ impl Shares {
             && train > 0.0
             && (train + val + test - 100.0).abs() < 1e-9;
         valid.then_some(Self { train, val, test })
+    }
+
+    /// The percentages of a text such as `60/20/20`; these where there is none.
+    fn read(text: Option<&str>) -> Option<Self> {
+        let Some(text) = text else { return Some(SIXTY_TWENTY) };
+        let shares: Vec<f64> = text.split('/').map(|share| share.parse().ok()).collect::<Option<_>>()?;
+        let [train, val, test] = shares[..] else { return None };
+        Self::new(train, val, test)
     }
 
     /// round(share of `n`) for training and validation, never more than `n` together.
@@ -266,7 +258,7 @@ impl SplitScheme {
     }
 }
 
-/// Tells the stream of splits from other uses of the seed.
+/// Separates the stream of splits from other uses of the seed.
 const SPLIT: u64 = 2;
 
 impl Split {

@@ -2,17 +2,13 @@
 //!
 //! A model's own options stand in its file.
 
-use crate::choices::{ClassWeights, Decoder, Pooling, Task};
-use crate::features::Normalize;
+use crate::choices::{CLASSES, ClassWeights, Decoder, EMBEDDINGS, GRAPHS, LINKS, NODES, Pooling, Task};
+use crate::features::{FeatureSource, Normalize};
 use crate::optimizer::OptimizerKind;
 use crate::option_spec::{Defaults, Domain, OptionSpec};
 use crate::schedule::Decay;
-
-const NODES: &[Task] = &[Task::NodeClassification];
-const LINKS: &[Task] = &[Task::LinkPrediction];
-const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
-const CLASSES: &[Task] = &[Task::NodeClassification, Task::GraphClassification];
-const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
+use crate::select_by::SelectBy;
+use crate::split::SplitScheme;
 
 /// A limit of options that count: those of `u32`.
 const MOST: i64 = u32::MAX as i64;
@@ -41,16 +37,9 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
     .integer_column(),
     OptionSpec::new(
         "split_scheme",
-        Domain::Text {
-            forms: "public, random:60/20/20, stratified:60/20/20, balanced:60/20/20 (any three percentages that add up to \
-                    100), kshot:k, time, or NULL",
-        },
-        "how items are divided into training, validation and test. public: as the graph stores it. random:a/b/c: of the n \
-         labelled items in random order, a % train, b % validate, the rest test (for links: the edges, random:85/5/10 by \
-         default). stratified:a/b/c: the same within each class. balanced:a/b/c: a % of n divided by the number of classes \
-         trains of each class, b % of n of the others validate, the rest test. kshot:k: k items of each class train, half \
-         of its others validate, the rest test. time: nodes by their column time, the first 60 % train, the next 20 % \
-         validate, the rest test. NULL is public where splits are stored, else random:60/20/20",
+        Domain::Forms(SplitScheme::FORMS),
+        "the division of the items into training, validation and test; percentages that are left out are 60/20/20. NULL is \
+         public where splits are stored, else random:60/20/20, and for links random:85/5/10",
     ),
     OptionSpec::new(
         "save",
@@ -84,25 +73,14 @@ pub const RUN_OPTIONS: [OptionSpec; 7] = [
     .integer_column(),
     OptionSpec::new(
         "select_by",
-        Domain::Text {
-            forms: "val_accuracy, val_macro_f1, val_f1, val_auc, val_ap, val_loss for classes; val_auc, val_ap, val_loss \
-                    for links; val_mae, val_mse, val_loss for numbers",
-        },
+        Domain::Forms(SelectBy::FORMS),
         "the figure of the validation part whose best epoch is reported, ties by the lower validation loss, then the \
-         earlier epoch; f1 and ap take two classes. NULL is the first of the task's figures",
+         earlier epoch. NULL is the first of the task's figures",
     ),
     OptionSpec::new(
         "features",
-        Domain::Text {
-            forms: "given, identity, degree, random:k (k columns), degree_number, one_hot_degree:m (m + 1 columns), \
-                    connectivity, or NULL",
-        },
-        "what the first layer reads. given: the column features of the nodes; identity: one column a node, so that the first \
-         layer learns a vector for each; degree: one column for each distinct degree; random:k: k standard normal columns, \
-         drawn from the seed; degree_number: the degree; one_hot_degree:m: a column for each degree up to m, larger ones \
-         count as m; connectivity: the degree, and of a simplex the number of its neighbours by common cofaces and by common \
-         faces (a vertex has the first alone, a simplex of the highest dimension the second, which are their degrees). NULL \
-         is given",
+        Domain::Forms(FeatureSource::FORMS),
+        "the input of the first layer. NULL is given",
     ),
     OptionSpec::choice(
         "normalize",
@@ -213,7 +191,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 11] = [
     OptionSpec::new(
         "fanout",
         Domain::OptionalCounts { min: 1, max: 1_000_000 },
-        "with batch_nodes, most neighbours that a node of a step hears: one number, or one for each hop from the step's \
+        "with batch_nodes, most neighbours that a node of a step aggregates: one number, or one for each hop from the step's \
          nodes; NULL is all",
     )
     .of_tasks(NODES),
@@ -225,6 +203,15 @@ pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(
     "symmetric",
     &["symmetric", "random_walk"],
     "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
+);
+
+/// The same for the models whose authors' programs average over a node and its neighbours.
+pub(crate) const MEAN_AFFINITY: OptionSpec = OptionSpec::choice(
+    AFFINITY.name,
+    "random_walk",
+    &["random_walk", "symmetric"],
+    "random_walk, as the authors' program has it: (D + I)^-1 (A + I), the mean of a node and its neighbours; symmetric: \
+     D^-1/2 (A + I) D^-1/2. A saved model without a record of it was trained on the symmetric one and is loaded with it",
 );
 
 /// The edges that messages go along, for the models whose equations ask for no symmetric matrix.

@@ -7,7 +7,7 @@ use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
 use crate::backend::{Backend, CpuBackend, EpochFigures, Setup};
 use crate::batched::Batched;
-use crate::choices::{SelectBy, Task};
+use crate::choices::Task;
 use crate::complexes::ComplexSet;
 use crate::data::GraphData;
 use crate::device::{Lease, Place, TensorBackend};
@@ -26,6 +26,7 @@ use crate::registry;
 use crate::sampled::Sampled;
 use crate::saved::Saved;
 use crate::schedule::Schedule;
+use crate::select_by::SelectBy;
 use crate::split::{Part, Split};
 use crate::task::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
 
@@ -179,12 +180,12 @@ impl<'a> Training<'a> {
             }
             Items::Complexes(set, split) => {
                 let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
-                let mut model = Batched::new(set, options, self.monitor, &mut reservation)?;
+                let mut model = Batched::model(set, options, self.monitor, &mut reservation)?;
                 let setup = self.setup(model.layout(), &objective);
                 let setup = setup.map_err(|error| self.with_dimension(error, set, &objective))?;
                 // Without training every complex is read once.
                 if options.epochs > 0 {
-                    model.hold_operators()?;
+                    model.source.hold_operators()?;
                 }
                 let mut backend = CpuBackend::new(Box::new(model), set.len(), &objective, setup, &mut reservation)?;
                 self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
@@ -238,7 +239,7 @@ impl<'a> Training<'a> {
             None => {
                 let model: Box<dyn Model + '_> = match options.batch_nodes {
                     None => Box::new(build(&problem, &mut reservation)?),
-                    Some(_) => Box::new(Sampled::new(&problem, graph, monitor, &mut reservation)?),
+                    Some(_) => Box::new(Sampled::model(&problem, graph, monitor, &mut reservation)?),
                 };
                 objective.set_space(model.space());
                 let setup = self.setup(model.layout(), objective)?;
@@ -276,7 +277,7 @@ impl<'a> Training<'a> {
             let mut options = self.options.clone();
             options.hyperparameters.insert("dimension".into(), Value::Integer(*dimension as i64));
             let Ok(mut reservation) = Reservation::new(self.monitor, 0) else { return false };
-            let Ok(other) = Batched::new(set, &options, self.monitor, &mut reservation) else { return false };
+            let Ok(other) = Batched::model(set, &options, self.monitor, &mut reservation) else { return false };
             let layouts = [other.layout(), objective.head()];
             self.start.is_some_and(|saved| saved.parameters(&options.model, &layouts).is_ok())
         };
@@ -442,7 +443,7 @@ fn prepare(
     Ok(features::prepare(given, graph, options.features, options.normalize, options.seed)?)
 }
 
-/// Tells the initial values of a task's parameters from those of the model.
+/// Separates the initial values of a task's parameters from those of the model.
 const HEAD: u64 = 9;
 
 /// The blocks of a layout without their padding.
@@ -521,9 +522,11 @@ fn check(items: Items<'_>, options: &TrainOptions) -> Result<(), TrainError> {
             }
         }
     };
-    if matches!(options.select_by, SelectBy::F1 | SelectBy::Ap) && n_classes != 2 {
-        let valid = "val_accuracy, val_macro_f1, val_auc, val_loss for other than two classes";
-        return Err(OptionError::invalid("select_by", options.select_by, valid).into());
+    if options.select_by.needs_two_classes() && n_classes != 2 {
+        let selections = options.task.selections().into_iter().filter(|figure| !figure.needs_two_classes());
+        let valid = selections.map(|figure| figure.name()).collect::<Vec<_>>().join(", ");
+        let valid = format!("{valid} for other than two classes");
+        return Err(OptionError::invalid("select_by", options.select_by, &valid).into());
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
-//! What the first layer reads of a simplex.
+//! Features of simplices: the input of the first layer.
 
 use bonnet_topology::ChainComplex;
 
 use super::set::ComplexSet;
 use crate::error::DataError;
 use crate::features::FeatureSource;
+use crate::forms::{Form, list};
 use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 
@@ -17,7 +18,7 @@ pub struct SimplexFeatures {
     pub values: Vec<f32>,
 }
 
-/// Tells the stream of random features from other uses of the seed.
+/// Separates the stream of random features from other uses of the seed.
 const RANDOM: u64 = 13;
 
 /// The columns of each dimension up to `dimension`.
@@ -29,7 +30,7 @@ pub(crate) fn widths(set: &ComplexSet, source: FeatureSource, dimension: usize) 
     match source {
         FeatureSource::Given => match &set.given {
             Some(given) => Ok((0..=dimension).map(|k| given.widths.get(k).copied().unwrap_or(1)).collect()),
-            None => Err(DataError::Complex(format!("the complexes have no features; choose {STAND_INS}"))),
+            None => Err(DataError::Complex(format!("the complexes have no features; {}", stand_ins()))),
         },
         FeatureSource::Random(k) => every(k),
         FeatureSource::OneHotDegree(most) => every(most + 1),
@@ -38,14 +39,18 @@ pub(crate) fn widths(set: &ComplexSet, source: FeatureSource, dimension: usize) 
             Ok((0..=dimension).map(|k| if k > 0 && k < dimension { 2 } else { 1 }).collect())
         }
         FeatureSource::Identity | FeatureSource::Degree => Err(DataError::Complex(format!(
-            "features are `{source}`, whose columns depend on the collection; choose {STAND_INS}"
+            "features are `{source}`, whose columns depend on the collection; {}",
+            stand_ins()
         ))),
     }
 }
 
-/// What there is for complexes.
-pub(crate) const STAND_INS: &str =
-    "features => 'random:8', 'connectivity', 'degree_number' or 'one_hot_degree:9', or a column features";
+/// The remedy where complexes lack the features that a run asks for.
+pub(crate) fn stand_ins() -> String {
+    let stands_in = |form: &&Form| !form.graphs_only && form.text != FeatureSource::Given.name();
+    let forms = list(FeatureSource::FORMS.iter().filter(stands_in));
+    format!("choose a stand-in with the option features: {forms}; or give a column features")
+}
 
 /// The rows of the simplices of dimension k in a batch of the complexes `numbers`, `width` columns each, where simplices are
 /// read up to a dimension. O(simplices).

@@ -7,9 +7,9 @@ mod pairs;
 mod set;
 
 pub use batch::ComplexBatch;
-#[cfg(feature = "sql")]
-pub(crate) use features::STAND_INS;
 pub use features::SimplexFeatures;
+#[cfg(feature = "sql")]
+pub(crate) use features::stand_ins;
 pub(crate) use features::widths;
 pub use operators::LaplacianPart;
 pub(crate) use operators::Operators;

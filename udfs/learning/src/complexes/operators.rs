@@ -117,7 +117,7 @@ pub(crate) struct Operators {
 }
 
 impl Operators {
-    /// Those that batches have asked for so far, of all complexes: in parallel by operator and, for Laplacians, by complex.
+    /// Those that batches have used so far, of all complexes: in parallel by operator and, for Laplacians, by complex.
     /// The memory is that of the reservations, for as long as they live.
     ///
     /// # Errors

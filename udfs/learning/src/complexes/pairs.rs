@@ -14,7 +14,7 @@ pub struct Pairs {
     pub sum: Arc<Operator>,
     /// The second simplex of each pair: pairs x simplices.
     pub other: Arc<Operator>,
-    /// What both share: pairs x simplices of that dimension.
+    /// The incidence that both share: pairs x simplices of that dimension.
     pub shared: Arc<Operator>,
 }
 

@@ -26,14 +26,14 @@ pub(crate) struct TensorBackend<'a> {
     /// The nodes of the training step, and those whose figures an epoch has.
     trained: Vec<u32>,
     watched: Vec<u32>,
-    /// What the loss is about, where it is the device's.
+    /// The items with labels of the loss, where the device computes it.
     loss: Option<std::sync::Arc<Labelled>>,
     host: Host,
     // Last: the device goes back once its tensors are gone.
     _lease: Lease,
 }
 
-/// What the host computes on.
+/// The buffers of the host.
 struct Host {
     axis: Axis,
     /// Of the program and the task, as the layouts store them.

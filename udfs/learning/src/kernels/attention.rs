@@ -21,7 +21,7 @@ pub const MAX_HEADS: usize = 64;
 
 /// The shape of an attention layer.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct AttentionShape {
     /// The number of heads, at most [`MAX_HEADS`].
     pub heads: usize,
     /// Stored columns of a head, a multiple of 8.
@@ -30,7 +30,7 @@ pub struct Shape {
     pub slope: f32,
 }
 
-impl Shape {
+impl AttentionShape {
     /// Stored columns of a node.
     pub fn stride(self) -> usize {
         self.heads * self.dim
@@ -106,14 +106,14 @@ pub(crate) use specialise;
 /// each a node: `out` holds them one after the other, `2 * heads` a node. O(rows * stride).
 pub fn scores(
     set: &RowSet,
-    shape: Shape,
+    shape: AttentionShape,
     x: &[f32],
     source: &[f32],
     target: &[f32],
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
-    struct Scores<'a>(&'a [u32], usize, Shape, &'a [f32], &'a [f32], &'a [f32], &'a mut [f32]);
+    struct Scores<'a>(&'a [u32], usize, AttentionShape, &'a [f32], &'a [f32], &'a [f32], &'a mut [f32]);
     impl Body for Scores<'_> {
         type Output = ();
         #[inline(always)]
@@ -143,12 +143,12 @@ pub fn scores(
 #[derive(Debug, Clone, Copy)]
 pub struct Attend<'a> {
     /// Heads and widths.
-    pub shape: Shape,
+    pub shape: AttentionShape,
     /// The edges into the rows.
     pub edges: Incoming<'a>,
     /// The transformed nodes.
     pub x: &'a [f32],
-    /// What [`scores`] gave.
+    /// The result of [`scores`].
     pub scores: &'a [f32],
     /// Dropout of the coefficients.
     pub dropout: Option<Dropout>,
@@ -409,7 +409,7 @@ impl Body for TargetRows<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct BackwardSources<'a> {
     /// Heads and widths.
-    pub shape: Shape,
+    pub shape: AttentionShape,
     /// The edges by source.
     pub edges: Outgoing<'a>,
     /// The gradient of the sums.
@@ -514,7 +514,7 @@ impl Body for SourceRows<'_> {
 #[expect(clippy::too_many_arguments, reason = "two gradients and their operands")]
 pub fn vector_gradients(
     set: &RowSet,
-    shape: Shape,
+    shape: AttentionShape,
     x: &[f32],
     d_source: &[f32],
     d_target: &[f32],
@@ -522,7 +522,7 @@ pub fn vector_gradients(
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
-    struct Sums<'a>(&'a [u32], Shape, &'a [f32], &'a [f32], &'a [f32], &'a mut [f32]);
+    struct Sums<'a>(&'a [u32], AttentionShape, &'a [f32], &'a [f32], &'a [f32], &'a mut [f32]);
     impl Body for Sums<'_> {
         type Output = ();
         #[inline(always)]

@@ -11,7 +11,7 @@ use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors};
 use crate::random::Dropout;
 
-/// What happens to a row of a product.
+/// The last step of a product on each of its rows.
 #[derive(Debug, Clone, Copy)]
 pub enum Then<'a> {
     /// Forward: bias, activation, dropout.
@@ -22,7 +22,7 @@ pub enum Then<'a> {
     Add,
 }
 
-/// The left side of a product: rows of so many stored columns, as they are or under a dropout mask, which is stored nowhere.
+/// The left side of a product: rows of stored columns, as they are or under a dropout mask, which is computed on the fly.
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'a> {
     /// Row by row.

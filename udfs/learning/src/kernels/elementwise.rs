@@ -1,4 +1,4 @@
-//! What happens to a row between two products: bias, activation, dropout, and their gradients.
+//! Bias, activation and dropout of rows between two products, and their gradients.
 
 use bonnet_graph::{Monitor, Stopped};
 
@@ -38,7 +38,7 @@ pub(crate) fn sigmoid<V: Vectors>(x: f32) -> f32 {
     1.0 / (1.0 + exp::<V>(-x))
 }
 
-/// What turns the sums of a row into the layer's output.
+/// The function from the sums of a row to the layer's output.
 #[derive(Debug, Clone, Copy)]
 pub struct Finish<'a> {
     /// Added first; one value a column.
@@ -108,7 +108,7 @@ impl Gate<'_> {
             (Activation::Elu, None) => {
                 gradient.iter_mut().zip(output).for_each(|(g, h)| *g *= if *h > 0.0 { 1.0 } else { *h + 1.0 });
             }
-            // The output is scale * elu: for negative sums e^x = elu + 1. Dropped elements look like elu(0): the mask tells.
+            // The output is scale * elu: for negative sums e^x = elu + 1. Dropped elements look like elu(0): see the mask.
             (Activation::Elu, Some(dropout)) => {
                 let key = dropout.row(row);
                 for (c, (g, h)) in gradient.iter_mut().zip(output).enumerate() {

@@ -52,7 +52,7 @@ pub fn inverse(k: usize, matrix: &[f64]) -> Option<Vec<f64>> {
 pub struct Ridge {
     /// The factor of the Gram matrix, at least 0.
     pub c: f64,
-    /// What is added to its diagonal, positive.
+    /// The term that is added to its diagonal, positive.
     pub a: f64,
     /// The factor of the product.
     pub scale: f64,

@@ -81,7 +81,7 @@ pub fn sigmoid(logit: f64) -> f64 {
 pub struct PairLoss {
     nodes: RowSet,
     logits: Vec<f64>,
-    /// What the vector of the other end is multiplied by.
+    /// The factor of the vector of the other end.
     factors: Vec<f32>,
     /// Where each node's entries start, one more; and the other ends with the numbers of their pairs.
     offsets: Vec<usize>,

@@ -6,7 +6,7 @@ use super::parallel::for_each_block;
 use super::rows::RowSet;
 use crate::choices::Pooling;
 
-/// What a node's vector is multiplied by in a graph of so many nodes.
+/// The factor of a node's vector in a graph of `nodes` nodes.
 fn share(pooling: Pooling, nodes: usize) -> f32 {
     match pooling {
         Pooling::Mean => 1.0 / nodes.max(1) as f32,

@@ -7,14 +7,14 @@ use super::elementwise::Finish;
 use super::parallel::{for_each_block, for_each_block_with};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use super::sparse::{Ahead, Csr, gather, load, store};
+use super::sparse::{Ahead, Csr, Gathered, Tile, gather, in_tiles, load, store};
 
-/// What the scaled sums are added to.
+/// The term that the scaled sums are added to.
 #[derive(Debug, Clone, Copy)]
 pub enum Base<'a> {
     /// Nothing.
     Zero,
-    /// What the output holds.
+    /// The values that the output holds.
     Output,
     /// The row of the same number of another matrix, times a factor.
     Rows(&'a [f32], f32),
@@ -31,9 +31,9 @@ pub struct Propagate<'a> {
     pub width: usize,
     /// The factor of the sums.
     pub scale: f32,
-    /// What they are added to.
+    /// The term that they are added to.
     pub base: Base<'a>,
-    /// What turns the sums into the output.
+    /// The function from the sums to the output.
     pub finish: Finish<'a>,
 }
 
@@ -77,23 +77,7 @@ impl Body for PropagateRows<'_> {
             }
             let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
             let (columns, values) = (&matrix.columns[entries.clone()], &matrix.values[entries]);
-            let mut at = 0;
-            while at < width {
-                let tile = match width - at {
-                    64.. => 64,
-                    32.. => 32,
-                    16.. => 16,
-                    _ => 8,
-                };
-                let out = &mut out[at..at + tile];
-                match tile {
-                    64 => add_tile::<V, 8>(columns, values, x, width, at, scale, out),
-                    32 => add_tile::<V, 4>(columns, values, x, width, at, scale, out),
-                    16 => add_tile::<V, 2>(columns, values, x, width, at, scale, out),
-                    _ => add_tile::<V, 1>(columns, values, x, width, at, scale, out),
-                }
-                at += tile;
-            }
+            in_tiles::<V>(&Scaled(Gathered { columns, values, x, stride: width }, scale), out);
             finish.row::<V>(row, out);
         }
     }
@@ -109,7 +93,7 @@ pub struct Power<'a> {
     pub power: &'a [f32],
     /// Stored columns of all matrices, a multiple of 8.
     pub width: usize,
-    /// What the next one is multiplied by in the sum.
+    /// The factor of the next one in the sum.
     pub coefficient: f32,
 }
 
@@ -127,13 +111,13 @@ impl Power<'_> {
         let mut extras: Vec<(&mut [f32], f64)> =
             sum.chunks_mut((set.span() * self.width).max(1)).map(|chunk| (chunk, 0.0)).collect();
         for_each_block_with(set, next, self.width, &mut extras, monitor, |rows, first, next, (sum, product)| {
-            *product = simd::run(Step { power: self, rows, first, with, next, sum });
+            *product = simd::run(PowerRows { power: self, rows, first, with, next, sum });
         })?;
         Ok(extras.iter().map(|(_, product)| product).sum::<f64>() as f32)
     }
 }
 
-struct Step<'a> {
+struct PowerRows<'a> {
     power: Power<'a>,
     rows: &'a [u32],
     first: usize,
@@ -142,7 +126,7 @@ struct Step<'a> {
     sum: &'a mut [f32],
 }
 
-impl Body for Step<'_> {
+impl Body for PowerRows<'_> {
     type Output = f64;
 
     #[inline(always)]
@@ -169,29 +153,21 @@ impl Body for Step<'_> {
     }
 }
 
-/// `out += scale * sum of value * x[column]` on `8 * L` columns.
-#[inline(always)]
-fn add_tile<V: Vectors, const L: usize>(
-    columns: &[u32],
-    values: &[f32],
-    x: &[f32],
-    width: usize,
-    at: usize,
-    scale: f32,
-    out: &mut [f32],
-) {
-    let mut acc: [Lanes; L] = [[0.0; 8]; L];
-    for (&column, &value) in columns.iter().zip(values) {
-        let row = &x[column as usize * width + at..][..8 * L];
+/// `out += scale * sum of value * x[column]`, as a tile.
+struct Scaled<'a>(Gathered<'a>, f32);
+
+impl Tile for Scaled<'_> {
+    #[inline(always)]
+    fn compute<V: Vectors, const L: usize>(&self, at: usize, out: &mut [f32]) {
+        let Self(gathered, scale) = self;
+        let mut acc: [Lanes; L] = [[0.0; 8]; L];
+        gathered.add_to::<V, L>(at, &mut acc);
+        let mut sum: [Lanes; L] = load(out);
         for l in 0..L {
-            axpy::<V>(value, &row[8 * l..8 * l + 8], &mut acc[l]);
+            axpy::<V>(*scale, &acc[l], &mut sum[l]);
         }
+        store(&sum, out);
     }
-    let mut sum: [Lanes; L] = load(out);
-    for l in 0..L {
-        axpy::<V>(scale, &acc[l], &mut sum[l]);
-    }
-    store(&sum, out);
 }
 
 #[cfg(test)]

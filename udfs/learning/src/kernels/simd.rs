@@ -9,8 +9,8 @@ pub trait Vectors: Copy {
     /// Whether there are 32 registers of eight numbers, not 16: room for tiles of twice the size.
     const MANY: bool = false;
 
-    /// Eight numbers in a register, for kernels that are bound by arithmetic: what the compiler makes of arrays there hangs
-    /// on the day.
+    /// Eight numbers in a register, for kernels that are bound by arithmetic: the instructions that the compiler chooses for
+    /// arrays there differ between its versions.
     type Eight: Copy;
 
     /// The same number eight times.
@@ -153,7 +153,7 @@ impl Vectors for Plain {
 /// A kernel with its arguments. `run` must be `#[inline(always)]`, and so must everything it calls: that is what compiles
 /// it for the chosen instruction set.
 pub trait Body {
-    /// What the kernel returns.
+    /// The result of the kernel.
     type Output;
     /// The kernel.
     fn run<V: Vectors>(self) -> Self::Output;

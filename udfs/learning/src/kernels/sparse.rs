@@ -30,12 +30,12 @@ pub enum Mask {
     Columns(Dropout),
 }
 
-/// What is added to sums along the entries of a row.
+/// A term that is added to the sums along the entries of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Own {
     /// Nothing.
     Nothing,
-    /// What the output holds.
+    /// The values that the output holds.
     Output,
     /// As many columns of the dense matrix, from this one on, in the row of the same number.
     Columns(usize),
@@ -52,11 +52,11 @@ pub struct Product<'a> {
     pub x: &'a [f32],
     /// Its stored columns.
     pub stride: usize,
-    /// How many of them are multiplied, from the first; a multiple of 8.
+    /// The number of columns that are multiplied, from the first; a multiple of 8.
     pub width: usize,
-    /// What is added to the sums of a row.
+    /// The term that is added to the sums of a row.
     pub own: Own,
-    /// What turns the sums into the output.
+    /// The function from the sums to the output.
     pub finish: Finish<'a>,
 }
 
@@ -199,46 +199,68 @@ impl Ahead<'_> {
     }
 }
 
-/// Adds `sum of value * x[column]` to a row, in tiles that stay in registers.
+/// Adds `sum of value * x[column]` to a row.
 #[inline(always)]
 pub(crate) fn gather<V: Vectors>(columns: &[u32], values: &[f32], x: &[f32], stride: usize, out: &mut [f32]) {
-    let width = out.len();
+    in_tiles::<V>(&Gathered { columns, values, x, stride }, out);
+}
+
+/// Part of a row's computation: the `8 * L` columns from the column `at` on, which stay in registers.
+pub(crate) trait Tile {
+    fn compute<V: Vectors, const L: usize>(&self, at: usize, out: &mut [f32]);
+}
+
+/// Computes a row tile by tile; its width is a multiple of 8.
+#[inline(always)]
+pub(crate) fn in_tiles<V: Vectors>(tile: &impl Tile, row: &mut [f32]) {
+    let width = row.len();
     let mut at = 0;
     while at < width {
-        let tile = match width - at {
+        let columns = match width - at {
             64.. => 64,
             32.. => 32,
             16.. => 16,
             _ => 8,
         };
-        let out = &mut out[at..at + tile];
-        match tile {
-            64 => gather_tile::<V, 8>(columns, values, x, stride, at, out),
-            32 => gather_tile::<V, 4>(columns, values, x, stride, at, out),
-            16 => gather_tile::<V, 2>(columns, values, x, stride, at, out),
-            _ => gather_tile::<V, 1>(columns, values, x, stride, at, out),
+        let out = &mut row[at..at + columns];
+        match columns {
+            64 => tile.compute::<V, 8>(at, out),
+            32 => tile.compute::<V, 4>(at, out),
+            16 => tile.compute::<V, 2>(at, out),
+            _ => tile.compute::<V, 1>(at, out),
         }
-        at += tile;
+        at += columns;
     }
 }
 
-#[inline(always)]
-fn gather_tile<V: Vectors, const L: usize>(
-    columns: &[u32],
-    values: &[f32],
-    x: &[f32],
-    stride: usize,
-    at: usize,
-    out: &mut [f32],
-) {
-    let mut acc: [Lanes; L] = load(out);
-    for (&column, &value) in columns.iter().zip(values) {
-        let row = &x[column as usize * stride + at..][..8 * L];
-        for l in 0..L {
-            axpy::<V>(value, &row[8 * l..8 * l + 8], &mut acc[l]);
+/// The sum over some entries of `value * x[column]`, as a tile: added to the output.
+pub(crate) struct Gathered<'a> {
+    pub(crate) columns: &'a [u32],
+    pub(crate) values: &'a [f32],
+    pub(crate) x: &'a [f32],
+    pub(crate) stride: usize,
+}
+
+impl Gathered<'_> {
+    /// Adds the columns from `at` on.
+    #[inline(always)]
+    pub(crate) fn add_to<V: Vectors, const L: usize>(&self, at: usize, acc: &mut [Lanes; L]) {
+        for (&column, &value) in self.columns.iter().zip(self.values) {
+            let row = &self.x[column as usize * self.stride + at..][..8 * L];
+            for l in 0..L {
+                axpy::<V>(value, &row[8 * l..8 * l + 8], &mut acc[l]);
+            }
         }
     }
-    store(&acc, out);
+}
+
+impl Tile for Gathered<'_> {
+    #[inline(always)]
+    fn compute<V: Vectors, const L: usize>(&self, at: usize, out: &mut [f32]) {
+        let mut acc: [Lanes; L] = load(out);
+        self.add_to::<V, L>(at, &mut acc);
+        store(&acc, out);
+    }
 }
 
 /// The lanes of a slice of `8 * L` values.

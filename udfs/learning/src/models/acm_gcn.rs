@@ -97,7 +97,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     Ok(b.finish(z)?)
 }
 
-/// What all layers share.
+/// The operator and the options of all layers.
 struct Form {
     filters_last: bool,
     normalises: bool,

@@ -118,9 +118,9 @@ impl RowKernel for Code {
 
 /// Points of the product: the vectors, the code, and the curvature of each.
 #[derive(Debug)]
-struct Points(Product);
+struct ProductPoints(Product);
 
-impl Rowwise for Points {
+impl Rowwise for ProductPoints {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
         let mut raw = w.iter();
         let mut curvatures: Vec<Tensor> =
@@ -140,7 +140,7 @@ fn product(problem: &Problem<'_>, nodes: &[f64], width: usize) -> std::result::R
     }
 }
 
-/// Features become tangent vectors at the origin of a product of spaces, and travel along the edges by
+/// Features become tangent vectors at the origin of a product of spaces, and are propagated along the edges by
 /// `P = D^-1/2 (A + I) D^-1/2`, weighted by curvature. Filter l of the bank is the Moebius sum over `k <= l` of
 /// `gamma_lk` times `P^k x` (Eq. 5 and 6); pooling weighs the factors of each filter and then the filters (Eq. 8). Nodes are
 /// classified by an affine map of the vectors and of the code of their curvature (Eq. 7).
@@ -182,7 +182,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     if options.task == Task::LinkPrediction || (options.task == Task::NodeClassification && options.keep_embeddings) {
         let parts: Vec<Slot> = [h].into_iter().chain(code).collect();
         let space = product.space(2 * frequencies);
-        let points = b.rows(Points(product), &parts, &raw, space.columns());
+        let points = b.rows(ProductPoints(product), &parts, &raw, space.columns());
         b.points(points, space);
         if options.task == Task::LinkPrediction {
             return Ok(b.finish(points)?);

@@ -41,7 +41,8 @@ pub const SPEC: ModelSpec = ModelSpec {
     build,
 };
 
-/// Tells the stream of directions from others. It does not depend on the seed, so that saved parameters keep their meaning.
+/// Separates the stream of directions from others. It does not depend on the seed, so that saved parameters keep their
+/// meaning.
 const DIRECTIONS: u64 = 14;
 
 /// A perceptron of [`transform`], flattened and divided by its largest absolute value.
@@ -114,7 +115,7 @@ pub(crate) fn transform(
     out
 }
 
-/// The logistic function; what `f32` cannot tell from 0 or 1 is not computed.
+/// The logistic function; values that `f32` rounds to 0 or 1 are not computed.
 fn sigmoid(x: f64) -> f64 {
     match x {
         x if x > 40.0 => 1.0,

@@ -33,8 +33,9 @@ pub const SPEC: ModelSpec = ModelSpec {
 
 /// `H_0 = relu(X W_1 + b_1)`, `h_i <- epsilon h0_i + sum over the neighbours j of alpha_ij / sqrt(d_i d_j) h_j` with
 /// `alpha_ij = tanh(g' [h_i, h_j])` in (-1, 1): an edge may bring near or push apart. With weights `alpha_ij` is multiplied by
-/// that of the edge, and d is the sum of them; a node that no arc leads to says nothing. No loops. Then `Z = H_L W_2 + b_2`.
-/// Dropout before both linear layers' inputs and on the edges' weights; weights start with the gain sqrt(2) of the authors.
+/// that of the edge, and d is the sum of them; a node without incoming arcs sends no messages. No loops. Then
+/// `Z = H_L W_2 + b_2`. Dropout before both linear layers' inputs and on the edges' weights; weights start with the gain
+/// sqrt(2) of the authors.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     let (epsilon, p) = (options.real("epsilon")?, options.dropout);

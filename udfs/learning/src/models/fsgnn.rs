@@ -39,7 +39,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 
 /// `Z = dropout(relu([a_0 n(X W_0 + b_0) | a_1 n(S X W_1 + b_1) | a_2 n(T X W_2 + b_2) | a_3 n(S^2 X W_3 + b_3) | ...])) W + b`
 /// with `S` the normalised adjacency without loops, `T` with loops, rows scaled to length 1 by `n`, and `a` the softmax of
-/// learnt scores. The features themselves are not dropped. Narrow rows travel: `S^k X W = S^k (X W)`.
+/// learnt scores. The features themselves are not dropped. Narrow rows are propagated: `S^k X W = S^k (X W)`.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     problem.expect_layers(2)?;

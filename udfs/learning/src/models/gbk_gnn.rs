@@ -39,8 +39,8 @@ pub const SPEC: ModelSpec = ModelSpec {
 
 /// `h_i <- relu(W_f h_i + b + 1 / d_i sum over the neighbours j of (alpha_ij W_s h_j + (1 - alpha_ij) W_d h_j))` with the
 /// gate `alpha_ij = sigmoid(u' h_i + v' h_j + c)`: one kernel for neighbours of the same class, one for others. The last
-/// layer has no relu; dropout stands between layers. The loss of training is that of the task plus `gate_loss` times the sum of the layers' gate losses,
-/// each the mean over the edges between training nodes.
+/// layer has no relu; dropout stands between layers. The loss of training is that of the task plus `gate_loss` times the sum
+/// of the layers' gate losses, each the mean over the edges between training nodes.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     let weight = options.real("gate_loss")?;
@@ -62,7 +62,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     Ok(b.finish(z)?)
 }
 
-/// What all layers share.
+/// The operator and the options of all layers.
 struct Form {
     edges: Arc<Operator>,
     mean: Arc<Operator>,

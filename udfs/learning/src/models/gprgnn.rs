@@ -44,7 +44,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mut b = Builder::new(problem, reservation);
     let x = b.input(options.dropout);
     let h = b.perceptron(x, options.layers, options.hidden, problem.n_outputs, options.dropout);
-    // The original drops entries of the predictions once more before they travel.
+    // The original drops entries of the predictions once more before the propagation.
     let h = b.dropout(h, options.dropout);
     let start = Initial::Values(pagerank(alpha, hops).into());
     let gamma = b.parameter("gamma", Axis::exact(1), Axis::exact(hops + 1), start);

@@ -18,7 +18,7 @@ use crate::spaces::{
     Curvature, Manifold, Space, Translation, hyperbolic, sigmoid, softplus_inverse, softplus_of, stereographic,
 };
 use crate::spec::ModelSpec;
-use crate::table::{GEODESIC, WEIGHTS};
+use crate::table::{AFFINITY, GEODESIC, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -52,6 +52,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [0.0, f64::INFINITY],
             "factor of the loss of distortion: the mean over the edges of |d^2 - 1|, d the distance of the two ends",
         ),
+        AFFINITY,
         WEIGHTS,
         GEODESIC,
     ],
@@ -89,9 +90,9 @@ impl Rowwise for Bias {
 
 /// Points of the product with the shares of the experts: the experts' vectors, their curvatures, the shares.
 #[derive(Debug)]
-struct Points(Product);
+struct ExpertPoints(Product);
 
-impl Rowwise for Points {
+impl Rowwise for ExpertPoints {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
         let (shares, vectors) = (&x[x.len() - 1], &x[..x.len() - 1]);
         let mut raw = w.iter();
@@ -107,7 +108,7 @@ impl Rowwise for Points {
 }
 
 /// Rows read the curvatures.
-impl RowKernel for Points {
+impl RowKernel for ExpertPoints {
     fn read(&self, w: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut raw = w.iter();
         let curvature = |(sign, _): &(Sign, usize)| match sign {
@@ -189,8 +190,8 @@ fn experts(problem: &Problem<'_>) -> std::result::Result<Vec<(Sign, f64)>, Build
         .collect())
 }
 
-/// An expert: kappa-GCN layers, `x <- log_0(exp_0(W x) + exp_0(b))` and then `P x` with `P = D^-1/2 (A + I) D^-1/2`, a
-/// rectifier between two of them.
+/// An expert: kappa-GCN layers, `x <- log_0(exp_0(W x) + exp_0(b))` and then `P x` with `P = D^-1/2 (A + I) D^-1/2`, as the
+/// authors' program has it, or the other affinity, a rectifier between two of them.
 fn expert(
     b: &mut Builder<'_, '_, '_>,
     operator: &Arc<Operator>,
@@ -232,7 +233,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let weights = &problem.graph;
     let fanout = options.integer("ego_fanout").ok().map(|most| most as u32);
     let hops = options.counts("ego_hops").unwrap_or_else(|_| vec![2, 3]);
-    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let operator = Arc::new(problem.affinity(reservation)?);
     let edges = Arc::new(Operator::edges(&problem.graph, reservation)?);
     let mut egos = Vec::new();
     for &hops in &hops {
@@ -284,7 +285,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let mut inputs = parts.clone();
     inputs.push(shares);
     let columns = width * experts.len();
-    let points = b.rows(Points(product), &inputs, &raw, space.columns());
+    let points = b.rows(ExpertPoints(product), &inputs, &raw, space.columns());
     let points = b.distortion(&edges, points, &space, options.real("distortion")?)?;
     if options.task == Task::LinkPrediction {
         b.points(points, space);
@@ -310,7 +311,7 @@ mod tests {
         let product = Product(vec![(Sign::Negative, 3), (Sign::Zero, 3), (Sign::Positive, 3), (Sign::Negative, 3)]);
         let mut inputs: Vec<Vec<f64>> = (0..4).map(|seed| normal(5 * 3, 0.6, seed)).collect();
         inputs.push(normal(5 * 4, 1.0, 9));
-        check(&Points(product), 5, &inputs, &[(1, vec![0.3]), (1, vec![-0.7]), (1, vec![1.1])]);
+        check(&ExpertPoints(product), 5, &inputs, &[(1, vec![0.3]), (1, vec![-0.7]), (1, vec![1.1])]);
         check(&Coordinates(4), 5, &[normal(5 * 7, 1.0, 1)], &[]);
     }
 }

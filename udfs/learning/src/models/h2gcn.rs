@@ -30,7 +30,7 @@ const MOST_ROUNDS: usize = 6;
 
 /// `R_0 = relu(X W_e)`; round k is `R_k = [S_1 R_{k-1} | S_2 R_{k-1}]`, where `S_1` and `S_2` are the normalised
 /// adjacencies of the nodes at distance exactly 1 and exactly 2, without the node itself (weights are those of `S_1`: no edge
-/// joins nodes at distance 2, which count alike); then
+/// joins nodes at distance 2, all of weight 1); then
 /// `Z = dropout([R_0 | R_1 | ... | R_K]) W_c`. The number of rounds K is `layers`.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;

@@ -78,7 +78,7 @@ impl Neighborwise for Attend {
 const LEAST: f64 = 1e-15;
 
 /// The rows that are read as points of the ball, with `1 - c |x|^2` of each head.
-struct Points {
+struct BallPoints {
     x: Vec<f64>,
     conformal: Vec<f64>,
 }
@@ -92,7 +92,7 @@ struct Scores {
 }
 
 impl Attend {
-    fn points(&self, v: &[f64], columns: usize, c: f64) -> Points {
+    fn points(&self, v: &[f64], columns: usize, c: f64) -> BallPoints {
         let width = columns / self.heads;
         let (mut x, mut conformal) = (v.to_vec(), Vec::with_capacity(v.len() / width));
         for x in x.chunks_exact_mut(width) {
@@ -100,10 +100,10 @@ impl Attend {
             x.iter_mut().for_each(|x| *x *= factor);
             conformal.push((1.0 - c * inner(x, x)).max(LEAST));
         }
-        Points { x, conformal }
+        BallPoints { x, conformal }
     }
 
-    fn scores(&self, points: &Points, columns: usize, row: usize, sources: &[u32], c: f64, scores: &mut Scores) {
+    fn scores(&self, points: &BallPoints, columns: usize, row: usize, sources: &[u32], c: f64, scores: &mut Scores) {
         let width = columns / self.heads;
         let Scores { distances, weights, shares } = scores;
         distances.clear();

@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 
 use crate::choices::Task;
 use crate::error::BuildError;
-use crate::network::{Axis, Hop, Initial, Operator, Problem};
+use crate::network::{Axis, Hop, Initial, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::composed::Neighborwise;
 use crate::program::layers::expression::Rowwise;
@@ -16,7 +16,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Curvature, Manifold, Translation};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, DIRECTION, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
+use crate::table::{CURVATURE, DIRECTION, GEODESIC, MANIFOLD, MEAN_AFFINITY, NO_YES, WEIGHTS};
 
 /// The registration: 2 layers of 16 as in the paper.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -33,8 +33,9 @@ pub const SPEC: ModelSpec = ModelSpec {
             "attention",
             "false",
             NO_YES,
-            "weights of neighbours. false: those of D^-1/2 (A + I) D^-1/2; true: a softmax of learned scores of both ends",
+            "weights of neighbours. false: those of the affinity; true: a softmax of learned scores of both ends",
         ),
+        MEAN_AFFINITY,
         OptionSpec::choice(
             "local",
             "false",
@@ -100,13 +101,17 @@ impl Neighborwise for Local {
 /// vectors at the origin carry a representation from one to the next, and with averages at the origin curvature acts through
 /// the biases. Nodes are classified by an affine map of `log_0`, pairs scored by their distance in the space of the last
 /// layer.
+///
+/// The paper has attention; without it, its authors' program and their runs average over a node and its neighbours. Sums with
+/// symmetric weights grow with the degree: in a tree a leaf is then nearer to other leaves than to the node that it hangs on,
+/// and distances tell no pairs apart.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
     let options = problem.options;
     let manifold = Manifold::of(options)?;
     let (attention, local) = (options.text("attention")? == "true", options.text("local")? == "true");
     let operator = Arc::new(match attention {
         true => problem.attention(reservation)?,
-        false => Operator::symmetric(&problem.graph, reservation)?,
+        false => problem.affinity(reservation)?,
     });
     let mut b = Builder::new(problem, reservation);
     let mut x: Source = b.input(options.dropout).into();

@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
-use crate::network::{Axis, Initial, Operator, Problem};
+use crate::network::{Axis, Initial, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::expression::Rowwise;
 use crate::program::layers::row_kernel::RowKernel;
@@ -15,7 +15,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Dual, Manifold, PointSpace, Radial, inner, lorentz, stereographic};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
+use crate::table::{AFFINITY, DIRECTION, GEODESIC, MANIFOLD, NO_YES, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -31,7 +31,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             "aggregate",
             "true",
             NO_YES,
-            "whether nodes hear their neighbours; false is the hyperbolic perceptron (Ganea, Becigneul and Hofmann 2018)",
+            "whether nodes aggregate their neighbours; false is the hyperbolic perceptron (Ganea, Becigneul and Hofmann 2018)",
         ),
         OptionSpec::integer(
             "centroids",
@@ -39,6 +39,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             [1, 4096],
             "learned points of the last layer's space; nodes are classified by their distances to these",
         ),
+        AFFINITY,
         DIRECTION,
         WEIGHTS,
         GEODESIC,
@@ -221,22 +222,27 @@ impl Distances {
     }
 }
 
-/// `h_i <- relu(exp_0(sum_j a_ij W log_0(h_j)))` with `D^-1/2 (A + I) D^-1/2 = (a_ij)`, the rectifier on coordinates of the
-/// Poincare ball. Classes are an affine map of the distances to learned centroids.
+/// `h_i <- relu(exp_0(sum_j a_ij W log_0(h_j)))` with `D^-1/2 (A + I) D^-1/2 = (a_ij)`, as the authors' program has it, or the
+/// other affinity, the rectifier on coordinates of the Poincare ball. Classes are an affine map of the distances to learned
+/// centroids.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
     let options = problem.options;
     let manifold = Manifold::of(options)?;
     let aggregate = options.text("aggregate")? == "true";
     let centroids = options.integer("centroids")? as usize;
     let operator = match aggregate {
-        true => Some(Arc::new(Operator::symmetric(&problem.graph, reservation)?)),
+        true => Some(Arc::new(problem.affinity(reservation)?)),
         false if options.reads_weights() => {
-            let valid = "false with aggregate => false, where nodes hear no neighbours";
+            let valid = "false with aggregate => false, where nodes aggregate no neighbours";
             return Err(OptionError::invalid("weights", "true", valid).into());
         }
         false if options.reads_arcs() => {
-            let valid = "edges with aggregate => false, where nodes hear no neighbours";
+            let valid = "edges with aggregate => false, where nodes aggregate no neighbours";
             return Err(OptionError::invalid("adjacency", "arcs", valid).into());
+        }
+        false if options.text("affinity")? != "symmetric" => {
+            let valid = "symmetric with aggregate => false, where nodes aggregate no neighbours";
+            return Err(OptionError::invalid("affinity", options.text("affinity")?, valid).into());
         }
         false => None,
     };

@@ -236,9 +236,9 @@ impl RowKernel for Distances {
 
 /// The space coordinates, with the curvature beside them.
 #[derive(Debug)]
-struct Points;
+struct SpaceCoordinates;
 
-impl Rowwise for Points {
+impl Rowwise for SpaceCoordinates {
     fn compute(&self, x: &[Tensor], _: &[Tensor]) -> Result<Tensor> {
         let (_, rest) = parts(&x[0])?;
         let minus = (Tensor::ones((1, 1), rest.dtype(), rest.device())? * -1.0)?;
@@ -304,7 +304,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let width = hyperbolic::last_width(options);
     let points = |b: &mut Builder<'_, '_, '_>| {
         let space = Space::single(Geometry::SpaceCoordinates, width);
-        let points = b.rows(Points, &[h], &[], space.columns());
+        let points = b.rows(SpaceCoordinates, &[h], &[], space.columns());
         b.points(points, space);
         points
     };

@@ -36,7 +36,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     build,
 };
 
-/// How often labels travel, as the benchmarks that report this model have it.
+/// The number of propagation steps, as the benchmarks that report this model have it.
 const ROUNDS: usize = 50;
 
 /// `Y <- alpha S^hops Y + (1 - alpha) Y_0`, 50 times from `Y_0`, the indicator of the training nodes' classes, with

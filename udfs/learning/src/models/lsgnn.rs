@@ -58,8 +58,8 @@ pub const SPEC: ModelSpec = ModelSpec {
 ///
 /// A node's weights `a` are a small network of `[phi, phi^2]`, where `phi` is its local similarity: the mean over its
 /// neighbours of another small network of `[x, x^2]`, `x` the similarity of the two. Hidden units are `x sigmoid(x)`.
-/// Weights are those of `S`; a mean of similarities counts neighbours alike.
-/// Narrow rows travel: `Z_k W` is the same recursion on `X W`.
+/// Weights are those of `S`; means of similarities are unweighted.
+/// Narrow rows are propagated: `Z_k W` is the same recursion on `X W`.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, graph) = (problem.options, &problem.graph);
     problem.expect_layers(2)?;

@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
-use crate::network::{Axis, Initial, Operator, Problem};
+use crate::network::{Axis, Initial, Problem};
 use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
 use crate::program::layers::expression::Rowwise;
 use crate::program::layers::row_kernel::RowKernel;
@@ -15,7 +15,7 @@ use crate::program::{Builder, Program, Source};
 use crate::spaces::hyperbolic::{self, Layered};
 use crate::spaces::{Geometry, Space, Translation, pseudo_hyperboloid};
 use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, DIRECTION, GEODESIC, WEIGHTS};
+use crate::table::{CURVATURE, DIRECTION, GEODESIC, MEAN_AFFINITY, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -33,6 +33,7 @@ pub const SPEC: ModelSpec = ModelSpec {
              hyperboloid, (0, width) the sphere; NULL is half of each",
         ),
         CURVATURE,
+        MEAN_AFFINITY,
         DIRECTION,
         WEIGHTS,
         GEODESIC,
@@ -73,11 +74,12 @@ fn time(problem: &Problem<'_>, width: usize) -> std::result::Result<usize, Optio
 }
 
 /// `h_i <- exp_o(relu(sum_j a_ij log_o(W h_j + b)))` on the pseudo-hyperboloid, with the exponential and the logarithm of
-/// `S^t x R^s`, to which it is diffeomorphic, and `D^-1/2 (A + I) D^-1/2 = (a_ij)`. Tangent vectors at the origin, t
-/// columns and then s, carry a representation from a layer to the next. Nodes are classified by an affine map of these.
+/// `S^t x R^s`, to which it is diffeomorphic, and `(a_ij)` the affinity: the mean over a node and its neighbours, as the
+/// authors' program has it, or the other. Tangent vectors at the origin, t columns and then s, carry a representation from a
+/// layer to the next. Nodes are classified by an affine map of these.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
     let options = problem.options;
-    let operator = Arc::new(Operator::symmetric(&problem.graph, reservation)?);
+    let operator = Arc::new(problem.affinity(reservation)?);
     let mut b = Builder::new(problem, reservation);
     let (mut x, mut curvature): (Source, _) = (b.input(options.dropout).into(), Layered::of(options));
     let mut l = 0;

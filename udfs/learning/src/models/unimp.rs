@@ -85,12 +85,12 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     Ok(b.finish(z)?)
 }
 
-/// What all layers share.
+/// The operator and the options of all layers.
 struct Form {
     edges: Arc<Operator>,
     heads: usize,
     attention_p: f64,
-    /// What the first layer reads beside the features.
+    /// The known labels that the first layer reads beside the features.
     labels: Option<GivenLabels>,
 }
 

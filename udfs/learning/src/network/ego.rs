@@ -1,4 +1,4 @@
-//! What a small convolution over the ego graph of each node gives on average.
+//! Means over the ego graph of each node after a small convolution.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::operator::Operator;
 use crate::random::key;
 use crate::sample::Sampler;
 
-/// Tells the draw of ego graphs from other uses of the seed.
+/// Separates the draw of ego graphs from other uses of the seed.
 const EGO: u64 = 15;
 
 /// Nodes whose ego graphs a task takes one after the other.
@@ -18,8 +18,8 @@ const BLOCK: usize = 256;
 
 /// The mean over the nodes of each node's ego graph of two rounds of `D^-1/2 (A + I) D^-1/2` within that graph, as one matrix:
 /// row v is `1/n 1' P_v^2` for the nodes within `hops` edges of v and the edges between them. Where a node has more than
-/// `fanout` neighbours, so many are drawn from the seed, for each node v anew. Messages have the weights of the edges, which
-/// are none below 0, and are those of the graph.
+/// `fanout` neighbours, `fanout` of them are drawn from the seed, for each node v independently. Messages have the weights of
+/// the edges, which are none below 0, and are those of the graph.
 ///
 /// The convolution has no activation between its rounds, so that this row is all of it: no graph is built in training.
 /// O(sum of the degrees in all ego graphs * log) time, 8 bytes for each of their nodes.

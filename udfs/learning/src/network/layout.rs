@@ -65,7 +65,7 @@ impl Axis {
     }
 }
 
-/// How a block starts.
+/// The initial values of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Initial {
     /// Zeros.
@@ -99,13 +99,15 @@ pub struct Block {
     pub rows: Axis,
     /// Its columns.
     pub columns: Axis,
-    /// How it starts.
+    /// Its initial values.
     pub initial: Initial,
     /// Where its rows are points, which an optimiser moves along geodesics; none for plain numbers.
     pub points: Option<PointSpace>,
     /// Whether it holds statistics of the training's rows, which are no parameters: what stands as their gradient is what a
     /// step takes from them as it is. On the CPU alone.
     pub statistic: bool,
+    /// Whether these statistics are measured under the current parameters before outputs are scored or saved.
+    pub measured: bool,
     offset: usize,
 }
 
@@ -134,7 +136,16 @@ pub struct Layout {
 impl Layout {
     /// Appends a block; returns its number.
     pub fn push(&mut self, name: String, rows: Axis, columns: Axis, initial: Initial) -> usize {
-        self.blocks.push(Block { name, rows, columns, initial, points: None, statistic: false, offset: self.stored });
+        self.blocks.push(Block {
+            name,
+            rows,
+            columns,
+            initial,
+            points: None,
+            statistic: false,
+            measured: false,
+            offset: self.stored,
+        });
         self.stored += rows.stride() * columns.stride();
         self.blocks.len() - 1
     }
@@ -147,6 +158,11 @@ impl Layout {
     /// Says that a block holds statistics.
     pub fn set_statistic(&mut self, block: usize) {
         self.blocks[block].statistic = true;
+    }
+
+    /// Marks the statistics of a block as measured.
+    pub fn set_measured(&mut self, block: usize) {
+        self.blocks[block].measured = true;
     }
 
     /// The blocks in order.

@@ -12,9 +12,9 @@ use crate::sample::Sample;
 pub enum Messages {
     /// Those of the graph.
     Whole(Arc<Graph>),
-    /// Arcs: a node hears those that lead to it. Degrees count them.
+    /// Arcs: a node receives messages along those that lead to it. Degrees count them.
     Arcs {
-        /// The graph whose edges the arcs stand for.
+        /// The undirected graph of the arcs.
         graph: Arc<Graph>,
         /// The arcs the other way round: the rows are those of their heads.
         incoming: Arc<Digraph>,

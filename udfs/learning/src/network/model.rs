@@ -3,6 +3,7 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::layout::{Axis, Layout};
+use super::moments::Moments;
 use super::pass::Pass;
 use super::scope::Scope;
 use crate::spaces::Space;
@@ -25,7 +26,7 @@ pub trait Model: Send {
     /// Computes the outputs of a scope's targets.
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped>;
 
-    /// What the last forward pass gave, nodes x [`crate::kernels::padded`] outputs; only rows of its targets mean anything.
+    /// The outputs of the last forward pass, nodes x [`crate::kernels::padded`] outputs; valid in the rows of its targets.
     fn outputs(&self) -> &[f32];
 
     /// The outputs, and where their gradient goes before [`Model::backward`]: zeros except in the rows of the targets.
@@ -47,11 +48,15 @@ pub trait Model: Send {
         Vec::new()
     }
 
-    /// What the model adds to the loss of the task in the last forward pass of training. Its gradient
-    /// [`Model::backward`] adds by itself.
+    /// The penalty that the model adds to the loss of the task in the last forward pass of training; [`Model::backward`] adds
+    /// its gradient.
     fn penalty(&self) -> f64 {
         0.0
     }
+
+    /// Adds the moments of the last pass, a [`Pass::Measure`], to those of earlier passes; only those of measured statistics
+    /// ([`super::Block::measured`]).
+    fn add_moments(&self, _moments: &mut Moments) {}
 
     /// The space whose points the embedding's rows are, and in link prediction the outputs'; none for flat vectors.
     fn space(&self) -> Option<&Space> {

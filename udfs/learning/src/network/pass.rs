@@ -7,6 +7,8 @@ use crate::random::{Dropout, key};
 pub enum Pass {
     /// Without dropout.
     Evaluate,
+    /// Without dropout, but normalised by the moments of its own rows, as in training: the pass that measures [`super::Moments`].
+    Measure,
     /// With the dropout masks, and the sampled neighbours, of an epoch.
     Train {
         /// The epoch, counted from 1; the step where neighbours are sampled for each.
@@ -27,7 +29,7 @@ pub(crate) enum Site {
 pub(crate) fn dropout(p: f64, seed: u64, pass: Pass, layer: usize, site: Site) -> Option<Dropout> {
     const DROPOUT: u64 = 3;
     match pass {
-        Pass::Evaluate => None,
+        Pass::Evaluate | Pass::Measure => None,
         Pass::Train { epoch } => Dropout::new(p, key(&[seed, DROPOUT, u64::from(epoch), layer as u64, site as u64])),
     }
 }

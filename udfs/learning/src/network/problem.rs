@@ -17,7 +17,7 @@ use crate::options::TrainOptions;
 pub struct Problem<'a> {
     /// The edges that carry messages.
     pub graph: Messages,
-    /// The arcs that the edges of the whole graph stand for, where they are known.
+    /// The directed edges of the whole graph, where they are known.
     pub arcs: Option<Arc<Digraph>>,
     /// The input of the first layer; never [`Features::None`].
     pub features: Arc<Features>,
@@ -58,7 +58,7 @@ impl<'a> Problem<'a> {
     /// The entries of attention, [`Operator::attention`], for a model whose attention is an option.
     ///
     /// # Errors
-    /// If weights of edges are asked for, which scores take the place of.
+    /// If the options ask for weights of edges: attention scores take their place.
     pub fn attention(&self, reservation: &mut Reservation<'_>) -> Result<Operator, BuildError> {
         if self.options.reads_weights() {
             let valid = "false with attention => true, whose scores are the weights";

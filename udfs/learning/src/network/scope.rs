@@ -38,7 +38,7 @@ pub struct Hops {
 pub struct Scope {
     /// The rows of each slot of a program, then the targets; the pieces of a model on samples, then the targets.
     pub rows: Vec<Arc<RowSet>>,
-    /// What each node of a program keeps; nothing for a model on samples.
+    /// The index structures of each node of a program; none for a model in parts.
     pub prepared: Vec<Prepared>,
 }
 

@@ -148,7 +148,7 @@ fn compiled() -> Option<&'static Library> {
     }
 }
 
-/// What the kernels of an operation compute from inputs, with its shape.
+/// The result of an operation's kernels on inputs, with its shape.
 pub(super) fn run(kernel: &dyn Kernel, inputs: &[(&[f32], &[usize])]) -> Option<(Vec<f32>, Vec<usize>)> {
     let library = compiled()?;
     let rooms: Vec<Room> = inputs.iter().map(|(values, _)| Room::holding(library, values)).collect();

@@ -1,4 +1,4 @@
-//! How an operation runs on a GPU: launches of kernels, which the tests run on the host.
+//! Operations on a GPU, as launches of kernels, which the tests run on the host.
 
 use candle_core::{Result, Shape};
 
@@ -95,7 +95,7 @@ pub struct Launch {
     pub kernel: &'static str,
     /// The number of blocks of [`THREADS`] threads.
     pub blocks: u32,
-    /// What it is given.
+    /// Its arguments.
     pub args: Vec<Arg>,
 }
 
@@ -133,7 +133,7 @@ pub trait Kernel {
     /// The shape of the result.
     fn shape(&self, inputs: &[DeviceInput<'_>]) -> Shape;
 
-    /// What computes the result, every number of it.
+    /// The launches that compute the result, every number of it.
     ///
     /// # Errors
     /// If a matrix of the operation is on another device.

@@ -58,7 +58,7 @@ macro_rules! for_type {
 }
 use for_type;
 
-/// What runs an operation of one, two or three tensors on a GPU, inside its implementation.
+/// Runs an operation of one, two or three tensors on a GPU, inside its implementation.
 macro_rules! on_gpu {
     (1) => {
         #[cfg(feature = "cuda")]
@@ -103,7 +103,7 @@ fn values<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<
     }
 }
 
-/// What an operation gives: values of a shape.
+/// The result of an operation: values of a shape.
 fn result<T: WithDType>(values: Vec<T>, shape: impl Into<Shape>) -> Result<(CpuStorage, Shape)> {
     Ok((T::to_cpu_storage_owned(values), shape.into()))
 }

@@ -13,7 +13,7 @@ use crate::optimizer::{self, OptimizerKind};
 pub(crate) struct Update {
     /// Which optimiser.
     pub kind: OptimizerKind,
-    /// What the gradient is multiplied by first.
+    /// The factor of the gradient, applied first.
     pub clip: f32,
     /// As [`crate::optimizer::Optimizer::next_step`] gives it.
     pub step: [f32; 4],

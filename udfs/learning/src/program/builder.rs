@@ -19,11 +19,11 @@ use super::layers::pool::{Pool, PoolRows};
 use super::layers::propagate::Propagation;
 use super::layers::softmax::RowSoftmax;
 use super::{
-    InputFeatures, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shape, Shapes, Slot, Space, Tail,
+    InputFeatures, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shapes, Slot, SlotShape, Space, Tail,
 };
 use crate::features::Features;
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Initial, Input, Layout, Operator, Problem, Site, zeros};
+use crate::network::{Axis, Initial, Input, Layout, Operator, Problem, Site, Statistics, zeros};
 use crate::spaces::PointSpace;
 
 /// The input of a linear layer.
@@ -54,7 +54,7 @@ pub struct Builder<'p, 'r, 'm> {
     reservation: &'r mut Reservation<'m>,
     layout: Layout,
     initial: fn(usize, usize) -> Initial,
-    shapes: Vec<Shape>,
+    shapes: Vec<SlotShape>,
     nodes: Vec<Node>,
     features: Vec<Input>,
     constants: Vec<(Slot, Vec<f32>)>,
@@ -118,7 +118,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     pub fn constant(&mut self, space: Space, axis: Axis, fill: impl FnOnce(&mut [f32])) -> Result<Slot, Stopped> {
         let mut values = zeros(self.reservation, space.len() * axis.stride())?;
         fill(&mut values);
-        let slot = self.slot(Shape { space, axis, gradient: false });
+        let slot = self.slot(SlotShape { space, axis, gradient: false });
         self.constants.push((slot, values));
         Ok(slot)
     }
@@ -142,7 +142,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         parameter
     }
 
-    /// Appends a function of rows that gives so many columns.
+    /// Appends a function of rows with `width` columns.
     pub fn rows(
         &mut self,
         function: impl Rowwise + 'static,
@@ -180,7 +180,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.reservation
     }
 
-    /// What the program is written for.
+    /// The problem of the program.
     pub fn problem(&self) -> &'p Problem<'p> {
         self.problem
     }
@@ -200,7 +200,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.shapes[slot.0].gradient
     }
 
-    /// What has the rows of a slot.
+    /// The rows of a slot.
     pub fn space(&self, slot: Slot) -> Space {
         self.shapes[slot.0].space.clone()
     }
@@ -228,24 +228,24 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     ) -> Slot {
         let gradient =
             !parameters.is_empty() || tail.bias.is_some() || inputs.iter().any(|slot| self.shapes[slot.0].gradient);
-        let output = self.slot(Shape { space, axis, gradient });
+        let output = self.slot(SlotShape { space, axis, gradient });
         self.nodes.push(Node { layer, inputs: inputs.into(), parameters: parameters.into(), output, tail });
         output
     }
 
-    fn slot(&mut self, shape: Shape) -> Slot {
+    fn slot(&mut self, shape: SlotShape) -> Slot {
         self.shapes.push(shape);
         Slot(self.shapes.len() - 1)
     }
 
     /// Appends a layer whose output has the shape of its first input.
     pub fn like(&mut self, layer: impl Layer + 'static, inputs: &[Slot], parameters: &[Parameter]) -> Slot {
-        let Shape { space, axis, .. } = self.shapes[inputs[0].0].clone();
+        let SlotShape { space, axis, .. } = self.shapes[inputs[0].0].clone();
         self.push(layer, inputs, parameters, space, axis)
     }
 
     fn tail(&mut self, x: Slot, tail: Tail) -> Slot {
-        let Shape { space, axis, .. } = self.shapes[x.0].clone();
+        let SlotShape { space, axis, .. } = self.shapes[x.0].clone();
         self.append(Box::new(Elementwise), &[x], &[], space, axis, tail)
     }
 
@@ -412,13 +412,14 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     }
 
     /// Batch normalisation (Ioffe and Szegedy 2015, Algorithms 1 and 2): each column less its mean over all rows, divided by its
-    /// deviation, times a learnt gain `{name}.gain`, plus `{name}.bias`. Without training the running `{name}.mean` and
-    /// `{name}.variance` take the place of the moments, so that a row does not depend on others: those of the steps so far
-    /// (`{name}.steps`), of which the last one counts a tenth once there are more than ten. On the CPU alone.
+    /// deviation, times a learnt gain `{name}.gain`, plus `{name}.bias`. Without training `{name}.mean` and `{name}.variance`
+    /// replace the moments, so that a row does not depend on others: the moments of the population, measured before a score, or
+    /// the running ones of the steps so far (`{name}.steps`), of which the last one counts a tenth once there are more than ten.
+    /// On the CPU alone.
     ///
     /// # Errors
     /// If the host refuses the room.
-    pub fn batch_norm(&mut self, x: Slot, name: &str) -> Result<Slot, Stopped> {
+    pub fn batch_norm(&mut self, x: Slot, name: &str, without_training: Statistics) -> Result<Slot, Stopped> {
         let (axis, one) = (self.axis(x), Axis::exact(1));
         let gain = self.parameter(format!("{name}.gain"), one, axis, Initial::Constant(1.0));
         let statistics = [("mean", axis, 0.0), ("variance", axis, 1.0), ("steps", one, 0.0)];
@@ -427,6 +428,11 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             self.layout.set_statistic(block.0);
             block
         });
+        if without_training == Statistics::Population {
+            for block in [mean, variance] {
+                self.layout.set_measured(block.0);
+            }
+        }
         let room = self.zeros(BatchNorm::room(self.space(x).rows(), axis.stride()))?;
         let z = self.like(BatchNorm::new(room, axis.stride()), &[x], &[gain, mean, variance, steps]);
         Ok(self.bias(z, format!("{name}.bias")))
@@ -536,7 +542,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         })
     }
 
-    /// How many layers read each slot; the outputs are read once more.
+    /// The number of layers that read each slot; the outputs are read once more.
     fn readers(&self, output: Slot) -> Vec<usize> {
         let mut readers = vec![0usize; self.shapes.len()];
         self.nodes.iter().flat_map(|node| &node.inputs).for_each(|slot| readers[slot.0] += 1);

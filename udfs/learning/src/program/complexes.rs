@@ -12,13 +12,13 @@ use crate::network::Axis;
 use crate::option_spec::OptionSpec;
 use crate::options::TrainOptions;
 
-/// What can be learnt of complexes.
+/// The tasks of complexes.
 pub(crate) const COMPLEX_TASKS: &[&str] = &[Task::GraphClassification.name(), Task::GraphRegression.name()];
 
 /// The values of [`ACTIVATION`].
 pub(crate) const ACTIVATIONS: &[&str] = &["sigmoid", "relu", "tanh", "identity"];
 
-/// What follows the sums of a layer.
+/// The activation after the sums of a layer.
 pub(crate) const ACTIVATION: OptionSpec = OptionSpec::choice(
     "activation",
     "sigmoid",

@@ -35,7 +35,7 @@ pub struct Values {
     pub output: Tensor,
     /// The input of the last layer, unless that is the features.
     pub embedding: Option<Tensor>,
-    /// What layers add to the loss of training, a matrix of one element; none where no layer does.
+    /// The terms that layers add to the loss of training, a matrix of one element; none where no layer does.
     pub penalty: Option<Tensor>,
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Stopped};
 use candle_core::Tensor;
 
-use super::{InputFeatures, Mask, Parameter, Prepare, Prepared, Shape, Slot, Space, Tensors};
+use super::{InputFeatures, Mask, Parameter, Prepare, Prepared, Slot, SlotShape, Space, Tensors};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::{Activation, Finish, Gate};
-use crate::network::{Axis, Input, Layout, Pass, dropout};
+use crate::network::{Axis, BatchMoments, Input, Layout, Pass, dropout};
 use crate::random::Dropout;
 
 /// A step of a program: a function of slots and parameters with its gradient.
@@ -18,14 +18,14 @@ use crate::random::Dropout;
 /// Inputs and parameters are known by their place in the lists given to [`super::Builder::push`].
 pub trait Layer: Send + Debug {
     /// The definition of the layer: its output, all rows, as tensors of the inputs and parameters, differentiable in both.
-    /// What follows (bias, activation, dropout) is not its part. On a GPU it is what runs; on the CPU [`Layer::forward`] and
-    /// [`Layer::backward`] are held to it.
+    /// Bias, activation and dropout follow it and are no part of it. A GPU runs it; on the CPU [`Layer::forward`] and
+    /// [`Layer::backward`] equal it, as the tests show.
     ///
     /// # Errors
     /// If the device of the tensors fails or has no room.
     fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor>;
 
-    /// What the layer adds to the loss in a pass of training, a matrix of one element.
+    /// The term that the layer adds to the loss in a pass of training, a matrix of one element.
     ///
     /// # Errors
     /// As [`Layer::candle`].
@@ -62,9 +62,14 @@ pub trait Layer: Send + Debug {
     /// Computes the rows [`Forward::rows`] of the output.
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped>;
 
-    /// What the layer adds to the loss in the last forward pass of training; its gradient it adds by itself.
+    /// The term that the layer adds to the loss in the last forward pass of training; its gradient it adds by itself.
     fn penalty(&self) -> f64 {
         0.0
+    }
+
+    /// The moments of the rows of the last forward pass, if the layer normalises by them.
+    fn moments(&self) -> Option<BatchMoments<'_>> {
+        None
     }
 
     /// From the gradient of the output, on its rows, to that of the inputs and the parameters. The gradient is that of the
@@ -88,18 +93,18 @@ pub struct Shapes<'a> {
     pub(super) parameters: &'a [Parameter],
     pub(super) output: Slot,
     pub(super) layout: &'a Layout,
-    pub(super) shapes: &'a [Shape],
+    pub(super) shapes: &'a [SlotShape],
     pub(super) features: &'a [Input],
 }
 
 impl Shapes<'_> {
     /// The shape of an input.
-    pub fn input(&self, input: usize) -> &Shape {
+    pub fn input(&self, input: usize) -> &SlotShape {
         &self.shapes[self.inputs[input].0]
     }
 
     /// The shape of the output.
-    pub fn output(&self) -> &Shape {
+    pub fn output(&self) -> &SlotShape {
         &self.shapes[self.output.0]
     }
 
@@ -168,7 +173,7 @@ pub struct Forward<'a> {
     pub(super) prepared: &'a Prepared,
     pub(super) all_parameters: &'a [f32],
     pub(super) layout: &'a Layout,
-    pub(super) shapes: &'a [Shape],
+    pub(super) shapes: &'a [SlotShape],
     pub(super) values: &'a [Vec<f32>],
     pub(super) rows: &'a [Arc<RowSet>],
     pub(super) features: &'a [Input],
@@ -255,7 +260,7 @@ impl<'a> Forward<'a> {
         mask.and_then(|mask| dropout(mask.p, self.seed, self.pass, mask.number, mask.site))
     }
 
-    /// What is applied to each row of sums.
+    /// The function that is applied to each row of sums.
     pub fn finish(&self) -> Finish<'a> {
         Finish {
             bias: self.tail.bias.map(|bias| self.block(bias)),
@@ -264,7 +269,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// What [`Layer::prepare`] made for this scope.
+    /// The index structures that [`Layer::prepare`] made for this scope.
     pub fn prepared(&self) -> &'a Prepared {
         self.prepared
     }
@@ -375,7 +380,7 @@ impl<'a> Backward<'a> {
 }
 
 /// Zeros in the rows of a set.
-fn clear(shape: &Shape, set: &RowSet, values: &mut [f32]) {
+fn clear(shape: &SlotShape, set: &RowSet, values: &mut [f32]) {
     let stride = shape.axis.stride();
     for &row in set.rows() {
         let range = match &shape.space {

@@ -65,7 +65,7 @@ pub use builder::{Builder, Source};
 pub use evaluate::{Evaluation, EvaluationError, Values};
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
 pub use prepare::Prepare;
-pub use slot::{InputFeatures, Mask, Parameter, Shape, Slot, Space};
+pub use slot::{InputFeatures, Mask, Parameter, Slot, SlotShape, Space};
 pub use tensors::{Sparse, Tensors};
 
 /// A layer with what it reads and writes.
@@ -90,7 +90,7 @@ struct LabelInput {
 /// A model made of layers.
 pub struct Program {
     layout: Layout,
-    shapes: Vec<Shape>,
+    shapes: Vec<SlotShape>,
     nodes: Vec<Node>,
     features: Vec<Input>,
     values: Vec<Vec<f32>>,

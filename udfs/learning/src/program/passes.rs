@@ -5,7 +5,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 use super::layer::{Backward, Forward};
 use super::{LabelInput, Program, layers, plan};
 use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
-use crate::network::{Axis, Layout, Model, Pass, Scope, dropout};
+use crate::network::{Axis, Layout, Model, Moments, Pass, Scope, dropout};
 
 impl Model for Program {
     fn layout(&self) -> &Layout {
@@ -136,6 +136,16 @@ impl Model for Program {
 
     fn penalty(&self) -> f64 {
         self.nodes.iter().map(|node| node.layer.penalty()).sum()
+    }
+
+    fn add_moments(&self, moments: &mut Moments) {
+        for node in &self.nodes {
+            let Some(batch) = node.layer.moments() else { continue };
+            let blocks = batch.parameters.map(|parameter| node.parameters[parameter].0);
+            if blocks.iter().all(|&block| self.layout.blocks()[block].measured) {
+                moments.add(blocks, batch);
+            }
+        }
     }
 
     fn embedding(&self) -> Option<(&[f32], Axis)> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Reservation, Stopped};
 
 use super::reach::{marked, needs_itself, needs_sources};
-use super::slot::{InputFeatures, Shape, Slot};
+use super::slot::{InputFeatures, Slot, SlotShape};
 use crate::features::{Features, SparseRows};
 use crate::kernels::RowSet;
 use crate::network::{Hops, Input, Neighborhoods, Operator, Prepared};
@@ -15,7 +15,7 @@ use crate::network::{Hops, Input, Neighborhoods, Operator, Prepared};
 pub struct Prepare<'a, 'm> {
     pub(super) inputs: &'a [Slot],
     pub(super) output: Slot,
-    pub(super) shapes: &'a [Shape],
+    pub(super) shapes: &'a [SlotShape],
     pub(super) features: &'a [Input],
     pub(super) rows: &'a [Arc<RowSet>],
     pub(super) train: bool,

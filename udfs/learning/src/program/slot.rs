@@ -20,7 +20,7 @@ pub struct InputFeatures {
     pub(super) dropout: Option<Mask>,
 }
 
-/// A dropout of the program: its probability, and the number that tells its masks from those of others.
+/// A dropout of the program: its probability, and the number that distinguishes its masks from those of others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mask {
     pub(super) p: f64,
@@ -28,7 +28,7 @@ pub struct Mask {
     pub(super) site: Site,
 }
 
-/// What has as many rows as a slot.
+/// The rows of a slot.
 #[derive(Debug, Clone)]
 pub enum Space {
     /// So many nodes, graphs or other things.
@@ -63,7 +63,7 @@ impl Space {
 
 /// The shape of a slot.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub struct SlotShape {
     /// Its rows.
     pub space: Space,
     /// Its columns.

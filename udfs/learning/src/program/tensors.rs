@@ -182,7 +182,7 @@ impl Tensors<'_> {
     }
 }
 
-/// What stays on the device from pass to pass, by where it stands on the host.
+/// The tensors that stay on the device from pass to pass, by their addresses on the host.
 pub(super) struct Resident {
     pub(super) device: Device,
     pub(super) dtype: DType,
@@ -211,7 +211,7 @@ impl Resident {
         values: impl FnOnce() -> Result<Cow<'v, [f32]>>,
         shape: (usize, usize),
     ) -> Result<Tensor> {
-        // Lists without a number stand nowhere: their shapes tell them apart.
+        // Empty lists have no address: their shapes distinguish them.
         let key = (at, shape.0, shape.1);
         if let Some(constant) = self.constants.borrow().get(&key) {
             return Ok(constant.clone());

@@ -14,7 +14,7 @@ use super::*;
 use crate::error::BuildError;
 use crate::kernels::edge::{Gate, Similarity};
 use crate::kernels::low_rank::Ridge;
-use crate::network::{Hop, Initial, Messages, Model, Operator, Pass, Problem, Scope};
+use crate::network::{Hop, Initial, Messages, Model, Operator, Pass, Problem, Scope, Statistics};
 use crate::random::Stream;
 use crate::spaces::{Factor, Geometry, Space};
 use crate::{Features, Job, SparseRows, TrainOptions};
@@ -113,7 +113,7 @@ fn programs() -> Vec<(&'static str, Write)> {
         }),
         ("batch norm", |b, x, y, p| {
             let u = b.propagate(p, x);
-            let z = b.batch_norm(u, "norm")?;
+            let z = b.batch_norm(u, "norm", Statistics::Population)?;
             let z = b.activation(z, crate::kernels::Activation::Leaky(0.1));
             Ok(b.sum(&[(z, 1.0), (x, 0.3), (y, 0.4)]))
         }),
@@ -420,7 +420,7 @@ fn what_follows_a_layer_is_fused_unless_somebody_else_reads_it() {
         let twice = b.relu(c);
         Ok(b.sum(&[(twice, 1.0), (a, 1.0)]))
     });
-    // relu is fused, dropout starts anew since `a` is read twice, and the second relu cannot follow it.
+    // relu is fused, dropout is a layer of its own since `a` is read twice, and the second relu cannot follow it.
     assert_eq!(read.nodes.len(), 6);
 }
 
@@ -445,7 +445,7 @@ fn rows_of_a_scope_shrink_towards_the_targets_and_equal_sets_are_shared() {
 
 #[test]
 fn running_moments_near_those_of_the_rows_and_take_their_place_without_training() {
-    let mut program = program(&host(false), |b, _, y, _| Ok(b.batch_norm(y, "norm")?));
+    let mut program = program(&host(false), |b, _, y, _| Ok(b.batch_norm(y, "norm", Statistics::Running)?));
     let (all, mut reservation) = ((0..NODES as u32).collect::<Vec<_>>(), Reservation::new(&Unmonitored, 0).unwrap());
     let scope = program.scope(&all, true, true, &mut reservation).unwrap();
     let blocks = program.layout().blocks().to_vec();

@@ -14,7 +14,7 @@ struct Point {
     radial: [f64; 3],
 }
 
-/// What a distance is computed in; reused from pair to pair.
+/// The buffers of a distance, reused from pair to pair.
 #[derive(Debug, Default)]
 pub struct Scratch {
     points: [Point; 2],

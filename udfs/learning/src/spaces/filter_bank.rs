@@ -109,8 +109,8 @@ impl Rowwise for Bank {
     }
 }
 
-/// What rows read: the coefficients, the curvatures of all factors, the shares of the filters, and for each pair of factors
-/// p, q the map of p applied to the direction of q, by which a vector of p enters the score of q.
+/// The values that rows read: the coefficients, the curvatures of all factors, the shares of the filters, and for each pair
+/// of factors p, q the map of p applied to the direction of q, by which a vector of p enters the score of q.
 const GAMMA: usize = 0;
 const KAPPA: usize = 1;
 const SHARES: usize = 2;
@@ -128,7 +128,7 @@ struct Sum<'a> {
 
 /// A step of the sum, kept for the gradient: `s <- a s + b beta v_k`.
 #[derive(Debug, Clone, Copy, Default)]
-struct Step {
+struct SumStep {
     beta: f64,
     /// `<s, v_k>` and `|s|^2` before it.
     sv: f64,
@@ -150,12 +150,12 @@ impl Sum<'_> {
     }
 
     /// The coefficients of `log_0` of the sum; keeps the steps, and the coefficients before each step k as k numbers.
-    fn value(&self, steps: &mut Vec<Step>, before: &mut Vec<f64>, c: &mut [f64]) {
+    fn value(&self, steps: &mut Vec<SumStep>, before: &mut Vec<f64>, c: &mut [f64]) {
         steps.clear();
         before.clear();
         let beta = self.beta(0);
         c[0] = beta;
-        steps.push(Step { beta, ..Step::default() });
+        steps.push(SumStep { beta, ..SumStep::default() });
         let mut ss = beta * beta * self.gram(0, 0);
         for k in 1..self.gamma.len() {
             before.extend_from_slice(&c[..k]);
@@ -167,11 +167,11 @@ impl Sum<'_> {
             let (a, b) = ((twice - kappa * yy) / below, (1.0 + kappa * ss) / below);
             c[..k].iter_mut().for_each(|c| *c *= a);
             c[k] = b * beta;
-            steps.push(Step { beta, sv, ss, a, b, below });
+            steps.push(SumStep { beta, sv, ss, a, b, below });
             ss = a * a * ss + 2.0 * a * b * xy + b * b * yy;
         }
         // The last step's sum, for the gradient of the logarithm.
-        steps.push(Step { ss, ..Step::default() });
+        steps.push(SumStep { ss, ..SumStep::default() });
         before.extend_from_slice(&c[..self.gamma.len()]);
         let f = Radial::ArcTan.value(-self.kappa * ss);
         c[..self.gamma.len()].iter_mut().for_each(|c| *c *= f);
@@ -179,7 +179,14 @@ impl Sum<'_> {
 
     /// From the gradient of the coefficients, which it overwrites, to that of the curvature, of gamma and of the inner
     /// products.
-    fn gradient(&self, steps: &[Step], before: &[f64], d: &mut [f64], d_gamma: &mut [f64], d_gram: &mut [f64]) -> f64 {
+    fn gradient(
+        &self,
+        steps: &[SumStep],
+        before: &[f64],
+        d: &mut [f64],
+        d_gamma: &mut [f64],
+        d_gram: &mut [f64],
+    ) -> f64 {
         let (count, kappa) = (self.gamma.len(), self.kappa);
         let mut at = before.len() - count;
         let ss = steps[count].ss;
@@ -197,7 +204,7 @@ impl Sum<'_> {
         };
         for k in (1..count).rev() {
             at -= k;
-            let (c, Step { beta, sv, ss, a, b, below }) = (&before[at..at + k], steps[k]);
+            let (c, SumStep { beta, sv, ss, a, b, below }) = (&before[at..at + k], steps[k]);
             let square = self.gram(k, k);
             let (xy, yy) = (beta * sv, beta * beta * square);
             let d_b = d[k] * beta + d_ss * 2.0 * (a * xy + b * yy);
@@ -247,7 +254,7 @@ struct Row {
     shares: Vec<f64>,
     /// The coefficients of the output, by q, k.
     total: Vec<f64>,
-    steps: Vec<Vec<Step>>,
+    steps: Vec<Vec<SumStep>>,
     before: Vec<Vec<f64>>,
 }
 

@@ -35,7 +35,7 @@ impl Manifold {
         Space::single(geometry, dimension)
     }
 
-    /// The product of so many such spaces.
+    /// The product of `factors` such spaces.
     pub fn power(self, dimension: usize, factors: usize) -> Space {
         let Space { factors: single, gates } = self.space(dimension);
         Space { factors: vec![single[0]; factors], gates }
@@ -160,7 +160,7 @@ impl Layered {
         self.raw = None;
     }
 
-    /// What an expression with so many other parameters reads.
+    /// The curvature of an expression, whose learned value is the parameter after `others` other ones.
     pub fn after(&self, others: usize) -> Curvature {
         match (self.fixed, self.raw) {
             (None, Some(_)) => Curvature::Learned(others),
@@ -174,14 +174,14 @@ impl Layered {
     }
 }
 
-/// Tangent vectors at the origin with the curvature of so many factors beside them.
+/// Tangent vectors at the origin with the curvature of each factor beside them.
 #[derive(Debug)]
-struct Points {
+struct TangentVectors {
     factors: usize,
     curvature: Curvature,
 }
 
-impl Rowwise for Points {
+impl Rowwise for TangentVectors {
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
         with_curvatures(&x[0], &vec![self.curvature.size(w, &x[0])?.neg()?; self.factors])
     }
@@ -203,7 +203,7 @@ pub(crate) fn finish(
 ) -> std::result::Result<Program, BuildError> {
     let options = b.problem().options;
     let points = |b: &mut Builder<'_, '_, '_>| {
-        let layer = Points { factors: space.factors.len(), curvature: curvature.after(0) };
+        let layer = TangentVectors { factors: space.factors.len(), curvature: curvature.after(0) };
         let points = b.rows(layer, &[h], &curvature.with(&[]), space.columns());
         b.points(points, space);
         points

@@ -1,4 +1,4 @@
-//! Products of spaces, as what the rows of a slot stand for: see [`Space`].
+//! Products of spaces whose points are the rows of a slot: see [`Space`].
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Geometry {
     Hyperboloid,
     /// The hyperboloid by its space coordinates.
     SpaceCoordinates,
-    /// The pseudo-hyperboloid with so many dimensions of time, by its normal coordinates.
+    /// The pseudo-hyperboloid with this number of dimensions of time, by its normal coordinates.
     PseudoHyperboloid(usize),
 }
 

@@ -14,7 +14,7 @@ pub struct Translation {
     pub curvature: Curvature,
     /// 1 for hyperbolic space, -1 for the sphere (of the ball's coordinates).
     pub sign: f64,
-    /// Tangent vectors are so many times as long in the ball.
+    /// The factor of the lengths of tangent vectors in the ball.
     pub scale: f64,
     /// So many columns are of the space; to the others b is added.
     pub columns: usize,

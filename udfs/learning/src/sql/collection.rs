@@ -15,10 +15,11 @@ use bonnet_sql::{
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
-use super::columns::{Classes, NO_FEATURES, classes, read_features};
+use super::columns::{Classes, classes, read_features};
 use super::graph::{NO_WEIGHTS, RequiredParts, negative_weight, read_weights, weight_column};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
+use crate::features::no_features;
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions,
 };
@@ -150,7 +151,7 @@ impl LoadedCollection {
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
                 read_features(features, field, &row_of, tables.missing.as_deref(), &describe).map(Arc::new)
             }
-            _ => Err(NO_FEATURES.to_owned()),
+            _ => Err(no_features().to_string()),
         };
 
         let mut row_of_graph = vec![0u32; ids.len()];
@@ -187,7 +188,7 @@ impl LoadedCollection {
         })
     }
 
-    /// What an error says, with the keys of nodes for their numbers.
+    /// The text of an error, with the keys of nodes for their numbers.
     pub fn describe(&self, error: &TrainError) -> String {
         let name = |node: u32| {
             let (graph, key) = self.nodes[node as usize];
@@ -196,7 +197,7 @@ impl LoadedCollection {
         negative_weight(error, &name).unwrap_or_else(|| error.to_string())
     }
 
-    /// What a run reads of the collection.
+    /// The hashes of what a run reads of the collection.
     pub fn content(&self) -> &Content {
         &self.content
     }

@@ -7,16 +7,14 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float32Type, Int64Type};
 use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 
+use crate::features::stand_ins;
 use crate::{Features, SparseRows};
 
 /// Dense rows with a smaller share of non-zero entries than this are trained on as sparse ones: bags of words that were
 /// published as dense arrays.
 const SPARSE: f64 = 0.25;
 
-pub(super) const NO_FEATURES: &str =
-    "the graph has no features; choose a stand-in: features => 'identity', 'degree' or 'random:k'";
-
-/// What the numbers of items and classes stand for.
+/// The keys of items and the labels of classes, by their numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Names {
     /// The keys of the nodes or graphs.
@@ -66,7 +64,7 @@ pub(super) fn classes(
     Ok(Classes { of: row_of.iter().map(|&row| numbers[row as usize]).collect(), names: Arc::new(names) })
 }
 
-/// Features in any of the forms of a graph's table; `name` says which node a number stands for.
+/// Features in any of the forms of a graph's table; `name` gives the key of a node's number.
 pub(super) fn read_features(
     column: &ArrayRef,
     field: &Field,
@@ -78,10 +76,7 @@ pub(super) fn read_features(
     let absent = column.logical_nulls().map_or(0, |nulls| nulls.null_count());
     if absent > 0 {
         let why = missing.map_or_else(|| "their features are NULL".to_owned(), |file| format!("missing file: {file}"));
-        return Err(format!(
-            "{absent} of {n} nodes have no features ({why}); choose a stand-in: features => 'identity', 'degree' or \
-             'random:k'"
-        ));
+        return Err(format!("{absent} of {n} nodes have no features ({why}); {}", stand_ins()));
     }
     let width = field.metadata().get("bonnet.width").and_then(|width| width.parse::<usize>().ok());
     let arrow = |error: arrow::error::ArrowError| error.to_string();

@@ -141,7 +141,7 @@ impl LoadedComplexes {
         })
     }
 
-    /// What a run reads of the collection.
+    /// The hashes of what a run reads of the collection.
     pub fn content(&self) -> &Content {
         &self.content
     }
@@ -236,7 +236,7 @@ impl LoadedComplexes {
 
     fn with_features(&self, set: ComplexSet) -> std::result::Result<ComplexSet, String> {
         let Some(column) = self.rows.column_by_name("features") else {
-            return Err(format!("complexes has no column features; choose {}", crate::complexes::STAND_INS));
+            return Err(format!("complexes has no column features; {}", crate::complexes::stand_ins()));
         };
         let chain = &self.complexes.chain;
         let item = |data_type| DataType::List(Arc::new(Field::new("item", data_type, true)));
@@ -331,7 +331,7 @@ fn parts(column: &ArrayRef, row_of: &[u32]) -> Result<StoredSplit> {
     Ok(split)
 }
 
-/// How many lists are around the items of a type.
+/// The depth of nesting of a type's lists.
 fn depth(data_type: &DataType) -> usize {
     match data_type {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {

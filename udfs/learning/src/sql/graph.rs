@@ -12,15 +12,16 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
-use super::columns::{Classes, NO_FEATURES, Names, classes, read_features};
+use super::columns::{Classes, Names, classes, read_features};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
+use crate::features::no_features;
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task,
     TrainError, TrainOptions, WeightError,
 };
 
-/// How edges are split.
+/// The percentages of training, validation and test edges by default.
 const DRAWN_EDGES: [f64; 3] = [85.0, 5.0, 10.0];
 
 /// A graph ready for runs. Optional parts are `Result`s: the error says why a job that needs one fails.
@@ -121,7 +122,7 @@ impl LoadedGraph {
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
                 read_features(features, field, &row_of, missing, &|node| keys.describe(node)).map(Arc::new)
             }
-            _ => Err(NO_FEATURES.to_owned()),
+            _ => Err(no_features().to_string()),
         };
         let times = match column("time") {
             None => None,
@@ -159,12 +160,12 @@ impl LoadedGraph {
         })
     }
 
-    /// What a run reads of the graph.
+    /// The hashes of what a run reads of the graph.
     pub fn content(&self) -> &Content {
         &self.content
     }
 
-    /// What the numbers of nodes and classes stand for.
+    /// The keys of the nodes and the labels of the classes.
     pub fn names(&self) -> Names {
         let classes = self.labels.as_ref().map(|labels| Arc::clone(&labels.names)).unwrap_or_default();
         Names { items: Arc::clone(&self.keys), classes }
@@ -237,7 +238,7 @@ impl LoadedGraph {
         })
     }
 
-    /// What an error says, with the keys of nodes for their numbers.
+    /// The text of an error, with the keys of nodes for their numbers.
     pub fn describe(&self, error: &TrainError) -> String {
         negative_weight(error, &|node| self.keys.describe(node)).unwrap_or_else(|| error.to_string())
     }
@@ -354,7 +355,7 @@ pub(super) fn read_weights(
     }))
 }
 
-/// What is said of a weight below 0 that a model cannot read.
+/// The text of the error of a weight below 0 that a model cannot read; none of another error.
 pub(super) fn negative_weight(error: &TrainError, describe: &dyn Fn(u32) -> String) -> Option<String> {
     let TrainError::NegativeWeight { from, to, weight } = error else { return None };
     let (from, to) = (describe(*from), describe(*to));

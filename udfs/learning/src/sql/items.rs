@@ -1,4 +1,4 @@
-//! The items of a run, with the keys and labels that their numbers stand for.
+//! The items of a run, with the keys and labels of their numbers.
 
 use super::columns::Names;
 use crate::complexes::ComplexSet;

@@ -19,10 +19,10 @@ const LOAD: &str = "load";
 /// The column that names a folder for the parameters; `train` alone takes it.
 pub(super) const SAVE: &str = "save";
 
-/// What a column of the jobs takes.
+/// The values of a column of the jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
-    /// What its option declares.
+    /// Those that its option declares.
     Of(ColumnType),
     /// A number or a text: an option that two models declare with different types.
     Any,
@@ -49,7 +49,7 @@ fn type_of(name: &str) -> Option<Type> {
     of_runs.or_else(|| HYPERPARAMETERS.get(name).copied())
 }
 
-/// How a function reads its jobs.
+/// The way in which a function reads its jobs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reads {
     /// The function's name.
@@ -151,6 +151,8 @@ pub(super) struct JobRow {
     pub load: Option<String>,
     /// The folder for the file of the run's parameters.
     pub save: Option<String>,
+    /// The options that the row gives.
+    pub job: Job,
     pub options: std::result::Result<TrainOptions, String>,
 }
 
@@ -228,6 +230,7 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
         choice: SplitChoice { scheme: text("split_scheme")?, split: integer("split")? },
         save: if reads.save { text(SAVE)? } else { None },
         options: job.resolve().map_err(|error| error.to_string()),
+        job,
         load,
     })
 }

@@ -7,13 +7,13 @@ mod embed;
 mod graph;
 mod items;
 mod jobs;
-mod loaded;
 mod predict;
 mod provenance;
 mod runs;
 mod splits;
 mod train;
 mod training_curve;
+mod training_data;
 
 use bonnet_sql::Function;
 

@@ -1,4 +1,4 @@
-//! What it takes to redo a run, beside the job's own columns: columns of the answer of every function that trains.
+//! The provenance of a run: columns that every function that trains answers beside the job's own, enough to redo it.
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl std::fmt::Display for ContentHash {
     }
 }
 
-/// The column in the type that stands for its kind, so that a graph has one hash wherever it is stored.
+/// The column in the normal type of its kind, so that a graph has one hash wherever it is stored.
 fn plain(column: &ArrayRef) -> Result<ArrayRef> {
     let data_type = column.data_type();
     let list = || DataType::List(Arc::new(Field::new("item", DataType::Float64, true)));

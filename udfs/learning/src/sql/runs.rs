@@ -1,4 +1,4 @@
-//! What `train`, `predict`, `embed` and `training_curve` share: jobs in, runs in the pool, rows out as runs finish.
+//! The runs of `train`, `predict`, `embed` and `training_curve`: jobs in, runs in the pool, rows out as runs finish.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -10,7 +10,9 @@ use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array, new_null_arr
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{Binding, Call, Host, Run, execution_error, stopped, usage_error, without_report_request};
+use bonnet_sql::{
+    Binding, Call, Host, Run, execution_error, outside_databases, stopped, usage_error, without_report_request,
+};
 use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
 
@@ -19,21 +21,21 @@ use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::graph::{LoadedGraph, RequiredParts};
 use super::items::OwnedItems;
 use super::jobs::{self, JobRow, Reads};
-use super::loaded::Loaded;
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
+use super::training_data::TrainingData;
 use crate::device::Place;
 use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name, train};
 
 /// A function over jobs: how it reads them and what it answers for a run.
 pub(super) trait Answer: Sync {
-    /// How the jobs are read.
+    /// The way in which the jobs are read.
     fn reads(&self) -> Reads;
 
     /// The function's own columns, behind those of the job.
     fn fields(&self, call: &Call) -> Vec<Field>;
 
-    /// What a run has to keep for the answer.
+    /// Sets the options of a run that the answer needs.
     fn prepare(&self, _options: &mut TrainOptions) {}
 
     /// The own columns of a run that ended well, as many rows each.
@@ -162,11 +164,11 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     }
     // Several graphs at a time, so that the threads have work though each graph has few jobs.
     let enough = 4 * run.kernels().pool.current_num_threads();
-    let mut ready: Vec<(Loaded, &[&JobRow])> = Vec::new();
+    let mut ready: Vec<(TrainingData, &[&JobRow])> = Vec::new();
     for (i, key) in order.iter().enumerate() {
         let jobs = by_graph[key].as_slice();
         let loaded = match &complexes {
-            Some(table) => failed(run, table.collection(run, jobs[0].graph.as_deref()).map(Loaded::Complexes))?,
+            Some(table) => failed(run, table.collection(run, jobs[0].graph.as_deref()).map(TrainingData::Complexes))?,
             None => load(run, key.0, key.1, jobs)?,
         };
         match loaded {
@@ -183,21 +185,21 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
 }
 
 /// Reads a job's graph, unless it is cached. What is wrong with it fails its jobs alone; only the query's end ends them all.
-fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Result<Loaded, Failure>> {
+fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Result<TrainingData, Failure>> {
     let given = |job: &&&JobRow| job.options.as_ref().is_ok_and(|options| options.features == FeatureSource::Given);
     let with_features = jobs.iter().any(|job| given(&job));
     let with_arcs = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_arcs()));
     let with_weights = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_weights()));
     let required = RequiredParts { features: with_features, arcs: with_arcs, weights: with_weights };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
-        true => LoadedCollection::read(run, &tables, required).map(Loaded::Collection),
-        false => LoadedGraph::read(run, &tables, required).map(Loaded::Graph),
+        true => LoadedCollection::read(run, &tables, required).map(TrainingData::Collection),
+        false => LoadedGraph::read(run, &tables, required).map(TrainingData::Graph),
     });
     failed(run, loaded)
 }
 
-/// What is wrong with a graph as the failure of its jobs.
-fn failed(run: &Run, loaded: Result<Loaded>) -> Result<Result<Loaded, Failure>> {
+/// A graph's error as the failure of its jobs.
+fn failed(run: &Run, loaded: Result<TrainingData>) -> Result<Result<TrainingData, Failure>> {
     run.host().check().map_err(stopped)?;
     Ok(loaded.map_err(|error| match error {
         DataFusionError::ResourcesExhausted(text) => Failure::new(Status::OutOfMemory, text),
@@ -268,7 +270,7 @@ impl Execution<'_> {
     }
 
     /// Trains all jobs in the pool and emits the rows of each as its run ends.
-    fn train(&self, graphs: &[(Loaded, &[&JobRow])]) -> Result<()> {
+    fn train(&self, graphs: &[(TrainingData, &[&JobRow])]) -> Result<()> {
         let (answer, call, host, place) = (self.answer, self.call, self.run.host(), self.place);
         let (done, rows) = mpsc::channel::<(&JobRow, RunColumns<'_>)>();
         let pool = Arc::clone(&self.run.kernels().pool);
@@ -316,7 +318,7 @@ impl Execution<'_> {
 fn one<'a>(
     answer: &dyn Answer,
     call: &Call,
-    loaded: &Loaded,
+    loaded: &TrainingData,
     job: &JobRow,
     place: Place,
     host: &'a Host,
@@ -349,7 +351,7 @@ fn one<'a>(
 }
 
 fn train_one(
-    loaded: &Loaded,
+    loaded: &TrainingData,
     job: &JobRow,
     place: Place,
     start: Provenance,
@@ -374,7 +376,6 @@ fn train_one(
             "the split leaves nothing labelled to validate or test: choose another split_scheme",
         ));
     }
-    let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options)).transpose()?;
     // The file and its numbers are held side by side while it is read.
     let bytes = job.load.as_ref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| 2 * file.len());
     let _file = match Reservation::new(monitor, usize::try_from(bytes).unwrap_or(usize::MAX)) {
@@ -383,6 +384,9 @@ fn train_one(
     };
     let saved = job.load.as_deref().map(|path| Saved::read(Path::new(path))).transpose();
     let saved = saved.map_err(|error| Failure::error(format!("load: {error}")))?;
+    let former = saved.as_ref().map(|saved| saved.with_former_defaults(&job.job, options.clone()));
+    let options = former.as_ref().unwrap_or(options);
+    let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options)).transpose()?;
     let mut epochs = Vec::new();
     let mut observe = |record: &EpochRecord| {
         if options.every_figure {
@@ -406,6 +410,7 @@ fn train_one(
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.
 fn file_of(folder: &Path, job: &JobRow, options: &TrainOptions) -> std::result::Result<PathBuf, Failure> {
+    outside_databases(folder).map_err(|what| Failure::error(format!("save: {what}")))?;
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::error(format!("save: the folder {} cannot be made: {error}", folder.display())))?;
     let graph = job.graph.as_deref().unwrap_or_default();

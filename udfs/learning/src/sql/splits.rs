@@ -14,9 +14,8 @@ use datafusion::common::Result;
 use super::provenance::ContentHash;
 use crate::{Part, Split, SplitError};
 
-/// How a split is drawn where the publisher gives none and the job says nothing.
+/// The scheme of a job that names none, where the graph stores no splits.
 pub(super) const DRAWN: &str = "random:60/20/20";
-/// How a job chooses its split.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SplitChoice {
     pub scheme: Option<String>,
@@ -41,7 +40,7 @@ impl StoredSplit {
 /// Why a job has no items.
 #[derive(Debug)]
 pub(super) enum ItemsError {
-    /// What is wrong with the graph or the job.
+    /// An error of the graph or the job.
     Error(String),
     /// The host.
     Stopped(Stopped),
@@ -103,7 +102,7 @@ pub(super) fn stored(splits: &BTreeMap<i64, StoredSplit>, number: i64) -> std::r
     })
 }
 
-/// What is wrong with a split, with the keys that the user knows.
+/// The text of an error of a split, with the keys of items for their numbers.
 pub(super) fn split_text(error: &SplitError, keys: &KeyIndex) -> String {
     match error {
         SplitError::Item { kind, item, part, why } if (*item as usize) < keys.len() => {

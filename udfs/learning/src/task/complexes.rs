@@ -16,7 +16,7 @@ use crate::options::TrainOptions;
 use crate::random::{Stream, key};
 use crate::split::{Part, Split};
 
-/// Tells the draw of the batches from other uses of the seed: as for graphs.
+/// Separates the draw of the batches from other uses of the seed: as for graphs.
 const BATCHES: u64 = 8;
 
 /// Softmax with negative log-likelihood, or the mean squared error.

@@ -18,7 +18,7 @@ use crate::options::TrainOptions;
 use crate::random::{Dropout, Stream, key};
 use crate::split::{Part, Split};
 
-/// Tells the draw of the batches from other uses of the seed.
+/// Separates the draw of the batches from other uses of the seed.
 const BATCHES: u64 = 8;
 
 /// The same for the masks of the pooled outputs.

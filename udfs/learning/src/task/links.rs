@@ -1,11 +1,10 @@
-//! Link prediction: binary cross-entropy on pairs of nodes, edges against pairs drawn anew each epoch.
+//! Link prediction: binary cross-entropy on pairs of nodes, edges against negative pairs, redrawn each epoch.
 
 use std::sync::Arc;
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
 use super::{Embedding, Objective, Outputs, Step};
-use crate::choices::SelectBy;
 use crate::kernels::padded;
 use crate::kernels::pairs::{self, PairLoss};
 use crate::links::{LinkSplit, NonEdges};
@@ -13,6 +12,7 @@ use crate::matrix::Matrix;
 use crate::metrics::{FigureSet, Metrics, auc, average_precision};
 use crate::network::Axis;
 use crate::options::TrainOptions;
+use crate::select_by::SelectBy;
 use crate::spaces::{self, Space};
 use crate::split::Part;
 

@@ -99,7 +99,7 @@ pub(crate) struct DeviceTask<'a> {
     pub classes: usize,
 }
 
-/// What a forward pass gave, and the parameters of the task.
+/// The outputs of a forward pass, and the parameters of the task.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outputs<'a> {
     /// Nodes x stored columns.

@@ -52,7 +52,7 @@ impl<'a> NodeObjective<'a> {
     }
 }
 
-/// Tells the draw of the batches from other uses of the seed.
+/// Separates the draw of the batches from other uses of the seed.
 const BATCHES: u64 = 12;
 
 /// The training nodes of a step.
@@ -92,7 +92,7 @@ impl Objective for NodeObjective<'_> {
         self.batches[batch].len()
     }
 
-    /// Which nodes share a step is drawn anew each epoch.
+    /// The nodes of each step are redrawn each epoch.
     fn begin(&mut self, epoch: u32) -> bool {
         let (n, size) = (self.data.graph.n_nodes(), step_nodes(self.split, self.options));
         let mut order = self.split.train.clone();

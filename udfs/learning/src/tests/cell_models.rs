@@ -58,13 +58,18 @@ fn is_face(a: &[u32], b: &[u32]) -> bool {
 }
 
 /// Each column less a mean, over a deviation, times a gain, plus a bias.
-fn standardised(weight: &dyn Fn(&str) -> Matrix, x: &Matrix, [mean, variance]: [&[f64]; 2], name: &str) -> Matrix {
+pub(super) fn standardised(
+    weight: &dyn Fn(&str) -> Matrix,
+    x: &Matrix,
+    [mean, variance]: [&[f64]; 2],
+    name: &str,
+) -> Matrix {
     let (gain, bias) = (weight(&format!("{name}.gain")), weight(&format!("{name}.bias")));
     matrix(x.len(), x[0].len(), |r, c| gain[0][c] * (x[r][c] - mean[c]) / (variance[c] + 1e-5).sqrt() + bias[0][c])
 }
 
 /// The mean and the variance of each column.
-fn moments(x: &Matrix) -> [Vec<f64>; 2] {
+pub(super) fn moments(x: &Matrix) -> [Vec<f64>; 2] {
     let mean = |value: &dyn Fn(&Vec<f64>, usize) -> f64| -> Vec<f64> {
         (0..x[0].len()).map(|c| x.iter().map(|row| value(row, c)).sum::<f64>() / x.len() as f64).collect()
     };
@@ -74,7 +79,7 @@ fn moments(x: &Matrix) -> [Vec<f64>; 2] {
 }
 
 /// Two layers of CellMP of 13 columns on one complex; `block(x, name)` is a linear layer with what follows it.
-fn cellmp(
+pub(super) fn cellmp(
     weight: &dyn Fn(&str) -> Matrix,
     batch: &ComplexBatch,
     x: &[Matrix],

@@ -86,8 +86,9 @@ fn job(model: &str, own: &[(&str, &str)]) -> Job {
 }
 
 /// The rows of neighbours with weights, row by row.
-fn weights(case: &Case) -> Matrix {
-    symmetric(&adjacency(case.data.graph(), true))
+fn weights(case: &Case, affinity: &str) -> Matrix {
+    let a = adjacency(case.data.graph(), true);
+    if affinity == "symmetric" { symmetric(&a) } else { random_walk(&a) }
 }
 
 fn attention(case: &Case, h: &Matrix, layer: usize) -> Matrix {
@@ -108,9 +109,18 @@ fn softmax(a: &Matrix, score: impl Fn(usize, usize) -> f64) -> Matrix {
 
 #[test]
 fn hgcn_adds_its_bias_and_averages_as_the_paper_has_it() {
-    for own in [&[][..], &[("attention", "true")], &[("local", "true")], &[("local", "true"), ("attention", "true")]] {
+    let symmetric = ("affinity", "symmetric");
+    for own in [
+        &[][..],
+        &[symmetric],
+        &[("attention", "true")],
+        &[("local", "true")],
+        &[("local", "true"), symmetric],
+        &[("local", "true"), ("attention", "true")],
+    ] {
         check(&job("hgcn", own), |case| {
             let is = |name: &str| own.iter().any(|(known, _)| *known == name);
+            let affinity = if is("affinity") { "symmetric" } else { "random_walk" };
             let mut x = case.x.clone();
             for l in 0..2 {
                 let space = Hyperboloid { k: 1.0 / curvature(case, l) };
@@ -125,7 +135,7 @@ fn hgcn_adds_its_bias_and_averages_as_the_paper_has_it() {
                     })
                     .collect();
                 let h: Matrix = points.iter().map(|x| space.log0(x)).collect();
-                let w = if is("attention") { attention(case, &h, l) } else { weights(case) };
+                let w = if is("attention") { attention(case, &h, l) } else { weights(case, affinity) };
                 let mean = match is("local") {
                     false => times(&w, &h),
                     true => (0..h.len())
@@ -157,7 +167,7 @@ fn hgcn_in_the_ball_is_hgcn_on_the_hyperboloid_with_vectors_half_as_long() {
                 let x = space.exp0(&scaled(z, 2.0));
                 scaled(&space.log0(&space.exp(&x, &space.transport(&space.origin(5), &x, &bias))), 0.5)
             };
-            x = relu(&times(&weights(case), &z.iter().map(moved).collect::<Matrix>()));
+            x = relu(&times(&weights(case, "random_walk"), &z.iter().map(moved).collect::<Matrix>()));
         }
         case.affine(&x, "decode")
     });
@@ -165,11 +175,12 @@ fn hgcn_in_the_ball_is_hgcn_on_the_hyperboloid_with_vectors_half_as_long() {
 
 #[test]
 fn hgcn_of_no_curvature_is_gcn() {
-    for manifold in ["hyperboloid", "poincare"] {
-        let mut job = job("hgcn", &[("manifold", manifold)]);
+    for (manifold, affinity) in [("hyperboloid", "random_walk"), ("poincare", "symmetric")] {
+        let mut job = job("hgcn", &[("manifold", manifold), ("affinity", affinity)]);
         job.set("curvature", 1e-8);
         check(&job, |case| {
-            let layer = |x: &Matrix, l: usize| relu(&times(&weights(case), &case.affine(x, &l.to_string())));
+            let w = weights(case, affinity);
+            let layer = |x: &Matrix, l: usize| relu(&times(&w, &case.affine(x, &l.to_string())));
             case.affine(&layer(&layer(&case.x, 0), 1), "decode")
         });
     }
@@ -178,15 +189,16 @@ fn hgcn_of_no_curvature_is_gcn() {
 #[test]
 fn hgnn_rectifies_in_the_ball_and_reads_distances() {
     for (manifold, scale) in [("hyperboloid", 0.5), ("poincare", 1.0)] {
-        for aggregate in ["true", "false"] {
-            let mut job = job("hgnn", &[("manifold", manifold), ("aggregate", aggregate)]);
+        for (aggregate, affinity) in [("true", "symmetric"), ("true", "random_walk"), ("false", "symmetric")] {
+            let own = [("manifold", manifold), ("aggregate", aggregate), ("affinity", affinity)];
+            let mut job = job("hgnn", &own);
             job.set("centroids", 4);
             check(&job, |case| {
                 let space = Hyperboloid { k: 1.0 };
                 let mut x = case.x.clone();
                 for l in 0..2 {
                     let z = times(&x, case.parameter(&format!("{l}.weight")));
-                    let z = if aggregate == "true" { times(&weights(case), &z) } else { z };
+                    let z = if aggregate == "true" { times(&weights(case, affinity), &z) } else { z };
                     x = z
                         .iter()
                         .map(|z| {
@@ -209,6 +221,17 @@ fn hgnn_rectifies_in_the_ball_and_reads_distances() {
             });
         }
     }
+}
+
+#[test]
+fn models_average_as_their_authors_programs_do() {
+    let affinity = |model: &str| job(model, &[]).resolve().unwrap().hyperparameters["affinity"].to_string();
+    let found = ["hgcn", "qgcn", "hgnn", "graphmore"].map(affinity);
+    assert_eq!(found, ["random_walk", "random_walk", "symmetric", "symmetric"]);
+    let data = planted(20, true);
+    let options = job("hgnn", &[("aggregate", "false"), ("affinity", "random_walk")]).resolve().unwrap();
+    let error = train_nodes(&data, &split(&data), &options, &Unmonitored, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("affinity is `random_walk`; valid: symmetric with aggregate => false"), "{error}");
 }
 
 #[test]
@@ -274,8 +297,10 @@ fn hybonet_stays_on_the_hyperboloid() {
 
 #[test]
 fn qgcn_moves_on_the_sphere_and_in_flat_space() {
-    for (signature, time) in [("5,0", 0), ("3,2", 2), ("0,5", 5)] {
-        check(&job("qgcn", &[("signature", signature)]), |case| {
+    let cases =
+        [("5,0", 0, "random_walk"), ("3,2", 2, "random_walk"), ("3,2", 2, "symmetric"), ("0,5", 5, "symmetric")];
+    for (signature, time, affinity) in cases {
+        check(&job("qgcn", &[("signature", signature), ("affinity", affinity)]), |case| {
             let mut x = case.x.clone();
             for l in 0..2 {
                 let z = times(&x, case.parameter(&format!("{l}.weight")));
@@ -303,7 +328,7 @@ fn qgcn_moves_on_the_sphere_and_in_flat_space() {
                     let a = scaled(&y[1..], radius * angle / norm(&y[1..]).max(1e-300));
                     [&a[..], &s[..]].concat()
                 };
-                x = relu(&times(&weights(case), &z.iter().map(moved).collect::<Matrix>()));
+                x = relu(&times(&weights(case, affinity), &z.iter().map(moved).collect::<Matrix>()));
             }
             case.affine(&x, "decode")
         });

@@ -88,7 +88,7 @@ impl Reference<'_> {
         dense(self.n(), self.n(), |i, j| if self.edge(i, j) || (loops && i == j) { f(i, j) } else { 0.0 })
     }
 
-    /// What a message along an edge counts; a loop counts once.
+    /// The weight of a message along an edge; 1 for a loop.
     fn weight(&self, i: usize, j: usize) -> f64 {
         match &self.data.weights {
             Some(weights) if self.options.reads_weights() && i != j => weights.of(i as u32, j as u32).unwrap(),

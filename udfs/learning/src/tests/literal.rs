@@ -80,7 +80,7 @@ pub(crate) fn features(data: &GraphData) -> Matrix {
     }
 }
 
-/// What a literal implementation reads.
+/// The inputs of a literal implementation.
 pub(crate) struct Case {
     pub data: GraphData,
     pub x: Matrix,

@@ -12,6 +12,7 @@ mod heterophily;
 pub(crate) mod links;
 pub(crate) mod literal;
 mod objectives;
+mod population;
 mod products;
 mod programs;
 mod published;
@@ -43,7 +44,7 @@ pub(crate) fn jobs() -> Vec<Job> {
     let mut jobs = fused_jobs();
     jobs.extend(program_jobs());
     // Operators that are not their own transposes.
-    for model in ["gcn", "appnp"] {
+    for model in ["gcn", "appnp", "hgnn"] {
         let mut walk = Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
         walk.set("affinity", "random_walk");
         jobs.push(walk);

@@ -216,9 +216,8 @@ fn looped(case: &Case) -> Matrix {
     symmetric(&adjacency(case.data.graph(), true))
 }
 
-/// The vectors of the experts of a case, and their curvatures.
-fn experts(case: &Case, signs: &[f64]) -> Vec<(Gyro, Matrix)> {
-    let p = looped(case);
+/// The vectors of the experts of a case whose messages are weighed by `p`, and their curvatures.
+fn experts(case: &Case, p: &Matrix, signs: &[f64]) -> Vec<(Gyro, Matrix)> {
     let one = |(number, sign): (usize, &f64)| {
         let name = if *sign < 0.0 { "hyperbolic" } else { "spherical" };
         let raw = || case.parameter(&format!("{number}.{name}.curvature"))[0][0].exp().ln_1p();
@@ -228,7 +227,7 @@ fn experts(case: &Case, signs: &[f64]) -> Vec<(Gyro, Matrix)> {
             let bias = space.exp0(&case.parameter(&format!("{number}.{l}.bias"))[0]);
             let z = times(&x, case.parameter(&format!("{number}.{l}.weight")));
             let z: Matrix = z.iter().map(|z| space.log0(&space.add(&space.exp0(z), &bias))).collect();
-            x = times(&p, &z);
+            x = times(p, &z);
             if l == 0 {
                 x = super::literal::relu(&x);
             }
@@ -240,12 +239,16 @@ fn experts(case: &Case, signs: &[f64]) -> Vec<(Gyro, Matrix)> {
 
 #[test]
 fn graphmore_joins_its_experts() {
-    let own = [("experts", text("2,1,1"))];
-    check(&job("graphmore", &own), |case| {
-        let experts = experts(case, &[-1.0, -1.0, 0.0, 1.0]);
-        let vectors: Vec<&Matrix> = experts.iter().map(|(_, vectors)| vectors).collect();
-        case.affine(&super::literal::beside(&vectors), "decode")
-    });
+    for affinity in ["symmetric", "random_walk"] {
+        let own = [("experts", text("2,1,1")), ("affinity", text(affinity))];
+        check(&job("graphmore", &own), |case| {
+            let walk = || super::literal::random_walk(&adjacency(case.data.graph(), true));
+            let p = if affinity == "symmetric" { looped(case) } else { walk() };
+            let experts = experts(case, &p, &[-1.0, -1.0, 0.0, 1.0]);
+            let vectors: Vec<&Matrix> = experts.iter().map(|(_, vectors)| vectors).collect();
+            case.affine(&super::literal::beside(&vectors), "decode")
+        });
+    }
 }
 
 #[test]
@@ -269,7 +272,7 @@ fn distortion_is_that_of_distances_with_the_shares_of_both_ends() {
     let values = parameters(&bench);
     bench.loss(&values);
     let case = Case::of(&bench, data.clone(), &values);
-    let spaces = experts(&case, &[-1.0, 0.0, 1.0]);
+    let spaces = experts(&case, &looped(&case), &[-1.0, 0.0, 1.0]);
     // The shares, from ego graphs literally.
     let graph = data.graph();
     let x = times(&times(&case.x, case.parameter("gate.0.weight")), case.parameter("gate.1.weight"));

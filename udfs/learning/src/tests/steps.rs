@@ -1,4 +1,4 @@
-//! What the training options do to a step, and where parameters start.
+//! Training options in a step, and initial values of parameters.
 
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use bonnet_graph::{Monitor, Stopped};
 
-use super::{Incoming, Shape, for_each_edge_block};
+use super::{HeadShape, Incoming, for_each_edge_block};
 use crate::kernels::attention::specialise;
 use crate::kernels::combine::dot;
 use crate::kernels::rows::RowSet;
@@ -13,7 +13,7 @@ use crate::kernels::simd::{self, Body, Vectors};
 pub fn dots(
     set: &RowSet,
     edges: Incoming<'_>,
-    shape: Shape,
+    shape: HeadShape,
     x: &[f32],
     y: &[f32],
     scale: f32,
@@ -28,7 +28,7 @@ pub fn dots(
 struct Dots<'a> {
     rows: &'a [u32],
     edges: Incoming<'a>,
-    shape: Shape,
+    shape: HeadShape,
     x: &'a [f32],
     y: &'a [f32],
     scale: f32,

@@ -17,7 +17,7 @@ pub struct LabelledEdges<'a> {
 }
 
 impl LabelledEdges<'_> {
-    /// How many there are into the rows of a set. O(edges).
+    /// The number of those into the rows of a set. O(edges).
     pub fn count(self, set: &RowSet) -> usize {
         set.rows().iter().map(|&row| self.row(row).count()).sum()
     }

@@ -40,14 +40,14 @@ use crate::random::Dropout;
 
 /// The columns of a matrix of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct HeadShape {
     /// The number of heads, at most [`MAX_HEADS`].
     pub heads: usize,
     /// Stored columns of a head, a multiple of 8.
     pub dim: usize,
 }
 
-impl Shape {
+impl HeadShape {
     /// Stored columns of a node.
     pub fn stride(self) -> usize {
         self.heads * self.dim

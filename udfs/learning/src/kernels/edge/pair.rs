@@ -7,7 +7,7 @@ use crate::kernels::elementwise::{sigmoid, tanh};
 use crate::kernels::rows::RowSet;
 use crate::kernels::simd::{self, Body, Vectors};
 
-/// What an edge's score passes.
+/// The function that an edge's score passes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Gate {
     /// Nothing.
@@ -60,13 +60,13 @@ impl Gate {
 pub struct PairScores<'a> {
     /// The number of heads.
     pub heads: usize,
-    /// What a target adds.
+    /// The terms of the targets.
     pub target: &'a [f32],
-    /// What a source adds.
+    /// The terms of the sources.
     pub source: &'a [f32],
     /// Stored columns of either matrix.
     pub stride: usize,
-    /// What the sum passes.
+    /// The function that the sum passes.
     pub gate: Gate,
 }
 

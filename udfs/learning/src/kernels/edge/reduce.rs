@@ -6,7 +6,7 @@ use super::{Incoming, MAX_HEADS, Outgoing, Store, for_each_edge_block};
 use crate::kernels::parallel::for_each_block;
 use crate::kernels::rows::RowSet;
 
-/// What a node takes of the quantities of its edges.
+/// The reduction of the quantities of a node's edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
     /// Their sum.

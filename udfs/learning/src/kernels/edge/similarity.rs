@@ -1,4 +1,4 @@
-//! How alike the features of the two ends of an edge are.
+//! Similarities of the features of the two ends of an edge.
 
 use bonnet_graph::{Monitor, Stopped};
 
@@ -20,7 +20,7 @@ pub enum Similarity {
 /// Rows of features.
 #[derive(Debug, Clone, Copy)]
 pub enum FeatureRows<'a> {
-    /// Row-major, with so many columns.
+    /// Row-major, with the number of columns.
     Dense(&'a [f32], usize),
     /// Sparse; the columns of a row ascend.
     Sparse(Csr<'a>),

@@ -2,14 +2,14 @@
 
 use bonnet_graph::{Monitor, Stopped};
 
-use super::{Incoming, Outgoing, Shape};
+use super::{HeadShape, Incoming, Outgoing};
 use crate::kernels::attention::add_scaled;
 use crate::kernels::parallel::for_each_block;
 use crate::kernels::rows::RowSet;
 use crate::kernels::simd::{self, Body, Vectors};
 use crate::kernels::sparse::gather;
 
-/// What a sum does with what its output holds.
+/// The way in which a sum is stored in its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
     /// Replaces it.
@@ -23,7 +23,7 @@ pub enum Store {
 pub fn sum_sources(
     set: &RowSet,
     edges: Incoming<'_>,
-    shape: Shape,
+    shape: HeadShape,
     weights: &[f32],
     x: &[f32],
     store: Store,
@@ -39,7 +39,7 @@ struct Sources<'a> {
     rows: &'a [u32],
     first: usize,
     edges: Incoming<'a>,
-    shape: Shape,
+    shape: HeadShape,
     weights: &'a [f32],
     x: &'a [f32],
     store: Store,
@@ -51,7 +51,7 @@ impl Body for Sources<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { rows, first, edges, shape: Shape { heads, dim }, weights, x, store, out } = self;
+        let Self { rows, first, edges, shape: HeadShape { heads, dim }, weights, x, store, out } = self;
         let stride = heads * dim;
         for &row in rows {
             let range = edges.row(row);
@@ -80,7 +80,7 @@ impl Body for Sources<'_> {
 pub fn sum_targets(
     set: &RowSet,
     edges: Outgoing<'_>,
-    shape: Shape,
+    shape: HeadShape,
     weights: &[f32],
     g: &[f32],
     store: Store,
@@ -96,7 +96,7 @@ struct Targets<'a> {
     rows: &'a [u32],
     first: usize,
     edges: Outgoing<'a>,
-    shape: Shape,
+    shape: HeadShape,
     weights: &'a [f32],
     g: &'a [f32],
     store: Store,
@@ -110,7 +110,7 @@ impl Body for Targets<'_> {
     fn run<V: Vectors>(self) {
         /// Weights that are collected at a time.
         const CHUNK: usize = 64;
-        let Self { rows, first, edges, shape: Shape { heads, dim }, weights, g, store, out } = self;
+        let Self { rows, first, edges, shape: HeadShape { heads, dim }, weights, g, store, out } = self;
         let stride = heads * dim;
         let mut collected = [0f32; CHUNK];
         for &row in rows {

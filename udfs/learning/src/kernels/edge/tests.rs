@@ -88,12 +88,12 @@ fn close(got: &[f32], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-const SHAPES: [Shape; 5] = [
-    Shape { heads: 1, dim: 8 },
-    Shape { heads: 8, dim: 8 },
-    Shape { heads: 1, dim: 72 },
-    Shape { heads: 3, dim: 16 },
-    Shape { heads: 2, dim: 8 },
+const SHAPES: [HeadShape; 5] = [
+    HeadShape { heads: 1, dim: 8 },
+    HeadShape { heads: 8, dim: 8 },
+    HeadShape { heads: 1, dim: 72 },
+    HeadShape { heads: 3, dim: 16 },
+    HeadShape { heads: 2, dim: 8 },
 ];
 
 /// Calls the body in pools of 1 and 4 threads and asks for the same bits.
@@ -307,7 +307,7 @@ fn mask(edges: &Edges) -> Result<Tensor> {
 
 #[test]
 fn scalar_product_attention_has_the_gradient_of_its_composition() -> Result<()> {
-    let (n, shape) = (40, Shape { heads: 2, dim: 8 });
+    let (n, shape) = (40, HeadShape { heads: 2, dim: 8 });
     let (heads, dim, stride) = (shape.heads, shape.dim, shape.stride());
     let (edges, set) = (Edges::random(n), RowSet::all(n));
     let [q, k, v, g] = [11, 12, 13, 14].map(|seed| random(seed, n * stride));
@@ -351,7 +351,7 @@ fn scalar_product_attention_has_the_gradient_of_its_composition() -> Result<()> 
 #[test]
 fn gated_weights_have_the_gradient_of_their_composition() -> Result<()> {
     let n = 40;
-    let shape = Shape { heads: 1, dim: 16 };
+    let shape = HeadShape { heads: 1, dim: 16 };
     let (edges, set) = (Edges::random(n), RowSet::all(n));
     let [target, source] = [15, 16].map(|seed| random(seed, n));
     let [x, g] = [17, 18].map(|seed| random(seed, n * 16));

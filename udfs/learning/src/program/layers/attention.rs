@@ -1,4 +1,4 @@
-//! What attentions share once they have scores: coefficients, their dropout, the sum that they weigh, and the way back.
+//! Attention from its scores on: coefficients, their dropout, the weighted sum, and the backward pass.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use bonnet_graph::Stopped;
 
 use super::super::{Backward, Builder, Forward, Mask};
 use super::store;
-use crate::kernels::edge::{self, Outgoing, Shape, Store};
+use crate::kernels::edge::{self, HeadShape, Outgoing, Store};
 use crate::network::{Axis, Operator};
 
 /// The coefficients of an attention over the entries of an operator, `heads` an edge.
 #[derive(Debug)]
 pub(super) struct Coefficients {
     pub operator: Arc<Operator>,
-    pub shape: Shape,
+    pub shape: HeadShape,
     pub dropout: Option<Mask>,
     /// Before dropout; the scores until [`Coefficients::attend`] is called.
     pub alpha: Vec<f32>,
@@ -34,7 +34,7 @@ impl Coefficients {
         let len = operator.n_entries() * heads;
         Ok(Self {
             operator: Arc::clone(operator),
-            shape: Shape { heads, dim: axis.stride() / heads },
+            shape: HeadShape { heads, dim: axis.stride() / heads },
             dropout,
             alpha: b.zeros(len)?,
             dropped: b.zeros(if dropout.is_some() { len } else { 0 })?,

@@ -7,13 +7,16 @@ use super::super::{Backward, Forward, Layer, Tensors};
 use crate::kernels::RowSet;
 use crate::kernels::parallel::{for_each_block, sum_blocks};
 use crate::kernels::rows::block_rows;
-use crate::network::Pass;
+use crate::network::{BatchMoments, Pass};
 
 /// `gain * (x - mean) / sqrt(variance + 1e-5)`, column by column. In training the moments are those of all rows of the input;
-/// else the running ones. The parameters are the gain, then three statistics ([`crate::network::Block::statistic`]): the
-/// running mean and variance, and the steps that they have seen.
+/// else the stored ones. The parameters are the gain, then three statistics ([`crate::network::Block::statistic`]): the
+/// stored mean and variance, and the number of steps. Every step moves them, and measured moments replace them
+/// ([`crate::network::Statistics`]).
 #[derive(Debug)]
 pub struct BatchNorm {
+    /// The number of rows whose moments the last forward pass used; 0 if it used the stored moments.
+    measured: usize,
     /// Of the last forward pass: the mean, the variance and the inverse of the deviation of each stored column.
     mean: Vec<f32>,
     variance: Vec<f32>,
@@ -31,27 +34,37 @@ const EPSILON: f32 = 1e-5;
 const SHARE: f32 = 0.1;
 
 impl BatchNorm {
-    /// The numbers of room that a layer of so many rows and stored columns takes.
+    /// The length of the buffer of a layer of `rows` rows and `width` stored columns.
     pub fn room(rows: usize, width: usize) -> usize {
         (5 + rows.div_ceil(block_rows(rows))) * width
     }
 
-    /// A layer of so many stored columns, with zeros as its [`BatchNorm::room`]; without any for a device.
+    /// A layer of `width` stored columns, with zeros as its [`BatchNorm::room`]; without any for a device.
     pub fn new(mut room: Vec<f32>, width: usize) -> Self {
         let mut part = || room.split_off(room.len().saturating_sub(width));
         let [mean, variance, inverse, sum, along] = std::array::from_fn(|_| part());
-        Self { mean, variance, inverse, sum, along, partials: room }
+        Self { measured: 0, mean, variance, inverse, sum, along, partials: room }
     }
 
-    /// The moments of the rows of a set; zeros where it is empty.
+    /// Measures the moments of the rows of a set; zeros where it is empty. The mean is computed from differences to the first
+    /// row, so that a constant column has no rounding error: the division by `sqrt(1e-5)` would amplify it.
     fn measure(&mut self, set: &RowSet, x: &[f32], width: usize, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        self.measured = set.len();
         let Self { mean, variance, partials, .. } = self;
-        let share = 1.0 / set.len().max(1) as f32;
+        let Some(&first) = set.rows().first() else {
+            mean.fill(0.0);
+            variance.fill(0.0);
+            return Ok(());
+        };
+        let share = 1.0 / set.len() as f32;
         let row = |row: u32| &x[row as usize * width..][..width];
+        let first = row(first);
         sum_blocks(set, width, partials, mean, monitor, |rows, sums| {
-            rows.iter().for_each(|&at| sums.iter_mut().zip(row(at)).for_each(|(sum, x)| *sum += x));
+            for &at in rows {
+                sums.iter_mut().zip(row(at)).zip(first).for_each(|((sum, x), first)| *sum += x - first);
+            }
         })?;
-        mean.iter_mut().for_each(|mean| *mean *= share);
+        mean.iter_mut().zip(first).for_each(|(mean, first)| *mean = first + share * *mean);
         sum_blocks(set, width, partials, variance, monitor, |rows, sums| {
             for &at in rows {
                 sums.iter_mut().zip(row(at)).zip(&*mean).for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
@@ -61,7 +74,7 @@ impl BatchNorm {
         Ok(())
     }
 
-    /// What a step takes from the running moments and the count of its steps; nothing without rows.
+    /// Moves the stored moments and the count of the steps, as the gradient that a step subtracts; nothing without rows.
     fn move_statistics(&self, pass: &mut Backward<'_>, n: usize) -> Result<(), Stopped> {
         let (f, moves) = (pass.forward, matches!(pass.forward.pass, Pass::Train { .. }) && n > 0);
         // The first steps count alike: else runs of few steps would keep what the moments start with.
@@ -86,7 +99,7 @@ impl Layer for BatchNorm {
     fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
         let (x, parameters) = (&tensors.inputs[0], tensors.parameters);
         let (mean, variance) = match tensors.pass {
-            Pass::Train { .. } if x.dim(0)? > 0 => {
+            Pass::Train { .. } | Pass::Measure if x.dim(0)? > 0 => {
                 let mean = x.mean_keepdim(0)?;
                 let variance = x.broadcast_sub(&mean)?.sqr()?.mean_keepdim(0)?;
                 (mean, variance)
@@ -107,8 +120,9 @@ impl Layer for BatchNorm {
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, gain, width) = (pass.input(0), pass.parameter(0), pass.width());
         match pass.pass {
-            Pass::Train { .. } => self.measure(pass.input_rows(0), x, width, pass.monitor)?,
+            Pass::Train { .. } | Pass::Measure => self.measure(pass.input_rows(0), x, width, pass.monitor)?,
             Pass::Evaluate => {
+                self.measured = 0;
                 self.mean.copy_from_slice(pass.parameter(1));
                 self.variance.copy_from_slice(pass.parameter(2));
             }
@@ -125,6 +139,11 @@ impl Layer for BatchNorm {
                 }
             }
         })
+    }
+
+    fn moments(&self) -> Option<BatchMoments<'_>> {
+        let Self { measured, mean, variance, .. } = self;
+        Some(BatchMoments { parameters: [1, 2], rows: *measured, mean, variance })
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {

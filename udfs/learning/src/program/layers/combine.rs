@@ -9,10 +9,10 @@ use crate::kernels::Activation;
 use crate::kernels::combine::{scalar_products, weighted_sum};
 use crate::ops;
 
-/// What is done to the parameters before they weigh. Kernels know it by its number.
+/// The map from parameters to weights. Kernels know it by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Map {
-    /// They stand for themselves.
+    /// The identity.
     Identity,
     /// `max(theta, 0)`.
     Relu,
@@ -22,10 +22,10 @@ pub enum Map {
     Sigmoid,
 }
 
-/// How coefficients follow from parameters: `c = offset + basis * map(theta)`.
+/// Coefficients as functions of parameters: `c = offset + basis * map(theta)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// What is done to theta.
+    /// The map of theta.
     pub map: Map,
     /// A matrix with a row a slot and a column a parameter, row by row; none for the identity.
     pub basis: Option<Vec<f64>>,

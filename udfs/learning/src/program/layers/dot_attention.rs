@@ -24,7 +24,7 @@ const VALUE: usize = 2;
 struct DotAttention {
     coefficients: Coefficients,
     scale: f32,
-    /// What is added to the scores of an entry; nothing if empty.
+    /// The terms that are added to the scores of an entry; none if empty.
     bias: Arc<[f32]>,
 }
 
@@ -46,7 +46,7 @@ impl Builder<'_, '_, '_> {
     }
 
     /// The same with a number for each entry, added to its scores. Rows of the operator are those of the queries, columns those
-    /// of keys and values, which may stand for other things.
+    /// of keys and values, which may be of another space.
     ///
     /// # Errors
     /// As [`Builder::dot_attention`].

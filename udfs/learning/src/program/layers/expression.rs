@@ -231,7 +231,7 @@ pub(super) fn backward(
     Ok(())
 }
 
-/// What candle refuses is an expression that does not fit its slots: an error of the program, as an index out of bounds is.
+/// The value of an expression that fits its slots; another is an error of the program, as an index out of bounds is.
 fn valid<T>(result: Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("an expression does not fit its slots: {error}"))
 }

@@ -8,7 +8,7 @@ use candle_core::Tensor;
 use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Slot, Tensors};
 use super::store;
-use crate::kernels::edge::{self, Gate, LabelledEdges, PairScores, Shape, Store, Total};
+use crate::kernels::edge::{self, Gate, HeadShape, LabelledEdges, PairScores, Store, Total};
 use crate::kernels::{Activation, RowSet};
 use crate::network::{Operator, Pass, zeros};
 use crate::ops::{self, Curve};
@@ -19,7 +19,8 @@ const SOURCE: usize = 1;
 const MESSAGE: usize = 2;
 
 /// `out_i = sum_j dropout(gate(t_i + s_j)) f_ij x_j` over the entries of an operator, with constant factors `f`; zeros for a
-/// node without any. Optionally adds to the loss of training how badly the gates tell whether the two ends have one label.
+/// node without any. Optionally adds the cross-entropy of the gates, as predictions of equal labels of the two ends, to the
+/// loss of training.
 #[derive(Debug)]
 struct GatedSum {
     operator: Arc<Operator>,
@@ -47,11 +48,11 @@ struct Labels {
 /// The gates of [`Builder::gated_sum`].
 #[derive(Debug, Clone)]
 pub struct Gates {
-    /// What the sum of the two numbers of an edge passes.
+    /// The function that the sum of the two numbers of an edge passes.
     pub gate: Gate,
     /// The probability that an edge is dropped in training.
     pub dropout: f64,
-    /// What the gates are to tell, in training. Logistic gates only.
+    /// The loss by which the gates learn which edges join equal labels, in training. Logistic gates only.
     pub loss: Option<GateLoss>,
 }
 
@@ -111,7 +112,7 @@ impl Builder<'_, '_, '_> {
 }
 
 impl GatedSum {
-    /// What the gates of the edges are applied to.
+    /// The sums to which the gates of the edges are applied.
     fn sums(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
         let pattern = tensors.operator(&self.operator)?.pattern;
         pattern.at_targets(&tensors.inputs[TARGET])? + pattern.at_sources(&tensors.inputs[SOURCE])?
@@ -175,14 +176,14 @@ impl Layer for GatedSum {
         }
         if let Some(labels) = &mut self.labels {
             labels.penalty = match pass.pass {
-                Pass::Evaluate => 0.0,
+                Pass::Evaluate | Pass::Measure => 0.0,
                 Pass::Train { .. } => {
                     let labelled = LabelledEdges { edges, labels: &labels.known };
                     labels.weight * labelled.loss(set, labelled.count(set), scores, monitor)?
                 }
             };
         }
-        let shape = Shape { heads: 1, dim: pass.width() };
+        let shape = HeadShape { heads: 1, dim: pass.width() };
         edge::sum_sources(set, edges, shape, &self.weights, pass.input(MESSAGE), Store::Replace, out, monitor)
     }
 
@@ -191,7 +192,7 @@ impl Layer for GatedSum {
         let forward = pass.forward;
         let (set, edges, outgoing, monitor) =
             (forward.rows(), self.operator.incoming(), by_source.outgoing(), forward.monitor);
-        let (scores, shape) = (self.scores(&forward), Shape { heads: 1, dim: forward.width() });
+        let (scores, shape) = (self.scores(&forward), HeadShape { heads: 1, dim: forward.width() });
         let d = &mut self.d_scores;
         edge::dots(set, edges, shape, d_out, forward.input(MESSAGE), 1.0, d, monitor)?;
         edge::scale_edges(set, edges, &self.factors, d, monitor)?;

@@ -17,7 +17,7 @@ use crate::network::{Axis, Initial};
 use crate::ops::Pattern;
 use crate::random::Dropout;
 
-/// What the layers on the features share: the classes that training knows, and the rows that stand for them.
+/// Known classes as inputs of the layers on the features: the classes that training knows, and the rows that stand for them.
 #[derive(Debug, Clone)]
 pub struct GivenLabels {
     /// Of every node; `u32::MAX` where there is none.

@@ -1,4 +1,4 @@
-//! How alike a node's neighbours are, as a learned function of fixed similarities (Chen et al. 2023, Eq. 1-2).
+//! Local similarity: a learned function of fixed similarities of a node and its neighbours (Chen et al. 2023, Eq. 1-2).
 
 use std::sync::Arc;
 

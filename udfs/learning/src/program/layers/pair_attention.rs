@@ -8,7 +8,7 @@ use candle_core::Tensor;
 use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Scratch, Shapes, Slot, Tensors};
 use crate::kernels::RowSet;
-use crate::kernels::attention::{self, Attend, BackwardSources, MAX_HEADS, Shape};
+use crate::kernels::attention::{self, Attend, AttentionShape, BackwardSources, MAX_HEADS};
 use crate::kernels::elementwise::Activation;
 use crate::network::{Axis, Initial, Operator};
 use crate::ops;
@@ -24,7 +24,7 @@ const TARGET: usize = 1;
 #[derive(Debug)]
 struct PairAttention {
     operator: Arc<Operator>,
-    shape: Shape,
+    shape: AttentionShape,
     dropout: Option<Mask>,
     /// The scalar products of a node with both vectors, `2 * heads` a node.
     scores: Vec<f32>,
@@ -64,7 +64,7 @@ impl Builder<'_, '_, '_> {
         let (n, entries) = (operator.n_rows(), operator.n_entries());
         let layer = PairAttention {
             operator: Arc::clone(operator),
-            shape: Shape { heads, dim: axis.stride() / heads, slope },
+            shape: AttentionShape { heads, dim: axis.stride() / heads, slope },
             dropout,
             scores: self.zeros(2 * n * heads)?,
             alpha: self.zeros(entries * heads)?,

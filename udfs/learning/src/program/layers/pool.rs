@@ -9,7 +9,7 @@ use super::super::{Backward, Forward, Layer, Tensors};
 use crate::kernels::RowSet;
 use crate::kernels::parallel::{for_each_block, for_each_block_with};
 
-/// How the rows of a graph become one. Kernels know it by its number.
+/// The pooling of a graph's rows into one. Kernels know it by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
     /// Added.

@@ -13,7 +13,7 @@ use crate::network::Axis;
 /// A function of rows with its gradient. Rows of the inputs stand side by side, without padding; parameters are flat, in
 /// their exact shape.
 pub trait RowKernel: Sync {
-    /// What rows read of the parameters: themselves, or what has to be computed of them once.
+    /// The values that rows read of the parameters: themselves, or functions of them that are computed once.
     fn read(&self, w: &[Vec<f64>]) -> Vec<Vec<f64>> {
         w.to_vec()
     }

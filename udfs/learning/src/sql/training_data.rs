@@ -16,14 +16,14 @@ use crate::{Task, TrainError, TrainOptions};
 
 /// A graph or a collection, read for its jobs.
 #[derive(Debug)]
-pub(super) enum Loaded {
+pub(super) enum TrainingData {
     Graph(Arc<SharedStructure<LoadedGraph>>),
     Collection(Arc<SharedStructure<LoadedCollection>>),
     Complexes(LoadedComplexes),
 }
 
-impl Loaded {
-    /// What a run reads.
+impl TrainingData {
+    /// The hashes of what a run reads.
     pub fn content(&self) -> &Content {
         match self {
             Self::Graph(graph) => graph.content(),
@@ -32,7 +32,7 @@ impl Loaded {
         }
     }
 
-    /// What an error says, with the keys of nodes where it names some.
+    /// The text of an error, with the keys of nodes where it names some.
     pub fn describe(&self, error: &TrainError) -> String {
         match self {
             Self::Graph(graph) => graph.describe(error),
@@ -41,7 +41,7 @@ impl Loaded {
         }
     }
 
-    /// The bytes of what [`Loaded::items`] copies.
+    /// The bytes of what [`TrainingData::items`] copies.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Graph(graph) => graph.bytes(),

@@ -1,0 +1,1 @@
+-- Nothing: train.sql reads no files of results unless it is asked to.
