@@ -1,4 +1,4 @@
-//! The plan of a DELETE or an UPDATE: rows change when it runs, not when it is planned, so that EXPLAIN changes nothing.
+//! A DELETE or an UPDATE and its plan: rows change when it runs, not when it is planned, so that EXPLAIN changes nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,15 +6,31 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Result;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties, ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::future::BoxFuture;
+
+use crate::leaf_plan::leaf_plan_methods;
+
+/// The change of rows that a DELETE or an UPDATE states.
+#[derive(Debug, Clone)]
+pub(crate) struct RowChange {
+    /// Conditions that all have to hold.
+    pub filters: Vec<Expr>,
+    /// The new values of columns; none for DELETE.
+    pub assignments: Option<Vec<(String, Expr)>>,
+}
+
+impl RowChange {
+    /// The statement's verb.
+    pub fn verb(&self) -> &'static str {
+        if self.assignments.is_some() { "UPDATE" } else { "DELETE" }
+    }
+}
 
 /// Changes the rows of a table and answers their number.
 type Run = dyn Fn(Arc<TaskContext>) -> BoxFuture<'static, Result<u64>> + Send + Sync;
@@ -64,28 +80,7 @@ impl ExecutionPlan for ChangeExec {
         &self.properties
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
+    leaf_plan_methods!();
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (count, schema) = ((self.run)(context), self.schema());

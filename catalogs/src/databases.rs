@@ -105,7 +105,16 @@ mod counted_table {
     use crate::table_methods::{Planned, table_methods};
 
     /// The functions that plans call in filters.
-    const INTERNAL: [&str; 6] = ["opaque", "nullable", "between", "not_between", "interval_length", "round_ties_even"];
+    const INTERNAL: [&str; 8] = [
+        "opaque",
+        "nullable",
+        "between",
+        "not_between",
+        "interval_length",
+        "interval_of_duration",
+        "round_ties_even",
+        "rounded_parts",
+    ];
 
     /// A table that also answers how many rows it has: the package's own scan of no columns gives one.
     #[derive(Debug)]

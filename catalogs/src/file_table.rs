@@ -250,9 +250,9 @@ fn without_marks(texts: Arc<dyn TableProvider>, typed: &Schema, mark: &str) -> R
             _ => return column,
         };
         let value = nullif(column, lit(mark));
-        let wanted = typed.field_with_name(field.name()).map(Field::data_type);
-        let value = match wanted {
-            Ok(wanted) if wanted != field.data_type() && *wanted != DataType::Null => cast(value, wanted.clone()),
+        let data_type = typed.field_with_name(field.name()).map(Field::data_type);
+        let value = match data_type {
+            Ok(to) if to != field.data_type() && *to != DataType::Null => cast(value, to.clone()),
             _ => value,
         };
         value.alias(field.name())

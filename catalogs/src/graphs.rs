@@ -35,7 +35,7 @@ pub struct GraphEntry {
     provider: Arc<dyn SchemaProvider>,
 }
 
-/// Which of a graph's measures are wanted; each takes a scan.
+/// A selection of a graph's measures; each takes a scan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measures {
     /// The rows of `nodes`.
@@ -48,7 +48,7 @@ pub struct Measures {
     pub classes: bool,
 }
 
-/// A graph's measures; `None` for those that were not wanted, do not exist, or whose table cannot be opened.
+/// A graph's measures; `None` for those that were not selected, do not exist, or whose table cannot be opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
     /// The rows of `nodes`.
@@ -111,14 +111,14 @@ async fn entry(name: String, catalog: String, schema: String, provider: Arc<dyn 
     Ok(GraphEntry { name, catalog, schema, format, location, directed, provider })
 }
 
-/// Measures a graph. Reads only what the wanted measures need; an error names the graph.
+/// Measures a graph. Reads only what the selected measures need; an error names the graph.
 pub async fn measure_graph(
     graph: &GraphEntry,
-    wanted: Measures,
+    measures: Measures,
     state: &SessionState,
     context: &Arc<TaskContext>,
 ) -> Result<Measured> {
-    measure(graph, wanted, state, context).await.map_err(|error| match error {
+    measure(graph, measures, state, context).await.map_err(|error| match error {
         // Callers look at the kind of this one.
         error @ DataFusionError::ResourcesExhausted(_) => error,
         error => error.context(format!("graph {}", graph.name)),
@@ -127,28 +127,28 @@ pub async fn measure_graph(
 
 async fn measure(
     graph: &GraphEntry,
-    wanted: Measures,
+    measures: Measures,
     state: &SessionState,
     context: &Arc<TaskContext>,
 ) -> Result<Measured> {
     let mut measured = Measured::default();
     // A table that cannot be opened, such as a view of one that is gone, does not hide the other graphs.
-    if wanted.edges
+    if measures.edges
         && let Ok(edges) = table(graph, "edges").await
     {
         measured.edges = single(count_edges(&edges)?, state, context).await?;
     }
-    if !(wanted.nodes || wanted.features || wanted.classes) {
+    if !(measures.nodes || measures.features || measures.classes) {
         return Ok(measured);
     }
     let Ok(nodes) = table(graph, "nodes").await else { return Ok(measured) };
     let schema = nodes.schema();
     let scan = || LogicalPlanBuilder::scan("nodes", provider_as_source(Arc::clone(&nodes)), None);
-    if wanted.nodes {
+    if measures.nodes {
         let plan = scan()?.aggregate(Vec::<datafusion::prelude::Expr>::new(), vec![count(lit(1i64))])?.build()?;
         measured.nodes = single(plan, state, context).await?;
     }
-    if wanted.classes
+    if measures.classes
         && let Ok(label) = schema.field_with_name("label")
         && (label.data_type().is_integer()
             || matches!(label.data_type(), DataType::Decimal128(_, 0))
@@ -158,7 +158,7 @@ async fn measure(
         let plan = scan()?.aggregate(Vec::<datafusion::prelude::Expr>::new(), label)?.build()?;
         measured.classes = single(plan, state, context).await?;
     }
-    if wanted.features
+    if measures.features
         && let Ok(features) = schema.field_with_name("features")
     {
         measured.features = match bonnet_datasets::features_width(features) {

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -15,12 +14,11 @@ use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::coop::make_cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties,
-    ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt, stream};
+
+use crate::leaf_plan::leaf_plan_methods;
 
 /// Computes the rows of a table: just the columns that the query reads.
 pub trait LazyRows: Debug + Send + Sync + 'static {
@@ -105,28 +103,7 @@ impl ExecutionPlan for LazyExec {
         &self.properties
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _apply: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        if children.is_empty() { Ok(self) } else { internal_err!("LazyExec has no children") }
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
+    leaf_plan_methods!();
 
     fn supports_limit_pushdown(&self) -> bool {
         false
@@ -160,9 +137,9 @@ impl ExecutionPlan for LazyExec {
         };
         let mut left = self.limit.unwrap_or(usize::MAX);
         let limited = stream::once(batches).try_flatten().try_take_while(move |batch: &RecordBatch| {
-            let wanted = left > 0;
+            let more = left > 0;
             left = left.saturating_sub(batch.num_rows());
-            futures::future::ready(Ok(wanted))
+            futures::future::ready(Ok(more))
         });
         let mut left = self.limit.unwrap_or(usize::MAX);
         let cut = limited.map_ok(move |batch| {
@@ -198,7 +175,7 @@ async fn compute(
         TableRows::Ready(batches) => batches,
         TableRows::Blocking(read) => {
             let flag = Arc::new(AtomicBool::new(true));
-            let _wanted = StopOnDrop(Arc::clone(&flag));
+            let _stop = StopOnDrop(Arc::clone(&flag));
             let task = SpawnedTask::spawn_blocking(move || read(&|| flag.load(Ordering::Relaxed)));
             match task.join().await {
                 Ok(batches) => batches?,

@@ -26,7 +26,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, col
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, StreamExt};
 
-use crate::change_exec::ChangeExec;
+use crate::change_exec::{ChangeExec, RowChange};
 use crate::new_table::NewTable;
 use crate::table_methods::{Planned, table_methods};
 use crate::table_version::{RowVersion, TableVersion, VersionedTable};
@@ -203,12 +203,12 @@ impl MemoryTable {
         self.schema().logically_equivalent_names_and_types(&input.schema())?;
         let (memory, keys) = (Arc::clone(&self.memory), Arc::clone(&self.keys));
         let version = Arc::clone(&self.version);
-        let sink = Sink { schema: self.schema(), rows: self.rows.batches.clone(), memory, keys, version };
+        let sink = MemorySink { schema: self.schema(), rows: self.rows.batches.clone(), memory, keys, version };
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
     fn plan_delete(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.change(state, Change::Delete { filters })
+        self.change(state, RowChange { filters, assignments: None })
     }
 
     fn plan_update(
@@ -217,34 +217,30 @@ impl MemoryTable {
         assignments: Vec<(String, Expr)>,
         filters: Vec<Expr>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.change(state, Change::Update { assignments, filters })
+        self.change(state, RowChange { filters, assignments: Some(assignments) })
     }
 
-    fn change(&self, state: &dyn Session, change: Change) -> Result<Arc<dyn ExecutionPlan>> {
+    fn change(&self, state: &dyn Session, change: RowChange) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
             return internal_err!("a table in memory is changed by a session of another kind");
         };
         let (rows, memory, keys) = (Arc::clone(&self.rows), Arc::clone(&self.memory), Arc::clone(&self.keys));
         let version = Arc::clone(&self.version);
         let state = Box::new(state.clone());
-        let shown = match change {
-            Change::Delete { .. } => "MemoryTable: DELETE",
-            Change::Update { .. } => "MemoryTable: UPDATE",
-        };
+        let shown = format!("MemoryTable: {}", change.verb());
         // DataFusion's own plan changes the rows while it is made.
         let run = move |context| {
             let (rows, memory, keys) = (Arc::clone(&rows), Arc::clone(&memory), Arc::clone(&keys));
             let (state, change, version) = (state.clone(), change.clone(), Arc::clone(&version));
             async move {
                 let _changing = version.change();
-                let counts = match change {
-                    Change::Delete { filters } => {
-                        collect(rows.delete_from(state.as_ref(), filters).await?, context).await?
-                    }
-                    Change::Update { assignments, filters } if keys.is_empty() => {
+                let RowChange { filters, assignments } = change;
+                let counts = match assignments {
+                    None => collect(rows.delete_from(state.as_ref(), filters).await?, context).await?,
+                    Some(assignments) if keys.is_empty() => {
                         collect(rows.update(state.as_ref(), assignments, filters).await?, context).await?
                     }
-                    Change::Update { assignments, filters } => {
+                    Some(assignments) => {
                         // On a copy of the batches' handles, which takes their place once its keys are known to hold.
                         let _writing = keys.writing.lock().await;
                         let mut copied = Vec::new();
@@ -269,7 +265,7 @@ impl MemoryTable {
             }
             .boxed()
         };
-        Ok(Arc::new(ChangeExec::new(shown.to_owned(), run)))
+        Ok(Arc::new(ChangeExec::new(shown, run)))
     }
 }
 
@@ -281,7 +277,7 @@ impl VersionedTable for MemoryTable {
 
 /// Takes the rows of an INSERT: all of them, or none.
 #[derive(Debug)]
-struct Sink {
+struct MemorySink {
     schema: SchemaRef,
     rows: Vec<PartitionData>,
     memory: Arc<Mutex<TableMemory>>,
@@ -289,14 +285,14 @@ struct Sink {
     version: Arc<RowVersion>,
 }
 
-impl DisplayAs for Sink {
+impl DisplayAs for MemorySink {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MemoryTable")
     }
 }
 
 #[async_trait]
-impl DataSink for Sink {
+impl DataSink for MemorySink {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -338,13 +334,6 @@ impl DataSink for Sink {
         }
         Ok(count as u64)
     }
-}
-
-/// The change of a DELETE or an UPDATE.
-#[derive(Debug, Clone)]
-enum Change {
-    Delete { filters: Vec<Expr> },
-    Update { assignments: Vec<(String, Expr)>, filters: Vec<Expr> },
 }
 
 /// The rows that an INSERT, a DELETE, an UPDATE or a COPY answers to have written.

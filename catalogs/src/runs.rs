@@ -91,9 +91,9 @@ async fn of_table(
         Ok(value.alias(field.name()))
     };
     // Of a question for no column, such as count(*), one has to remain.
-    let wanted: Vec<usize> = if columns.is_empty() { vec![0] } else { columns.to_vec() };
+    let projection: Vec<usize> = if columns.is_empty() { vec![0] } else { columns.to_vec() };
     let plan = LogicalPlanBuilder::scan("runs", provider_as_source(rows), None)?
-        .project(wanted.iter().map(value).collect::<Result<Vec<_>>>()?)?
+        .project(projection.iter().map(value).collect::<Result<Vec<_>>>()?)?
         .build()?;
     let plan = state.create_physical_plan(&plan).await?;
     let batches: Vec<RecordBatch> = execute_stream(plan, Arc::clone(context))?.try_collect().await?;

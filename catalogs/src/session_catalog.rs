@@ -2,7 +2,9 @@
 //! which are planned when they are read, tables of another time, tables of the program around, and the schema
 //! `information_schema`.
 //!
-//! The one wrapper around catalogs and schemas. Statements reach what is below by [`SessionSchema::of`].
+//! The wrapper between DataFusion and all catalogs and schemas of the engine. Statements reach what is below by
+//! [`SessionSchema::of`]: an [`EngineCatalog`], which may stand for another one itself, for a catalog of DataFusion's
+//! (`provider_catalog`) or for one that a database remembers and that is opened when it is first used.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -25,6 +27,7 @@ use crate::new_table::SYSTEM_SCHEMA;
 use crate::provider_catalog::{ProviderCatalog, ProviderSchema};
 use crate::stored_view::{PlanQuery, StoredView};
 use crate::time_travel::{TimeTravel, no_history, parse_time_travel_name};
+use crate::versioned_tables::versioned;
 
 /// A session's state, which says how files are read and views are planned. Weak, as the session owns the catalogs.
 struct State {
@@ -175,9 +178,9 @@ impl SessionSchema {
                     None => Ok(Some(table)),
                 };
             }
-            if let Some((table, wanted)) = parse_time_travel_name(name)? {
+            if let Some((table, travel)) = parse_time_travel_name(name)? {
                 return match self.table(table).await? {
-                    Some(table_now) => time_travel(table, &table_now, wanted).await.map(Some),
+                    Some(table_now) => time_travel(table, &table_now, travel).await.map(Some),
                     None => Ok(None),
                 };
             }
@@ -220,12 +223,13 @@ fn external_access(state: &SessionState) -> bool {
 }
 
 /// A table at another time, or its history.
-async fn time_travel(name: &str, table: &Arc<dyn TableProvider>, wanted: TimeTravel) -> Result<Arc<dyn TableProvider>> {
-    let Some(lasting) = table.downcast_ref::<crate::delta::LastingTable>() else { return no_history(name, wanted) };
-    Ok(match wanted {
-        TimeTravel::Version(version) => Arc::new(lasting.at_version(&version).await?),
-        TimeTravel::History => Arc::new(lasting.history().await?),
-    })
+async fn time_travel(name: &str, table: &Arc<dyn TableProvider>, travel: TimeTravel) -> Result<Arc<dyn TableProvider>> {
+    let found = match (versioned(table.as_ref()), travel) {
+        (Some(table), TimeTravel::Version(version)) => table.at_version(version).await?,
+        (Some(table), TimeTravel::History) => table.history().await?,
+        (None, _) => None,
+    };
+    found.map_or_else(|| no_history(name, travel), Ok)
 }
 
 #[async_trait]

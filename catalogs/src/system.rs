@@ -293,7 +293,7 @@ impl LazyRows for SystemScan {
 
     fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>> {
         async move {
-            let wanted = |name: &str| columns.iter().any(|column| self.schema.field(*column).name() == name);
+            let has_column = |name: &str| columns.iter().any(|column| self.schema.field(*column).name() == name);
             let (all, count) = match self.which {
                 Which::Functions => functions(&self.rows.functions()),
                 Which::Models => models(&self.rows.models()),
@@ -301,19 +301,19 @@ impl LazyRows for SystemScan {
                 Which::GraphCache => cached_graphs(&self.rows.cached_graphs()),
                 Which::Settings => settings(&self.rows.settings(&self.state)),
                 Which::Graphs => {
-                    let wanted = Measures {
-                        nodes: wanted("nodes"),
-                        edges: wanted("edges"),
-                        features: wanted("features"),
-                        classes: wanted("classes"),
+                    let selected = Measures {
+                        nodes: has_column("nodes"),
+                        edges: has_column("edges"),
+                        features: has_column("features"),
+                        classes: has_column("classes"),
                     };
                     let default_catalog = &self.state.config_options().catalog.default_catalog;
                     let entries = list_graphs(self.state.catalog_list().as_ref(), default_catalog).await?;
                     let mut measures = Vec::with_capacity(entries.len());
                     for entry in &entries {
-                        measures.push(match wanted == Measures::default() {
+                        measures.push(match selected == Measures::default() {
                             true => Measured::default(),
-                            false => measure_graph(entry, wanted, &self.state, context).await?,
+                            false => measure_graph(entry, selected, &self.state, context).await?,
                         });
                     }
                     graphs(&entries, &measures)

@@ -9,8 +9,10 @@ use datafusion::common::Result;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::execution::SessionState;
 use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryStreamExt};
+
+use crate::time_travel::Version;
 
 /// Files that changed less long ago may change again without a trace: the clocks of file systems tick this slowly.
 const SETTLED: Duration = Duration::from_millis(50);
@@ -24,13 +26,43 @@ pub struct TableVersion {
     pub version: String,
 }
 
-/// A table that knows the version of its rows.
-pub trait VersionedTable {
+/// A table whose rows have versions. [`versioned`](crate::versioned) finds it in a provider. Those of a table that keeps a
+/// history have numbers too.
+pub trait VersionedTable: Send + Sync {
     /// The version of the rows that a scan would read now; `None` while they change, or may change without a trace.
     ///
     /// # Errors
     /// If files cannot be listed.
     fn row_version<'a>(&'a self, state: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>>;
+
+    /// The number of the version that is read; `None` without a history.
+    fn version(&self) -> Option<u64> {
+        None
+    }
+
+    /// The table at its latest version, for a plan that was made before; `None` where plans need no other table.
+    ///
+    /// # Errors
+    /// If the table was dropped, or has other columns.
+    fn renewed(&self) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
+        ready(Ok(None)).boxed()
+    }
+
+    /// The table as it was; `None` without a history.
+    ///
+    /// # Errors
+    /// If there was no such version, or its files were vacuumed; says which versions there are.
+    fn at_version(&self, _version: Version) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
+        ready(Ok(None)).boxed()
+    }
+
+    /// The commits of the table as rows; `None` without a history.
+    ///
+    /// # Errors
+    /// If its log cannot be read.
+    fn history(&self) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
+        ready(Ok(None)).boxed()
+    }
 }
 
 /// Whether files that changed last at this time can no longer change without a trace.

@@ -9,7 +9,7 @@ use arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
 use arrow::temporal_conversions::timestamp_us_to_datetime;
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
 
-/// Which state of a table is meant.
+/// A state of a table among all that it had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// `VERSION AS OF n`: the n-th commit, from 0.
@@ -65,8 +65,8 @@ pub enum TimeTravel {
 const HISTORY: &str = "HISTORY OF ";
 
 /// The name under which a statement carries what it asks of the table `name`.
-pub fn time_travel_name(name: &str, asked: TimeTravel) -> String {
-    match asked {
+pub fn time_travel_name(name: &str, travel: TimeTravel) -> String {
+    match travel {
         TimeTravel::Version(version) => format!("{name} {version}"),
         TimeTravel::History => format!("{HISTORY}{name}"),
     }
@@ -95,8 +95,8 @@ pub fn parse_time_travel_name(name: &str) -> Result<Option<(&str, TimeTravel)>> 
 }
 
 /// The error of a table that has no other versions.
-pub fn no_history<T>(table: &str, asked: TimeTravel) -> Result<T> {
-    match asked {
+pub fn no_history<T>(table: &str, travel: TimeTravel) -> Result<T> {
+    match travel {
         TimeTravel::Version(version) => plan_err!(
             "{table} {version}: the table {table} keeps no history, so it has no versions to ask for; \
              tables of a lasting database do (bonnet lab.bonnet)"
@@ -113,14 +113,14 @@ mod tests {
 
     #[test]
     fn a_name_carries_what_is_asked_and_gives_it_back() {
-        for asked in [
+        for travel in [
             TimeTravel::History,
             TimeTravel::Version(Version::Number(3)),
             TimeTravel::Version(Version::parse_time("2026-01-31 12:00:00.5").unwrap()),
         ] {
             for table in ["t", "a b", "x VERSION AS OF 2"] {
-                let name = time_travel_name(table, asked);
-                assert_eq!(parse_time_travel_name(&name).unwrap(), Some((table, asked)), "{name}");
+                let name = time_travel_name(table, travel);
+                assert_eq!(parse_time_travel_name(&name).unwrap(), Some((table, travel)), "{name}");
             }
         }
         assert_eq!(parse_time_travel_name("results").unwrap(), None);

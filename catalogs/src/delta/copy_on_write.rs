@@ -21,30 +21,16 @@ use deltalake::kernel::{Action, Remove};
 use futures::{StreamExt, TryStreamExt};
 
 use super::store::{self, Appender, Operation};
+use crate::change_exec::RowChange;
 
 /// The column that names the file of a row, while one runs.
 const FILE: &str = "__bonnet_file";
 
-/// The change of a statement.
-#[derive(Debug, Clone)]
-pub(super) struct Change {
-    /// Conditions that all have to hold.
-    pub(super) filters: Vec<Expr>,
-    /// The new values of columns; none for DELETE.
-    pub(super) assignments: Option<Vec<(String, Expr)>>,
-}
-
-impl Change {
-    pub(super) fn verb(&self) -> &'static str {
-        if self.assignments.is_some() { "UPDATE" } else { "DELETE" }
-    }
-
-    fn operation(&self, condition: Option<&Expr>) -> Operation {
-        let text =
-            |condition: &Expr| expr_to_sql(condition).map_or_else(|_| condition.to_string(), |sql| sql.to_string());
-        let condition = condition.map(text);
-        if self.assignments.is_some() { Operation::Update(condition) } else { Operation::Delete(condition) }
-    }
+/// The operation of a change, for the history.
+fn operation(change: &RowChange, condition: Option<&Expr>) -> Operation {
+    let text = |condition: &Expr| expr_to_sql(condition).map_or_else(|_| condition.to_string(), |sql| sql.to_string());
+    let condition = condition.map(text);
+    if change.assignments.is_some() { Operation::Update(condition) } else { Operation::Delete(condition) }
 }
 
 /// Runs a change on a table at its latest version, `now`, in one commit, and answers how many rows it took. Reads the table's
@@ -53,7 +39,7 @@ pub(super) async fn run(
     now: &DeltaTable,
     name: &str,
     state: &SessionState,
-    change: &Change,
+    change: &RowChange,
     context: Arc<TaskContext>,
 ) -> Result<u64> {
     let snapshot = now.snapshot().map_err(|error| store::failed(name, error))?.snapshot().clone();
@@ -90,23 +76,24 @@ pub(super) async fn run(
             Some(found)
         }
     };
-    let wanted: Option<HashSet<&str>> = files.as_ref().map(|files| files.keys().map(|file| last_part(file)).collect());
+    let affected: Option<HashSet<&str>> =
+        files.as_ref().map(|files| files.keys().map(|file| last_part(file)).collect());
     let views: Vec<_> =
         snapshot.file_views(&now.log_store(), None).try_collect().await.map_err(|error| store::failed(name, error))?;
     let mut removed: Vec<Remove> = Vec::new();
     let mut known = Some(0);
     for view in &views {
         let path = view.path();
-        if wanted.as_ref().is_none_or(|wanted| wanted.contains(last_part(&path))) {
+        if affected.as_ref().is_none_or(|affected| affected.contains(last_part(&path))) {
             let rows = view.num_records().filter(|_| view.deletion_vector_descriptor().is_none());
             known = known.zip(rows).map(|(sum, rows)| sum + rows as u64);
             removed.push(view.remove_action(true));
         }
     }
-    if let Some(wanted) = &wanted
-        && wanted.len() != removed.len()
+    if let Some(affected) = &affected
+        && affected.len() != removed.len()
     {
-        return exec_err!("{name}: {} files hold the rows, of which {} are known", wanted.len(), removed.len());
+        return exec_err!("{name}: {} files hold the rows, of which {} are known", affected.len(), removed.len());
     }
     if removed.is_empty() {
         return Ok(0);
@@ -131,7 +118,7 @@ pub(super) async fn run(
         actions.extend(added.into_iter().map(Action::Add));
     }
     actions.extend(removed.into_iter().map(Action::Remove));
-    store::commit(now, name, actions, change.operation(condition.as_ref())).await?;
+    store::commit(now, name, actions, operation(change, condition.as_ref())).await?;
     Ok(count)
 }
 
@@ -164,7 +151,7 @@ fn scan(
 }
 
 /// The rows of the files as they will be.
-fn rewritten(rows: LogicalPlanBuilder, condition: Option<&Expr>, change: &Change) -> Result<LogicalPlan> {
+fn rewritten(rows: LogicalPlanBuilder, condition: Option<&Expr>, change: &RowChange) -> Result<LogicalPlan> {
     let Some(assignments) = &change.assignments else {
         // A row goes only where the condition is true, not where it is NULL.
         return match condition {

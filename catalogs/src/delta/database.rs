@@ -233,9 +233,9 @@ impl Database {
     fn remember(&self, folder: &str, table: DeltaTable) -> TableSnapshot {
         let snapshot = TableSnapshot::new(table);
         let mut known = lock(&self.snapshots);
-        let kept = known.entry(folder.to_owned()).or_insert_with(|| snapshot.clone());
-        if kept.table.version() < snapshot.table.version() {
-            *kept = TableSnapshot { version: kept.version.max(snapshot.version), ..snapshot.clone() };
+        let cached = known.entry(folder.to_owned()).or_insert_with(|| snapshot.clone());
+        if cached.table.version() < snapshot.table.version() {
+            *cached = TableSnapshot { version: cached.version.max(snapshot.version), ..snapshot.clone() };
         }
         snapshot
     }

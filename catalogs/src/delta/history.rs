@@ -52,7 +52,7 @@ async fn commits(table: &DeltaTable) -> Result<Vec<(u64, CommitInfo)>> {
 /// Loads a table as it was.
 pub(super) async fn load(table: &DeltaTable, name: &str, version: &Version) -> Result<DeltaTable> {
     let latest = table.version().unwrap_or_default();
-    let wanted = match version {
+    let number = match version {
         Version::Number(number) if *number > latest => {
             return exec_err!("{name} has the versions 0 to {latest}: there is no version {number}");
         }
@@ -71,12 +71,12 @@ pub(super) async fn load(table: &DeltaTable, name: &str, version: &Version) -> R
             }
         }
     };
-    if wanted == latest {
+    if number == latest {
         return Ok(table.clone());
     }
     let builder = DeltaTableBuilder::from_url(table.table_url().clone());
     let old = match builder {
-        Ok(builder) => builder.with_version(wanted).load().await,
+        Ok(builder) => builder.with_version(number).load().await,
         Err(error) => Err(error),
     };
     let old = old.map_err(|error| store::failed(&format!("{name} {version}"), error))?;

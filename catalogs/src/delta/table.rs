@@ -20,13 +20,13 @@ use deltalake::delta_datafusion::DeltaScanNext;
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, StreamExt};
 
-use super::copy_on_write::{self, Change};
+use super::copy_on_write;
 use super::database::{Database, TableSnapshot};
 use super::entry::{self, Entry};
 use super::fast::plain::PlainFiles;
 use super::history::{self, History};
 use super::store::{self, Appender};
-use crate::change_exec::ChangeExec;
+use crate::change_exec::{ChangeExec, RowChange};
 use crate::committed_rows::CommittedRows;
 use crate::table_methods::{Planned, table_methods};
 use crate::table_version::{TableVersion, VersionedTable};
@@ -82,20 +82,6 @@ impl LastingTable {
         Self::new(name, snapshot, parsed(&defaults)?, Access::Database(Arc::clone(database), folder, entry)).map(Some)
     }
 
-    /// The table at its latest version, for a plan that was made before; a version of the past stays as it is.
-    ///
-    /// # Errors
-    /// If the table was dropped, or has other columns.
-    pub async fn renewed(&self) -> Result<Self> {
-        let Access::Database(database, _, entry) = &self.access else { return Ok(self.clone()) };
-        let name = &self.name;
-        match Self::of(database, name.clone(), entry.clone()).await? {
-            Some(table) if table.schema() == self.schema() => Ok(table),
-            Some(_) => exec_err!("{name} has other columns than when the statement was prepared: PREPARE it again"),
-            None => exec_err!("{name} was dropped after the statement was prepared: PREPARE it again"),
-        }
-    }
-
     /// Somebody else's Delta table, in this folder, for reading.
     ///
     /// # Errors
@@ -105,24 +91,6 @@ impl LastingTable {
         let delta = store::open(folder, &name).await?;
         let why = "it belongs to another program: CREATE TABLE ... AS SELECT copies it";
         Self::of_files(name, delta, HashMap::new(), Access::Read(why))
-    }
-
-    /// The table as it was.
-    ///
-    /// # Errors
-    /// If there was no such version, or its files were vacuumed; says which versions there are.
-    pub async fn at_version(&self, version: &Version) -> Result<Self> {
-        let delta = history::load(&self.delta().await?, &self.name, version).await?;
-        let name = format!("{} {version}", self.name);
-        Self::of_files(name, delta, HashMap::new(), Access::Read("versions of the past do not change"))
-    }
-
-    /// The commits of the table.
-    ///
-    /// # Errors
-    /// If its log cannot be read.
-    pub async fn history(&self) -> Result<History> {
-        Ok(History::new(&self.name, self.delta().await?))
     }
 
     /// The table with its files.
@@ -141,11 +109,6 @@ impl LastingTable {
 
     pub(super) fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The version that is read.
-    pub fn version(&self) -> u64 {
-        self.snapshot.version
     }
 
     /// The folder of its files.
@@ -239,9 +202,41 @@ impl VersionedTable for LastingTable {
             // changes.
             let past = if matches!(self.access, Access::Database(..)) { "" } else { &self.name };
             let table = format!("delta {} {} {past}", self.location()?.display(), snapshot.metadata().id());
-            Ok(Some(TableVersion { table, version: self.version().to_string() }))
+            Ok(Some(TableVersion { table, version: self.snapshot.version.to_string() }))
         };
         ready(version()).boxed()
+    }
+
+    fn version(&self) -> Option<u64> {
+        Some(self.snapshot.version)
+    }
+
+    fn renewed(&self) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
+        async move {
+            // A version of the past stays as it is.
+            let Access::Database(database, _, entry) = &self.access else { return Ok(None) };
+            let name = &self.name;
+            match Self::of(database, name.clone(), entry.clone()).await? {
+                Some(table) if table.schema() == self.schema() => Ok(Some(Arc::new(table) as _)),
+                Some(_) => exec_err!("{name} has other columns than when the statement was prepared: PREPARE it again"),
+                None => exec_err!("{name} was dropped after the statement was prepared: PREPARE it again"),
+            }
+        }
+        .boxed()
+    }
+
+    fn at_version(&self, version: Version) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
+        async move {
+            let delta = history::load(&self.delta().await?, &self.name, &version).await?;
+            let name = format!("{} {version}", self.name);
+            let access = Access::Read("versions of the past do not change");
+            Ok(Some(Arc::new(Self::of_files(name, delta, HashMap::new(), access)?) as _))
+        }
+        .boxed()
+    }
+
+    fn history(&self) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
+        async move { Ok(Some(Arc::new(History::new(&self.name, self.delta().await?)) as _)) }.boxed()
     }
 }
 
@@ -277,12 +272,12 @@ impl LastingTable {
         }
         self.writable()?;
         self.schema().logically_equivalent_names_and_types(&input.schema())?;
-        let sink = Sink { table: self.clone(), schema: self.schema(), each: None };
+        let sink = AppendSink { table: self.clone(), schema: self.schema(), each: None };
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
     fn plan_delete(&self, session: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.change(session, Change { filters, assignments: None })
+        self.change(session, RowChange { filters, assignments: None })
     }
 
     fn plan_update(
@@ -291,11 +286,11 @@ impl LastingTable {
         assignments: Vec<(String, Expr)>,
         filters: Vec<Expr>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.change(session, Change { filters, assignments: Some(assignments) })
+        self.change(session, RowChange { filters, assignments: Some(assignments) })
     }
 
     fn plan_truncate(&self, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
-        self.change(session, Change { filters: Vec::new(), assignments: None })
+        self.change(session, RowChange { filters: Vec::new(), assignments: None })
     }
 
     /// Appends rows that are worth keeping one by one: each batch is committed as it comes, and counted in `committed`.
@@ -304,11 +299,11 @@ impl LastingTable {
     /// If the rows fail or cannot be written; those that `committed` has counted stay.
     pub async fn append_each(&self, rows: SendableRecordBatchStream, committed: &Arc<CommittedRows>) -> Result<u64> {
         self.writable()?;
-        let sink = Sink { table: self.clone(), schema: self.schema(), each: Some(Arc::clone(committed)) };
+        let sink = AppendSink { table: self.clone(), schema: self.schema(), each: Some(Arc::clone(committed)) };
         sink.write(rows).await
     }
 
-    fn change(&self, session: &dyn Session, change: Change) -> Result<Arc<dyn ExecutionPlan>> {
+    fn change(&self, session: &dyn Session, change: RowChange) -> Result<Arc<dyn ExecutionPlan>> {
         self.writable()?;
         let (table, state) = (self.clone(), session_state(session)?);
         let shown = format!("DeltaTable: {} {}", change.verb(), self.name);
@@ -321,26 +316,26 @@ impl LastingTable {
 }
 
 /// Takes the rows of an INSERT and commits them: all at the end, or each batch as it comes.
-struct Sink {
+struct AppendSink {
     table: LastingTable,
     schema: SchemaRef,
     /// The counter of the rows of each batch, once they are committed; `None` for one commit at the end.
     each: Option<Arc<CommittedRows>>,
 }
 
-impl fmt::Debug for Sink {
+impl fmt::Debug for AppendSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sink").field("table", &self.table).finish_non_exhaustive()
+        f.debug_struct("AppendSink").field("table", &self.table).finish_non_exhaustive()
     }
 }
 
-impl DisplayAs for Sink {
+impl DisplayAs for AppendSink {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeltaTable: {}", self.table.name)
     }
 }
 
-impl DataSink for Sink {
+impl DataSink for AppendSink {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -360,7 +355,7 @@ impl DataSink for Sink {
     }
 }
 
-impl Sink {
+impl AppendSink {
     fn write(&self, mut data: SendableRecordBatchStream) -> BoxFuture<'_, Result<u64>> {
         async move {
             let table = &self.table;

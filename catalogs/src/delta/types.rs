@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    fn kept(data_type: DataType) -> Result<DataType> {
+    fn stored_column(data_type: DataType) -> Result<DataType> {
         let schema = storable(&Schema::new(vec![Field::new("x", data_type, true)]))?;
         Ok(schema.field(0).data_type().clone())
     }
@@ -130,7 +130,7 @@ mod tests {
             ),
             (T::Struct(vec![item(T::UInt16)].into()), T::Struct(vec![item(T::Int32)].into())),
         ] {
-            assert_eq!(kept(given.clone()).unwrap(), expected, "{given}");
+            assert_eq!(stored_column(given.clone()).unwrap(), expected, "{given}");
         }
     }
 
@@ -143,7 +143,7 @@ mod tests {
             DataType::Decimal256(60, 0),
             DataType::List(Arc::new(Field::new("item", DataType::Duration(TimeUnit::Second), true))),
         ] {
-            let error = kept(data_type).unwrap_err().to_string();
+            let error = stored_column(data_type).unwrap_err().to_string();
             assert!(error.contains("column x"), "{error}");
         }
         for (names, part) in [

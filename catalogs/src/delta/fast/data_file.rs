@@ -140,7 +140,7 @@ fn statistics(schema: &Schema, known: &ParquetMetaData) -> Result<Value, Parquet
         if !is_ordered(field.data_type()) {
             continue;
         }
-        for (bounds, all, wanted) in [
+        for (bounds, all, order) in [
             (&mut least, converter.row_group_mins(groups)?, std::cmp::Ordering::Less),
             (&mut greatest, converter.row_group_maxes(groups)?, std::cmp::Ordering::Greater),
         ] {
@@ -149,7 +149,7 @@ fn statistics(schema: &Schema, known: &ParquetMetaData) -> Result<Value, Parquet
                 let value = ScalarValue::try_from_array(&all, group)
                     .map_err(|error| ParquetError::External(Box::new(error)))?;
                 // A group of NULLs has none.
-                let better = |bound: &ScalarValue| value.partial_cmp(bound) == Some(wanted);
+                let better = |bound: &ScalarValue| value.partial_cmp(bound) == Some(order);
                 if !value.is_null() && bound.as_ref().is_none_or(better) {
                     bound = Some(value);
                 }

@@ -22,7 +22,8 @@ use datafusion::datasource::table_schema::TableSchema;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
+use datafusion::physical_expr::utils::Guarantee;
+use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use deltalake::kernel::EagerSnapshot;
@@ -32,6 +33,9 @@ use serde_json::{Map, Value};
 
 /// Features that ask nothing of readers beyond reading the files, if no file has a deletion vector.
 const HARMLESS: [&str; 4] = ["deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"];
+
+/// About the most rows of a page that writers of Parquet files make.
+const PAGE: usize = 20_000;
 
 /// The files of a version, oldest first, and what is known of them all.
 #[derive(Debug)]
@@ -85,8 +89,8 @@ impl PlainFiles {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let wanted = self.wanted(session, filters);
-        let (files, statistics) = match wanted {
+        let condition = self.condition(session, filters);
+        let (files, statistics) = match condition.as_deref().and_then(|condition| self.matching(condition)) {
             None => (self.files.clone(), self.statistics.clone()),
             Some(files) => {
                 let statistics = merged(&files, &self.schema, self.tight)?;
@@ -98,7 +102,9 @@ impl PlainFiles {
         }
         let each = files.len().div_ceil(session.config().target_partitions().max(1));
         let groups = files.chunks(each).map(|files| FileGroup::new(files.to_vec())).collect();
-        let format = ParquetFormat::new().with_options(session.default_table_options().parquet);
+        let mut options = session.default_table_options().parquet;
+        options.global.pushdown_filters |= condition.is_some_and(|condition| self.picks_single_rows(&condition));
+        let format = ParquetFormat::new().with_options(options);
         let source = format.file_source(TableSchema::from(Arc::clone(&self.schema)));
         let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
             .with_file_groups(groups)
@@ -109,20 +115,42 @@ impl PlainFiles {
         format.create_physical_plan(session, scan).await
     }
 
-    /// The files that may have rows of these conditions; `None` for all.
-    fn wanted(&self, session: &dyn Session, filters: &[Expr]) -> Option<Vec<PartitionedFile>> {
+    /// The conditions as statistics answer them; `None` where they say nothing of least and greatest values.
+    fn condition(&self, session: &dyn Session, filters: &[Expr]) -> Option<Arc<PruningPredicate>> {
         let condition = conjunction(filters.iter().cloned())?;
         let columns = DFSchema::try_from(Arc::clone(&self.schema)).ok()?;
-        // A condition that says nothing of least and greatest values leaves all files; the rows are filtered above.
         let condition = session.create_physical_expr(condition, &columns).ok()?;
-        let condition = PruningPredicateBuilder::new().with_file_schema(Arc::clone(&self.schema)).build(condition)?;
+        PruningPredicateBuilder::new().with_file_schema(Arc::clone(&self.schema)).build(condition)
+    }
+
+    /// The files that may have rows of this condition; `None` for all, of which the rows are filtered above.
+    fn matching(&self, condition: &PruningPredicate) -> Option<Vec<PartitionedFile>> {
         let statistics = self.files.iter().filter_map(|file| file.statistics.clone()).collect();
-        let kept = condition.prune(&PrunableStatistics::new(statistics, Arc::clone(&self.schema))).ok()?;
-        if kept.iter().all(|kept| *kept) {
+        let may_match = condition.prune(&PrunableStatistics::new(statistics, Arc::clone(&self.schema))).ok()?;
+        if may_match.iter().all(|may_match| *may_match) {
             return None;
         }
-        Some(self.files.iter().zip(kept).filter(|(_, kept)| *kept).map(|(file, _)| file.clone()).collect())
+        let files = self.files.iter().zip(may_match).filter(|(_, may_match)| *may_match);
+        Some(files.map(|(file, _)| file.clone()).collect())
     }
+
+    /// Whether a condition, such as one for a key, is fulfilled by so few rows that most pages hold none. Then it is better
+    /// checked in the scan, column by column, so that of the other columns only the pages of such rows are read; where most
+    /// pages have some, this takes up to half as long again.
+    fn picks_single_rows(&self, condition: &PruningPredicate) -> bool {
+        condition.literal_guarantees().iter().any(|known| {
+            let column = self.schema.index_of(known.column.name()).ok();
+            let statistics = column.and_then(|column| self.statistics.column_statistics.get(column));
+            let values = statistics.and_then(number_of_values);
+            known.guarantee == Guarantee::In && values.is_some_and(|values| values / PAGE >= known.literals.len())
+        })
+    }
+}
+
+/// The whole numbers between the bounds of a column; `None` of other columns.
+fn number_of_values(column: &ColumnStatistics) -> Option<usize> {
+    let (least, greatest) = (column.min_value.get_value()?, column.max_value.get_value()?);
+    least.data_type().is_integer().then(|| greatest.distance(least))?
 }
 
 /// The columns of real numbers of which a file keeps no greatest value, though it has values: they may hold NaN.
@@ -261,6 +289,7 @@ fn merged(files: &[PartitionedFile], schema: &SchemaRef, tight: bool) -> Result<
 #[cfg(test)]
 mod tests {
     use arrow::datatypes::{Field, Schema, TimeUnit};
+    use datafusion::prelude::{SessionContext, col, lit};
 
     use super::*;
 
@@ -316,6 +345,41 @@ mod tests {
         let loose = merged(&files, &schema, false).unwrap();
         assert!(matches!(loose.column_statistics[0].max_value, Precision::Inexact(_)));
         assert!(!known(r#"{"tightBounds": false}"#).is_tight());
+    }
+
+    #[test]
+    fn conditions_for_a_key_are_checked_in_the_scan() {
+        let field = |name: &str, data_type| Field::new(name, data_type, true);
+        let schema = Arc::new(Schema::new(vec![
+            field("key", DataType::Int64),
+            field("label", DataType::Int32),
+            field("name", DataType::Utf8),
+            field("unknown", DataType::Int64),
+        ]));
+        let text = r#"{"numRecords": 1000000, "minValues": {"key": -5, "label": 0, "name": "a"},
+            "maxValues": {"key": 999999, "label": 6, "name": "z"}}"#;
+        let statistics = known(text).statistics(100, &schema);
+        let files = PlainFiles { schema, files: Vec::new(), statistics, tight: true };
+        let context = SessionContext::new();
+        let picks_single_rows = |filter: Expr| {
+            let condition = files.condition(&context.state(), &[filter]).unwrap();
+            files.picks_single_rows(&condition)
+        };
+        let many = (0..60i64).map(lit).collect();
+        assert!(picks_single_rows(col("key").eq(lit(7i64))));
+        assert!(picks_single_rows(col("key").eq(lit(7i64)).and(col("label").gt(lit(3)))));
+        assert!(picks_single_rows(col("key").in_list(vec![lit(7i64), lit(8i64), lit(9i64)], false)));
+        for others in [
+            col("key").gt(lit(7i64)),
+            col("key").not_eq(lit(7i64)),
+            col("key").in_list(many, false),
+            col("key").eq(lit(7i64)).or(col("label").eq(lit(3))),
+            col("label").eq(lit(3)),
+            col("name").eq(lit("k")),
+            col("unknown").eq(lit(7i64)),
+        ] {
+            assert!(!picks_single_rows(others.clone()), "{others}");
+        }
     }
 
     #[test]
