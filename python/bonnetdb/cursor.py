@@ -21,7 +21,7 @@ def bound(text, parameters):
 
 class Cursor:
     """Runs statements one after another, and gives the rows of the last one. Rows come as they are fetched and are not
-    kept."""
+    kept: after an error or Ctrl-C those that are left are refused."""
 
     def __init__(self, connection):
         self.connection = connection

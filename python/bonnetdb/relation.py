@@ -23,8 +23,9 @@ class Relation:
     """The rows of one query.
 
     The query is planned when the relation is made, so what is wrong with it is said there; it runs when rows are first asked
-    for, once: the rows are kept, and whoever asks again gets the same ones. Any library that reads Arrow's
-    `__arrow_c_stream__` takes a relation as it is, and so does another query that names the variable.
+    for, once: the rows are kept, and whoever asks again gets the same ones. After an error or Ctrl-C it runs again, from its
+    first row. Any library that reads Arrow's `__arrow_c_stream__` takes a relation as it is, and so does another query that
+    names the variable.
     """
 
     def __init__(self, rows, query):
@@ -103,8 +104,9 @@ class Relation:
 
     def __iter__(self):
         """The rows from the first on, as tuples, whatever was fetched."""
-        at = 0
-        while (rows := self._rows.batch(at)) is not None:
+        at, run = 0, None
+        while (batch := self._rows.batch(at, run)) is not None:
+            rows, run = batch
             yield from rows
             at += 1
 

@@ -133,6 +133,21 @@ def test_a_statement_is_cancelled_from_another_thread(adbc):
     cursor.close()
 
 
+def test_a_cancel_between_two_batches_is_heard_by_its_statement_alone(adbc):
+    query = "SELECT value FROM generate_series(1, 3000000)"
+    with adbc.cursor() as one, adbc.cursor() as other:
+        one.execute(query)
+        other.execute(query)
+        reader = one.fetch_record_batch()
+        assert reader.read_next_batch().num_rows > 0
+        one.adbc_cancel()
+        with pytest.raises(Exception, match="(?i)cancel"):
+            reader.read_all()
+        assert other.fetch_arrow_table().num_rows == 3_000_000
+        one.execute("SELECT 1 AS x")
+        assert one.fetchall() == [(1,)]
+
+
 def test_a_lasting_database_by_its_path(tmp_path):
     path = str(tmp_path / "lab.bonnet")
     with bonnetdb.connect(path) as con:

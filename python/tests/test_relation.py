@@ -49,6 +49,49 @@ def test_a_relation_runs_once_and_keeps_its_rows(con):
     assert len(con.sql("SELECT x FROM t")) == 2
 
 
+def test_rows_of_a_query_that_fails_are_never_a_part_of_them():
+    # In one thread: batches that are right come first.
+    with bonnetdb.connect(threads=1) as con:
+        query = "SELECT 1 / (value - 20000) AS x FROM generate_series(1, 50000)"
+        relation = con.sql(query)
+        assert len(relation.fetchmany(5)) == 5
+        for read in (relation.df, relation.fetchall, relation.pl, relation.execute, lambda: list(relation), lambda: len(relation)):
+            for _ in range(2):
+                with pytest.raises(bonnetdb.DataError, match="zero"):
+                    read()
+        with pytest.raises(bonnetdb.DatabaseError, match="zero"):
+            con.sql("SELECT count(*) FROM relation")
+        cursor = con.execute(query)
+        assert len(cursor.fetchmany(5)) == 5
+        for _ in range(3):
+            with pytest.raises(bonnetdb.DataError, match="zero"):
+                cursor.fetchall()
+        with pytest.raises(bonnetdb.DataError, match="the rows end early"):
+            pyarrow.table(cursor)
+
+
+def test_reading_on_after_another_reader_failed_is_refused():
+    with bonnetdb.connect(threads=1) as con:
+        relation = con.sql("SELECT 1 / (value - 20000) AS x FROM generate_series(1, 50000)")
+        rows = iter(relation)
+        assert next(rows) == (0,)
+        with pytest.raises(bonnetdb.DataError, match="zero"):
+            relation.execute()
+        with pytest.raises(bonnetdb.OperationalError, match="from the first on"):
+            list(rows)
+
+
+def test_rows_that_python_has_no_objects_for_are_not_skipped(con):
+    query = "SELECT arrow_cast(day::INT, 'Date32') AS day FROM (VALUES (0), (4000000)) AS t(day) ORDER BY day"
+    for rows in (con.sql(query), con.execute(query)):
+        with pytest.raises(ValueError):
+            rows.fetchall()
+        assert rows.fetchone() == (datetime.date(1970, 1, 1),)
+        for _ in range(2):
+            with pytest.raises(ValueError):
+                rows.fetchall()
+
+
 def test_fetching_goes_on_where_it_ended(con):
     relation = con.sql("SELECT value FROM generate_series(1, 20000) ORDER BY 1")
     assert relation.fetchone() == (1,)

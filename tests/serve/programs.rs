@@ -43,7 +43,8 @@ impl Drop for Program {
     }
 }
 
-/// Whether a program is there; where all are required, it has to be.
+/// Whether a program is there. None is required, not even where all tests are: `.ci/package` installs psycopg, and psql is
+/// whatever the machine has.
 fn has(program: &mut Command) -> bool {
     let found = program.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
     if !found {

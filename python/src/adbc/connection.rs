@@ -7,16 +7,14 @@ use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::{InfoCode, ObjectDepth, OptionConnection, OptionValue};
 use adbc_core::schemas::{GET_STATISTIC_NAMES_SCHEMA, GET_TABLE_TYPES_SCHEMA};
 use adbc_core::{CancelHandle, Connection, Optionable};
-use arrow::array::{RecordBatchIterator, RecordBatchReader, StringArray};
+use arrow::array::{RecordBatchIterator, StringArray};
 use arrow::datatypes::Schema;
 use bonnetdb::Session;
 
 use super::literals::identifier;
 use super::objects::{Pattern, objects};
-use super::reader::{Cancel, one_batch};
+use super::reader::{BatchReader, Cancel, one_batch};
 use super::{BonnetStatement, failed, info, invalid, no_option, text, unknown_option};
-
-type Rows = Box<dyn RecordBatchReader + Send + 'static>;
 
 /// A connection: a session with its settings and current schema.
 pub struct BonnetConnection {
@@ -26,7 +24,7 @@ pub struct BonnetConnection {
 
 impl BonnetConnection {
     pub(super) fn new(session: Session) -> Self {
-        Self { session, cancel: Cancel::new() }
+        Self { session, cancel: Cancel::of_connection() }
     }
 
     /// The current catalog and schema.
@@ -84,14 +82,14 @@ impl Connection for BonnetConnection {
     type StatementType = BonnetStatement;
 
     fn new_statement(&mut self) -> Result<Self::StatementType> {
-        Ok(BonnetStatement::new(self.session.clone(), self.cancel.clone()))
+        Ok(BonnetStatement::new(self.session.clone(), self.cancel.of_statement()))
     }
 
     fn get_cancel_handle(&self) -> Box<dyn CancelHandle> {
         Box::new(self.cancel.clone())
     }
 
-    fn get_info(&self, codes: Option<HashSet<InfoCode>>) -> Result<Rows> {
+    fn get_info(&self, codes: Option<HashSet<InfoCode>>) -> Result<BatchReader> {
         info::info(codes.as_ref())
     }
 
@@ -103,7 +101,7 @@ impl Connection for BonnetConnection {
         table_name: Option<&str>,
         table_type: Option<Vec<&str>>,
         column_name: Option<&str>,
-    ) -> Result<Rows> {
+    ) -> Result<BatchReader> {
         let pattern = Pattern { catalog, schema: db_schema, table: table_name, types: table_type, column: column_name };
         objects(&self.session, &self.cancel, depth, &pattern)
     }
@@ -121,15 +119,15 @@ impl Connection for BonnetConnection {
         schema.map(|schema| schema.as_ref().clone()).ok_or_else(|| invalid(format!("{table_name} is no table")))
     }
 
-    fn get_table_types(&self) -> Result<Rows> {
+    fn get_table_types(&self) -> Result<BatchReader> {
         one_batch(&GET_TABLE_TYPES_SCHEMA, vec![Arc::new(StringArray::from(vec!["BASE TABLE", "VIEW"]))])
     }
 
-    fn get_statistic_names(&self) -> Result<Rows> {
+    fn get_statistic_names(&self) -> Result<BatchReader> {
         Ok(Box::new(RecordBatchIterator::new([], Arc::clone(&GET_STATISTIC_NAMES_SCHEMA))))
     }
 
-    fn get_statistics(&self, _: Option<&str>, _: Option<&str>, _: Option<&str>, _: bool) -> Result<Rows> {
+    fn get_statistics(&self, _: Option<&str>, _: Option<&str>, _: Option<&str>, _: bool) -> Result<BatchReader> {
         Err(Error::with_message_and_status("statistics are not handed out: SUMMARIZE table", Status::NotImplemented))
     }
 
@@ -141,7 +139,7 @@ impl Connection for BonnetConnection {
         Err(no_transaction())
     }
 
-    fn read_partition(&self, _: impl AsRef<[u8]>) -> Result<Rows> {
+    fn read_partition(&self, _: impl AsRef<[u8]>) -> Result<BatchReader> {
         Err(Error::with_message_and_status("results have no partitions", Status::NotImplemented))
     }
 }

@@ -7,13 +7,11 @@ use adbc_core::constants;
 use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::InfoCode;
 use adbc_core::schemas::GET_INFO_SCHEMA;
-use arrow::array::{
-    ArrayRef, BooleanArray, Int64Array, RecordBatchReader, StringArray, UInt32Array, UnionArray, new_empty_array,
-};
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray, UInt32Array, UnionArray, new_empty_array};
 use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::DataType;
 
-use super::reader::one_batch;
+use super::reader::{BatchReader, one_batch};
 
 /// A value of the union: by the number of its member.
 enum Value {
@@ -23,7 +21,7 @@ enum Value {
 }
 
 /// The facts that are asked for; all without a list.
-pub(super) fn info(wanted: Option<&HashSet<InfoCode>>) -> Result<Box<dyn RecordBatchReader + Send>> {
+pub(super) fn info(wanted: Option<&HashSet<InfoCode>>) -> Result<BatchReader> {
     let version = env!("CARGO_PKG_VERSION");
     let facts = [
         (InfoCode::VendorName, constants::ADBC_INFO_VENDOR_NAME, Value::Text("BonnetDB")),

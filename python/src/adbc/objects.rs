@@ -9,8 +9,8 @@ use adbc_core::schemas::{
     COLUMN_SCHEMA, CONSTRAINT_SCHEMA, GET_OBJECTS_SCHEMA, OBJECTS_DB_SCHEMA_SCHEMA, TABLE_SCHEMA,
 };
 use arrow::array::{
-    ArrayRef, AsArray, Int16Array, Int32Array, ListArray, RecordBatch, RecordBatchReader, StringArray, StructArray,
-    UInt64Array, new_empty_array, new_null_array,
+    ArrayRef, AsArray, Int16Array, Int32Array, ListArray, RecordBatch, StringArray, StructArray, UInt64Array,
+    new_empty_array, new_null_array,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::{cast, take};
@@ -18,7 +18,7 @@ use arrow::datatypes::{DataType, Field, Int32Type};
 use bonnetdb::Session;
 
 use super::failed;
-use super::reader::{Cancel, one_batch};
+use super::reader::{BatchReader, Cancel, one_batch};
 
 /// The objects that are wanted: patterns of LIKE, and types of tables. `None` is all.
 pub(super) struct Pattern<'a> {
@@ -35,7 +35,7 @@ pub(super) fn objects(
     cancel: &Cancel,
     depth: ObjectDepth,
     pattern: &Pattern<'_>,
-) -> Result<Box<dyn RecordBatchReader + Send>> {
+) -> Result<BatchReader> {
     let reader = Objects { session, cancel };
     let catalogs = reader.rows(&format!(
         "SELECT DISTINCT catalog_name FROM information_schema.schemata WHERE {} ORDER BY 1",

@@ -13,10 +13,8 @@ use datafusion::datasource::MemTable;
 use futures::TryStreamExt;
 
 use super::literals::{identifier, literal};
-use super::reader::{Cancel, Reader};
+use super::reader::{BatchReader, Cancel, Listener, Reader};
 use super::{failed, invalid, no_option, text, unknown_option};
-
-type Rows = Box<dyn RecordBatchReader + Send + 'static>;
 
 /// The name of the rows of a bulk insert while they are read.
 const INGESTED: &str = "adbc rows";
@@ -80,8 +78,8 @@ impl BonnetStatement {
         Ok(queries)
     }
 
-    fn run(&self, query: &str) -> Result<Answer> {
-        self.cancel.wait(self.session.execute(query))?.map_err(failed)
+    fn run(&self, listener: &mut Listener, query: &str) -> Result<Answer> {
+        listener.wait(self.session.execute(query))?.map_err(failed)
     }
 
     /// Writes the bound rows into the table of a bulk insert, and answers their number.
@@ -92,7 +90,8 @@ impl BonnetStatement {
         let name = self.target.name(table);
         let rows = MemTable::try_new(schema, vec![batches]).map_err(|error| failed(error.into()))?;
         let session = self.session.with_frames(Arc::new(Ingested(Arc::new(rows))));
-        let run = |query: String| self.cancel.wait(session.execute(&query))?.map_err(failed);
+        let mut listener = self.cancel.listen();
+        let mut run = |query: String| listener.wait(session.execute(&query))?.map_err(failed);
         let source = identifier(INGESTED);
         match self.target.mode {
             Mode::Create => run(format!("CREATE TABLE {name} AS SELECT * FROM {source}"))?,
@@ -184,24 +183,25 @@ impl Statement for BonnetStatement {
         Ok(())
     }
 
-    fn execute(&mut self) -> Result<Rows> {
+    fn execute(&mut self) -> Result<BatchReader> {
         if self.query.is_none() && self.target.table.is_some() {
             self.execute_update()?;
             return Ok(empty());
         }
         let queries = self.bound_queries()?;
+        let mut listener = self.cancel.listen();
         if let [query] = queries.as_slice() {
-            return match self.run(query)? {
-                Answer::Rows(rows) => Ok(Box::new(Reader::new(rows, self.cancel.clone()))),
+            return match self.run(&mut listener, query)? {
+                Answer::Rows(rows) => Ok(Box::new(Reader::new(rows, listener))),
                 Answer::Done(_) => Ok(empty()),
             };
         }
         // One set of rows after another.
         let (mut schema, mut batches) = (None, Vec::new());
         for query in queries {
-            if let Answer::Rows(rows) = self.run(&query)? {
+            if let Answer::Rows(rows) = self.run(&mut listener, &query)? {
                 schema.get_or_insert(rows.schema());
-                let rows = self.cancel.wait(rows.try_collect::<Vec<_>>())?;
+                let rows = listener.wait(rows.try_collect::<Vec<_>>())?;
                 batches.extend(rows.map_err(|error| failed(error.into()))?);
             }
         }
@@ -213,11 +213,11 @@ impl Statement for BonnetStatement {
         if let (None, Some(table)) = (&self.query, self.target.table.clone()) {
             return self.ingest(&table).map(Some);
         }
-        let mut total = Some(0);
+        let (mut total, mut listener) = (Some(0), self.cancel.listen());
         for query in self.bound_queries()? {
-            let count = match self.run(&query)? {
+            let count = match self.run(&mut listener, &query)? {
                 Answer::Rows(rows) => {
-                    let rows = self.cancel.wait(rows.try_collect::<Vec<_>>())?.map_err(|error| failed(error.into()))?;
+                    let rows = listener.wait(rows.try_collect::<Vec<_>>())?.map_err(|error| failed(error.into()))?;
                     i64::try_from(rows.iter().map(RecordBatch::num_rows).sum::<usize>()).ok()
                 }
                 // `INSERT 3`
@@ -262,6 +262,6 @@ impl Statement for BonnetStatement {
     }
 }
 
-fn empty() -> Rows {
+fn empty() -> BatchReader {
     Box::new(RecordBatchIterator::new([], Arc::new(Schema::empty())))
 }

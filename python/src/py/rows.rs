@@ -11,9 +11,9 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyByteArray, PyCapsule, PyTuple};
+use pyo3::types::{PyByteArray, PyCapsule, PyTuple, PyType};
 
-use super::errors::{InterfaceError, NotSupportedError, raise};
+use super::errors::{Error, InterfaceError, NotSupportedError, OperationalError, raise};
 use super::numbers;
 use super::stream;
 use super::values;
@@ -32,6 +32,8 @@ pub(super) struct Shared {
     progress: Option<Py<PyAny>>,
     /// Whether rows stay for those who ask again.
     keep: bool,
+    /// The query of rows that can be asked for anew: it runs again after a run that did not end well.
+    query: Option<Arc<str>>,
     state: Mutex<State>,
 }
 
@@ -44,20 +46,24 @@ struct State {
     batches: Vec<RecordBatch>,
     /// The place of `fetch`: a batch and a row of it.
     next: (usize, usize),
+    /// How many runs did not end well.
+    failures: u64,
     pulse: Pulse,
 }
 
 impl State {
     fn new(source: Source, schema: SchemaRef, done: Option<String>) -> Self {
-        Self { source, schema, done, batches: Vec::new(), next: (0, 0), pulse: Pulse::new() }
+        Self { source, schema, done, batches: Vec::new(), next: (0, 0), failures: 0, pulse: Pulse::new() }
     }
 }
 
 enum Source {
-    /// The statement has not run yet.
-    Statement(String),
+    /// The query has not run yet, or has to run again.
+    Query(Arc<str>),
     Stream(SendableRecordBatchStream),
     End,
+    /// Not all rows came, and they cannot be asked for anew: the exception that says so.
+    Failed(Py<PyType>, String),
 }
 
 impl Rows {
@@ -68,8 +74,9 @@ impl Rows {
         text: String,
         schema: SchemaRef,
     ) -> Self {
-        let state = State::new(Source::Statement(text), schema, None);
-        Self(Arc::new(Shared { session, progress, keep: true, state: Mutex::new(state) }))
+        let query: Arc<str> = text.into();
+        let state = State::new(Source::Query(Arc::clone(&query)), schema, None);
+        Self(Arc::new(Shared { session, progress, keep: true, query: Some(query), state: Mutex::new(state) }))
     }
 
     /// The answer of a statement that runs.
@@ -82,7 +89,7 @@ impl Rows {
             Answer::Done(done) => (Source::End, SchemaRef::new(arrow::datatypes::Schema::empty()), Some(done)),
         };
         let state = State::new(source, schema, done);
-        Self(Arc::new(Shared { session, progress, keep, state: Mutex::new(state) }))
+        Self(Arc::new(Shared { session, progress, keep, query: None, state: Mutex::new(state) }))
     }
 }
 
@@ -91,9 +98,13 @@ impl Shared {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the statement, if it has not run yet.
+    /// Runs the query, if it has not run yet.
     fn start(&self, py: Python<'_>, state: &mut State) -> PyResult<()> {
-        let Source::Statement(text) = &state.source else { return Ok(()) };
+        let text = match &state.source {
+            Source::Query(text) => text,
+            Source::Stream(_) | Source::End => return Ok(()),
+            Source::Failed(class, text) => return Err(PyErr::from_type(class.bind(py).clone(), text.clone())),
+        };
         state.pulse = Pulse::new();
         let answer = wait(py, &|py| self.report(py), self.session.execute(text))?.map_err(raise)?;
         match answer {
@@ -124,21 +135,38 @@ impl Shared {
                 Ok(None)
             }
             Ok(Some(Err(error))) => {
-                state.source = Source::End;
                 let error = raise(error.into());
+                self.give_up(py, state, &error);
                 let text = wait(py, &|_| Ok(()), self.session.committed_runs())?;
                 Err(match text {
                     Some(runs) => PyErr::from_type(error.get_type(py), format!("{}; {runs}", error.value(py))),
                     None => error,
                 })
             }
-            // Dropping the stream ends the query.
             Err(interrupt) => {
-                state.source = Source::End;
-                state.batches.clear();
+                self.give_up(py, state, &interrupt);
                 Err(interrupt)
             }
         }
+    }
+
+    /// Ends a run whose rows did not all come, and forgets those that did: nobody takes a part for the whole. Dropping the
+    /// stream ends the query.
+    fn give_up(&self, py: Python<'_>, state: &mut State, error: &PyErr) {
+        state.batches.clear();
+        state.next = (0, 0);
+        state.failures += 1;
+        state.source = match &self.query {
+            Some(query) => Source::Query(Arc::clone(query)),
+            None if error.is_instance_of::<Error>(py) => {
+                let text = format!("the rows end early, for the query failed: {}", error.value(py));
+                Source::Failed(error.get_type(py).unbind(), text)
+            }
+            None => {
+                let text = "the rows end early, for the query was interrupted: run it again";
+                Source::Failed(py.get_type::<OperationalError>().unbind(), text.to_owned())
+            }
+        };
     }
 
     fn report(&self, py: Python<'_>) -> PyResult<()> {
@@ -172,6 +200,22 @@ impl Shared {
             }
         }
         Ok(pieces)
+    }
+
+    /// Makes rows that were taken by `fetch`, which moved from `before` to `after`, the next ones again.
+    fn put_back(&self, py: Python<'_>, pieces: Vec<RecordBatch>, before: (usize, usize), after: (usize, usize)) {
+        let mut state = self.lock(py);
+        let state = &mut *state;
+        if !self.keep {
+            let (_, row) = std::mem::replace(&mut state.next, (0, 0));
+            if let Some(first) = state.batches.first_mut() {
+                *first = first.slice(row, first.num_rows() - row);
+            }
+            state.batches.splice(0..0, pieces);
+        } else if state.next == after {
+            // Where another thread has fetched meanwhile, it would get its rows twice.
+            state.next = before;
+        }
     }
 
     fn pull_all(&self, py: Python<'_>, state: &mut State) -> PyResult<()> {
@@ -212,30 +256,45 @@ impl Rows {
     #[pyo3(signature = (limit=None))]
     fn fetch(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<Vec<Py<PyTuple>>> {
         let mut state = self.0.lock(py);
+        let before = state.next;
         let pieces = self.0.fetch(py, &mut state, limit.unwrap_or(usize::MAX))?;
+        let after = state.next;
         drop(state);
-        tuples(py, &pieces)
+        let rows = tuples(py, &pieces);
+        if rows.is_err() {
+            self.0.put_back(py, pieces, before, after);
+        }
+        rows
     }
 
-    /// The rows of a batch as tuples, whatever was fetched; `None` behind the last batch. Only where rows are kept.
-    fn batch(&self, py: Python<'_>, at: usize) -> PyResult<Option<Vec<Py<PyTuple>>>> {
+    /// The rows of a batch as tuples, whatever was fetched, and the number of the query's run; `None` behind the last batch.
+    /// Only where rows are kept.
+    ///
+    /// # Errors
+    /// If those of the batches before came of another `run`: it may have had its rows in another order.
+    #[pyo3(signature = (at, run=None))]
+    fn batch(&self, py: Python<'_>, at: usize, run: Option<u64>) -> PyResult<Option<(Vec<Py<PyTuple>>, u64)>> {
         let mut state = self.0.lock(py);
+        if run.is_some_and(|run| run != state.failures) {
+            let text = "the query failed or was interrupted while its rows were read: read them from the first on";
+            return Err(OperationalError::new_err(text));
+        }
         while state.batches.len() <= at {
             let Some(batch) = self.0.pull(py, &mut state)? else { return Ok(None) };
             state.batches.push(batch);
         }
-        let batch = state.batches[at].clone();
+        let (batch, run) = (state.batches[at].clone(), state.failures);
         drop(state);
-        tuples(py, &[batch]).map(Some)
+        Ok(Some((tuples(py, &[batch])?, run)))
     }
 
     /// The first rows as text, at most so many, and whether there are more.
     fn head(&self, py: Python<'_>, limit: usize) -> PyResult<(Vec<Vec<Option<String>>>, bool)> {
         let mut state = self.0.lock(py);
         let before = std::mem::replace(&mut state.next, (0, 0));
-        let pieces = self.0.fetch(py, &mut state, limit + 1);
+        // After an error there is no place to go back to: the query runs again.
+        let pieces = self.0.fetch(py, &mut state, limit + 1)?;
         state.next = before;
-        let pieces = pieces?;
         let options = FormatOptions::default();
         let mut rows = Vec::new();
         for piece in &pieces {
@@ -292,7 +351,8 @@ impl Rows {
         Ok(all)
     }
 
-    /// The rows as Arrow's stream; those that are not there yet come as they are asked for.
+    /// The rows as Arrow's stream. Those that are kept are all read first, where Ctrl-C is heard as itself: another library
+    /// knows only texts, and may ask in threads of its own. Else they come as they are asked for.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -302,18 +362,20 @@ impl Rows {
         // A wish, as the interface has it: rows come in the types that they have.
         let _ = requested_schema;
         let mut state = self.0.lock(py);
-        self.0.start(py, &mut state)?;
+        match self.0.keep {
+            true => self.0.pull_all(py, &mut state)?,
+            false => self.0.start(py, &mut state)?,
+        }
         if let Some(done) = &state.done {
             return Err(InterfaceError::new_err(format!("the statement answers no rows ({done})")));
         }
         let schema = Arc::clone(&state.schema);
-        if self.0.keep && matches!(state.source, Source::End) {
-            // All of them are there: nobody needs to be asked.
+        if self.0.keep {
             let batches: Vec<_> = state.batches.iter().cloned().map(Ok).collect();
             return stream::export(py, RecordBatchIterator::new(batches, schema));
         }
         drop(state);
-        stream::export(py, Reader { rows: Arc::clone(&self.0), schema, at: 0, failed: false })
+        stream::export(py, Reader { rows: Arc::clone(&self.0), schema })
     }
 
     /// The columns as Arrow's schema.
@@ -352,42 +414,26 @@ fn tuples(py: Python<'_>, batches: &[RecordBatch]) -> PyResult<Vec<Py<PyTuple>>>
     Ok(rows)
 }
 
-/// The rows from the first on, as another library reads them.
+/// Rows that are not kept, as another library reads them.
 struct Reader {
     rows: Arc<Shared>,
     schema: SchemaRef,
-    at: usize,
-    failed: bool,
 }
 
 impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
         // The caller may hold the interpreter's lock or not: this takes it in either case, and gives it up to wait.
         let next = Python::attach(|py| {
             let mut state = self.rows.lock(py);
-            if let Some(batch) = state.batches.get(self.at) {
-                let batch = batch.clone();
-                if self.rows.keep {
-                    self.at += 1;
-                    return Ok(Some(batch));
-                }
-                let (_, row) = std::mem::replace(&mut state.next, (0, 0));
-                state.batches.remove(0);
-                return Ok(Some(batch.slice(row, batch.num_rows() - row)));
+            if state.batches.is_empty() {
+                return self.rows.pull(py, &mut state).map_err(|error| stream::hand_over(py, error));
             }
-            let batch = self.rows.pull(py, &mut state).map_err(|error| error.value(py).to_string())?;
-            if let (true, Some(batch)) = (self.rows.keep, &batch) {
-                state.batches.push(batch.clone());
-                self.at += 1;
-            }
-            Ok::<_, String>(batch)
+            let (_, row) = std::mem::replace(&mut state.next, (0, 0));
+            let batch = state.batches.remove(0);
+            Ok(Some(batch.slice(row, batch.num_rows() - row)))
         });
-        self.failed = next.is_err();
         next.map_err(ArrowError::ComputeError).transpose()
     }
 }

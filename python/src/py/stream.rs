@@ -1,7 +1,7 @@
 //! Arrow's C interface of streams in capsules: how rows come from other libraries and go to them without a copy.
 
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray};
@@ -10,10 +10,12 @@ use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use pyo3::exceptions::PyException;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::errors::{DataError, Error, InterfaceError};
+use super::wait::Pulse;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -31,6 +33,45 @@ pub(super) fn export<'py>(
 pub(super) fn export_schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(data_error)?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+/// The text of an exception for another library: its streams know nothing else. What a handler of signals raised, Ctrl-C
+/// for one, is raised again in the main thread when that runs Python next, with the library's own exception as its context.
+pub(super) fn hand_over(py: Python<'_>, error: PyErr) -> String {
+    if error.is_instance_of::<Error>(py) {
+        return error.value(py).to_string();
+    }
+    // Handlers run in the main thread: elsewhere it is an exception of the report of progress.
+    if !in_main_thread(py).unwrap_or(false) {
+        return error.to_string();
+    }
+    let pending = Box::into_raw(Box::new(error));
+    // SAFETY: the interpreter calls the function at most once, and it takes the box back.
+    if unsafe { ffi::Py_AddPendingCall(Some(raise_pending), pending.cast()) } != 0 {
+        // No room among such calls. A signal has room at any time.
+        // SAFETY: nobody else has the box; and a signal may be set at any time.
+        unsafe {
+            drop(Box::from_raw(pending));
+            ffi::PyErr_SetInterrupt();
+        }
+    }
+    "the query was interrupted".to_owned()
+}
+
+fn in_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    main.eq(threading.call_method0("get_ident")?)
+}
+
+/// Raises the exception in a box, as a call that the interpreter makes.
+extern "C" fn raise_pending(pending: *mut c_void) -> c_int {
+    // SAFETY: what was handed to the interpreter is such a box.
+    let error = unsafe { Box::from_raw(pending.cast::<PyErr>()) };
+    // Unlike `restore`, this has the exception that is being handled as the context.
+    // SAFETY: the interpreter is attached, and takes references of its own.
+    Python::attach(|py| unsafe { ffi::PyErr_SetObject(error.get_type(py).as_ptr(), error.value(py).as_ptr()) });
+    -1
 }
 
 /// Whether an object gives its rows to others.
@@ -68,10 +109,13 @@ fn import_stream(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBa
     // SAFETY: a capsule of this name holds such a stream, which is taken out of it, once.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     check_stream(&mut stream)?;
-    let reader = ArrowArrayStreamReader::try_new(stream).map_err(data_error)?;
+    let mut reader = ArrowArrayStreamReader::try_new(stream).map_err(data_error)?;
     let schema = bare(&reader.schema());
-    let read = || reader.map(|batch| under(&schema, batch?)).collect::<Result<Vec<_>, ArrowError>>();
-    let batches = py.detach(read).map_err(data_error)?;
+    let (mut batches, mut pulse) = (Vec::new(), Pulse::new());
+    while let Some(batch) = py.detach(|| reader.next()) {
+        batches.push(batch.and_then(|batch| under(&schema, batch)).map_err(data_error)?);
+        pulse.beat(py, |_| Ok(()))?;
+    }
     Ok((schema, batches))
 }
 

@@ -5,16 +5,17 @@ use std::io;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use bonnet_sql::RunningStatement;
 use pyo3::prelude::*;
 use tokio::runtime::Runtime;
 
-/// The interval at which signals are looked for.
+/// The interval at which interrupts are looked for.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Work that ends sooner reports no progress.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// When a long read began, and when it last looked for signals.
+/// When a long read began, and when it last looked for interrupts.
 pub(super) struct Pulse {
     began: Instant,
     looked: Instant,
@@ -26,17 +27,17 @@ impl Pulse {
         Self { began: now, looked: now }
     }
 
-    /// Looks for signals, and calls `report`, where neither was done for a while: between pieces that each come too quickly for
-    /// [`wait`] to do so.
+    /// Looks for interrupts, and calls `report`, where neither was done for a while: between pieces that each come too quickly
+    /// for [`wait`] to do so.
     ///
     /// # Errors
-    /// The exception of a signal's handler, or of the report.
+    /// Those of [`wait`].
     pub(super) fn beat(&mut self, py: Python<'_>, report: impl FnOnce(Python<'_>) -> PyResult<()>) -> PyResult<()> {
         if self.looked.elapsed() < TICK {
             return Ok(());
         }
         self.looked = Instant::now();
-        py.check_signals()?;
+        check_interrupts(py)?;
         if self.began.elapsed() > PATIENCE { report(py) } else { Ok(()) }
     }
 }
@@ -46,11 +47,18 @@ thread_local! {
     static RUNTIME: OnceCell<Runtime> = const { OnceCell::new() };
 }
 
-/// Waits for work of the engine, without the interpreter's lock. A signal whose handler raises, as Ctrl-C does, drops the
-/// work, which ends the query. Calls `report` now and then while it waits.
+/// Fails for a signal whose handler raises, as that of Ctrl-C does. Signals come to the main thread; a thread of the engine,
+/// which reads a frame for a statement, is told by the end of that statement instead.
+fn check_interrupts(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()?;
+    RunningStatement::check_current().map_err(|error| super::errors::raise(error.into()))
+}
+
+/// Waits for work of the engine, without the interpreter's lock. An interrupt drops the work, which ends the query. Calls
+/// `report` now and then while it waits.
 ///
 /// # Errors
-/// The exception of a signal's handler, or of the report.
+/// The exception of a signal's handler, the end of the statement that this thread works for, or the exception of the report.
 pub(super) fn wait<T: Send>(
     py: Python<'_>,
     report: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
@@ -64,7 +72,7 @@ pub(super) fn wait<T: Send>(
                 biased;
                 done = &mut work => return Ok(done),
                 () = tokio::time::sleep(TICK) => Python::attach(|py| {
-                    py.check_signals()?;
+                    check_interrupts(py)?;
                     if started.elapsed() > PATIENCE { report(py) } else { Ok(()) }
                 })?,
             }
