@@ -3,9 +3,10 @@
 use arrow::error::ArrowError;
 use bonnet_sql::arguments::position;
 use bonnet_sql::without_report_request;
-use datafusion::common::{Column, DataFusionError, SchemaError};
+use datafusion::common::{self, Column, DataFusionError, Diagnostic, SchemaError};
 use datafusion::sql::sqlparser::tokenizer::Span;
 
+use crate::debug_structures::without_structures;
 use crate::nearest::nearest;
 
 /// The result of whatever can fail in the engine.
@@ -21,7 +22,7 @@ pub enum Error {
     #[error("{0}")]
     Syntax(String),
     /// DataFusion refused the statement or failed in running it.
-    #[error("{}", without_report_request(&message(.0)))]
+    #[error("{}", without_structures(&without_report_request(&message(.0))))]
     DataFusion(#[from] DataFusionError),
     /// A file could not be read or written.
     #[error("{0}")]
@@ -37,6 +38,17 @@ impl Error {
     /// An error with this text and its place in the statement, where that is known.
     pub(crate) fn statement_at(at: Span, text: impl Into<String>) -> Self {
         Self::Statement(text.into() + &position(at))
+    }
+
+    /// The same error with its place in the statement, where that is known and the error has none yet.
+    pub(crate) fn at(self, span: Span) -> Self {
+        match (self, common::Span::try_from_sqlparser_span(span)) {
+            (Self::Statement(text), _) if !text.contains("(Line: ") => Self::statement_at(span, text),
+            (Self::DataFusion(error), Some(span)) if error.diagnostic().is_none() => {
+                Self::DataFusion(error.with_diagnostic(Diagnostic::new_error("", Some(span))))
+            }
+            (error, _) => error,
+        }
     }
 }
 
@@ -64,6 +76,11 @@ fn message(error: &DataFusionError) -> String {
             Some(inner) => message(inner),
             None => inner.to_string(),
         },
+        DataFusionError::Plan(text) if text.contains(", got Column(") || text.contains(", got OuterReferenceColumn(") => {
+            "a function in FROM takes constants, not columns of the tables beside it: unnest(range(...)) in a select list \
+             has a value for each row"
+                .to_owned()
+        }
         DataFusionError::Plan(text)
         | DataFusionError::Execution(text)
         | DataFusionError::Configuration(text)

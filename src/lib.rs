@@ -9,6 +9,7 @@ mod append;
 mod attachments;
 mod cells;
 pub mod cli;
+mod debug_structures;
 mod engine;
 mod error;
 mod error_kind;

@@ -34,7 +34,8 @@ pub(crate) fn graph_schemas() -> GraphSchemas {
 pub(crate) fn table_versions() -> TableVersions {
     TableVersions(Box::new(|table, state| {
         async move {
-            let version = bonnet_catalogs::table_version(table.as_ref(), state).await?;
+            let Some(table) = bonnet_catalogs::versioned(table.as_ref()) else { return Ok(None) };
+            let version = table.row_version(state).await?;
             Ok(version.map(|version| TableVersion { table: version.table, version: version.version }))
         }
         .boxed()

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::front::split::{Kind, Lexeme, Lexer};
+use crate::front::split::{Lexeme, LexemeKind, Lexer};
 use crate::{Error, Result};
 
 /// The values of a statement's parameters, each written as a literal of SQL: `7`, `'it''s'`, `DATE '2026-01-31'`.
@@ -35,10 +35,10 @@ pub fn bind(statement: &str, parameters: &Parameters) -> Result<String> {
     let mut at = 0;
     while at < lexemes.len() {
         let lexeme = lexemes[at];
-        let name = lexemes.get(at + 1).filter(|next| next.kind == Kind::Word).map(|next| next.text);
+        let name = lexemes.get(at + 1).filter(|next| next.kind == LexemeKind::Word).map(|next| next.text);
         at += 1;
         let value = match (lexeme.text, parameters, name) {
-            _ if lexeme.kind != Kind::Symbol => None,
+            _ if lexeme.kind != LexemeKind::Symbol => None,
             ("?", Parameters::Positional(values), _) => {
                 marks += 1;
                 Some(values.get(marks - 1).ok_or_else(|| too_few(values.len()))?)
@@ -90,9 +90,9 @@ fn named<'a>(values: &'a BTreeMap<String, String>, name: &str) -> Result<&'a Str
 /// Whether a colon behind these lexemes starts a parameter: not in a cast, nor where it stands behind a value.
 fn starts_parameter(before: &[Lexeme<'_>]) -> bool {
     before.last().is_none_or(|last| match last.kind {
-        Kind::Space | Kind::Comment => true,
-        Kind::Symbol => !matches!(last.text, ":" | ")" | "]" | "}" | "?"),
-        Kind::Text | Kind::QuotedIdentifier | Kind::Word => false,
+        LexemeKind::Space | LexemeKind::Comment => true,
+        LexemeKind::Symbol => !matches!(last.text, ":" | ")" | "]" | "}" | "?"),
+        LexemeKind::Text | LexemeKind::QuotedIdentifier | LexemeKind::Word => false,
     })
 }
 

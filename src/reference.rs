@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use arrow::datatypes::DataType;
-use bonnet_learning::{DATA_OPTIONS, OptionSpec, RUN_OPTIONS, SHARED_OPTIONS};
+use bonnet_learning::{DATA_OPTIONS, Domain, Form, OptionSpec, RUN_OPTIONS, SHARED_OPTIONS};
 use bonnet_sql::{Column, Function, Kind, OptionType, OptionValue, Parameter, ParameterKind};
 
 /// The kinds in the order of the page, with what a reader has to know of each.
@@ -151,27 +151,6 @@ fn default(parameter: &Parameter) -> String {
     }
 }
 
-/// The split schemes, and what each does with n labelled nodes of C classes.
-const SCHEMES: [(&str, &str); 6] = [
-    ("public", "A split that the publisher gives, from the table `splits`."),
-    ("random:60/20/20", "In random order, round(0.6 n) train, round(0.2 n) validate, the rest test."),
-    ("stratified:60/20/20", "The same within each class."),
-    (
-        "balanced:60/20/20",
-        "round(0.6 n / C) of each class train (all, where a class has fewer), round(0.2 n) of the others validate, the rest \
-         test.",
-    ),
-    (
-        "kshot:5",
-        "5 nodes of each class train (all, where a class has fewer), half of the class's others validate, the rest test.",
-    ),
-    (
-        "time",
-        "Sorted by the column `time` of the nodes, the first round(0.6 n) train, the next round(0.2 n) validate, the rest \
-         test.",
-    ),
-];
-
 /// The page of all models: `docs/models.md`.
 pub fn models() -> String {
     let mut page = String::from(
@@ -181,13 +160,12 @@ pub fn models() -> String {
          ## Jobs\n\n\
          Every job has these options.\n\n",
     );
-    learning_options(&mut page, DATA_OPTIONS.into_iter().chain(RUN_OPTIONS));
-    page.push_str(
-        "\nThe split schemes; the three percentages are any that add up to 100, and may be left out.\n\n\
-         | `split_scheme` | meaning |\n|---|---|\n",
-    );
-    for (scheme, meaning) in SCHEMES {
-        let _ = writeln!(page, "| `{scheme}` | {meaning} |");
+    let of_jobs = || DATA_OPTIONS.into_iter().chain(RUN_OPTIONS);
+    learning_options(&mut page, of_jobs());
+    for option in of_jobs() {
+        if let Domain::Forms(forms) = option.domain {
+            forms_of(&mut page, option.name, forms);
+        }
     }
     page.push_str("\n## Training\n\nEvery model has these hyperparameters, too, where its tasks read them.\n\n");
     learning_options(&mut page, SHARED_OPTIONS);
@@ -200,12 +178,12 @@ pub fn models() -> String {
         page,
         "\n## Weights and arcs\n\n\
          `weights => true` counts a message as the column `weight` of its edge says, in graphs and in collections of graphs. \
-         It is read by {}. The others' equations have no place for it: `mlp`, `mlp1` and the models on complexes hear no edges \
+         It is read by {}. The others' equations have no place for it: `mlp`, `mlp1` and the models on complexes read no edges \
          of a graph; `gat`, `unimp` and `hat` weigh neighbours by attention, `gbk_gnn` by gates, `cusp` by curvature. In \
          `h2gcn` nodes at distance 2, in `lsgnn` the similarities of neighbours and in `graphmore` distances in the graph \
          count alike, whatever the weights.\n\n\
          `adjacency => 'arcs'` sends messages from `src` to `dst` alone. It is read by {}. The others are defined by \
-         distances, curvatures or the spectrum of an undirected graph, or hear no edges.\n",
+         distances, curvatures or the spectrum of an undirected graph, or read no edges.\n",
         reading("weights"),
         reading("adjacency"),
     );
@@ -232,8 +210,31 @@ fn learning_options(page: &mut String, options: impl IntoIterator<Item = OptionS
             "graph" | "model" => "required".to_owned(),
             _ => format!("`{}`", option.default_value()),
         };
-        let cells = [format!("`{}`", option.name), default, option.range(), prose(option.description)];
+        let range = match option.domain {
+            Domain::Forms(_) => "a form below, or NULL".to_owned(),
+            _ => option.range(),
+        };
+        let cells = [format!("`{}`", option.name), default, range, prose(option.description)];
         let _ = writeln!(page, "| {} |", cells.map(|text| cell(&text)).join(" | "));
+    }
+}
+
+/// A table of the forms that an option's text takes; those that some tasks lack, with their tasks.
+fn forms_of(page: &mut String, option: &str, forms: &[Form]) {
+    let by_task = forms.iter().any(|form| !form.tasks.is_empty());
+    let (head, rule) = if by_task { (" tasks |", "---|") } else { ("", "") };
+    let _ = write!(page, "\n| `{option}` |{head} meaning |\n|---|{rule}---|\n");
+    for form in forms {
+        let mut cells = vec![format!("`{}`", form.text)];
+        if by_task && form.tasks.is_empty() {
+            cells.push("all".to_owned());
+        } else if by_task {
+            cells.push(form.tasks.iter().map(|task| task.name()).collect::<Vec<_>>().join(", "));
+        }
+        let note = if form.note.is_empty() { String::new() } else { format!(" ({})", form.note) };
+        let only = if form.graphs_only { "; of graphs only" } else { "" };
+        cells.push(prose(&format!("{}{note}{only}", form.meaning)));
+        let _ = writeln!(page, "| {} |", cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | "));
     }
 }
 
@@ -352,15 +353,23 @@ mod tests {
     #[test]
     fn the_documented_values_of_a_job_are_values() {
         let values = |name: &str| {
-            let option = RUN_OPTIONS.into_iter().find(|option| option.name == name).unwrap();
-            let words = option.range().replace(';', ",").replace(":k", ":8").replace(":m", ":9");
-            let words = words.split(',').filter_map(|part| part.split_whitespace().next().map(str::to_owned));
-            words.filter(|word| word != "or").collect::<Vec<_>>()
+            let mut options = DATA_OPTIONS.into_iter().chain(RUN_OPTIONS);
+            let Domain::Forms(forms) = options.find(|option| option.name == name).unwrap().domain else {
+                panic!("{name} has no forms")
+            };
+            let value = |form: &Form| form.text.replace(":k", ":8").replace(":m", ":9");
+            forms.iter().map(value).collect::<Vec<_>>()
         };
-        assert!(SCHEMES.iter().all(|(scheme, _)| scheme.parse::<bonnet_learning::SplitScheme>().is_ok()));
+        let schemes = ["public", "random:60/20/20", "stratified:60/20/20", "balanced:60/20/20", "kshot:8", "time"];
+        assert_eq!(values("split_scheme"), schemes);
+        for text in values("split_scheme") {
+            assert_eq!(text.parse::<bonnet_learning::SplitScheme>().unwrap().to_string(), text);
+        }
         let features = ["given", "identity", "degree", "random:8", "degree_number", "one_hot_degree:9", "connectivity"];
         assert_eq!(values("features"), features);
-        assert!(values("features").iter().all(|it| it.parse::<bonnet_learning::FeatureSource>().is_ok()));
+        for text in values("features") {
+            assert_eq!(text.parse::<bonnet_learning::FeatureSource>().unwrap().to_string(), text);
+        }
         assert!(values("select_by").len() > 6);
         assert!(values("select_by").iter().all(|it| it.parse::<bonnet_learning::SelectBy>().is_ok()));
     }

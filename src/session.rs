@@ -7,7 +7,7 @@ use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
     ProgressReport, PruneOutputs, RunningStatement, ShareRuns, SharedStates, bounded_functions, panic_text,
 };
-use bonnet_standard::{CheckedConstants, CheckedPlanner, RoundedCasts};
+use bonnet_standard::{CheckedConstants, CheckedPlanner, DateArithmetic, RoundedCasts};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionState;
 use datafusion::execution::memory_pool::MemoryLimit;
@@ -25,9 +25,9 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCANNED_NAN, SET_OPERATIONS,
-    SIMPLIFICATION, SUBQUERIES, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules,
-    logical_rules, physical_rules,
+    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCANNED_NAN,
+    SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS,
+    analyzer_rules, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{Transaction, Views};
@@ -114,6 +114,7 @@ impl Session {
             .with_optimizer_rules(logical_rules())
             .with_optimizer_rule(Arc::new(SharedStates))
             .with_optimizer_rule(Arc::new(PruneOutputs))
+            .with_optimizer_rule(Arc::new(AGGREGATE_ORDER))
             .with_optimizer_rule(Arc::new(WINDOW_STRINGS))
             .with_optimizer_rule(Arc::new(WINDOW_VALUES))
             .with_physical_optimizer_rules(physical_rules())
@@ -124,6 +125,7 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(SCANNED_NAN));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));
+        scalar.extend(bonnet_standard::list_functions(scalar));
         scalar.extend(registry.scalar_udfs());
         scalar.extend(bonnet_standard::internal());
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
@@ -131,10 +133,9 @@ impl Session {
         builder.aggregate_functions().get_or_insert_default().extend(bonnet_standard::extremes());
         builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
-        builder
-            .expr_planners()
-            .get_or_insert_default()
-            .splice(0..0, [Arc::new(names::MapKeys) as Arc<dyn ExprPlanner>, Arc::new(names::BitOperands)]);
+        let planners: [Arc<dyn ExprPlanner>; 3] =
+            [Arc::new(names::MapKeys), Arc::new(names::BitOperands), Arc::new(DateArithmetic)];
+        builder.expr_planners().get_or_insert_default().splice(0..0, planners);
         let formats = builder.file_formats().get_or_insert_default();
         // Its reader may never end.
         formats.retain(|format| format.get_ext() != "avro");

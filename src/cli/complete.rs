@@ -10,7 +10,7 @@ use rustyline::{Context, Helper};
 
 use super::meta::COMMANDS;
 use super::script;
-use crate::front::split::{Kind, Lexer, is_word};
+use crate::front::split::{LexemeKind, Lexer, is_word};
 
 /// Words of the dialect that are worth completing, in order.
 pub(super) const KEYWORDS: &[&str] = &[
@@ -118,7 +118,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 
 /// The names of the catalog that completion offers.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct Candidates {
     /// Catalog, schema, table and column of every column.
     pub(super) columns: Vec<[String; 4]>,
     /// Names of functions.
@@ -128,7 +128,7 @@ pub(super) struct Names {
 /// The helper of the prompt's editor: completes words and says whether an input is whole.
 #[derive(Helper, Default)]
 pub(super) struct Assistance {
-    pub(super) names: Names,
+    pub(super) names: Candidates,
     /// Whether what is typed is coloured.
     pub(super) colour: bool,
 }
@@ -171,21 +171,21 @@ impl Completer for Assistance {
 }
 
 /// The byte from which the end of `text` is replaced, and the words that could stand there.
-fn complete(names: &Names, text: &str) -> (usize, Vec<String>) {
+fn complete(names: &Candidates, text: &str) -> (usize, Vec<String>) {
     if text.trim_start().starts_with('\\') {
         return complete_command(names, text);
     }
     match Lexer::new(text).last() {
-        Some(last) if !last.closed && last.kind == Kind::Text && last.text.starts_with('\'') => {
+        Some(last) if !last.closed && last.kind == LexemeKind::Text && last.text.starts_with('\'') => {
             let start = last.start + 1;
             (start, files(&text[start..]))
         }
-        Some(last) if !last.closed && last.kind != Kind::QuotedIdentifier => (text.len(), Vec::new()),
+        Some(last) if !last.closed && last.kind != LexemeKind::QuotedIdentifier => (text.len(), Vec::new()),
         _ => complete_word(names, text),
     }
 }
 
-fn complete_command(names: &Names, text: &str) -> (usize, Vec<String>) {
+fn complete_command(names: &Candidates, text: &str) -> (usize, Vec<String>) {
     let start =
         text.rfind(char::is_whitespace).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
     let word = &text[start..];
@@ -204,7 +204,7 @@ fn complete_command(names: &Names, text: &str) -> (usize, Vec<String>) {
     (start, words.into_iter().filter(|candidate| candidate.starts_with(word)).collect())
 }
 
-fn complete_word(names: &Names, text: &str) -> (usize, Vec<String>) {
+fn complete_word(names: &Candidates, text: &str) -> (usize, Vec<String>) {
     let start =
         text.rfind(|c: char| !is_word(c)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
     let prefix = &text[start..];
@@ -239,8 +239,8 @@ fn qualifier(text: &str) -> Option<Cow<'_, str>> {
     let text = text.strip_suffix('.')?;
     let last = Lexer::new(text).last()?;
     match last.kind {
-        Kind::Word => Some(Cow::Borrowed(last.text)),
-        Kind::QuotedIdentifier if last.closed => {
+        LexemeKind::Word => Some(Cow::Borrowed(last.text)),
+        LexemeKind::QuotedIdentifier if last.closed => {
             Some(Cow::Owned(last.text[1..last.text.len() - 1].replace("\"\"", "\"")))
         }
         _ => None,
@@ -278,14 +278,14 @@ fn files(path: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn names() -> Names {
+    fn names() -> Candidates {
         let columns = [
             ["bonnet", "cora", "edges", "src"],
             ["bonnet", "cora", "edges", "dst"],
             ["bonnet", "cora", "nodes", "node"],
             ["bonnet", "public", "Mixed Case", "n"],
         ];
-        Names {
+        Candidates {
             columns: columns.map(|path| path.map(str::to_owned)).to_vec(),
             functions: vec!["forman_ricci".into(), "midpoint_curvature".into()],
         }

@@ -18,7 +18,7 @@ pub(super) struct Position {
 
 /// The reason why the rest of a script is not run.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum ScriptFailure {
     /// An error, and its place in its statement, if that is known.
     Error(String, Option<Position>),
     /// An error whose text has its place.
@@ -29,7 +29,7 @@ pub(super) enum Failure {
     Closed,
 }
 
-impl Failure {
+impl ScriptFailure {
     pub(super) fn error(text: impl Into<String>) -> Self {
         Self::Error(text.into(), None)
     }
@@ -77,13 +77,13 @@ impl Failure {
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for ScriptFailure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe { Self::Closed } else { Self::error(error.to_string()) }
     }
 }
 
-impl From<crate::Error> for Failure {
+impl From<crate::Error> for ScriptFailure {
     fn from(error: crate::Error) -> Self {
         let text = error.to_string();
         let place = position(&text).map(|(_, line, column)| Position { line, column, excerpt: None });
@@ -143,8 +143,8 @@ mod tests {
         let item = Item { task: Task::Statement("SELECT\n 1 FRM".into()), line: 10, column: 5 };
         let located = |line, column| {
             let text = format!("Expected: end, found: FRM at Line: {line}, Column: {column}!");
-            match Failure::from(crate::Error::statement(text)).at("a.sql", &item) {
-                Failure::Located(text) => text,
+            match ScriptFailure::from(crate::Error::statement(text)).at("a.sql", &item) {
+                ScriptFailure::Located(text) => text,
                 other => panic!("{other:?}"),
             }
         };
@@ -174,8 +174,8 @@ mod tests {
     fn an_error_without_a_position_stands_where_its_statement_starts() {
         let item = Item { task: Task::Statement("SELECT x".into()), line: 3, column: 1 };
         for text in ["no column x", "Line: here", "Line: 1, Column", "Line: 0, Column: 0"] {
-            match Failure::from(crate::Error::statement(text)).at("a.sql", &item) {
-                Failure::Located(located) => assert_eq!(located, format!("a.sql:3: {text}")),
+            match ScriptFailure::from(crate::Error::statement(text)).at("a.sql", &item) {
+                ScriptFailure::Located(located) => assert_eq!(located, format!("a.sql:3: {text}")),
                 other => panic!("{other:?}"),
             }
         }

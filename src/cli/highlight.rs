@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rustyline::highlight::{CmdKind, Highlighter};
 
 use super::complete::{Assistance, KEYWORDS};
-use crate::front::split::{Kind, Lexer};
+use crate::front::split::{LexemeKind, Lexer};
 
 /// Escape sequences that select a colour, and the one that ends it.
 const KEYWORD: &str = "\x1b[34m";
@@ -36,10 +36,10 @@ fn coloured(text: &str) -> String {
     let mut line = String::with_capacity(text.len() + 32);
     for lexeme in Lexer::new(text) {
         let colour = match lexeme.kind {
-            Kind::Comment => COMMENT,
-            Kind::Text => TEXT,
-            Kind::Word if lexeme.text.starts_with(|c: char| c.is_ascii_digit()) => NUMBER,
-            Kind::Word if KEYWORDS.binary_search(&lexeme.text.to_uppercase().as_str()).is_ok() => KEYWORD,
+            LexemeKind::Comment => COMMENT,
+            LexemeKind::Text => TEXT,
+            LexemeKind::Word if lexeme.text.starts_with(|c: char| c.is_ascii_digit()) => NUMBER,
+            LexemeKind::Word if KEYWORDS.binary_search(&lexeme.text.to_uppercase().as_str()).is_ok() => KEYWORD,
             _ => {
                 line.push_str(lexeme.text);
                 continue;

@@ -1,14 +1,16 @@
 //! Backslash commands.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
 use bonnet_pictures::Request;
+use bonnet_sql::outside_databases;
 use clap::ValueEnum;
 
-use super::failure::Failure;
+use super::failure::ScriptFailure;
 use super::output::Format;
-use super::shell::{Flow, Shell};
+use super::shell::Shell;
 use crate::pictures::{self, Document};
 
 /// The commands, with what `\?` says of them.
@@ -41,12 +43,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Shell {
     /// Runs a command: its line without the backslash, variables already put in.
-    pub(super) fn run_command(&mut self, line: &str) -> Result<Flow, Failure> {
+    pub(super) fn run_command(&mut self, line: &str) -> Result<ControlFlow<()>, ScriptFailure> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let arguments = arguments(rest).map_err(Failure::error)?;
+        let arguments = arguments(rest).map_err(ScriptFailure::error)?;
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         match (name, arguments.as_slice()) {
-            ("q" | "quit", []) => return Ok(Flow::Quit),
+            ("q" | "quit", []) => return Ok(ControlFlow::Break(())),
             ("?", []) => self.help()?,
             ("d", []) => self.list_tables()?,
             ("d", [table]) => self.describe(table)?,
@@ -67,7 +69,7 @@ impl Shell {
             ("o", []) => self.output.redirect(None)?,
             ("o", [path]) => {
                 let path = unquoted(path);
-                let refused = |error| Failure::error(format!("'{path}' cannot be written: {error}"));
+                let refused = |error| ScriptFailure::error(format!("'{path}' cannot be written: {error}"));
                 self.output.redirect(Some(path)).map_err(refused)?;
             }
             ("plot", [path, words @ ..]) => self.plot(unquoted(path), words)?,
@@ -78,7 +80,7 @@ impl Shell {
             ("rows", [count]) => match count.parse() {
                 Ok(0) => self.output.screen_rows = usize::MAX,
                 Ok(rows) => self.output.screen_rows = rows,
-                Err(_) => return Err(Failure::error(format!("\\rows takes a number of rows, not `{count}`"))),
+                Err(_) => return Err(ScriptFailure::error(format!("\\rows takes a number of rows, not `{count}`"))),
             },
             ("digits", []) => self.message(&match self.output.screen_digits {
                 None => "A terminal shows all digits.".to_owned(),
@@ -89,7 +91,7 @@ impl Shell {
                 Ok(digits) if digits <= MOST_DIGITS => self.output.screen_digits = Some(digits),
                 _ => {
                     let text = format!("\\digits takes a number of digits up to {MOST_DIGITS}, not `{count}`");
-                    return Err(Failure::error(text));
+                    return Err(ScriptFailure::error(text));
                 }
             },
             ("set", []) => {
@@ -100,11 +102,11 @@ impl Shell {
                 }
             }
             ("set", [variable, value @ ..]) => {
-                self.variables.set(variable, &value.concat()).map_err(Failure::error)?;
+                self.variables.set(variable, &value.concat()).map_err(ScriptFailure::error)?;
             }
             ("default", [variable, value @ ..]) if !value.is_empty() => {
                 if self.variables.iter().all(|(known, _)| known != *variable) {
-                    self.variables.set(variable, &value.concat()).map_err(Failure::error)?;
+                    self.variables.set(variable, &value.concat()).map_err(ScriptFailure::error)?;
                 }
             }
             ("unset", [variable]) => self.variables.unset(variable),
@@ -120,16 +122,16 @@ impl Shell {
                 self.output.paged = on;
                 self.message_switch("The pager", on);
             }
-            _ => return Err(Failure::error(usage(name))),
+            _ => return Err(ScriptFailure::error(usage(name))),
         }
-        Ok(Flow::Continue)
+        Ok(ControlFlow::Continue(()))
     }
 
     fn message_switch(&self, what: &str, on: bool) {
         self.message(&format!("{what} is {}.", if on { "on" } else { "off" }));
     }
 
-    fn help(&mut self) -> Result<(), Failure> {
+    fn help(&mut self) -> Result<(), ScriptFailure> {
         for (name, arguments, text) in COMMANDS {
             self.output.echo(&format!("{:<22} {text}", format!("{name} {arguments}")))?;
         }
@@ -144,26 +146,28 @@ impl Shell {
     }
 
     /// Draws the last result into a file, as the words say.
-    fn plot(&mut self, path: &str, words: &[&str]) -> Result<(), Failure> {
+    fn plot(&mut self, path: &str, words: &[&str]) -> Result<(), ScriptFailure> {
         let document = match Path::new(path).extension().and_then(|ending| ending.to_str()) {
             Some("svg") => Document::Svg,
             Some("html") => Document::Html,
             Some("json") => Document::VegaLite,
-            _ => return Err(Failure::error(format!("'{path}' ends in none of .svg, .html and .json"))),
+            _ => return Err(ScriptFailure::error(format!("'{path}' ends in none of .svg, .html and .json"))),
         };
-        let request = Request::from_words(words.iter().copied()).map_err(|error| Failure::error(error.to_string()))?;
+        let request =
+            Request::from_words(words.iter().copied()).map_err(|error| ScriptFailure::error(error.to_string()))?;
         let Some((schema, batches)) = &self.last else {
             let text = "there is no last result to draw, or it is too large to be kept: COPY (query) TO 'file.svg'";
-            return Err(Failure::error(text));
+            return Err(ScriptFailure::error(text));
         };
-        let drawn = pictures::document(document, schema, batches, &request).map_err(Failure::error)?;
-        let refused = |error| Failure::error(format!("'{path}' cannot be written: {error}"));
+        let drawn = pictures::document(document, schema, batches, &request).map_err(ScriptFailure::error)?;
+        let refused = |error| ScriptFailure::error(format!("'{path}' cannot be written: {error}"));
+        outside_databases(Path::new(path)).map_err(std::io::Error::other).map_err(refused)?;
         std::fs::write(path, drawn).map_err(refused)?;
         self.message(&format!("'{path}' is written."));
         Ok(())
     }
 
-    fn list_tables(&mut self) -> Result<(), Failure> {
+    fn list_tables(&mut self) -> Result<(), ScriptFailure> {
         self.run_statement(
             "SELECT table_catalog AS catalog, table_schema AS schema, table_name AS name, table_type AS type \
              FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', 'bonnet') \
@@ -177,22 +181,22 @@ impl Shell {
         Ok(())
     }
 
-    fn describe(&mut self, name: &str) -> Result<(), Failure> {
+    fn describe(&mut self, name: &str) -> Result<(), ScriptFailure> {
         // DESCRIBE finds the name as a query would, in the current schema too.
         let missing = match self.run_statement(&format!("DESCRIBE {name}")) {
-            Err(Failure::Error(text, _)) => text,
+            Err(ScriptFailure::Error(text, _)) => text,
             other => return other,
         };
         let schema = unquoted(name).replace('\'', "''");
         let tables = format!("FROM information_schema.tables WHERE table_schema = '{schema}'");
         let count = self.ask(&format!("SELECT count(*) AS n {tables}"), PATIENCE)?;
         if count.first().and_then(|row| row.first()).is_none_or(|count| count == "0") {
-            return Err(Failure::error(missing));
+            return Err(ScriptFailure::error(missing));
         }
         self.run_statement(&format!("SELECT table_name AS name, table_type AS type {tables} ORDER BY name"))
     }
 
-    fn list_functions(&mut self, pattern: &str) -> Result<(), Failure> {
+    fn list_functions(&mut self, pattern: &str) -> Result<(), ScriptFailure> {
         self.run_statement(&format!(
             "SELECT name, kind, signature, description FROM bonnet.functions WHERE name LIKE '{}' ESCAPE '\\' \
              ORDER BY name",
@@ -232,9 +236,9 @@ fn name_of(format: Format) -> String {
     format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-fn no_format(format: &str) -> Failure {
+fn no_format(format: &str) -> ScriptFailure {
     let names: Vec<String> = Format::value_variants().iter().map(|&format| name_of(format)).collect();
-    Failure::error(format!("there is no format `{format}`: use one of {}", names.join(", ")))
+    ScriptFailure::error(format!("there is no format `{format}`: use one of {}", names.join(", ")))
 }
 
 fn usage(name: &str) -> String {

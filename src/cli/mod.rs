@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use bonnet_pictures::Request;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
-use self::failure::Failure;
+use self::failure::ScriptFailure;
 use self::interrupt::{INTERRUPTED, Interrupts};
 use self::output::{Format, Output};
 use self::resources::Resources;
@@ -65,11 +65,11 @@ struct Arguments {
     #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", value_parser = assignment)]
     variable: Vec<(String, String)>,
 
-    /// How rows are written
+    /// The format of rows
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 
-    /// What the formats svg, html and vega-lite draw: 'kind x y color', and options such as title='...'
+    /// The picture that the formats svg, html and vega-lite draw: 'kind x y color', and options such as title='...'
     #[arg(long, value_name = "PICTURE", value_parser = plot)]
     plot: Option<Request>,
 
@@ -154,12 +154,12 @@ pub fn main() -> ExitCode {
 }
 
 /// The status of the process after its scripts.
-fn ended(result: Result<(), Failure>, shell: Shell) -> ExitCode {
+fn ended(result: Result<(), ScriptFailure>, shell: Shell) -> ExitCode {
     let status = match result {
         Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Closed) => ExitCode::SUCCESS,
-        Err(Failure::Interrupted) => ExitCode::from(INTERRUPTED),
-        Err(Failure::Error(text, _) | Failure::Located(text)) => return failed(&text),
+        Err(ScriptFailure::Closed) => ExitCode::SUCCESS,
+        Err(ScriptFailure::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(ScriptFailure::Error(text, _) | ScriptFailure::Located(text)) => return failed(&text),
     };
     // The engine would wait for work that nobody wants any more: the process ends without it.
     statements::abandon();

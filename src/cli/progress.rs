@@ -58,7 +58,7 @@ impl Drop for Bar {
     }
 }
 
-/// What the bar says of the time left: nothing before it is known, which is an estimate of 0 here.
+/// The bar's text about the time left: none before it is known, which is an estimate of 0 here.
 fn time_left(estimate: Duration) -> String {
     match estimate.as_secs() {
         0 => String::new(),

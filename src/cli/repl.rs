@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,11 +10,11 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 
-use super::complete::{Assistance, Names};
-use super::failure::Failure;
+use super::complete::{Assistance, Candidates};
+use super::failure::ScriptFailure;
 use super::output::has_colour;
 use super::script::{Item, Pending, Task, shell_command};
-use super::shell::{Flow, Shell, complain};
+use super::shell::{Shell, complain};
 
 /// The time for which the prompt waits for the names that it completes.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -51,8 +52,8 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
             }
         }
         match run_input(shell, &input) {
-            Flow::Quit => return Ok(()),
-            Flow::Continue => {}
+            ControlFlow::Break(()) => return Ok(()),
+            ControlFlow::Continue(()) => {}
         }
         if let (true, Some(helper)) = (changes_names(&input), editor.helper_mut()) {
             helper.names = names(shell);
@@ -61,13 +62,13 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
 }
 
 /// Runs all that an input holds, up to the first failure, which is told and forgotten.
-fn run_input(shell: &mut Shell, input: &str) -> Flow {
+fn run_input(shell: &mut Shell, input: &str) -> ControlFlow<()> {
     shell.interrupts.forget();
     shell.output.start_over();
     for item in items(input) {
         match shell.run_item(&item) {
-            Ok(Flow::Continue) => {}
-            Ok(Flow::Quit) | Err(Failure::Closed) => return Flow::Quit,
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) | Err(ScriptFailure::Closed) => return ControlFlow::Break(()),
             Err(failure) => {
                 complain(&failure.shown());
                 break;
@@ -75,7 +76,7 @@ fn run_input(shell: &mut Shell, input: &str) -> Flow {
         }
     }
     shell.interrupts.forget();
-    Flow::Continue
+    ControlFlow::Continue(())
 }
 
 fn items(input: &str) -> Vec<Item> {
@@ -100,13 +101,13 @@ fn changes_names(input: &str) -> bool {
 }
 
 /// Asks the engine for what can be completed. What it cannot say in time is left out.
-fn names(shell: &mut Shell) -> Names {
+fn names(shell: &mut Shell) -> Candidates {
     let columns = shell
         .ask("SELECT table_catalog, table_schema, table_name, column_name FROM information_schema.columns", PATIENCE);
     let functions = shell
         .ask("SELECT DISTINCT name FROM bonnet.functions", PATIENCE)
         .or_else(|_| shell.ask("SELECT DISTINCT routine_name FROM information_schema.routines", PATIENCE));
-    Names {
+    Candidates {
         columns: columns.unwrap_or_default().into_iter().filter_map(|row| row.try_into().ok()).collect(),
         functions: functions.unwrap_or_default().into_iter().flatten().collect(),
     }

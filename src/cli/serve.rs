@@ -36,7 +36,7 @@ pub(super) struct ServeArguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5432")]
     pg: String,
 
-    /// Who may log in, where there is a password
+    /// The name of the user who may log in, where there is a password
     #[arg(long, value_name = "NAME", default_value = "bonnet")]
     user: String,
 
@@ -56,7 +56,7 @@ pub(super) struct ServeArguments {
     #[arg(long)]
     external_access: bool,
 
-    /// How many clients may be connected at once
+    /// The most clients that may be connected at once
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
 

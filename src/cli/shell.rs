@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, BufRead, BufReader, Write};
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::StreamExt;
 use tokio::runtime::Runtime;
 
-use super::failure::Failure;
+use super::failure::ScriptFailure;
 use super::interrupt::Interrupts;
 use super::output::Output;
 use super::page::Report;
@@ -26,14 +27,6 @@ const DEEPEST: usize = 50;
 
 /// The bytes of a result that are kept to be drawn.
 const MOST_BYTES: usize = 64 << 20;
-
-/// Whether to go on after an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
-    Continue,
-    /// `\q`: ends the script that holds it, or the prompt.
-    Quit,
-}
 
 /// The state of the command line.
 pub(super) struct Shell {
@@ -61,18 +54,19 @@ impl Shell {
     }
 
     /// Runs a script file, or standard input for `-`.
-    pub(super) fn run_file(&mut self, path: &str) -> Result<(), Failure> {
+    pub(super) fn run_file(&mut self, path: &str) -> Result<(), ScriptFailure> {
         if path == "-" {
             return self.run_script("<stdin>", io::stdin().lock());
         }
-        let file = File::open(path).map_err(|error| Failure::error(format!("'{path}' cannot be read: {error}")))?;
+        let file =
+            File::open(path).map_err(|error| ScriptFailure::error(format!("'{path}' cannot be read: {error}")))?;
         self.run_script(path, BufReader::new(file))
     }
 
     /// Runs a script item by item as its lines come, and stops at the first failure.
-    pub(super) fn run_script(&mut self, origin: &str, reader: impl BufRead) -> Result<(), Failure> {
+    pub(super) fn run_script(&mut self, origin: &str, reader: impl BufRead) -> Result<(), ScriptFailure> {
         if self.scripts.len() >= DEEPEST {
-            return Err(Failure::error(format!(
+            return Err(ScriptFailure::error(format!(
                 "'{origin}' is included {DEEPEST} scripts deep: does it include itself?"
             )));
         }
@@ -89,11 +83,12 @@ impl Shell {
         result
     }
 
-    fn run_lines(&mut self, origin: &str, reader: impl BufRead) -> Result<(), Failure> {
+    fn run_lines(&mut self, origin: &str, reader: impl BufRead) -> Result<(), ScriptFailure> {
         let mut lines = ScriptLines::new(reader);
         let mut pending = Pending::new();
         loop {
-            let line = lines.next().map_err(|(line, text)| Failure::Located(format!("{origin}:{line}: {text}")))?;
+            let line =
+                lines.next().map_err(|(line, text)| ScriptFailure::Located(format!("{origin}:{line}: {text}")))?;
             if let (Some(report), Some(line)) = (&mut self.report, &line) {
                 report.line(line);
             }
@@ -103,8 +98,8 @@ impl Shell {
             };
             for item in items {
                 match self.run_item(&item).map_err(|failure| failure.at(origin, &item))? {
-                    Flow::Continue => {}
-                    Flow::Quit => return Ok(()),
+                    ControlFlow::Continue(()) => {}
+                    ControlFlow::Break(()) => return Ok(()),
                 }
             }
             if line.is_none() {
@@ -113,10 +108,10 @@ impl Shell {
         }
     }
 
-    /// Runs one item.
-    pub(super) fn run_item(&mut self, item: &Item) -> Result<Flow, Failure> {
+    /// Runs one item. `\q` breaks off the script that holds it, or the prompt.
+    pub(super) fn run_item(&mut self, item: &Item) -> Result<ControlFlow<()>, ScriptFailure> {
         if self.interrupts.arrived() {
-            return Err(Failure::Interrupted);
+            return Err(ScriptFailure::Interrupted);
         }
         if let Some(report) = &mut self.report {
             report.before(item.line)?;
@@ -128,19 +123,19 @@ impl Shell {
             let before = &text[..undefined.offset];
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            Failure::in_text(undefined.message(), text, line, column)
+            ScriptFailure::in_text(undefined.message(), text, line, column)
         })?;
         match item.task {
             Task::Statement(_) => {
                 let done = self.run_statement(&text).map_err(|failure| failure.in_statement(&text));
-                done.map(|()| Flow::Continue)
+                done.map(ControlFlow::Continue)
             }
             Task::Command(_) => self.run_command(&text),
         }
     }
 
     /// Runs one statement and writes what it answers.
-    pub(super) fn run_statement(&mut self, statement: &str) -> Result<(), Failure> {
+    pub(super) fn run_statement(&mut self, statement: &str) -> Result<(), ScriptFailure> {
         let started = Instant::now();
         self.last = None;
         let Self { session, runtime, interrupts, output, last, report, .. } = self;
@@ -185,9 +180,9 @@ impl Shell {
                 output.finish(result)?;
             }
             *last = rows_so_far;
-            Ok::<_, Failure>(None)
+            Ok::<_, ScriptFailure>(None)
         });
-        if let Err(Failure::Interrupted) = done
+        if let Err(ScriptFailure::Interrupted) = done
             && let Some(kept) = self.runtime.block_on(self.session.committed_runs())
         {
             complain(&format!("Stopped; {kept}."));
@@ -206,7 +201,7 @@ impl Shell {
     }
 
     /// The rows of a small query of the command line's own, as text; NULL is empty.
-    pub(super) fn ask(&mut self, query: &str, patience: Duration) -> Result<Vec<Vec<String>>, Failure> {
+    pub(super) fn ask(&mut self, query: &str, patience: Duration) -> Result<Vec<Vec<String>>, ScriptFailure> {
         let Self { session, runtime, interrupts, .. } = self;
         runtime.block_on(async {
             let work = async {
@@ -220,7 +215,7 @@ impl Shell {
                         .iter()
                         .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
                         .collect::<Result<_, _>>()
-                        .map_err(|error| Failure::error(error.to_string()))?;
+                        .map_err(|error| ScriptFailure::error(error.to_string()))?;
                     for row in 0..batch.num_rows() {
                         texts.push(columns.iter().map(|column| column.value(row).to_string()).collect());
                     }
@@ -230,12 +225,12 @@ impl Shell {
             let work = tokio::time::timeout(patience, work);
             match watch(work, session, interrupts, &mut Bar::new()).await? {
                 Ok(rows) => rows,
-                Err(_) => Err(Failure::error(format!("no answer within {patience:?}: {query}"))),
+                Err(_) => Err(ScriptFailure::error(format!("no answer within {patience:?}: {query}"))),
             }
         })
     }
 
-    /// Tells the user something that is not rows.
+    /// Shows the user a message beside the rows.
     pub(super) fn message(&self, text: &str) {
         if !self.quiet {
             complain(text);
@@ -249,13 +244,13 @@ async fn watch<T>(
     session: &Session,
     interrupts: &mut Interrupts,
     bar: &mut Bar,
-) -> Result<T, Failure> {
+) -> Result<T, ScriptFailure> {
     let mut work = pin!(work);
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
     loop {
         tokio::select! {
             biased;
-            () = interrupts.next() => return Err(Failure::Interrupted),
+            () = interrupts.next() => return Err(ScriptFailure::Interrupted),
             value = &mut work => return Ok(value),
             _ = ticks.tick() => bar.show(session.progress()),
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::front::split::{Kind, Lexer, is_word};
+use crate::front::split::{LexemeKind, Lexer, is_word};
 
 /// Names and their values.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Variables {
         while i < lexemes.len() {
             let lexeme = lexemes[i];
             i += 1;
-            if lexeme.kind == Kind::Symbol {
+            if lexeme.kind == LexemeKind::Symbol {
                 match lexeme.text {
                     "[" | "{" => depth += 1,
                     "]" | "}" => depth = depth.saturating_sub(1),
@@ -85,11 +85,11 @@ impl Variables {
 }
 
 /// The name that stands after a colon, and the quote in which the value is wanted.
-fn reference(kind: Kind, text: &str) -> Option<(&str, Option<char>)> {
+fn reference(kind: LexemeKind, text: &str) -> Option<(&str, Option<char>)> {
     match kind {
-        Kind::Word if is_name(text) => Some((text, None)),
-        Kind::Text => Some((text.strip_prefix('\'')?.strip_suffix('\'')?, Some('\''))),
-        Kind::QuotedIdentifier => Some((text.strip_prefix('"')?.strip_suffix('"')?, Some('"'))),
+        LexemeKind::Word if is_name(text) => Some((text, None)),
+        LexemeKind::Text => Some((text.strip_prefix('\'')?.strip_suffix('\'')?, Some('\''))),
+        LexemeKind::QuotedIdentifier => Some((text.strip_prefix('"')?.strip_suffix('"')?, Some('"'))),
         _ => None,
     }
     .filter(|(name, _)| is_name(name))

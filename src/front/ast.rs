@@ -2,12 +2,16 @@
 
 use std::ops::ControlFlow;
 
+use datafusion::common;
+use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident,
-    ObjectName, ObjectNamePart, Query, Select, SelectFlavor, SelectItem, SetExpr, TableAlias, TableFactor,
-    TableFunctionArgs, TableWithJoins, Value, Visit, Visitor, WildcardAdditionalOptions,
+    Expr, FromTable, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr,
+    Ident, ObjectName, ObjectNamePart, Query, SchemaName, Select, SelectFlavor, SelectItem, SetExpr, Spanned,
+    Statement, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins, Value, Visit, Visitor,
+    WildcardAdditionalOptions,
 };
+use datafusion::sql::sqlparser::tokenizer::{Location, Span};
 
 use super::walk;
 
@@ -157,6 +161,38 @@ pub(crate) fn identifier(name: &str) -> String {
     let plain = chars.next().is_some_and(|first| first.is_ascii_lowercase() || first == '_')
         && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// The place of the name that a statement makes, changes or drops; empty for a statement without one.
+pub(crate) fn object_span(statement: &SqlStatement) -> Span {
+    let statement = match statement {
+        SqlStatement::Statement(statement) => statement,
+        SqlStatement::CreateExternalTable(create) => return create.name.span(),
+        _ => return Span::empty(),
+    };
+    match statement.as_ref() {
+        Statement::CreateTable(create) => create.name.span(),
+        Statement::CreateView(view) => view.name.span(),
+        Statement::CreateSchema { schema_name, .. } => match schema_name {
+            SchemaName::Simple(name) | SchemaName::NamedAuthorization(name, _) => name.span(),
+            SchemaName::UnnamedAuthorization(name) => name.span,
+        },
+        Statement::Drop { names, .. } => names.first().map_or_else(Span::empty, Spanned::span),
+        Statement::AlterTable(alter) => alter.name.span(),
+        Statement::Insert(insert) => insert.table.span(),
+        Statement::Update(update) => update.table.relation.span(),
+        Statement::Delete(delete) => {
+            let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
+            tables.first().map_or_else(Span::empty, |table| table.relation.span())
+        }
+        _ => Span::empty(),
+    }
+}
+
+/// A place that DataFusion names, as the parser has it.
+pub(crate) fn parser_span(span: common::Span) -> Span {
+    let location = |at: common::Location| Location::new(at.line, at.column);
+    Span::new(location(span.start), location(span.end))
 }
 
 /// The columns that an expression reads, by their own names, and the qualifier that was written.

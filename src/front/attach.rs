@@ -6,9 +6,8 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-use super::ast;
-use super::statement::{Attach, Statement};
-use super::words::{if_exists, if_not_exists, option_name, option_value};
+use super::statement::{Attach, Statement, WithSpan};
+use super::words::{if_exists, if_not_exists, name, option_name, option_value};
 
 /// The form of ATTACH.
 pub(super) const ATTACH: &str = "ATTACH [IF NOT EXISTS] 'path or URL' [AS name] [(TYPE t, option value, ...)]";
@@ -20,15 +19,16 @@ pub(super) fn attach(parser: &mut Parser<'_>) -> Result<Statement, ParserError> 
     let _ = parser.parse_keyword(Keyword::DATABASE);
     let if_not_exists = if_not_exists(parser);
     let found = parser.next_token();
+    let at = found.span;
     let location = match found.token {
         Token::SingleQuotedString(location) | Token::EscapedStringLiteral(location) if !location.is_empty() => location,
         _ => return parser.expected("a path or URL in single quotes", found),
     };
     let name = if parser.parse_keyword(Keyword::AS) {
-        ast::normalized(&parser.parse_identifier()?)
+        name(parser)?
     } else {
         match default_name(&location) {
-            Some(name) => name,
+            Some(name) => WithSpan::new(name, at),
             None => return parser.expected("AS name", parser.peek_token()),
         }
     };
@@ -92,7 +92,7 @@ pub(super) fn detach(parser: &mut Parser<'_>) -> Result<Statement, ParserError> 
         let _ = parser.parse_keyword(Keyword::DATABASE);
     }
     let if_exists = if_exists(parser);
-    Ok(Statement::Detach { name: ast::normalized(&parser.parse_identifier()?), if_exists })
+    Ok(Statement::Detach { name: name(parser)?, if_exists })
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
             panic!("ATTACH expected");
         };
         assert_eq!(attach.location, "data/it's.npz");
-        assert_eq!(attach.name, "cora");
+        assert_eq!(attach.name.value, "cora");
         assert!(attach.if_not_exists && attach.read_only);
         assert_eq!(attach.format.as_deref(), Some("npz"));
         let options: Vec<_> = attach.options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -127,7 +127,7 @@ mod tests {
             (".hidden", "hidden"),
         ] {
             let Statement::Attach(attach) = parse(&format!("ATTACH '{location}'")).unwrap() else { panic!() };
-            assert_eq!(attach.name, name, "{location}");
+            assert_eq!(attach.name.value, name, "{location}");
         }
         assert!(error(parse("ATTACH '...'")).contains("AS name"));
     }

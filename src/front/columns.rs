@@ -94,7 +94,7 @@ fn first_select(query: &Query) -> Option<&Select> {
 
 /// Gives names to the columns of a SELECT that DataFusion would give the same name.
 ///
-/// What is selected again becomes `a_1`, or has its text for a name where that differs. A cast of a column has the
+/// A column that is selected again becomes `a_1`, or has its text for a name where that differs. A cast of a column has the
 /// column's name, but its text where another clause may mean the column by it (`ordered`: the query's ORDER BY).
 pub(super) fn tell_apart(select: &mut Select, ordered: bool) {
     let groups = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());

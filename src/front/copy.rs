@@ -64,6 +64,7 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Result<CopyToStatement, ParserEr
             parser.expect_token(&Token::LParen)?;
             options(parser, &mut copy, true)?;
         } else if matches!(found.token, Token::EOF | Token::SemiColon) {
+            read_ending(&mut copy);
             return Ok(copy);
         } else {
             return parser.expected("end of statement or (FORMAT f, ...)", found);
@@ -88,6 +89,32 @@ fn set_format(parser: &Parser<'_>, copy: &mut CopyToStatement, format: &str) -> 
         }
     }
     Ok(())
+}
+
+/// The format and the compression that the ending of the target's name says, where no clause does: `t.ndjson`, `t.csv.gz`.
+fn read_ending(copy: &mut CopyToStatement) {
+    const COMPRESSIONS: [(&str, &str); 4] = [("gz", "gzip"), ("bz2", "bzip2"), ("xz", "xz"), ("zst", "zstd")];
+    let target = copy.target.to_ascii_lowercase();
+    let ending = target.rsplit_once('.').map(|(stem, ending)| (stem, ending.to_owned()));
+    let compression = ending.as_ref().and_then(|(_, ending)| COMPRESSIONS.iter().find(|(short, _)| short == ending));
+    let stem = if compression.is_some() { ending.map_or("", |(stem, _)| stem) } else { &target };
+    let inferred = match stem.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("ndjson" | "jsonl") => Some("JSON"),
+        Some("json") if compression.is_some() => Some("JSON"),
+        Some("csv") if compression.is_some() => Some("CSV"),
+        _ => None,
+    };
+    if copy.stored_as.is_none() {
+        copy.stored_as = inferred.map(str::to_owned);
+    }
+    let compresses = matches!(copy.stored_as.as_deref(), Some("CSV" | "JSON"));
+    let given = copy.options.iter().any(|(name, _)| name.ends_with("compression"));
+    if let Some((_, name)) = compression
+        && compresses
+        && !given
+    {
+        copy.options.push(("compression".to_owned(), Value::SingleQuotedString((*name).to_owned())));
+    }
 }
 
 fn columns(parser: &mut Parser<'_>) -> Result<Vec<String>, ParserError> {
@@ -154,7 +181,7 @@ fn datafusion_name(name: &str) -> &str {
 mod tests {
     use super::super::testing::{error, rows, session};
 
-    /// What COPY wrote with these options, as text.
+    /// The text that COPY wrote with these options.
     async fn written(options: &str) -> String {
         let context = session().await;
         // DataFusion makes a folder of a name without an extension.
@@ -178,6 +205,24 @@ mod tests {
         for codec in ["zstd", "gzip", "snappy", "'zstd(9)'"] {
             let text = written(&format!("(FORMAT parquet, COMPRESSION {codec}, ROW_GROUP_SIZE 1)")).await;
             assert!(text.starts_with("PAR1") && text.ends_with("PAR1"), "{codec}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_ending_says_the_format_and_the_compression() {
+        let context = session().await;
+        for (ending, options) in
+            [("ndjson", ""), ("jsonl", ""), ("csv.gz", ""), ("csv.gz", "(FORMAT csv)"), ("json.zst", "")]
+        {
+            let file = std::env::temp_dir().join(format!("bonnetdb-copy-ending-{}.{ending}", std::process::id()));
+            rows(&context, &format!("COPY (SELECT 1 AS a) TO '{}' {options}", file.display())).await.unwrap();
+            let bytes = std::fs::read(&file).unwrap();
+            std::fs::remove_file(&file).unwrap();
+            match ending {
+                "csv.gz" => assert_eq!(bytes[..2], [0x1f, 0x8b]),
+                "json.zst" => assert_eq!(bytes[..4], [0x28, 0xb5, 0x2f, 0xfd]),
+                _ => assert_eq!(bytes, b"{\"a\":1}\n"),
+            }
         }
     }
 

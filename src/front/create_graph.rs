@@ -122,7 +122,7 @@ mod tests {
             panic!("CREATE GRAPH expected");
         };
         assert!(create.or_replace && !create.if_not_exists);
-        assert_eq!(create.name, ["g"]);
+        assert_eq!(create.name.value, ["g"]);
         assert_eq!(create.generator.to_string(), "erdos_renyi(100, 0.3, seed => 1, loops := false)");
         assert_eq!(create.generator.to_query().to_string(), format!("SELECT * FROM {}", create.generator));
         assert!(error(parse("CREATE GRAPH g AS SELECT 1")).contains("the call of a generator"));
@@ -136,7 +136,7 @@ mod tests {
                     laps(raceId, driverId) -> results(raceId, driverId), a.b -> c, stops(race, lap)) \
                     WITH (directed => true, weight => 'points', text_vectors => (SELECT word, vector FROM w))";
         let Statement::CreateSchemaGraph(create) = parsed(text) else { panic!("CREATE GRAPH expected") };
-        assert_eq!(create.to_owned().schema, ["f1"]);
+        assert_eq!(create.schema.value, ["f1"]);
         assert_eq!((create.name.len(), create.keys.len(), create.options.len()), (2, 4, 3));
         assert_eq!(create.keys[0].name.as_ref().map(|name| name.value.as_str()), Some("drove"));
         assert_eq!(create.keys[1].from.columns.len(), 2);

@@ -5,31 +5,32 @@ use std::ops::ControlFlow;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause, ObjectName, OrderByExpr,
-    OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
-    ShowStatementIn, Statement, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut, WindowSpec, WindowType,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause, NullTreatment, ObjectName,
+    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
+    ShowStatementIn, Spanned, Statement, TableFactor, TimezoneInfo, UnaryOperator, Value, ValueWithSpan, VisitorMut,
+    WindowSpec, WindowType,
 };
 use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
 use super::dialect::BonnetDialect;
+use super::exact_casts;
 use super::files;
 use super::rewrite::visit_statement;
+use super::walk::{Flow, flow, result};
+use crate::{Error, Result};
 
-/// So many digits a DOUBLE tells apart at most; DECIMAL has at most [`DECIMAL_DIGITS`].
+/// So many digits a DOUBLE tells apart at most.
 const DOUBLE_DIGITS: usize = 17;
-const DECIMAL_DIGITS: usize = 38;
 
 /// Rewrites a statement to what DataFusion plans.
 ///
 /// # Errors
-/// The text of a refusal: of syntax that DataFusion has no equivalent of.
-pub(super) fn translate(statement: &mut SqlStatement) -> Result<(), String> {
+/// If DataFusion has no equivalent of its syntax, or a file is read with wrong arguments.
+pub(super) fn translate(statement: &mut SqlStatement) -> Result<()> {
     show(statement);
-    match visit_statement(statement, &mut Translator) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(refusal) => Err(*refusal),
-    }
+    result(visit_statement(statement, &mut Translator))
 }
 
 /// `SHOW TABLES FROM schema` and `SHOW FUNCTIONS`, with all functions, as queries.
@@ -83,16 +84,14 @@ fn matching(name: &str, filter: &ShowStatementFilter) -> String {
     }
 }
 
-type Flow = ControlFlow<Box<String>>;
-
-fn refuse(text: impl Into<String>) -> Flow {
-    ControlFlow::Break(Box::new(text.into()))
+fn refuse(at: Span, text: impl Into<String>) -> Flow {
+    ControlFlow::Break(Box::new(Error::statement_at(at, text)))
 }
 
 struct Translator;
 
 impl VisitorMut for Translator {
-    type Break = Box<String>;
+    type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
         if let SetExpr::Table(table) = query.body.as_ref() {
@@ -110,10 +109,8 @@ impl VisitorMut for Translator {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
-        match files::read(factor) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(refusal) => refuse(refusal),
-        }
+        series(factor);
+        flow(files::read(factor))
     }
 
     // Operands are translated before the operator moves: what it becomes is not looked at again.
@@ -121,12 +118,12 @@ impl VisitorMut for Translator {
         match expr {
             Expr::BinaryOp { .. } => operator(expr),
             Expr::UnaryOp { op: UnaryOperator::BitwiseNot, expr: of } => {
-                *expr = complement(taken(of));
+                *expr = complement(take(of));
                 ControlFlow::Continue(())
             }
             Expr::SimilarTo { .. } => similar_to(expr),
             Expr::Cast { expr: of, data_type, .. } => {
-                cast_number(of, data_type);
+                exact_casts::cast_numbers(of, data_type);
                 ControlFlow::Continue(())
             }
             Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
@@ -144,21 +141,49 @@ impl VisitorMut for Translator {
     }
 }
 
+/// A series in FROM of which one bound is DATE + INTERVAL, a TIMESTAMP: the function takes bounds of one type.
+fn series(factor: &mut TableFactor) {
+    let TableFactor::Table { name, args: Some(args), .. } = factor else { return };
+    if !ast::function_name(name).is_some_and(|name| matches!(name.as_str(), "range" | "generate_series")) {
+        return;
+    }
+    let bounds = args.args.iter_mut().take(2).filter_map(|arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(bound)) => Some(bound),
+        _ => None,
+    });
+    let mut bounds: Vec<&mut Expr> = bounds.collect();
+    if bounds.iter().any(|bound| adds_interval(bound)) {
+        for bound in &mut bounds {
+            **bound = cast(nested(take(bound)), DataType::Timestamp(None, TimezoneInfo::None));
+        }
+    }
+}
+
+fn adds_interval(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => adds_interval(inner),
+        Expr::BinaryOp { op: BinaryOperator::Plus | BinaryOperator::Minus, .. } => {
+            ast::find(expr, |part| matches!(part, Expr::Interval(_))).is_some()
+        }
+        _ => false,
+    }
+}
+
 /// `FETCH FIRST n ROWS ONLY` is `LIMIT n`.
 fn fetch(query: &mut Query) -> Flow {
     let Some(fetch) = query.fetch.take() else { return ControlFlow::Continue(()) };
     if fetch.with_ties || fetch.percent {
-        return refuse(format!(
-            "{fetch} is not supported: FETCH FIRST n ROWS ONLY, or rank() OVER (ORDER BY ...) for ties"
-        ));
+        let text = format!("{fetch} is not supported: FETCH FIRST n ROWS ONLY, or rank() OVER (ORDER BY ...) for ties");
+        return refuse(fetch.span(), text);
     }
+    let at = fetch.span();
     let rows = fetch.quantity.unwrap_or_else(|| number("1"));
     match &mut query.limit_clause {
         None => {
             query.limit_clause = Some(LimitClause::LimitOffset { limit: Some(rows), offset: None, limit_by: vec![] })
         }
         Some(LimitClause::LimitOffset { limit: limit @ None, .. }) => *limit = Some(rows),
-        Some(_) => return refuse("LIMIT and FETCH say the same: give one of them"),
+        Some(_) => return refuse(at, "LIMIT and FETCH say the same: give one of them"),
     }
     ControlFlow::Continue(())
 }
@@ -193,7 +218,7 @@ fn qualify(select: &mut Select) {
         window_frame: None,
     }));
     let number = Expr::IsNotNull(Box::new(Expr::Function(number)));
-    *condition = binary(taken(condition), BinaryOperator::And, number);
+    *condition = binary(take(condition), BinaryOperator::And, number);
 }
 
 fn number(text: &str) -> Expr {
@@ -207,7 +232,7 @@ fn nested(expr: Expr) -> Expr {
     }
 }
 
-fn taken(expr: &mut Expr) -> Expr {
+fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Value(Value::Null.into()))
 }
 
@@ -239,7 +264,7 @@ fn operator(expr: &mut Expr) -> Flow {
     match op {
         BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide => *op = BinaryOperator::Divide,
         BinaryOperator::BitwiseXor => {
-            *expr = power(taken(left), taken(right));
+            *expr = power(take(left), take(right));
         }
         _ => {}
     }
@@ -261,7 +286,7 @@ fn power(base: Expr, exponent: Expr) -> Expr {
 /// `a SIMILAR TO pattern`: the whole text against SQL's own patterns.
 fn similar_to(expr: &mut Expr) -> Flow {
     let Expr::SimilarTo { negated, expr: text, pattern, escape_char } = expr else { return ControlFlow::Continue(()) };
-    let mut args = vec![taken(text), taken(pattern)];
+    let mut args = vec![take(text), take(pattern)];
     args.extend(escape_char.take().map(Expr::Value));
     let matches = call("similar_to", args);
     *expr = match negated {
@@ -271,46 +296,11 @@ fn similar_to(expr: &mut Expr) -> Flow {
     ControlFlow::Continue(())
 }
 
-/// A number that is cast to a decimal, or with a fraction to an integer, does not pass through DOUBLE.
-fn cast_number(of: &mut Expr, to: &DataType) {
-    let Expr::Value(ValueWithSpan { value: Value::Number(text, _), .. }) = of else { return };
-    match to {
-        DataType::Decimal(_) | DataType::Numeric(_) | DataType::Dec(_) if !text.contains(['e', 'E']) => {
-            *of = ast::text(text.clone());
-        }
-        DataType::TinyInt(_)
-        | DataType::SmallInt(_)
-        | DataType::Int(_)
-        | DataType::Integer(_)
-        | DataType::BigInt(_)
-        | DataType::Int2(_)
-        | DataType::Int4(_)
-        | DataType::Int8(_) => {
-            if let Some(decimal) = decimal(text).filter(|_| text.contains('.')) {
-                *of = decimal;
-            }
-        }
-        _ => {}
-    }
-}
-
 /// A number with more digits than a DOUBLE tells apart, and too large for a BIGINT, as a decimal.
 fn long_number(text: &str) -> Option<Expr> {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let whole = text.parse::<u64>().is_ok();
-    (digits > DOUBLE_DIGITS && !whole).then(|| decimal(text)).flatten()
-}
-
-fn decimal(text: &str) -> Option<Expr> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let whole = whole.trim_start_matches('0');
-    let scale = fraction.len();
-    let digits = (whole.len() + scale).max(1);
-    if digits > DECIMAL_DIGITS || !(whole.to_owned() + fraction).chars().all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let info = ExactNumberInfo::PrecisionAndScale(digits as u64, scale as i64);
-    Some(cast(ast::text(text), DataType::Decimal(info)))
+    (digits > DOUBLE_DIGITS && !whole).then(|| exact_casts::decimal(text)).flatten()
 }
 
 /// Functions that DataFusion has under another name, or as an expression.
@@ -327,13 +317,32 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
         .collect();
     let Some(args) = args else { return ControlFlow::Continue(()) };
     let plain = given.over.is_none() && given.filter.is_none() && list.clauses.is_empty();
-    let said = match (name, <[Expr; 2]>::try_from(args.clone()), args.len()) {
+    let translation = match (name, <[Expr; 2]>::try_from(args.clone()), args.len()) {
         ("arg_max" | "argmax" | "max_by", Ok([value, by]), _) => return first(given, value, by, false),
         ("arg_min" | "argmin" | "min_by", Ok([value, by]), _) => return first(given, value, by, true),
         ("arg_max" | "argmax" | "max_by" | "arg_min" | "argmin" | "min_by", ..) => {
-            return refuse(format!("{name} takes the value to answer and the value to compare: {name}(name, score)"));
+            let text = format!("{name} takes the value to answer and the value to compare: {name}(name, score)");
+            return refuse(given.name.span(), text);
+        }
+        ("list" | "first", _, 1) => {
+            let renamed = if name == "list" { "array_agg" } else { "first_value" };
+            given.name = ObjectName::from(vec![Ident::new(renamed)]);
+            return ControlFlow::Continue(());
+        }
+        // The first value that there is, in this order.
+        ("any_value", _, 1) if !list.clauses.is_empty() => {
+            given.name = ObjectName::from(vec![Ident::new("first_value")]);
+            given.null_treatment = Some(NullTreatment::IgnoreNulls);
+            return ControlFlow::Continue(());
         }
         _ if !plain => return ControlFlow::Continue(()),
+        ("year" | "month" | "day" | "hour" | "minute" | "second" | "quarter" | "week", _, 1) => {
+            let part = Expr::Value(Value::SingleQuotedString(name.to_owned()).into());
+            cast(call("date_part", std::iter::once(part).chain(args)), DataType::BigInt(None))
+        }
+        ("string_split" | "str_split", Ok([text, separator]), _) => call("string_to_array", [text, separator]),
+        ("regexp_matches", Ok([text, pattern]), _) => call("regexp_like", [text, pattern]),
+        ("variance", _, 1) => call("var_samp", args),
         ("mod", Ok([left, right]), _) => binary(left, BinaryOperator::Modulo, right),
         ("xor", Ok([left, right]), _) => {
             let either = binary(left.clone(), BinaryOperator::BitwiseOr, right.clone());
@@ -361,7 +370,7 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
         ("strptime", Ok([text, format]), _) => call("to_timestamp_micros", [text, chrono_format(format)]),
         _ => return ControlFlow::Continue(()),
     };
-    *expr = nested(said);
+    *expr = nested(translation);
     ControlFlow::Continue(())
 }
 
@@ -373,26 +382,27 @@ fn is_text(expr: &Expr) -> bool {
 fn chrono_format(format: Expr) -> Expr {
     let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = &format else { return format };
     let mut chars = text.chars();
-    let mut said = String::new();
+    let mut translation = String::new();
     while let Some(c) = chars.next() {
-        said.push(c);
+        translation.push(c);
         if c != '%' {
             continue;
         }
         match chars.next() {
-            Some('f') => said += "6f",
-            Some('g') => said += "3f",
-            Some(code) => said.push(code),
+            Some('f') => translation += "6f",
+            Some('g') => translation += "3f",
+            Some(code) => translation.push(code),
             None => {}
         }
     }
-    ast::text(said)
+    ast::text(translation)
 }
 
 /// `arg_max(value, by)`: the value of the row whose `by` is the largest; of several, the smallest value.
 fn first(given: &mut Function, value: Expr, by: Expr, ascending: bool) -> Flow {
     if given.over.is_some() {
-        return refuse(format!("{} OVER is not supported: first_value(value) OVER (ORDER BY ...)", given.name));
+        let text = format!("{} OVER is not supported: first_value(value) OVER (ORDER BY ...)", given.name);
+        return refuse(given.name.span(), text);
     }
     let order = |expr: &Expr, ascending: bool| OrderByExpr {
         expr: expr.clone(),
@@ -409,7 +419,11 @@ fn first(given: &mut Function, value: Expr, by: Expr, ascending: bool) -> Flow {
         None => known,
     }));
     given.name = ObjectName::from(vec![Ident::new("first_value")]);
-    let clauses = vec![FunctionArgumentClause::OrderBy(vec![order(&by, ascending), order(&value, true)])];
+    let mut keys = vec![order(&by, ascending)];
+    if by != value {
+        keys.push(order(&value, true));
+    }
+    let clauses = vec![FunctionArgumentClause::OrderBy(keys)];
     let args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(value))];
     given.args = FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses });
     ControlFlow::Continue(())

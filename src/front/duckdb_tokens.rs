@@ -3,10 +3,10 @@
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::from_first;
+use super::{from_first, numbers};
 use crate::{Error, Result};
 
-/// Reads `E'a\n'` as a text, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`, `TABLE t` as `SELECT * FROM t`,
+/// Reads `E'a\n'` as a text, `1_000` and `0x1F` as numbers, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`, `TABLE t` as `SELECT * FROM t`,
 /// `TRUNCATE t` as `DELETE FROM t`, and the statement UNPIVOT as UNPIVOT in FROM.
 pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     for TokenWithSpan { token, .. } in &mut tokens {
@@ -15,7 +15,9 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
             *token = Token::SingleQuotedString(std::mem::take(text));
         }
     }
+    numbers::join(&mut tokens);
     refuse_joins(&tokens)?;
+    refuse_drawn_numbers(&tokens)?;
     powers(&mut tokens);
     materialized(&mut tokens);
     truncate(&mut tokens);
@@ -95,7 +97,7 @@ fn refuse_joins(tokens: &[TokenWithSpan]) -> Result<()> {
             _ => None,
         };
         if let Some(refusal) = refusal {
-            return Err(Error::statement(format!("{refusal}{}", span.start)));
+            return Err(Error::statement_at(*span, refusal));
         }
         if !matches!(token, Token::Whitespace(_)) {
             before = Some(token);
@@ -129,6 +131,26 @@ fn materialized(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// Refuses AUTO_INCREMENT in CREATE TABLE, which the parser swallows outside MySQL's dialect.
+fn refuse_drawn_numbers(tokens: &[TokenWithSpan]) -> Result<()> {
+    if is_word(significant(tokens, 0), "CREATE").is_none() {
+        return Ok(());
+    }
+    let found = tokens.iter().find(|token| match &token.token {
+        Token::Word(word) => {
+            word.quote_style.is_none() && matches!(word.keyword, Keyword::AUTO_INCREMENT | Keyword::AUTOINCREMENT)
+        }
+        _ => false,
+    });
+    match found {
+        Some(token) => Err(Error::statement_at(
+            token.span,
+            format!("{} is not supported: numbers are not drawn by the table; row_number() in the INSERT", token.token),
+        )),
+        None => Ok(()),
+    }
+}
+
 fn truncate(tokens: &mut Vec<TokenWithSpan>) {
     let Some(start) = is_word(significant(tokens, 0), "TRUNCATE") else { return };
     let table = is_word(significant(tokens, start + 1), "TABLE");
@@ -140,7 +162,8 @@ const UNPIVOT: &str = "UNPIVOT table ON column, ... [INTO NAME name VALUE value]
 
 /// `UNPIVOT t ON a, b INTO NAME n VALUE v` is `SELECT * FROM t UNPIVOT (v FOR n IN (a, b))`.
 fn unpivot(tokens: &mut Vec<TokenWithSpan>, start: usize) -> Result<()> {
-    let form = || Error::statement(format!("UNPIVOT is not complete; the form is {UNPIVOT}"));
+    let span = tokens[start].span;
+    let form = || Error::statement_at(span, format!("UNPIVOT is not complete; the form is {UNPIVOT}"));
     // The places of ON, of INTO and of the end, outside all parentheses.
     let (mut depth, mut on, mut into, mut end) = (0usize, None, None, tokens.len());
     for (at, TokenWithSpan { token, .. }) in tokens.iter().enumerate().skip(start + 1) {
@@ -181,15 +204,14 @@ fn unpivot(tokens: &mut Vec<TokenWithSpan>, start: usize) -> Result<()> {
             return Err(form());
         }
     }
-    let span = tokens[start].span;
     let keyword = |text: &str| TokenWithSpan::new(Token::make_keyword(text), span);
     let other = |token: Token| TokenWithSpan::new(token, span);
-    let mut said = vec![keyword("SELECT"), other(Token::Mul), keyword("FROM")];
-    said.extend_from_slice(&tokens[start + 1..on]);
-    said.extend([keyword("UNPIVOT"), other(Token::LParen), other(value), keyword("FOR"), other(name), keyword("IN")]);
-    said.push(other(Token::LParen));
-    said.extend_from_slice(&tokens[on + 1..into.unwrap_or(end)]);
-    said.extend([other(Token::RParen), other(Token::RParen)]);
-    tokens.splice(start..end, said);
+    let mut query = vec![keyword("SELECT"), other(Token::Mul), keyword("FROM")];
+    query.extend_from_slice(&tokens[start + 1..on]);
+    query.extend([keyword("UNPIVOT"), other(Token::LParen), other(value), keyword("FOR"), other(name), keyword("IN")]);
+    query.push(other(Token::LParen));
+    query.extend_from_slice(&tokens[on + 1..into.unwrap_or(end)]);
+    query.extend([other(Token::RParen), other(Token::RParen)]);
+    tokens.splice(start..end, query);
     Ok(())
 }

@@ -1,18 +1,33 @@
 //! `read_csv('f', delim = ';')` and its like: a file in FROM, whose table's name carries the format and the options.
 
-use std::fmt::Display;
+use std::sync::Arc;
 
 use bonnet_catalogs::{FILE_OPTION, FILE_OPTIONS};
-use bonnet_sql::arguments::position;
+use bonnet_sql::{Binding, Body, Call, Function, Parameter, Place, arguments, usage_error};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, ObjectName, Spanned, TableFactor,
-    TableFunctionArgs, Value, ValueWithSpan,
+    UnaryOperator, Value, ValueWithSpan,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
 use super::dialect::BonnetDialect;
+use crate::{Error, Result};
+
+/// The functions that read files, each with its format.
+const READERS: [(&str, &str); 7] = [
+    ("read_csv", "csv"),
+    ("read_csv_auto", "csv"),
+    ("read_parquet", "parquet"),
+    ("parquet_scan", "parquet"),
+    ("read_json", "json"),
+    ("read_json_auto", "json"),
+    ("read_ndjson", "json"),
+];
+
+/// The parameter that takes the files.
+const FILE: &str = "file";
 
 /// Options that DuckDB knows by several names.
 const OTHER_NAMES: [(&str, &str); 2] = [("sep", "delim"), ("delimiter", "delim")];
@@ -20,41 +35,51 @@ const OTHER_NAMES: [(&str, &str); 2] = [("sep", "delim"), ("delimiter", "delim")
 /// Reads such a call as the file, or as the files one after another.
 ///
 /// # Errors
-/// The text of a refusal: an option that there is not, or a value that is no constant.
-pub(super) fn read(factor: &mut TableFactor) -> Result<(), String> {
+/// If the arguments do not fit the function, or one is not written out.
+pub(super) fn read(factor: &mut TableFactor) -> Result<()> {
     let TableFactor::Table { name, args, alias, .. } = factor else { return Ok(()) };
-    let function = ast::function_name(name);
-    let format = match function.as_deref() {
-        Some("read_csv" | "read_csv_auto") => "csv",
-        Some("read_parquet" | "parquet_scan") => "parquet",
-        Some("read_json" | "read_json_auto" | "read_ndjson") => "json",
-        _ => return Ok(()),
+    let called = ast::function_name(name);
+    let Some((function, format)) = READERS.into_iter().find(|(reader, _)| called.as_deref() == Some(*reader)) else {
+        return Ok(());
     };
-    let (Some(function), Some(given)) = (function, args.take()) else { return Ok(()) };
-    let (files, options) = arguments(&function, name.span(), format, &given)?;
-    let named = |file: &str| match options.is_empty() && ends_so(file, format) {
+    let Some(given) = args.take() else { return Ok(()) };
+    let given: Vec<FunctionArg> = given.args.into_iter().map(by_parameter).collect();
+    let call = name.span();
+    let (files, options) = files_and_options(&reader(function, format), call, &given)?;
+    let table = |file: &str| match options.is_empty() && has_ending_of(file, format) {
         true => file.to_owned(),
         false => options
             .iter()
             .fold(format!("{file}{FILE_OPTION}{format}"), |name, option| format!("{name}{FILE_OPTION}{option}")),
     };
     if let [file] = files.as_slice() {
-        *name = ObjectName::from(vec![Ident::with_quote('\'', named(file))]);
+        *name = ObjectName::from(vec![Ident::with_quote('\'', table(file))]);
         if alias.is_none() {
-            *alias = Some(ast::alias(&function));
+            *alias = Some(ast::alias(function));
         }
         return Ok(());
     }
-    let queries: Vec<String> = files.iter().map(|file| format!("SELECT * FROM {}", ast::text(named(file)))).collect();
+    let queries: Vec<String> = files.iter().map(|file| format!("SELECT * FROM {}", ast::text(table(file)))).collect();
     let query = Parser::new(&BonnetDialect).try_with_sql(&queries.join(" UNION ALL "));
-    let query = query.and_then(|mut parser| parser.parse_query()).map_err(|error| format!("{function}: {error}"))?;
-    let alias = alias.take().unwrap_or_else(|| ast::alias(&function));
+    let query = query.and_then(|mut parser| parser.parse_query());
+    let query = query.map_err(|error| Error::statement_at(call, format!("{function}: {error}")))?;
+    let alias = alias.take().unwrap_or_else(|| ast::alias(function));
     *factor = ast::derived(*query, Some(alias));
     Ok(())
 }
 
+/// The description of a function that reads files, by which its arguments are bound. The files take the place of the
+/// call, so its body is never run. The values of options are checked where the files are opened.
+fn reader(name: &'static str, format: &str) -> Function {
+    let options = FILE_OPTIONS.iter().find(|(known, _)| *known == format).map_or(&[][..], |(_, options)| *options);
+    let options = options.iter().map(|option| Parameter::text(option, "").optional());
+    let body = |_: &Call| -> datafusion::common::Result<Binding> { usage_error("a file stands in FROM") };
+    Function::new(name, Body::Relation(Arc::new(body)))
+        .parameters(std::iter::once(Parameter::text(FILE, "")).chain(options))
+}
+
 /// Whether the file is of this format by its name.
-fn ends_so(file: &str, format: &str) -> bool {
+fn has_ending_of(file: &str, format: &str) -> bool {
     let plain = ["gz", "bz2", "xz", "zst"].iter().find_map(|end| file.strip_suffix(&format!(".{end}"))).unwrap_or(file);
     let last = plain.rsplit_once('.').map(|(_, last)| last.to_lowercase()).unwrap_or_default();
     match format {
@@ -64,68 +89,56 @@ fn ends_so(file: &str, format: &str) -> bool {
     }
 }
 
-/// The files of a call, and its options as `name=value`. Errors are worded as those of functions' arguments.
-fn arguments(
-    function: &str,
-    call: Span,
-    format: &str,
-    given: &TableFunctionArgs,
-) -> Result<(Vec<String>, Vec<String>), String> {
-    let known = FILE_OPTIONS.iter().find(|(name, _)| *name == format).map_or(&[][..], |(_, options)| *options);
-    let refuse = |at: Span, text: String| Err(format!("{function}: {text}{}", position(at)));
-    let unknown = |at: Span, name: &dyn Display| {
-        refuse(at, format!("there is no argument {name}; it takes: {}", known.join(", ")))
+/// An argument as our functions take it: `name = value`, as DuckDB writes it, is `name => value`, and an option has one
+/// name.
+fn by_parameter(arg: FunctionArg) -> FunctionArg {
+    let mut arg = match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::BinaryOp { left, op: BinaryOperator::Eq, right }))
+            if matches!(*left, Expr::Identifier(_)) =>
+        {
+            let (name, arg) = (*left, FunctionArgExpr::Expr(*right));
+            FunctionArg::ExprNamed { name, arg, operator: FunctionArgOperator::RightArrow }
+        }
+        other => other,
     };
-    let (mut files, mut options) = (Vec::new(), Vec::new());
-    for (i, arg) in given.args.iter().enumerate() {
-        let (name, value) = match arg {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(file)) if i == 0 => {
-                files = match paths(file) {
-                    Some(files) => files,
-                    None => {
-                        let text = "takes the name of a file in single quotes, or a list of such names";
-                        return Err(format!("{function} {text}, not {file}{}", position(file.span())));
-                    }
-                };
-                continue;
-            }
-            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(value), operator }
-                if *operator != FunctionArgOperator::Colon =>
-            {
-                (name, value)
-            }
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::BinaryOp { left, op: BinaryOperator::Eq, right })) => {
-                match left.as_ref() {
-                    Expr::Identifier(name) => (name, right.as_ref()),
-                    other => return unknown(other.span(), other),
-                }
-            }
-            other => return unknown(other.span(), other),
-        };
-        let at = name.span;
-        let name = ast::normalized(name);
-        let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| (*name).to_owned());
-        if !known.contains(&name.as_str()) {
-            return unknown(at, &name);
-        }
-        if options.iter().any(|option: &String| option.starts_with(&format!("{name}="))) {
-            return refuse(at, format!("{name} is given twice"));
-        }
-        match constant(value).filter(|value| !value.contains(FILE_OPTION)) {
-            Some(value) => options.push(format!("{name}={value}")),
-            None => return refuse(value.span(), format!("{name} must be a constant, not {value}")),
-        }
+    if let FunctionArg::Named { name, .. } | FunctionArg::ExprNamed { name: Expr::Identifier(name), .. } = &mut arg
+        && let Some((_, known)) = OTHER_NAMES.iter().find(|(other, _)| name.value.eq_ignore_ascii_case(other))
+    {
+        name.value = (*known).to_owned();
     }
-    match files.is_empty() {
-        true => Err(format!("{function} takes the name of a file in single quotes{}", position(call))),
-        false => Ok((files, options)),
-    }
+    arg
 }
 
-fn paths(expr: &Expr) -> Option<Vec<String>> {
-    match expr {
-        Expr::Array(list) => list.elem.iter().map(path).collect(),
-        expr => path(expr).map(|path| vec![path]),
+/// The files of a call, and its options as `name=value`.
+fn files_and_options(function: &Function, call: Span, given: &[FunctionArg]) -> Result<(Vec<String>, Vec<String>)> {
+    let bound = arguments::bind(function, Place::From, call, given)?;
+    let (mut files, mut options) = (Vec::new(), Vec::new());
+    for (parameter, places) in bound.iter() {
+        let Some(value) = places.first().map(|&at| arguments::value(&given[at])) else { continue };
+        if parameter.name == FILE {
+            files = paths(value).filter(|files| !files.is_empty()).ok_or_else(|| {
+                let text = "takes the name of a file in single quotes, or a list of such names";
+                Error::statement_at(value.span(), format!("{}: {FILE} {text}, not {value}", function.name))
+            })?;
+            continue;
+        }
+        match value {
+            // As good as left out.
+            FunctionArgExpr::Expr(Expr::Value(ValueWithSpan { value: Value::Null, .. })) => {}
+            value => match literal(value).filter(|text| !text.contains(FILE_OPTION)) {
+                Some(text) => options.push(format!("{}={text}", parameter.name)),
+                None => arguments::not_constant(function, parameter.name, value)?,
+            },
+        }
+    }
+    Ok((files, options))
+}
+
+fn paths(value: &FunctionArgExpr) -> Option<Vec<String>> {
+    match value {
+        FunctionArgExpr::Expr(Expr::Array(list)) => list.elem.iter().map(path).collect(),
+        FunctionArgExpr::Expr(expr) => path(expr).map(|path| vec![path]),
+        _ => None,
     }
 }
 
@@ -136,16 +149,22 @@ fn path(expr: &Expr) -> Option<String> {
     }
 }
 
-fn constant(expr: &Expr) -> Option<String> {
+/// The text of a literal.
+fn literal(value: &FunctionArgExpr) -> Option<String> {
+    match value {
+        FunctionArgExpr::Expr(expr) => text_of(expr),
+        _ => None,
+    }
+}
+
+fn text_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(ValueWithSpan { value, .. }) => match value {
             Value::SingleQuotedString(text) | Value::Number(text, _) => Some(text.clone()),
             Value::Boolean(value) => Some(value.to_string()),
             _ => None,
         },
-        Expr::UnaryOp { op: datafusion::sql::sqlparser::ast::UnaryOperator::Minus, expr } => {
-            constant(expr).map(|value| format!("-{value}"))
-        }
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => text_of(expr).map(|value| format!("-{value}")),
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use bonnet_sql::arguments::position;
 use datafusion::common::{Column, DFSchema, ExprSchema, NullEquality, Result, TableReference, not_impl_err, plan_err};
 use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
@@ -19,13 +20,14 @@ use datafusion::logical_expr::{
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
-    Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
-    VisitorMut,
+    Select, SelectItem, SelectItemQualifiedWildcardKind, Spanned, TableAlias, TableAliasColumnDef, TableFactor,
+    TableWithJoins, VisitorMut,
 };
 
 use super::ast;
 use super::rewrite::visit_statement;
-use super::walk::walk_outside_subqueries;
+use super::walk::{Flow, result, walk_outside_subqueries};
+use crate::Error;
 
 /// The alias of a join that [`JoinPlanner`] plans.
 const MARK: &str = "join keys";
@@ -37,8 +39,8 @@ const KEYS: &str = " keys";
 /// Marks the joins whose keys are answered once, in the whole statement, and reads `SEMI JOIN` as `LEFT SEMI JOIN`.
 ///
 /// # Errors
-/// The text of a refusal: an outer join with USING whose sides include LATERAL.
-pub(super) fn mark(statement: &mut SqlStatement) -> Result<(), String> {
+/// If a join with USING or NATURAL has a side that is LATERAL.
+pub(super) fn mark(statement: &mut SqlStatement) -> crate::Result<()> {
     let mut qualified = Qualified::default();
     let _ = visit_statement(statement, &mut qualified);
     let mut conditions = Conditions { read: &qualified.0, named: HashSet::new() };
@@ -47,10 +49,7 @@ pub(super) fn mark(statement: &mut SqlStatement) -> Result<(), String> {
     qualified.0.extend(named);
     let mut read: Vec<String> = qualified.0.into_iter().collect();
     read.sort_unstable();
-    match visit_statement(statement, &mut Marker { read }) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(refusal) => Err(*refusal),
-    }
+    result(visit_statement(statement, &mut Marker { read }))
 }
 
 /// The columns that a statement reads by a table's name, as `table.column`, and `table.*`.
@@ -117,7 +116,7 @@ impl Conditions<'_> {
         let mut keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         keys.retain(|key| self.is_read(key));
         if !keys.is_empty() {
-            let _ = walk_outside_subqueries(condition, &mut Names { keys: &keys, named: &mut self.named });
+            let _ = walk_outside_subqueries(condition, &mut KeyQualifier { keys: &keys, named: &mut self.named });
         }
     }
 }
@@ -145,12 +144,12 @@ impl VisitorMut for Conditions<'_> {
 }
 
 /// Puts [`KEYS`] before the names of keys.
-struct Names<'a> {
+struct KeyQualifier<'a> {
     keys: &'a [&'a str],
     named: &'a mut HashSet<String>,
 }
 
-impl VisitorMut for Names<'_> {
+impl VisitorMut for KeyQualifier<'_> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
@@ -164,15 +163,12 @@ impl VisitorMut for Names<'_> {
     }
 }
 
-/// A refusal. Boxed, since it travels up through every level of the tree.
-type Flow = ControlFlow<Box<String>>;
-
 struct Marker {
     read: Vec<String>,
 }
 
 impl VisitorMut for Marker {
-    type Break = Box<String>;
+    type Break = Box<Error>;
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         let whole = select.from.len() == 1;
@@ -189,7 +185,7 @@ impl VisitorMut for Marker {
         }
         self.table(table_with_joins, false)?;
         // Below an alias each key is one column.
-        if alias.is_some() && keyed(&table_with_joins.relation) {
+        if alias.is_some() && is_marked(&table_with_joins.relation) {
             let inner = TableFactor::NestedJoin { table_with_joins: table_with_joins.clone(), alias: None };
             *factor = ast::derived(ast::select_all(inner), alias.take());
         }
@@ -216,10 +212,9 @@ impl Marker {
         }
         let Some(last) = table.joins.iter().rposition(has_keys) else { return ControlFlow::Continue(()) };
         let sides = || std::iter::once(&table.relation).chain(table.joins[..=last].iter().map(|join| &join.relation));
-        if sides().any(is_lateral) {
-            return ControlFlow::Break(Box::new(
-                "USING and NATURAL cannot join what is LATERAL: write ON, or put LATERAL into a subquery".to_owned(),
-            ));
+        if let Some(side) = sides().find(|side| is_lateral(side)) {
+            let text = "USING and NATURAL cannot join what is LATERAL: write ON, or put LATERAL into a subquery";
+            return ControlFlow::Break(Box::new(Error::statement_at(side.span(), text)));
         }
         let rest = table.joins.split_off(last + 1);
         let inner = std::mem::replace(table, TableWithJoins { relation: ast::table(ObjectName(vec![])), joins: rest });
@@ -228,7 +223,7 @@ impl Marker {
     }
 }
 
-fn keyed(factor: &TableFactor) -> bool {
+fn is_marked(factor: &TableFactor) -> bool {
     matches!(factor, TableFactor::NestedJoin { alias: Some(alias), .. } if alias.name.value == MARK)
 }
 
@@ -280,7 +275,7 @@ impl RelationPlanner for JoinPlanner {
         relation: TableFactor,
         context: &mut dyn RelationPlannerContext,
     ) -> Result<RelationPlanning> {
-        if !keyed(&relation) {
+        if !is_marked(&relation) {
             return Ok(RelationPlanning::Original(Box::new(relation)));
         }
         let TableFactor::NestedJoin { table_with_joins, alias } = relation else {
@@ -356,7 +351,7 @@ fn key(name: &ObjectName, context: &dyn RelationPlannerContext) -> Result<String
     };
     match ident {
         Some(ident) => Ok(context.normalize_ident(ident)),
-        None => plan_err!("USING takes the names of columns that both sides have, not {name}"),
+        None => plan_err!("USING takes the names of columns that both sides have, not {name}{}", position(name.span())),
     }
 }
 

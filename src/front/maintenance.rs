@@ -49,16 +49,16 @@ pub(super) fn vacuum(parser: &mut Parser<'_>) -> Result<Statement, ParserError> 
 #[cfg(test)]
 mod tests {
     use super::super::parse::parse;
-    use super::super::testing::{error, parsed};
+    use super::super::testing::{error, name, parsed};
     use super::*;
 
     #[test]
     fn upkeep_of_tables_parses() {
-        assert_eq!(parsed("optimize a.b"), Statement::Optimize { table: vec!["a".into(), "b".into()] });
+        assert_eq!(parsed("optimize a.b"), Statement::Optimize { table: name(&["a", "b"]) });
         assert_eq!(parsed("VACUUM"), Statement::Vacuum { table: None, retain: None });
         let hours = |hours: u64| Some(Duration::from_secs(hours * 3600));
         assert_eq!(parsed("VACUUM RETAIN 2 HOURS"), Statement::Vacuum { table: None, retain: hours(2) });
-        let vacuum = Statement::Vacuum { table: Some(vec!["T x".into()]), retain: hours(48) };
+        let vacuum = Statement::Vacuum { table: Some(name(&["T x"])), retain: hours(48) };
         assert_eq!(parsed("vacuum \"T x\" retain 2 days"), vacuum);
         for text in ["VACUUM t RETAIN", "VACUUM t RETAIN x HOURS", "VACUUM t RETAIN 2", "OPTIMIZE", "VACUUM 'x'"] {
             let found = error(parse(text));

@@ -1,7 +1,12 @@
 //! The way of a statement from its text to a plan.
 //!
 //! [`parse::parse`] makes a tree of the text of one statement; [`prepare`] is the list of passes over the tree of one
-//! that DataFusion plans, in their order; [`plan`] plans what they made of it.
+//! that DataFusion plans, in their order; [`plan`] plans the prepared tree.
+//!
+//! Parsing stands apart from the passes, since the statements that DataFusion lacks leave between the two: only the tree
+//! says whether a statement is one of them, and the passes ask the session for tables, so they have to wait until its
+//! transaction and its settings have admitted the statement (`statements::run`). Of DataFusion's statements, UPDATE ...
+//! FROM and ALTER TABLE run from the parsed tree too.
 
 pub(crate) mod ast;
 mod attach;
@@ -15,12 +20,14 @@ mod depth;
 pub mod dialect;
 mod duckdb_syntax;
 mod duckdb_tokens;
+mod exact_casts;
 mod files;
 mod from_first;
 mod grouping;
 pub mod join_keys;
 mod maintenance;
-mod not_found;
+mod numbers;
+mod order_names;
 mod ordinals;
 pub mod parse;
 pub mod pivot;
@@ -36,6 +43,8 @@ pub mod statement;
 pub mod summarize;
 #[cfg(test)]
 mod testing;
+mod unknown_names;
+mod unplanned;
 mod versions;
 mod walk;
 mod wildcards;
@@ -47,7 +56,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 
-use crate::{Error, Result};
+use crate::Result;
 use columns::ColumnNames;
 use questions::Question;
 
@@ -71,33 +80,40 @@ pub(crate) async fn prepare(
 ) -> Result<Plannable> {
     // The names of the answer's columns are those that were written.
     let names = ColumnNames::of(&statement);
-    // A star that repeats the columns of another is spelled out; a PIVOT without a list of values looks at its rows.
-    while let Some(question) = questions::first(&mut statement) {
+    // A star that repeats the columns of another is spelled out; names in expressions of ORDER BY are those of FROM; a PIVOT
+    // without a list of values looks at its rows.
+    let mut settled = 0;
+    while let Some(question) = questions::first(&mut statement, settled) {
         match question {
+            Question::NamesInOrder(query) => {
+                let columns = Box::pin(plan(state, registry, query)).await;
+                let ordered = columns.is_ok_and(|plan| questions::answer_names(&mut statement, settled, plan.schema()));
+                settled += usize::from(!ordered);
+            }
             Question::Columns(query) => {
                 let plan = Box::pin(plan(state, registry, query)).await?;
-                questions::answer_columns(&mut statement, plan.schema());
+                questions::answer_columns(&mut statement, settled, plan.schema());
             }
-            Question::Values(query) => {
+            Question::Values(query, at) => {
                 let plan = Box::pin(plan(state, registry, query)).await?;
                 let rows = DataFrame::new(state.clone(), plan).collect().await?;
-                questions::answer_values(&mut statement, &rows)?;
+                questions::answer_values(&mut statement, settled, at, &rows)?;
             }
         }
     }
     // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
-    duckdb_syntax::translate(&mut statement).map_err(Error::statement)?;
+    duckdb_syntax::translate(&mut statement)?;
     // One walk over the tree: duplicate columns, versions of tables, calls of our functions, refusals.
     rewrite::rewrite(&mut statement, registry)?;
     // The keys of USING and NATURAL, which each side of an outer join gives.
-    join_keys::mark(&mut statement).map_err(Error::statement)?;
+    join_keys::mark(&mut statement)?;
     Ok(Plannable { statement, names })
 }
 
 /// The plan of a statement.
 ///
 /// # Errors
-/// As [`prepare`], and what DataFusion refuses.
+/// As [`prepare`], or if DataFusion refuses the statement.
 pub(crate) async fn plan(state: &SessionState, registry: &Registry, statement: SqlStatement) -> Result<LogicalPlan> {
     plan_prepared(state, registry, prepare(state, registry, statement).await?.statement).await
 }
@@ -105,11 +121,11 @@ pub(crate) async fn plan(state: &SessionState, registry: &Registry, statement: S
 /// The plan of a statement that is prepared.
 ///
 /// # Errors
-/// What DataFusion refuses.
+/// If DataFusion refuses the statement.
 pub(crate) async fn plan_prepared(
     state: &SessionState,
     registry: &Registry,
     statement: SqlStatement,
 ) -> Result<LogicalPlan> {
-    state.statement_to_plan(statement).await.map_err(|error| not_found::explain(state, registry, error))
+    state.statement_to_plan(statement).await.map_err(|error| unknown_names::explain(state, registry, error))
 }

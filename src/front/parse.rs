@@ -5,7 +5,7 @@ use std::str::FromStr;
 use datafusion::common::DataFusionError;
 use datafusion::common::format::{ExplainFormat, ExplainStatementOptions};
 use datafusion::sql::parser::{DFParser, DFParserBuilder, ExplainStatement, Statement as SqlStatement};
-use datafusion::sql::sqlparser::ast::{DescribeAlias, Query, Statement as AstStatement};
+use datafusion::sql::sqlparser::ast::{DescribeAlias, Query, Spanned, Statement as AstStatement};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
@@ -14,7 +14,7 @@ use super::attach::{ATTACH, DETACH, attach, detach};
 use super::create_graph::{self, DROP_GRAPH, create_graph, drop_graph};
 use super::dialect::BonnetDialect;
 use super::maintenance::{OPTIMIZE, VACUUM, optimize, vacuum};
-use super::statement::Statement;
+use super::statement::{Statement, WithSpan};
 use super::words::{expect_word, first_words, parser_error, schema_name, value, with_form};
 use super::{ast, copy, depth, duckdb_tokens, from_first, pivot_statement};
 use crate::{Error, Result};
@@ -112,10 +112,11 @@ fn relation(parser: &mut Parser<'_>) -> Result<Box<Query>, ParserError> {
 }
 
 /// A setting's name in lower case.
-fn setting(parser: &mut Parser<'_>) -> Result<String, ParserError> {
+fn setting(parser: &mut Parser<'_>) -> Result<WithSpan<String>, ParserError> {
     let found = parser.peek_token();
-    match ast::name_parts(&parser.parse_object_name(false)?) {
-        Some(parts) => Ok(parts.join(".").to_ascii_lowercase()),
+    let name = parser.parse_object_name(false)?;
+    match ast::name_parts(&name) {
+        Some(parts) => Ok(WithSpan::new(parts.join(".").to_ascii_lowercase(), name.span())),
         None => parser.expected("the name of a setting", found),
     }
 }
@@ -169,7 +170,8 @@ fn explain(parser: &mut DFParser<'_>) -> Result<Statement> {
     let statement = match first_words(&parser.parser).first().map(String::as_str) {
         Some("COPY") => SqlStatement::CopyTo(with_form(copy::FORM, copy::parse(&mut parser.parser))?),
         Some("ATTACH" | "DETACH" | "USE" | "SUMMARIZE" | "OPTIMIZE" | "VACUUM") => {
-            return Err(Error::statement(
+            return Err(Error::statement_at(
+                parser.parser.peek_token().span,
                 "EXPLAIN shows the plan of a query, of INSERT, of COPY or of CREATE TABLE or VIEW ... AS",
             ));
         }
@@ -212,7 +214,7 @@ fn describe(parser: &mut DFParser<'_>) -> Result<Statement> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{error, parsed};
+    use super::super::testing::{error, name, parsed};
     use super::*;
 
     fn sql_text(text: &str) -> String {
@@ -224,17 +226,20 @@ mod tests {
 
     #[test]
     fn detach_drops_and_use_take_names() {
-        assert_eq!(parsed("DETACH cora"), Statement::Detach { name: "cora".into(), if_exists: false });
+        assert_eq!(parsed("DETACH cora"), Statement::Detach { name: "cora".to_owned().into(), if_exists: false });
         assert_eq!(
             parsed("DETACH DATABASE IF EXISTS \"My Set\";"),
-            Statement::Detach { name: "My Set".into(), if_exists: true }
+            Statement::Detach { name: "My Set".to_owned().into(), if_exists: true }
         );
-        assert_eq!(parsed("DETACH database"), Statement::Detach { name: "database".into(), if_exists: false });
+        assert_eq!(
+            parsed("DETACH database"),
+            Statement::Detach { name: "database".to_owned().into(), if_exists: false }
+        );
         assert_eq!(
             parsed("DROP GRAPH IF EXISTS c.G"),
-            Statement::DropGraph { name: vec!["c".into(), "g".into()], if_exists: true }
+            Statement::DropGraph { name: name(&["c", "g"]), if_exists: true }
         );
-        assert_eq!(parsed("USE Mantra.\"S\""), Statement::Use { name: vec!["mantra".into(), "S".into()] });
+        assert_eq!(parsed("USE Mantra.\"S\""), Statement::Use { name: name(&["mantra", "S"]) });
         assert!(error(parse("USE a.b.c")).contains("the form is USE schema"));
         // A table may be called graph.
         assert_eq!(sql_text("DROP TABLE graph"), "DROP TABLE graph");
@@ -243,19 +248,20 @@ mod tests {
 
     #[test]
     fn settings_of_the_engine_are_its_own_statements() {
-        let set = |value: &str| Statement::Set { name: "bonnet.statement_timeout".into(), value: value.into() };
+        let set =
+            |value: &str| Statement::Set { name: "bonnet.statement_timeout".to_owned().into(), value: value.into() };
         assert_eq!(parsed("SET bonnet.statement_timeout = '5s'"), set("5s"));
         assert_eq!(parse("set Bonnet.Statement_Timeout TO 500").unwrap(), set("500"));
         assert_eq!(parse("SET bonnet.statement_timeout = -1").unwrap(), set("-1"));
         assert_eq!(
             parse("SET bonnet.device = cuda").unwrap(),
-            Statement::Set { name: "bonnet.device".into(), value: "cuda".into() }
+            Statement::Set { name: "bonnet.device".to_owned().into(), value: "cuda".into() }
         );
-        let reset = Statement::Reset { name: Some("bonnet.device".into()) };
+        let reset = Statement::Reset { name: Some("bonnet.device".to_owned().into()) };
         assert_eq!(parse("SET bonnet.device = DEFAULT").unwrap(), reset);
         assert_eq!(parsed("RESET bonnet.device"), reset);
         assert_eq!(parsed("RESET ALL"), Statement::Reset { name: None });
-        assert_eq!(parsed("SHOW bonnet.device"), Statement::Show { name: "bonnet.device".into() });
+        assert_eq!(parsed("SHOW bonnet.device"), Statement::Show { name: "bonnet.device".to_owned().into() });
         assert!(matches!(parse("SHOW ALL").unwrap(), Statement::Sql(_)));
         assert!(matches!(parse("SET datafusion.execution.batch_size = 3").unwrap(), Statement::Sql(_)));
         assert!(matches!(parse("RESET datafusion.execution.batch_size").unwrap(), Statement::Sql(_)));

@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use bonnet_sql::arguments::is_constant;
+use bonnet_sql::arguments::{is_constant, position};
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, ExprWithAlias, Function, Ident, NullInclusion, PivotValueSource, Query, Select, SelectItem,
-    SetExpr, SetOperator, SetQuantifier, TableFactor, UnaryOperator, Value, VisitorMut,
+    SetExpr, SetOperator, SetQuantifier, Spanned, TableFactor, UnaryOperator, Value, VisitorMut,
 };
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
 use super::walk::walk;
@@ -48,10 +49,16 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
         return plan_err!("PIVOT expected");
     };
     let [column] = value_column.as_slice() else {
-        return plan_err!("PIVOT takes one expression after FOR or ON; join several columns into one, a || '_' || b");
+        return plan_err!(
+            "PIVOT takes one expression after FOR or ON; join several columns into one, a || '_' || b{}",
+            position(value_column.get(1).map_or_else(Span::empty, Spanned::span))
+        );
     };
     let PivotValueSource::List(values) = value_source else {
-        return plan_err!("the values of this PIVOT are not known here: give them, IN (value, ...)");
+        return plan_err!(
+            "the values of this PIVOT are not known here: give them, IN (value, ...){}",
+            position(column.span())
+        );
     };
     let read: Vec<_> = ast::columns(column).into_iter().chain(ast::columns(&aggregate_functions)).collect();
     let rest = other_columns(&table, &read, context)?;
@@ -76,7 +83,10 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
         }
     }
     if projection.is_empty() {
-        return plan_err!("PIVOT makes no columns: it has no values, and no column is left to group by");
+        return plan_err!(
+            "PIVOT makes no columns: it has no values, and no column is left to group by{}",
+            position(column.span())
+        );
     }
     // Without values the groups alone remain.
     Ok((ast::select(projection, *table, rest), alias))
@@ -88,17 +98,18 @@ fn other_columns(
     read: &[Vec<Ident>],
     context: &mut dyn RelationPlannerContext,
 ) -> Result<Vec<Expr>> {
-    let names: Vec<String> =
-        read.iter().filter_map(|column| column.last()).map(|name| context.normalize_ident(name.clone())).collect();
+    let named = read.iter().filter_map(|column| column.last());
+    let names: Vec<(String, Span)> = named.map(|name| (context.normalize_ident(name.clone()), name.span)).collect();
     let plan = context.plan(table.clone())?;
     let schema = plan.schema();
-    for name in &names {
+    for (name, span) in &names {
         if !schema.fields().iter().any(|field| field.name() == name) {
             let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            return plan_err!("there is no column {name} to pivot; the table has: {}", columns.join(", "));
+            let (columns, place) = (columns.join(", "), position(*span));
+            return plan_err!("there is no column {name} to pivot; the table has: {columns}{place}");
         }
     }
-    let others = schema.fields().iter().filter(|field| !names.contains(field.name()));
+    let others = schema.fields().iter().filter(|field| names.iter().all(|(name, _)| name != field.name()));
     Ok(others.map(|field| Expr::Identifier(ast::quoted(field.name()))).collect())
 }
 
@@ -125,10 +136,13 @@ fn label(value: &Expr) -> Result<String> {
         Expr::TypedString(text) => label(&Expr::Value(text.value.clone())),
         Expr::Nested(expr) => label(expr),
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
-            plan_err!("PIVOT: {value} is a column, and IN takes constants; text stands in single quotes, '{value}'")
+            let place = position(value.span());
+            plan_err!(
+                "PIVOT: {value} is a column, and IN takes constants; text stands in single quotes, '{value}'{place}"
+            )
         }
         other if is_constant(other) => Ok(other.to_string()),
-        other => plan_err!("PIVOT: IN takes constants, not {other}"),
+        other => plan_err!("PIVOT: IN takes constants, not {other}{}", position(other.span())),
     }
 }
 
@@ -137,10 +151,13 @@ fn filtered(expr: &Expr, condition: &Expr, context: &dyn RelationPlannerContext)
     let mut filter = Filter { condition, context, inside: 0, aggregates: 0 };
     let mut filtered = expr.clone();
     if walk(&mut filtered, &mut filter).is_break() {
-        return plan_err!("PIVOT: {expr} is a window function; PIVOT takes aggregates");
+        return plan_err!("PIVOT: {expr} is a window function; PIVOT takes aggregates{}", position(expr.span()));
     }
     if filter.aggregates == 0 {
-        return plan_err!("PIVOT: {expr} is no aggregate; PIVOT takes aggregates, such as sum(x) or first_value(x)");
+        return plan_err!(
+            "PIVOT: {expr} is no aggregate; PIVOT takes aggregates, such as sum(x) or first_value(x){}",
+            position(expr.span())
+        );
     }
     Ok(filtered)
 }
@@ -202,11 +219,11 @@ fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> R
         return plan_err!("UNPIVOT expected");
     };
     let Expr::Identifier(value) = value else {
-        return plan_err!("UNPIVOT takes one name for the values, not {value}");
+        return plan_err!("UNPIVOT takes one name for the values, not {value}{}", position(value.span()));
     };
     let read: Vec<_> = columns.iter().map(|column| ast::columns(&column.expr)).collect();
-    if read.iter().any(|read| read.len() != 1) {
-        return plan_err!("UNPIVOT: IN takes columns, optionally with AS 'label'");
+    if let Some(at) = read.iter().position(|read| read.len() != 1) {
+        return plan_err!("UNPIVOT: IN takes columns, optionally with AS 'label'{}", position(columns[at].expr.span()));
     }
     let rest = other_columns(&table, &read.concat(), context)?;
     let mut union: Option<SetExpr> = None;
@@ -216,7 +233,9 @@ fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> R
             (None, Expr::CompoundIdentifier(names)) => {
                 names.last().map(|label| context.normalize_ident(label.clone())).unwrap_or_default()
             }
-            (None, other) => return plan_err!("UNPIVOT: IN takes columns, not {other}"),
+            (None, other) => {
+                return plan_err!("UNPIVOT: IN takes columns, not {other}{}", position(other.span()));
+            }
         };
         let mut projection: Vec<SelectItem> = rest.iter().cloned().map(SelectItem::UnnamedExpr).collect();
         projection.push(SelectItem::ExprWithAlias { expr: ast::text(label), alias: name.clone() });
@@ -240,7 +259,7 @@ fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> R
     }
     match union {
         Some(union) => Ok((ast::query(union), alias)),
-        None => plan_err!("UNPIVOT: IN takes at least one column"),
+        None => plan_err!("UNPIVOT: IN takes at least one column{}", position(name.span)),
     }
 }
 
@@ -257,7 +276,7 @@ mod tests {
         }
     }
 
-    // What a literal reading of the definition gives: one conditional aggregate a value.
+    // A literal reading of the definition: one conditional aggregate a value.
     #[tokio::test]
     async fn pivot_in_from_agrees_with_case_expressions() {
         let context = session().await;
@@ -400,17 +419,29 @@ mod tests {
     async fn what_pivot_cannot_do_it_refuses() {
         let context = session().await;
         for (text, expected) in [
-            ("PIVOT sales", "PIVOT lacks its table or ON; the form is PIVOT table ON column"),
+            ("PIVOT sales", "PIVOT lacks its table or ON at Line: 1, Column: 1; the form is PIVOT table ON column"),
             ("PIVOT sales ON city, year USING sum(amount)", "ON a || '_' || b"),
-            ("PIVOT sales ON year USING sum(amount) GROUP BY city, year", "second name in a subquery"),
+            (
+                "PIVOT sales ON year USING sum(amount) GROUP BY city, year",
+                "as well at Line: 1, Column: 54: give the column a second name in a subquery",
+            ),
             ("PIVOT sales ON year IN (2020 USING sum(amount)", "')' after the values of IN"),
             (
                 "PIVOT sales ON nothing IN (1) USING sum(amount)",
-                "there is no column nothing to pivot; the table has: city, year",
+                "there is no column nothing to pivot; the table has: city, year, kind, amount (Line: 1, Column: 16)",
             ),
-            ("PIVOT sales ON year IN (other) USING sum(amount)", "other is a column, and IN takes constants"),
-            ("PIVOT sales ON year IN (1) USING abs(amount)", "abs(amount) is no aggregate"),
-            ("CREATE VIEW v AS PIVOT sales ON kind USING sum(amount)", "the columns of a view must not depend on rows"),
+            (
+                "PIVOT sales ON year IN (other) USING sum(amount)",
+                "other is a column, and IN takes constants; text stands in single quotes, 'other' (Line: 1, Column: 25)",
+            ),
+            (
+                "PIVOT sales ON year IN (1) USING abs(amount)",
+                "abs(amount) is no aggregate; PIVOT takes aggregates, such as sum(x) or first_value(x) (Line: 1, Column: 38)",
+            ),
+            (
+                "CREATE VIEW v AS PIVOT sales ON kind USING sum(amount)",
+                "must not depend on rows: give the PIVOT its values, IN (value, ...) (Line: 1, Column: 33)",
+            ),
         ] {
             let found = error(rows(&context, text).await);
             assert!(found.contains(expected), "{text}: {found}");

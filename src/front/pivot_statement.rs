@@ -30,7 +30,10 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
             }
             // A column or table called pivot, unless the statement begins with it.
             Ok(None) if !is_first => {}
-            Ok(None) => return Err(Error::Syntax(format!("PIVOT lacks its table or ON; the form is {FORM}"))),
+            Ok(None) => {
+                let at = tokens[start].span.start;
+                return Err(Error::Syntax(format!("PIVOT lacks its table or ON{at}; the form is {FORM}")));
+            }
             Err(error) => {
                 return Err(Error::Syntax(format!("{}; the form is {FORM}", parser_error(error))));
             }
@@ -126,8 +129,9 @@ fn parse(tokens: &[TokenWithSpan]) -> Result<Option<Pivot>, ParserError> {
             };
             if columns.iter().any(|column| same_column(column, name)) {
                 return Err(ParserError::ParserError(format!(
-                    "PIVOT groups by {name} and reads it in ON or USING as well: give the column a second name in \
-                     a subquery, PIVOT (SELECT *, {name} AS {name}_2 FROM ...) ON ..."
+                    "PIVOT groups by {name} and reads it in ON or USING as well{}: give the column a second name in \
+                     a subquery, PIVOT (SELECT *, {name} AS {name}_2 FROM ...) ON ...",
+                    name.span.start
                 )));
             }
         }

@@ -1,4 +1,5 @@
-//! A PIVOT without a list of values has to look at its rows first: which query finds the values, and where they go.
+//! A PIVOT without a list of values has to look at its rows first: the query that finds the values, and the
+//! list that they become.
 
 use arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
@@ -6,8 +7,9 @@ use datafusion::logical_expr::lit;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, ExprWithAlias, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, PivotValueSource, Query,
-    SelectItem, SetExpr, Statement, TableFactor,
+    SelectItem, SetExpr, Spanned, Statement, TableFactor,
 };
+use datafusion::sql::sqlparser::tokenizer::Span;
 use datafusion::sql::unparser::Unparser;
 
 use super::ast;
@@ -33,17 +35,26 @@ pub(super) fn query(factor: &TableFactor) -> Query {
     }
 }
 
+/// The place of a PIVOT in the statement, by the column whose values it takes.
+pub(super) fn place(factor: &TableFactor) -> Span {
+    match factor {
+        TableFactor::Pivot { value_column, .. } => value_column.first().map_or_else(Span::empty, Spanned::span),
+        factor => factor.span(),
+    }
+}
+
 /// The values that the query of a PIVOT of this statement found: the distinct ones of the first column, without NULL, in
 /// their order.
 ///
 /// # Errors
 /// If there are too many values, if no SQL can express one, or if the statement makes a view, whose columns must not
 /// depend on rows.
-pub(super) fn list(statement: &SqlStatement, batches: &[RecordBatch]) -> Result<PivotValueSource> {
+pub(super) fn list(statement: &SqlStatement, at: Span, batches: &[RecordBatch]) -> Result<PivotValueSource> {
     if let SqlStatement::Statement(statement) = statement
         && matches!(statement.as_ref(), Statement::CreateView(_))
     {
-        return Err(Error::statement(
+        return Err(Error::statement_at(
+            at,
             "the columns of a view must not depend on rows: give the PIVOT its values, IN (value, ...)",
         ));
     }
@@ -57,9 +68,12 @@ pub(super) fn list(statement: &SqlStatement, batches: &[RecordBatch]) -> Result<
                 continue;
             }
             if values.len() == MOST_VALUES {
-                return Err(Error::statement(format!(
-                    "PIVOT would make more than {MOST_VALUES} columns: give the values that matter, IN (value, ...)"
-                )));
+                return Err(Error::statement_at(
+                    at,
+                    format!(
+                        "PIVOT would make more than {MOST_VALUES} columns: give the values that matter, IN (value, ...)"
+                    ),
+                ));
             }
             values.push(ExprWithAlias { expr: literal(&value)?, alias: Some(ast::quoted(value.to_string())) });
         }

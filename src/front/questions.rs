@@ -1,5 +1,5 @@
 //! Questions of a statement about its tables before it is planned: the columns behind a star that repeats those of
-//! another, and the values of a PIVOT that lists none.
+//! another, those of FROM that a name in an expression of ORDER BY may mean, and the values of a PIVOT that lists none.
 
 use std::ops::ControlFlow;
 
@@ -7,46 +7,67 @@ use arrow::array::RecordBatch;
 use datafusion::common::DFSchema;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Query, Select, Statement, TableFactor, VisitorMut};
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ctes::Ctes;
 use super::rewrite::visit_statement;
-use super::{pivot_values, wildcards};
+use super::{order_names, pivot_values, wildcards};
 use crate::Result;
 
-/// A query that stands alone, and what of its answer is wanted.
+/// A query that stands alone, and the part of its answer that the statement needs.
 pub(super) enum Question {
     /// Its columns.
     Columns(SqlStatement),
-    /// Its rows.
-    Values(SqlStatement),
+    /// Its columns, if it can be planned by itself: it may look at the rows of a query around.
+    NamesInOrder(SqlStatement),
+    /// Its rows. The PIVOT that asks stands there.
+    Values(SqlStatement, Span),
 }
 
 /// The first question of a statement; `None` once all are answered. Nothing is changed: the visitor that may change
-/// trees is the one that shows them in the order needed.
-pub(super) fn first(statement: &mut SqlStatement) -> Option<Question> {
+/// trees is the one that shows them in the order needed. So many queries whose ORDER BY is ambiguous are `settled` as they
+/// stand.
+pub(super) fn first(statement: &mut SqlStatement, settled: usize) -> Option<Question> {
     let alone = |query| SqlStatement::Statement(Box::new(Statement::Query(Box::new(query))));
-    at_first(statement, |part, ctes| match part {
+    at_first(statement, settled, |part, ctes| match part {
+        Unresolved::Order(query) => Question::NamesInOrder(alone(ctes.around(order_names::columns_of_from(query)))),
         Unresolved::Star(select, at) => Question::Columns(alone(ctes.around(wildcards::query(select, at)))),
-        Unresolved::Pivot(factor) => Question::Values(alone(ctes.around(pivot_values::query(factor)))),
+        Unresolved::Pivot(factor) => {
+            Question::Values(alone(ctes.around(pivot_values::query(factor))), pivot_values::place(factor))
+        }
     })
 }
 
 /// Spells out the star of the first question.
-pub(super) fn answer_columns(statement: &mut SqlStatement, columns: &DFSchema) {
-    at_first(statement, |part, _| {
+pub(super) fn answer_columns(statement: &mut SqlStatement, settled: usize, columns: &DFSchema) {
+    at_first(statement, settled, |part, _| {
         if let Unresolved::Star(select, at) = part {
             wildcards::spell_out(select, at, columns);
         }
     });
 }
 
-/// Gives the PIVOT of the first question its values.
+/// Orders the query of the first question by the columns that its ORDER BY names. Whether it names any.
+pub(super) fn answer_names(statement: &mut SqlStatement, settled: usize, columns: &DFSchema) -> bool {
+    let ordered = at_first(statement, settled, |part, _| match part {
+        Unresolved::Order(query) => order_names::order_by_columns(query, columns),
+        _ => false,
+    });
+    ordered == Some(true)
+}
+
+/// Gives the PIVOT of the first question, which stands `at` a place, its values.
 ///
 /// # Errors
 /// As [`pivot_values::list`].
-pub(super) fn answer_values(statement: &mut SqlStatement, rows: &[RecordBatch]) -> Result<()> {
-    let mut values = Some(pivot_values::list(statement, rows)?);
-    at_first(statement, |part, _| {
+pub(super) fn answer_values(
+    statement: &mut SqlStatement,
+    settled: usize,
+    at: Span,
+    rows: &[RecordBatch],
+) -> Result<()> {
+    let mut values = Some(pivot_values::list(statement, at, rows)?);
+    at_first(statement, settled, |part, _| {
         if let Unresolved::Pivot(TableFactor::Pivot { value_source, .. }) = part {
             *value_source = values.take().unwrap_or_else(|| value_source.clone());
         }
@@ -60,15 +81,18 @@ enum Unresolved<'a> {
     Star(&'a mut Select, usize),
     /// A PIVOT.
     Pivot(&'a mut TableFactor),
+    /// A query whose ORDER BY is ambiguous.
+    Order(&'a mut Query),
 }
 
 /// Applies a function to the part of the first open question, with the CTEs that it may name.
-fn at_first<T>(statement: &mut SqlStatement, act: impl FnMut(Unresolved<'_>, &Ctes) -> T) -> Option<T> {
-    visit_statement(statement, &mut Finder { ctes: Ctes::default(), act }).break_value()
+fn at_first<T>(statement: &mut SqlStatement, settled: usize, act: impl FnMut(Unresolved<'_>, &Ctes) -> T) -> Option<T> {
+    visit_statement(statement, &mut Finder { ctes: Ctes::default(), settled, act }).break_value()
 }
 
 struct Finder<F> {
     ctes: Ctes,
+    settled: usize,
     act: F,
 }
 
@@ -81,6 +105,12 @@ impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<T> {
+        if order_names::is_ambiguous(query) {
+            match self.settled.checked_sub(1) {
+                Some(settled) => self.settled = settled,
+                None => return ControlFlow::Break((self.act)(Unresolved::Order(query), &self.ctes)),
+            }
+        }
         self.ctes.leave(query);
         ControlFlow::Continue(())
     }

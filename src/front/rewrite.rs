@@ -12,8 +12,8 @@ use datafusion::sql::sqlparser::ast::{
     Expr, NamedWindowDefinition, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut,
 };
 
-use super::walk::walk;
-use super::{ast, calls, casts, columns, grouping, ordinals, refusals, versions, wildcards};
+use super::walk::{Flow, flow, result, walk};
+use super::{ast, calls, casts, columns, grouping, ordinals, refusals, unplanned, versions, wildcards};
 use crate::{Error, Result};
 
 /// Rewrites a statement in place, with everything in it: CTEs, subqueries, views, INSERT, COPY, EXPLAIN.
@@ -21,11 +21,11 @@ use crate::{Error, Result};
 /// # Errors
 /// If the statement asks for what would be ignored, or calls one of the functions wrongly.
 pub fn rewrite(statement: &mut SqlStatement, registry: &Registry) -> Result<()> {
-    let mut rewriter = Rewriter { registry, windows: Vec::new(), ordered: Vec::new() };
-    match visit_statement(statement, &mut rewriter) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(*error),
+    if let SqlStatement::Statement(statement) = statement {
+        unplanned::check_statement(statement)?;
     }
+    let mut rewriter = Rewriter { registry, windows: Vec::new(), ordered: Vec::new() };
+    result(visit_statement(statement, &mut rewriter))
 }
 
 /// Visits every tree inside a statement of DataFusion.
@@ -49,20 +49,11 @@ struct Rewriter<'a> {
     ordered: Vec<bool>,
 }
 
-/// What goes wrong is boxed, since it travels up through every level of the tree.
-type Flow = ControlFlow<Box<Error>>;
-
-fn flow(result: Result<()>) -> Flow {
-    match result {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(Box::new(error)),
-    }
-}
-
 impl VisitorMut for Rewriter<'_> {
     type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
+        flow(unplanned::check_query(query))?;
         // Of a UNION the names of the columns are all that ORDER BY sees.
         self.ordered.push(query.order_by.is_some() && matches!(query.body.as_ref(), SetExpr::Select(_)));
         ControlFlow::Continue(())
@@ -95,6 +86,7 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        flow(unplanned::expression(expr))?;
         if let Expr::Function(call) = expr
             && let Some(function) = ast::function_name(&call.name).and_then(|name| self.registry.get(&name))
         {

@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
 
 /// The kind of a lexeme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LexemeKind {
     /// White space.
     Space,
     /// `-- ...` to the end of the line, or `/* ... */`, which nest.
@@ -85,7 +85,7 @@ pub(crate) enum Kind {
 /// A stretch of the text of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lexeme<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: LexemeKind,
     pub(crate) text: &'a str,
     /// The byte at which it starts.
     pub(crate) start: usize,
@@ -99,12 +99,12 @@ impl Lexeme<'_> {
     }
 
     pub(crate) fn is_semicolon(&self) -> bool {
-        self.kind == Kind::Symbol && self.text == ";"
+        self.kind == LexemeKind::Symbol && self.text == ";"
     }
 
     /// Whether it belongs to a statement. An open comment does: the parser shall say that it is open.
     pub(crate) fn is_significant(&self) -> bool {
-        !(matches!(self.kind, Kind::Space | Kind::Comment) && self.closed)
+        !(matches!(self.kind, LexemeKind::Space | LexemeKind::Comment) && self.closed)
     }
 }
 
@@ -141,24 +141,26 @@ impl<'a> Iterator for Lexer<'a> {
         let first = rest.chars().next()?;
         let (kind, length, closed) = match first {
             c if c.is_whitespace() => {
-                (Kind::Space, rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len()), true)
+                (LexemeKind::Space, rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len()), true)
             }
-            '-' if rest.starts_with("--") => (Kind::Comment, rest.find('\n').unwrap_or(rest.len()), true),
-            '/' if rest.starts_with("/*") => ended(Kind::Comment, rest, block_comment(rest)),
-            '\'' => ended(Kind::Text, rest, quoted(rest, '\'', false)),
+            '-' if rest.starts_with("--") => (LexemeKind::Comment, rest.find('\n').unwrap_or(rest.len()), true),
+            '/' if rest.starts_with("/*") => ended(LexemeKind::Comment, rest, block_comment(rest)),
+            '\'' => ended(LexemeKind::Text, rest, quoted(rest, '\'', false)),
             'e' | 'E' if rest[1..].starts_with('\'') => {
-                ended(Kind::Text, rest, quoted(&rest[1..], '\'', true).map(|length| length + 1))
+                ended(LexemeKind::Text, rest, quoted(&rest[1..], '\'', true).map(|length| length + 1))
             }
-            '"' => ended(Kind::QuotedIdentifier, rest, quoted(rest, '"', false)),
+            '"' => ended(LexemeKind::QuotedIdentifier, rest, quoted(rest, '"', false)),
             '$' => match dollar_tag(rest) {
                 Some(tag) => {
                     let close = rest[tag.len()..].find(tag).map(|at| at + 2 * tag.len());
-                    ended(Kind::Text, rest, close)
+                    ended(LexemeKind::Text, rest, close)
                 }
-                None => (Kind::Symbol, 1, true),
+                None => (LexemeKind::Symbol, 1, true),
             },
-            c if is_word(c) => (Kind::Word, rest.find(|c: char| !is_word(c) && c != '$').unwrap_or(rest.len()), true),
-            c => (Kind::Symbol, c.len_utf8(), true),
+            c if is_word(c) => {
+                (LexemeKind::Word, rest.find(|c: char| !is_word(c) && c != '$').unwrap_or(rest.len()), true)
+            }
+            c => (LexemeKind::Symbol, c.len_utf8(), true),
         };
         let lexeme = Lexeme { kind, text: &rest[..length], start: self.at, closed };
         self.at += length;
@@ -166,7 +168,7 @@ impl<'a> Iterator for Lexer<'a> {
     }
 }
 
-fn ended(kind: Kind, rest: &str, length: Option<usize>) -> (Kind, usize, bool) {
+fn ended(kind: LexemeKind, rest: &str, length: Option<usize>) -> (LexemeKind, usize, bool) {
     (kind, length.unwrap_or(rest.len()), length.is_some())
 }
 

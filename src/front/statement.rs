@@ -2,12 +2,53 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 use std::time::Duration;
 
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{FunctionArg, Ident, ObjectName, Query};
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
+
+/// A part of a statement with its place in the text. Equal parts are equal wherever they stand, as identifiers are in
+/// sqlparser.
+#[derive(Debug, Clone)]
+pub struct WithSpan<T> {
+    /// The part.
+    pub value: T,
+    /// Its place; empty for a part that is not in the text.
+    pub span: Span,
+}
+
+impl<T> WithSpan<T> {
+    /// A part at its place.
+    pub fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}
+
+impl<T> From<T> for WithSpan<T> {
+    fn from(value: T) -> Self {
+        Self::new(value, Span::empty())
+    }
+}
+
+impl<T> Deref for WithSpan<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: PartialEq> PartialEq for WithSpan<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for WithSpan<T> {}
 
 /// One parsed statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +60,7 @@ pub enum Statement {
     /// `DETACH [DATABASE] [IF EXISTS] name`
     Detach {
         /// The catalog or schema that is detached.
-        name: String,
+        name: WithSpan<String>,
         /// Whether a missing name is no error.
         if_exists: bool,
     },
@@ -30,26 +71,26 @@ pub enum Statement {
     /// `DROP GRAPH [IF EXISTS] name`
     DropGraph {
         /// The graph: a schema, or a catalog and its schema.
-        name: Vec<String>,
+        name: WithSpan<Vec<String>>,
         /// Whether a missing graph is no error.
         if_exists: bool,
     },
     /// `OPTIMIZE table`
     Optimize {
         /// The table, behind its schema and catalog.
-        table: Vec<String>,
+        table: WithSpan<Vec<String>>,
     },
     /// `VACUUM [table] [RETAIN n HOURS]`
     Vacuum {
         /// The table, behind its schema and catalog; `None` for the whole database.
-        table: Option<Vec<String>>,
+        table: Option<WithSpan<Vec<String>>>,
         /// The time for which files of the past stay; `None` for a week.
         retain: Option<Duration>,
     },
     /// `USE [catalog.]schema`
     Use {
         /// The schema, or a catalog and its schema.
-        name: Vec<String>,
+        name: WithSpan<Vec<String>>,
     },
     /// `SUMMARIZE table | SUMMARIZE query`
     Summarize {
@@ -59,19 +100,19 @@ pub enum Statement {
     /// `SET name = value` of a setting of the engine
     Set {
         /// The setting in lower case, with its prefix: `bonnet.device`.
-        name: String,
+        name: WithSpan<String>,
         /// Its value as text.
         value: String,
     },
     /// `SHOW name` of a setting of the engine
     Show {
         /// The setting in lower case, with its prefix.
-        name: String,
+        name: WithSpan<String>,
     },
     /// `RESET name`, `RESET ALL`, `SET name = DEFAULT`
     Reset {
         /// The setting in lower case, with its prefix; `None` for all settings of the engine.
-        name: Option<String>,
+        name: Option<WithSpan<String>>,
     },
 }
 
@@ -81,7 +122,7 @@ pub struct Attach {
     /// Path or URL.
     pub location: String,
     /// The name it gets; without `AS`, the location's file stem made an identifier.
-    pub name: String,
+    pub name: WithSpan<String>,
     /// Whether a name that is taken is no error.
     pub if_not_exists: bool,
     /// `TYPE`, in lower case; without it the reader is recognised from the files.
@@ -96,7 +137,7 @@ pub struct Attach {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateGraph {
     /// The graph: a schema, or a catalog and its schema.
-    pub name: Vec<String>,
+    pub name: WithSpan<Vec<String>>,
     /// Whether a graph of this name is replaced.
     pub or_replace: bool,
     /// Whether a graph of this name is no error.
@@ -109,13 +150,13 @@ pub struct CreateGraph {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateSchemaGraph {
     /// The graph: a schema, or a catalog and its schema.
-    pub name: Vec<String>,
+    pub name: WithSpan<Vec<String>>,
     /// Whether a graph of this name is replaced.
     pub or_replace: bool,
     /// Whether a graph of this name is no error.
     pub if_not_exists: bool,
     /// The schema whose tables are read.
-    pub schema: Vec<String>,
+    pub schema: WithSpan<Vec<String>>,
     /// The keys that are declared.
     pub keys: Vec<KeyClause>,
     /// Its options, all named.

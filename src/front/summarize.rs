@@ -2,7 +2,7 @@
 
 use arrow::datatypes::{DataType, Schema};
 use datafusion::sql::parser::{DFParserBuilder, Statement as SqlStatement};
-use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins};
+use datafusion::sql::sqlparser::ast::{Query, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableWithJoins};
 
 use super::ast;
 use super::dialect::BonnetDialect;
@@ -31,14 +31,14 @@ pub fn statement_of(query: &Query) -> SqlStatement {
 pub fn summary(query: &Query, schema: &Schema) -> Result<SqlStatement> {
     let fields = schema.fields();
     if fields.is_empty() {
-        return Err(Error::statement("SUMMARIZE: the query has no columns"));
+        return Err(Error::statement_at(query.span(), "SUMMARIZE: the query has no columns"));
     }
     for (i, field) in fields.iter().enumerate() {
         if fields.iter().take(i).any(|other| other.name() == field.name()) {
-            return Err(Error::statement(format!(
-                "SUMMARIZE: two columns are called {}; give one another name with AS",
-                field.name()
-            )));
+            return Err(Error::statement_at(
+                query.span(),
+                format!("SUMMARIZE: two columns are called {}; give one another name with AS", field.name()),
+            ));
         }
     }
     let columns: Vec<Summary> = fields.iter().map(|field| Summary::of(field.name(), field.data_type())).collect();

@@ -10,7 +10,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 
 use super::join_keys::JoinPlanner;
 use super::pivot::PivotPlanner;
-use super::statement::Statement;
+use super::statement::{Statement, WithSpan};
 use super::{parse, prepare};
 use crate::Result;
 use crate::functions::registry;
@@ -61,6 +61,11 @@ pub(crate) fn lines(batches: &[RecordBatch]) -> Vec<String> {
 /// The error's text, of what has to fail.
 pub(crate) fn error<T: std::fmt::Debug>(result: Result<T>) -> String {
     result.unwrap_err().to_string()
+}
+
+/// A name of these parts.
+pub(crate) fn name(parts: &[&str]) -> WithSpan<Vec<String>> {
+    parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>().into()
 }
 
 /// The statement of a text that has to parse.

@@ -8,9 +8,30 @@ use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, Query, Select, Statement, TableFactor, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
 };
 
+use crate::{Error, Result};
+
+/// The flow of a walk that an error ends. It is boxed, since it travels up through every level of the tree.
+pub(super) type Flow = ControlFlow<Box<Error>>;
+
+/// Ends a walk by an error.
+pub(super) fn flow(result: Result<()>) -> Flow {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(Box::new(error)),
+    }
+}
+
+/// The result of such a walk.
+pub(super) fn result(flow: Flow) -> Result<()> {
+    match flow {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(*error),
+    }
+}
+
 /// Visits a tree and may change it.
 pub(super) fn walk<V: VisitorMut>(tree: &mut impl VisitMut, visitor: &mut V) -> ControlFlow<V::Break> {
-    stopping(tree, Stoppable { visitor, value: None, subqueries: None })
+    captured(tree, CapturingVisitor { visitor, value: None, subqueries: None })
 }
 
 /// Visits a tree but for the subqueries in it, and may change it.
@@ -18,12 +39,12 @@ pub(super) fn walk_outside_subqueries<V: VisitorMut>(
     tree: &mut impl VisitMut,
     visitor: &mut V,
 ) -> ControlFlow<V::Break> {
-    stopping(tree, Stoppable { visitor, value: None, subqueries: Some(0) })
+    captured(tree, CapturingVisitor { visitor, value: None, subqueries: Some(0) })
 }
 
-fn stopping<V: VisitorMut>(tree: &mut impl VisitMut, mut stoppable: Stoppable<V>) -> ControlFlow<V::Break> {
-    let _ = tree.visit(&mut ErasedVisitor(&mut stoppable));
-    stoppable.value.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+fn captured<V: VisitorMut>(tree: &mut impl VisitMut, mut visitor: CapturingVisitor<V>) -> ControlFlow<V::Break> {
+    let _ = tree.visit(&mut ErasedVisitor(&mut visitor));
+    visitor.value.map_or(ControlFlow::Continue(()), ControlFlow::Break)
 }
 
 /// The first expression of a tree for which something holds, not counting those of subqueries.
@@ -58,15 +79,15 @@ pub(super) fn find(tree: &impl Visit, holds: &dyn Fn(&Expr) -> bool) -> Option<E
 /// A visitor of any type behind one.
 struct ErasedVisitor<'a>(&'a mut dyn VisitorMut<Break = ()>);
 
-/// A visitor, and what it stopped with.
-struct Stoppable<'a, V: VisitorMut> {
+/// A visitor, and the value that it stopped with.
+struct CapturingVisitor<'a, V: VisitorMut> {
     visitor: &'a mut V,
     value: Option<V::Break>,
     /// The number of subqueries around, where these are left out.
     subqueries: Option<usize>,
 }
 
-impl<V: VisitorMut> Stoppable<'_, V> {
+impl<V: VisitorMut> CapturingVisitor<'_, V> {
     fn visit(&mut self, visit: impl FnOnce(&mut V) -> ControlFlow<V::Break>) -> ControlFlow<()> {
         match self.subqueries {
             None | Some(0) => visit(self.visitor).map_break(|value| self.value = Some(value)),
@@ -93,7 +114,7 @@ macro_rules! forward {
             }
         }
 
-        impl<V: VisitorMut> VisitorMut for Stoppable<'_, V> {
+        impl<V: VisitorMut> VisitorMut for CapturingVisitor<'_, V> {
             type Break = ();
 
             $(fn $method(&mut self, node: &mut $node) -> ControlFlow<()> {

@@ -1,11 +1,13 @@
 //! Words and small clauses that statements share.
 
+use datafusion::sql::sqlparser::ast::Spanned;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::ast;
 use super::depth::NESTED;
+use super::statement::WithSpan;
 use crate::{Error, Result};
 
 /// The engine's error for what the parser says.
@@ -58,23 +60,30 @@ pub(super) fn if_not_exists(parser: &mut Parser<'_>) -> bool {
     parser.parse_keywords(&[Keyword::IF, Keyword::NOT, Keyword::EXISTS])
 }
 
+/// A name of one part, normalized.
+pub(super) fn name(parser: &mut Parser<'_>) -> Result<WithSpan<String>, ParserError> {
+    let name = parser.parse_identifier()?;
+    Ok(WithSpan::new(ast::normalized(&name), name.span))
+}
+
 /// The parts of a schema's name: one, or a catalog's before it.
-pub(super) fn schema_name(parser: &mut Parser<'_>) -> Result<Vec<String>, ParserError> {
-    let found = parser.peek_token();
-    let name = parser.parse_object_name(false)?;
-    match ast::name_parts(&name) {
-        Some(parts) if parts.len() <= 2 && parts.iter().all(|part| !part.is_empty()) => Ok(parts),
-        _ => parser.expected("a name or catalog.name", found),
-    }
+pub(super) fn schema_name(parser: &mut Parser<'_>) -> Result<WithSpan<Vec<String>>, ParserError> {
+    parts(parser, 2, "a name or catalog.name")
 }
 
 /// The parts of a table's name, up to three.
-pub(super) fn table_name(parser: &mut Parser<'_>) -> Result<Vec<String>, ParserError> {
+pub(super) fn table_name(parser: &mut Parser<'_>) -> Result<WithSpan<Vec<String>>, ParserError> {
+    parts(parser, 3, "the name of a table")
+}
+
+fn parts(parser: &mut Parser<'_>, most: usize, expected: &str) -> Result<WithSpan<Vec<String>>, ParserError> {
     let found = parser.peek_token();
     let name = parser.parse_object_name(false)?;
     match ast::name_parts(&name) {
-        Some(parts) if parts.len() <= 3 && parts.iter().all(|part| !part.is_empty()) => Ok(parts),
-        _ => parser.expected("the name of a table", found),
+        Some(parts) if parts.len() <= most && parts.iter().all(|part| !part.is_empty()) => {
+            Ok(WithSpan::new(parts, name.span()))
+        }
+        _ => parser.expected(expected, found),
     }
 }
 

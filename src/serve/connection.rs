@@ -506,14 +506,14 @@ fn arrow_error(error: arrow::error::ArrowError) -> Error {
 
 /// The largest n of the parameters $n in a statement.
 fn highest_parameter(text: &str) -> usize {
-    use crate::front::split::{Kind, Lexer};
+    use crate::front::split::{LexemeKind, Lexer};
     let mut after_dollar = false;
     let mut highest = 0;
     for lexeme in Lexer::new(text) {
-        if after_dollar && lexeme.kind == Kind::Word {
+        if after_dollar && lexeme.kind == LexemeKind::Word {
             highest = highest.max(lexeme.text.parse().unwrap_or(0));
         }
-        after_dollar = lexeme.kind == Kind::Symbol && lexeme.text == "$";
+        after_dollar = lexeme.kind == LexemeKind::Symbol && lexeme.text == "$";
     }
     highest
 }

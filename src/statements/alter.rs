@@ -5,7 +5,7 @@ use datafusion::datasource::TableType;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::planner::object_name_to_table_reference;
 use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, AlterTable, AlterTableOperation, ColumnOption, RenameTableNameKind, Statement,
+    AlterColumnOperation, AlterTable, AlterTableOperation, ColumnOption, RenameTableNameKind, Spanned, Statement,
 };
 
 use super::table_place::TablePlace;
@@ -26,44 +26,48 @@ pub(super) fn of(statement: &SqlStatement) -> Option<&AlterTable> {
 /// If there is no such table, the new name is taken, or more than the name is to change.
 pub(super) async fn run(session: &Session, alter: &AlterTable) -> Result<()> {
     let name = &alter.name;
+    let at = name.span();
+    let refuse = |text: String| Err(Error::statement_at(at, text));
     let [operation] = alter.operations.as_slice() else {
-        return Err(Error::statement(format!("ALTER TABLE {name}: give one change a statement")));
+        let second = alter.operations.get(1).map_or(at, Spanned::span);
+        return Err(Error::statement_at(second, format!("ALTER TABLE {name}: give one change a statement")));
     };
     let AlterTableOperation::RenameTable { table_name } = operation else {
-        return Err(Error::statement(refusal(alter, operation)));
+        return refuse(refusal(alter, operation));
     };
     let (RenameTableNameKind::To(new) | RenameTableNameKind::As(new)) = table_name;
     let (from, to) =
         (object_name_to_table_reference(name.clone(), true)?, object_name_to_table_reference(new.clone(), true)?);
-    let place = TablePlace::of(&session.state(), &from)?;
+    let place = TablePlace::of(&session.state(), &from, at)?;
     let Some(schema) = place.schema() else {
-        return Err(Error::statement(format!("ALTER TABLE {name}: the table is not the user's")));
+        return refuse(format!("ALTER TABLE {name}: the table is not the user's"));
     };
     // A name without a schema stays in the table's.
     if !matches!(to, TableReference::Bare { .. }) {
-        let other = TablePlace::of(&session.state(), &to)?;
+        let other = TablePlace::of(&session.state(), &to, new.span())?;
         if (&other.name.catalog, &other.name.schema) != (&place.name.catalog, &place.name.schema) {
-            return Err(Error::statement(format!(
-                "ALTER TABLE {name} RENAME TO {new}: a table stays in its schema; CREATE TABLE {new} AS SELECT * FROM \
-                 {name} copies it"
-            )));
+            return Err(Error::statement_at(
+                new.span(),
+                format!(
+                    "ALTER TABLE {name} RENAME TO {new}: a table stays in its schema; CREATE TABLE {new} AS SELECT * FROM \
+                     {name} copies it"
+                ),
+            ));
         }
     }
     let (table, engine) = (&place.name.table, schema.engine());
     if let Some(why) = engine.why_not_drop(table) {
-        return Err(Error::statement(why));
+        return refuse(why);
     }
     match engine.table_type(table).await? {
         None if alter.if_exists => Ok(()),
-        None => Err(Error::statement(format!("there is no table {name}"))),
-        Some(TableType::View) => {
-            Err(Error::statement(format!("{name} is a view: CREATE VIEW {new} AS ..., DROP VIEW {name}")))
-        }
-        Some(_) => Ok(engine.rename_table(table, to.table())?),
+        None => refuse(format!("there is no table {name}")),
+        Some(TableType::View) => refuse(format!("{name} is a view: CREATE VIEW {new} AS ..., DROP VIEW {name}")),
+        Some(_) => engine.rename_table(table, to.table()).map_err(|error| Error::from(error).at(new.span())),
     }
 }
 
-/// The error of a change of columns, and what to write instead.
+/// The error of a change of columns, with the statement that makes the table anew.
 fn refusal(alter: &AlterTable, operation: &AlterTableOperation) -> String {
     let name = &alter.name;
     let columns = match operation {

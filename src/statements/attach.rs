@@ -6,14 +6,14 @@ use bonnet_catalogs::delta::{Attachment, Database};
 use bonnet_catalogs::{EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
 
 use crate::attachments::{self, Target};
-use crate::front::statement::Attach;
+use crate::front::statement::{Attach, WithSpan};
 use crate::{Answer, Error, Result, Session};
 
 /// `ATTACH 'location' AS name (TYPE format, ...)`: one graph becomes a schema; a folder of graphs, a database, or tables
 /// of another program, a catalog. A lasting database remembers it. In a read-only engine every database is attached for
 /// reading alone.
 pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> {
-    let name = attach.name.clone();
+    let name = attach.name.value.clone();
     let catalogs = &session.engine.shared.catalogs;
     let start = catalog(session, catalogs.start())?;
     let taken = catalogs.names().contains(&name)
@@ -23,9 +23,10 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
         return Ok(Answer::Done("ATTACH".to_owned()));
     }
     if taken {
-        return Err(Error::statement(format!(
-            "the name {name} is taken: ATTACH ... AS another name, or DETACH {name} first"
-        )));
+        return Err(Error::statement_at(
+            attach.name.span,
+            format!("the name {name} is taken: ATTACH ... AS another name, or DETACH {name} first"),
+        ));
     }
     let attached = Attachment {
         location: attach.location.clone(),
@@ -63,7 +64,7 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
     }
 }
 
-/// Remembers an attached catalog in a database; what to say if it cannot.
+/// Remembers an attached catalog in a database; a note for the answer where it cannot.
 fn remember(database: &Database, name: &str, attached: Attachment) -> Result<String> {
     if database.is_read_only() {
         return Ok(not_remembered("the database is open for reading alone"));
@@ -82,16 +83,18 @@ fn not_remembered(why: &str) -> String {
 }
 
 /// `DETACH name`: what was attached, never what was made here.
-pub(super) fn detach(session: &Session, name: &str, if_exists: bool) -> Result<Answer> {
+pub(super) fn detach(session: &Session, name: &WithSpan<String>, if_exists: bool) -> Result<Answer> {
+    let (name, at) = (name.as_str(), name.span);
+    let refuse = |text: String| Err(Error::statement_at(at, text));
     let state = session.state();
     let current = &state.config_options().catalog;
     let catalogs = &session.engine.shared.catalogs;
     let start = catalogs.start();
     if name == current.default_catalog || (name == current.default_schema && current.default_catalog == start) {
-        return Err(Error::statement(format!("{name} is in use: USE {start}.{MAIN_SCHEMA} first")));
+        return refuse(format!("{name} is in use: USE {start}.{MAIN_SCHEMA} first"));
     }
     if name == start || name == MEMORY_CATALOG {
-        return Err(Error::statement(format!("{name} is not attached: it is where the engine keeps its own tables")));
+        return refuse(format!("{name} is not attached: it is where the engine keeps its own tables"));
     }
     if catalogs.remove(name) {
         if let Some(database) = catalog(session, start)?.database() {
@@ -103,9 +106,9 @@ pub(super) fn detach(session: &Session, name: &str, if_exists: bool) -> Result<A
         let catalog = catalog(session, place)?;
         let Some(schema) = catalog.schema(name) else { continue };
         if schema.dataset().is_none() && schema.fault().is_none() {
-            return Err(Error::statement(format!(
+            return refuse(format!(
                 "{name} is not attached but made here: DROP GRAPH {name}, or DROP SCHEMA {name} CASCADE"
-            )));
+            ));
         }
         catalog.drop_schema(name, true)?;
         return Ok(Answer::Done(format!("DETACH {name}")));
@@ -113,9 +116,7 @@ pub(super) fn detach(session: &Session, name: &str, if_exists: bool) -> Result<A
     if if_exists {
         return Ok(Answer::Done("DETACH".to_owned()));
     }
-    Err(Error::statement(format!(
-        "there is nothing attached as {name}; SELECT graph, location FROM bonnet.graphs lists what is"
-    )))
+    refuse(format!("there is nothing attached as {name}; SELECT graph, location FROM bonnet.graphs lists what is"))
 }
 
 fn catalog(session: &Session, name: &str) -> Result<Arc<dyn EngineCatalog>> {

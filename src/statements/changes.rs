@@ -19,21 +19,23 @@ use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
 use datafusion::logical_expr::{DmlStatement, Expr, LogicalPlan, Subquery, WriteOp, cast, lit};
 use datafusion::physical_plan::collect;
 use datafusion::prelude::DataFrame;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
+use crate::front::ast::parser_span;
 use crate::{Error, Result, Session};
 
 /// The most values that `IN (SELECT ...)` may answer: each is compared with every row.
 const MOST_VALUES: usize = 100_000;
 
-/// Runs a DELETE or an UPDATE, and answers how many rows it took.
-pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStatement) -> Result<u64> {
+/// Runs a DELETE or an UPDATE of the table whose name stands `at` a place, and answers the number of rows that it took.
+pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStatement, at: Span) -> Result<u64> {
     let verb = if dml.op == WriteOp::Delete { "DELETE" } else { "UPDATE" };
     let name = dml.table_name.clone();
     let plan = LogicalPlan::Dml(dml);
     // Type coercion alone: the optimizer would move the conditions.
     let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {})?;
-    let LogicalPlan::Dml(dml) = plan else { return Err(Error::statement(format!("{verb} {name}: the plan is lost"))) };
-    let refuse = |what: &str| Err(Error::statement(format!("{verb} {name}: {what}")));
+    let refuse = |what: &str| Err(Error::statement_at(at, format!("{verb} {name}: {what}")));
+    let LogicalPlan::Dml(dml) = plan else { return refuse("the plan is lost") };
 
     let mut input = dml.input.as_ref();
     let mut assignments = Vec::new();
@@ -65,10 +67,10 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
         _ => return refuse("only a table's own rows can be changed"),
     }
     for filter in &mut filters {
-        *filter = answered(session, bare(std::mem::replace(filter, lit(true)))?, verb).await?;
+        *filter = with_answers(session, unqualified(std::mem::replace(filter, lit(true)))?, verb, at).await?;
     }
     for (_, value) in &mut assignments {
-        *value = answered(session, bare(std::mem::replace(value, lit(true)))?, verb).await?;
+        *value = with_answers(session, unqualified(std::mem::replace(value, lit(true)))?, verb, at).await?;
     }
     let table: Arc<dyn TableProvider> = source_as_provider(&dml.target)?;
     let change = match dml.op {
@@ -80,18 +82,18 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
 }
 
 /// Columns without the table's name. Those of subqueries keep theirs.
-fn bare(expr: Expr) -> Result<Expr> {
-    let bare = |expr| {
+fn unqualified(expr: Expr) -> Result<Expr> {
+    let unqualified = |expr| {
         Ok(match expr {
             Expr::Column(column) => Transformed::yes(Expr::Column(Column::new_unqualified(column.name))),
             other => Transformed::no(other),
         })
     };
-    Ok(expr.transform(bare)?.data)
+    Ok(expr.transform(unqualified)?.data)
 }
 
 /// The expression with the answers of its subqueries in their places.
-async fn answered(session: &Session, expr: Expr, verb: &str) -> Result<Expr> {
+async fn with_answers(session: &Session, expr: Expr, verb: &str, at: Span) -> Result<Expr> {
     let mut subqueries: Vec<Subquery> = Vec::new();
     expr.apply(|expr| {
         match expr {
@@ -108,16 +110,21 @@ async fn answered(session: &Session, expr: Expr, verb: &str) -> Result<Expr> {
     }
     let mut answers: HashMap<Subquery, (Vec<ScalarValue>, DataType)> = HashMap::new();
     for subquery in subqueries {
+        // The planner names places of some subqueries alone.
+        let place = subquery.spans.first().map_or(at, parser_span);
         if !subquery.outer_ref_columns.is_empty() {
-            return Err(Error::statement(format!(
-                "{verb}: a subquery that looks at the row's own columns is not supported; \
-                 write it as WHERE column IN (SELECT ...)"
-            )));
+            return Err(Error::statement_at(
+                place,
+                format!(
+                    "{verb}: a subquery that looks at the row's own columns is not supported; write it as WHERE column IN \
+                     (SELECT ...)"
+                ),
+            ));
         }
         let plan = subquery.subquery.as_ref().clone();
         let data_type = plan.schema().fields().first().map_or(DataType::Null, |field| field.data_type().clone());
         let batches = DataFrame::new(session.state(), plan).collect().await?;
-        answers.insert(subquery, (values(&batches)?, data_type));
+        answers.insert(subquery, (values(&batches).map_err(|error| error.at(place))?, data_type));
     }
     let place = |expr: Expr| {
         let answer = |subquery: &Subquery| answers.get(subquery).cloned().unwrap_or((Vec::new(), DataType::Null));

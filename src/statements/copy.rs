@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use bonnet_catalogs::counted;
+use bonnet_sql::outside_databases;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
@@ -48,7 +49,7 @@ pub(super) async fn run(state: SessionState, mut copy: CopyTo) -> Result<u64> {
     if !folder {
         copy.options.insert("single_file_output".to_owned(), "true".to_owned());
     }
-    let target = Target::new(&path, folder)?;
+    let target = CopyTarget::new(&path, folder)?;
     let aside = Aside::new(&target)?;
     copy.output_url = url(&aside.rows, folder);
     let url = copy.output_url.clone();
@@ -98,36 +99,15 @@ pub(super) fn check_target(insert: &DmlStatement) -> Result<()> {
     for url in files.table_paths() {
         if url.scheme() == "file" {
             let path = Path::new("/").join(url.prefix().as_ref());
-            refuse_databases(&path, &path)
+            outside_databases(&path)
                 .map_err(|what| Error::statement(format!("INSERT INTO {} is refused: {what}", insert.table_name)))?;
         }
     }
     Ok(())
 }
 
-/// Refuses what lies in the folder of a lasting database or of a Delta table, whose files are theirs alone.
-///
-/// # Errors
-/// The text of the refusal.
-fn refuse_databases(parent: &Path, path: &Path) -> std::result::Result<(), String> {
-    let there = parent.ancestors().find_map(|folder| folder.canonicalize().ok());
-    let around = there.iter().flat_map(|folder| folder.ancestors()).chain(path.ancestors());
-    for folder in around {
-        let what = match () {
-            () if folder.join("bonnet.json").exists() => "database",
-            () if folder.join("_delta_log").exists() => "Delta table",
-            () => continue,
-        };
-        return Err(format!(
-            "'{}' is a {what}, whose files only its own statements change; use INSERT or CREATE TABLE, or another folder",
-            folder.display()
-        ));
-    }
-    Ok(())
-}
-
 /// The target of a COPY.
-struct Target {
+struct CopyTarget {
     /// As it was written, for errors.
     shown: String,
     /// Behind all symbolic links.
@@ -136,7 +116,7 @@ struct Target {
     parent: PathBuf,
 }
 
-impl Target {
+impl CopyTarget {
     fn new(path: &Path, folder: bool) -> Result<Self> {
         let shown = path.display().to_string();
         let refuse = |what: &str| Err(Error::statement(format!("COPY cannot write '{shown}': {what}")));
@@ -154,7 +134,7 @@ impl Target {
         }
         let parent = parent.to_owned();
         let target = Self { shown, path, parent };
-        refuse_databases(&target.parent, &target.path)
+        outside_databases(&target.path)
             .map_err(|what| Error::statement(format!("COPY cannot write '{}': {what}", target.shown)))?;
         Ok(target)
     }
@@ -244,7 +224,7 @@ struct Aside {
 }
 
 impl Aside {
-    fn new(target: &Target) -> Result<Self> {
+    fn new(target: &CopyTarget) -> Result<Self> {
         let there = target.parent.ancestors().find(|folder| folder.exists());
         if let Some(file) = there.filter(|folder| !folder.is_dir()) {
             return Err(Error::statement(format!(
@@ -302,7 +282,7 @@ fn remove(folder: &Path) {
 }
 
 /// The error of the query or of its writer, which speaks of a store and of files that the user never named.
-fn own_words(error: Error, target: &Target, aside: &Aside, url: &str) -> Error {
+fn own_words(error: Error, target: &CopyTarget, aside: &Aside, url: &str) -> Error {
     let text = error.to_string();
     let folder = aside.folder.to_string_lossy();
     let of_writer = ["object store", "ObjectStore", "finalizing writes", "Unable to copy data to file", &*folder]

@@ -1,12 +1,14 @@
 //! `CREATE GRAPH` and `DROP GRAPH`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bonnet_catalogs::delta::GraphFacts;
 use bonnet_catalogs::{EngineCatalog, NewGraph};
 use bonnet_graph::{Monitor, Stopped};
-use bonnet_sql::{GeneratedGraph, GeneratorInputs, RelationNode, SessionGraphs, execution_error, memory_text, stopped};
+use bonnet_sql::{
+    GeneratedGraph, GeneratorInputs, RelationNode, RunningStatement, SessionGraphs, execution_error, memory_text,
+    stopped,
+};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -18,23 +20,27 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 
 use super::sql::plan;
-use crate::front::statement::CreateGraph;
+use crate::front::statement::{CreateGraph, WithSpan};
 use crate::{Answer, Error, Result, Session};
 
 /// `CREATE GRAPH name AS generator(...)`.
 pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Answer> {
     let (_, catalog, name) = place(session, &create.name)?;
-    if is_there(session, catalog.as_ref(), &name, create.if_not_exists, create.or_replace)? {
+    let there = is_there(session, catalog.as_ref(), &name, create.if_not_exists, create.or_replace);
+    if there.map_err(|error| error.at(create.name.span))? {
         return Ok(Answer::Done("CREATE GRAPH".to_owned()));
     }
     let query = Ast::Query(Box::new(create.generator.to_query()));
     let plan = plan(session, SqlStatement::Statement(Box::new(query))).await?;
     let Some(call) = call(&plan)? else {
-        return Err(Error::statement(format!(
-            "CREATE GRAPH {name} AS takes a generator with constants, such as cycle(5), not {}; \
-             SELECT name, signature FROM bonnet.functions WHERE kind = 'generator' lists them",
-            create.generator
-        )));
+        return Err(Error::statement_at(
+            create.generator.name.span,
+            format!(
+                "CREATE GRAPH {name} AS takes a generator with constants, such as cycle(5), not {}; \
+                 SELECT name, signature FROM bonnet.functions WHERE kind = 'generator' lists them",
+                create.generator
+            ),
+        ));
     };
     let tables = {
         let (graph, host) = make(session, call).await?;
@@ -42,7 +48,8 @@ pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Ans
         vec![("nodes", vec![graph.nodes()?]), ("edges", vec![graph.edges()?])]
     };
     let facts = GraphFacts { directed: false, generator: create.generator.to_string() };
-    catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await?;
+    let created = catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await;
+    created.map_err(|error| Error::from(error).at(create.name.span))?;
     Ok(Answer::Done("CREATE GRAPH".to_owned()))
 }
 
@@ -61,7 +68,7 @@ pub(crate) async fn create_of_rows(
             return Err(Error::statement(format!("the table {table} of the graph {name} needs a column {missing}")));
         }
     }
-    let (_, catalog, name) = place(session, &TableReference::from(name).to_vec())?;
+    let (_, catalog, name) = place(session, &TableReference::from(name).to_vec().into())?;
     is_there(session, catalog.as_ref(), &name, false, replace)?;
     let facts = GraphFacts { directed, generator: String::new() };
     Ok(catalog.create_graph(&name, new_graph(session, facts, tables), replace).await?)
@@ -98,28 +105,26 @@ pub(super) fn new_graph(
 }
 
 /// `DROP GRAPH [IF EXISTS] name`: a graph with all its tables.
-pub(super) async fn drop(session: &Session, name: &[String], if_exists: bool) -> Result<Answer> {
+pub(super) async fn drop(session: &Session, name: &WithSpan<Vec<String>>, if_exists: bool) -> Result<Answer> {
+    let at = name.span;
+    let refuse = |text: String| Err(Error::statement_at(at, text));
     let (_, catalog, name) = place(session, name)?;
     match catalog.schema(&name) {
         Some(graph) if graph.dataset().is_some() => {
-            return Err(Error::statement(format!(
+            return refuse(format!(
                 "{name} is attached, not made here: DETACH it (a graph of an attached folder goes with the folder)"
-            )));
+            ));
         }
         Some(graph) if graph.table_exist("nodes") && graph.table_exist("edges") => {
-            catalog.drop_schema(&name, true)?;
+            catalog.drop_schema(&name, true).map_err(|error| Error::from(error).at(at))?;
         }
         Some(_) => {
-            return Err(Error::statement(format!(
+            return refuse(format!(
                 "{name} is a schema but no graph: it lacks nodes or edges; DROP SCHEMA {name} CASCADE drops it"
-            )));
+            ));
         }
         None if if_exists => {}
-        None => {
-            return Err(Error::statement(format!(
-                "there is no graph {name}; SELECT graph FROM bonnet.graphs lists them"
-            )));
-        }
+        None => return refuse(format!("there is no graph {name}; SELECT graph FROM bonnet.graphs lists them")),
     }
     Ok(Answer::Done("DROP GRAPH".to_owned()))
 }
@@ -128,20 +133,22 @@ pub(super) async fn drop(session: &Session, name: &[String], if_exists: bool) ->
 ///
 /// # Errors
 /// If there is no such catalog.
-pub(super) fn place(session: &Session, name: &[String]) -> Result<(String, Arc<dyn EngineCatalog>, String)> {
+pub(super) fn place(
+    session: &Session,
+    name: &WithSpan<Vec<String>>,
+) -> Result<(String, Arc<dyn EngineCatalog>, String)> {
+    let refuse = |text: String| Err(Error::statement_at(name.span, text));
     let state = session.state();
     let default = &state.config_options().catalog.default_catalog;
-    let (catalog, graph) = match name {
+    let (catalog, graph) = match name.as_slice() {
         [graph] => (default.as_str(), graph),
         [catalog, graph] => (catalog.as_str(), graph),
-        _ => return Err(Error::statement(format!("{}: a graph is named g or catalog.g", name.join(".")))),
+        _ => return refuse(format!("{}: a graph is named g or catalog.g", name.join("."))),
     };
     let catalogs = &session.engine.shared.catalogs;
     match catalogs.get(catalog) {
         Some(found) => Ok((catalog.to_owned(), found, graph.clone())),
-        None => {
-            Err(Error::statement(format!("there is no catalog {catalog}; there are: {}", catalogs.names().join(", "))))
-        }
+        None => refuse(format!("there is no catalog {catalog}; there are: {}", catalogs.names().join(", "))),
     }
 }
 
@@ -160,7 +167,7 @@ fn call(plan: &LogicalPlan) -> Result<Option<RelationNode>> {
     Ok(found)
 }
 
-/// The inputs of a generator: its relations, and the tables of its graph. Reserves their memory.
+/// The inputs of a generator: its relations, and the tables of its graph. Their memory is reserved.
 async fn inputs(session: &Session, call: &RelationNode, host: &Host) -> Result<GeneratorInputs> {
     let mut inputs = GeneratorInputs::default();
     let state = session.state();
@@ -181,8 +188,7 @@ async fn inputs(session: &Session, call: &RelationNode, host: &Host) -> Result<G
 /// Generates on a blocking thread, in the kernels' pool. What was reserved for it is given back.
 async fn make(session: &Session, call: RelationNode) -> Result<(GeneratedGraph, Host)> {
     let pool = Arc::clone(&session.engine.shared.kernels);
-    let dropped = StopOnDrop::default();
-    let host = Host::new(session, &dropped);
+    let host = Host::new(session);
     let inputs = inputs(session, &call, &host).await?;
     let work = move || {
         let Some((generator, options)) = call.generator() else {
@@ -197,33 +203,26 @@ async fn make(session: &Session, call: RelationNode) -> Result<(GeneratedGraph, 
     Ok(made.map_err(|error| execution_error(format!("the generator failed: {error}")))??)
 }
 
-/// Cancels the generator when the statement is dropped.
-#[derive(Default)]
-pub(super) struct StopOnDrop(Arc<AtomicBool>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// The session's pool as a kernel's host.
+/// The session's pool as a kernel's host. The kernel stops once nobody waits for the statement.
 pub(super) struct Host {
     memory: MemoryReservation,
-    stopped: Arc<AtomicBool>,
+    statement: Option<Arc<RunningStatement>>,
 }
 
 impl Host {
-    /// The host of a statement that ends when `dropped` does.
-    pub fn new(session: &Session, dropped: &StopOnDrop) -> Self {
+    /// The host of the running statement.
+    pub fn new(session: &Session) -> Self {
         let memory = MemoryConsumer::new("CREATE GRAPH").register(&session.state().runtime_env().memory_pool);
-        Self { memory, stopped: Arc::clone(&dropped.0) }
+        Self { memory, statement: RunningStatement::current() }
     }
 }
 
 impl Monitor for Host {
     fn check(&self) -> Result<(), Stopped> {
-        if self.stopped.load(Ordering::Relaxed) { Err(Stopped::Cancelled) } else { Ok(()) }
+        match &self.statement {
+            Some(statement) if statement.is_cancelled() => Err(Stopped::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     fn reserve(&self, bytes: usize) -> Result<(), Stopped> {

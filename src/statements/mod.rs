@@ -1,14 +1,17 @@
 //! Running a parsed statement.
+//!
+//! An error names its place in the statement, that of the name or the value that is wrong. Those of a statement as a whole
+//! (its transaction, `bonnet.external_access`), and of running it (a file that cannot be written), have none.
 
 mod alter;
 mod attach;
 mod changes;
 mod copy;
 mod describe_table;
-mod external;
+mod external_access;
 mod graph;
 mod nulls;
-mod prepared;
+mod prepared_statement;
 mod schema_graph;
 mod settings;
 mod sql;
@@ -34,7 +37,7 @@ use crate::{Answer, Result, Session};
 
 /// Runs one statement on the engine's runtime.
 pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {
-    external::check_statement(session, &statement)?;
+    external_access::check_statement(session, &statement)?;
     if let Some(done) = session.transaction.admit(&statement)? {
         return Ok(done);
     }
@@ -63,10 +66,10 @@ async fn answer(session: &Session, statement: Statement) -> Result<Answer> {
         Statement::CreateSchemaGraph(create) => schema_graph::create(session, create).await,
         Statement::DropGraph { name, if_exists } => graph::drop(session, &name, if_exists).await,
         Statement::Optimize { table } => upkeep::optimize(session, &table).await,
-        Statement::Vacuum { table, retain } => upkeep::vacuum(session, table.as_deref(), retain).await,
+        Statement::Vacuum { table, retain } => upkeep::vacuum(session, table.as_ref(), retain).await,
         Statement::Use { name } => settings::use_schema(session, &name),
         Statement::Set { name, value } => settings::set(session, &name, &value),
         Statement::Show { name } => settings::show(session, &name),
-        Statement::Reset { name } => settings::reset(session, name.as_deref()),
+        Statement::Reset { name } => settings::reset(session, name.as_ref()),
     }
 }

@@ -15,7 +15,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, Query, Statement as Ast, Value};
 
-use super::graph::{Host, StopOnDrop, is_there, new_graph, place};
+use super::graph::{Host, is_there, new_graph, place};
 use super::sql;
 use crate::front::ast;
 use crate::front::statement::{self, CreateSchemaGraph};
@@ -24,11 +24,11 @@ use crate::{Answer, Error, Result, Session};
 /// `CREATE GRAPH name FROM SCHEMA schema ...`; answers the rows of the table `keys`.
 pub(super) async fn create(session: &Session, create: CreateSchemaGraph) -> Result<Answer> {
     let (_, catalog, name) = place(session, &create.name)?;
-    if is_there(session, catalog.as_ref(), &name, create.if_not_exists, create.or_replace)? {
+    let there = is_there(session, catalog.as_ref(), &name, create.if_not_exists, create.or_replace);
+    if there.map_err(|error| error.at(create.name.span))? {
         return Ok(Answer::Done("CREATE GRAPH".to_owned()));
     }
-    let dropped = StopOnDrop::default();
-    let host = Host::new(session, &dropped);
+    let host = Host::new(session);
     let keys = create.keys.iter().map(clause).collect();
     let mut options = Options::new(create.schema.join("."), keys, &create.options)?;
     if let Some(relation) = options.text_relation.clone() {
@@ -36,7 +36,7 @@ pub(super) async fn create(session: &Session, create: CreateSchemaGraph) -> Resu
         options.read_text_vectors(rows, &host).await?;
     }
     let (of_schema, _, schema) = place(session, &create.schema)?;
-    let tables = find(session, &of_schema, &schema)?;
+    let tables = find(session, &of_schema, &schema).map_err(|error| error.at(create.schema.span))?;
     let source = Source::read(&session.state(), &schema, tables.as_ref(), &host).await?;
 
     let pool = Arc::clone(&session.engine.shared.kernels);
@@ -48,7 +48,8 @@ pub(super) async fn create(session: &Session, create: CreateSchemaGraph) -> Resu
     let keys = tables.iter().find(|(table, _)| *table == KEYS);
     let printed = keys.map(|(_, rows)| rows.clone()).unwrap_or_default();
     let facts = GraphFacts { directed, generator: format!("SCHEMA {}", create.schema.join(".")) };
-    catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await?;
+    let created = catalog.create_graph(&name, new_graph(session, facts, tables), create.or_replace).await;
+    created.map_err(|error| Error::from(error).at(create.name.span))?;
     let columns = printed[0].schema();
     let rows = futures::stream::iter(printed.into_iter().map(Ok));
     Ok(Answer::Rows(Box::pin(RecordBatchStreamAdapter::new(columns, rows))))

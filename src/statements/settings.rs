@@ -6,31 +6,35 @@ use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use bonnet_catalogs::MAIN_SCHEMA;
 use datafusion::config::ExtensionOptions;
 
+use crate::front::statement::WithSpan;
 use crate::query::stream_of;
 use crate::settings::BonnetSettings;
 use crate::{Answer, Error, Result, Session};
 
 /// `USE [catalog.]schema`.
-pub(super) fn use_schema(session: &Session, name: &[String]) -> Result<Answer> {
+pub(super) fn use_schema(session: &Session, name: &WithSpan<Vec<String>>) -> Result<Answer> {
     let state = session.state();
     let catalogs = Arc::clone(state.catalog_list());
     let current = state.config_options().catalog.default_catalog.clone();
     let has = |catalog: &str, schema: &str| {
         catalogs.catalog(catalog).is_some_and(|catalog| catalog.schema_names().iter().any(|name| name == schema))
     };
-    let (catalog, schema) = match name {
+    let (catalog, schema) = match name.as_slice() {
         [schema] if has(&current, schema) => (current.as_str(), schema.as_str()),
         // A catalog by itself: its default schema, and its schemas by their own names.
         [catalog] if catalogs.catalog(catalog).is_some() => (catalog.as_str(), MAIN_SCHEMA),
         [catalog, schema] if has(catalog, schema) => (catalog.as_str(), schema.as_str()),
         _ => {
             let schemas = catalogs.catalog(&current).map(|catalog| catalog.schema_names()).unwrap_or_default();
-            return Err(Error::statement(format!(
-                "there is no schema {}; this catalog has: {}; catalogs are: {}",
-                name.join("."),
-                schemas.join(", "),
-                catalogs.catalog_names().join(", ")
-            )));
+            return Err(Error::statement_at(
+                name.span,
+                format!(
+                    "there is no schema {}; this catalog has: {}; catalogs are: {}",
+                    name.join("."),
+                    schemas.join(", "),
+                    catalogs.catalog_names().join(", ")
+                ),
+            ));
         }
     };
     let state = session.context.state_ref();
@@ -42,16 +46,16 @@ pub(super) fn use_schema(session: &Session, name: &[String]) -> Result<Answer> {
 }
 
 /// `SET bonnet.name = value`.
-pub(super) fn set(session: &Session, name: &str, value: &str) -> Result<Answer> {
-    change(session, |settings| Ok(settings.set(key(name), value)?))?;
+pub(super) fn set(session: &Session, name: &WithSpan<String>, value: &str) -> Result<Answer> {
+    change(session, |settings| Ok(settings.set(key(name), value)?)).map_err(|error| error.at(name.span))?;
     Ok(Answer::Done("SET".to_owned()))
 }
 
 /// `RESET bonnet.name`, `RESET ALL`.
-pub(super) fn reset(session: &Session, name: Option<&str>) -> Result<Answer> {
+pub(super) fn reset(session: &Session, name: Option<&WithSpan<String>>) -> Result<Answer> {
     change(session, |settings| {
         match name {
-            Some(name) => settings.reset(key(name))?,
+            Some(name) => settings.reset(key(name)).map_err(|error| Error::from(error).at(name.span))?,
             None => settings.reset_all(),
         }
         Ok(())
@@ -60,11 +64,11 @@ pub(super) fn reset(session: &Session, name: Option<&str>) -> Result<Answer> {
 }
 
 /// `SHOW bonnet.name`.
-pub(super) fn show(session: &Session, name: &str) -> Result<Answer> {
+pub(super) fn show(session: &Session, name: &WithSpan<String>) -> Result<Answer> {
     let settings = session.settings()?;
-    let value = settings.get(key(name))?;
+    let value = settings.get(key(name)).map_err(|error| Error::from(error).at(name.span))?;
     let text = |text: String| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
-    let batch = RecordBatch::try_from_iter([("name", text(name.to_owned())), ("value", text(value))])
+    let batch = RecordBatch::try_from_iter([("name", text(name.value.clone())), ("value", text(value))])
         .map_err(datafusion::common::DataFusionError::from)?;
     Ok(Answer::Rows(stream_of(batch)?))
 }

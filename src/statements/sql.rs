@@ -15,16 +15,29 @@ use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement, WriteOp}
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
+use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::{StreamExt, TryStreamExt};
 
 use super::update_from::JoinedChange;
-use super::{alter, changes, copy, describe_table, external, nulls, prepared, table, train_rows};
+use super::{alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, train_rows};
 use crate::front::columns::ColumnNames;
 #[cfg(feature = "pg")]
 use crate::front::statement::Statement;
 use crate::front::{self, Plannable, ast as front_ast, summarize};
 use crate::query::stream;
 use crate::{Answer, Error, Result, Session};
+
+/// The parts of a statement's text that its run needs beside its plan.
+struct StatementText {
+    /// Its first words.
+    tag: String,
+    /// The query of a CREATE VIEW.
+    view: Option<Query>,
+    /// The names of the answer's columns, where it is a query.
+    names: Option<ColumnNames>,
+    /// The place of the name that it makes, changes or drops.
+    object: Span,
+}
 
 /// Plans and runs a statement.
 pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<Answer> {
@@ -36,25 +49,26 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         return Ok(Answer::Done("ALTER TABLE".to_owned()));
     }
     let tag = if is_query(&statement) { String::new() } else { tag(&statement) };
+    let object = front_ast::object_span(&statement);
     let state = Arc::new(session.state());
     let untyped = prepares_untyped(&statement);
     let planned = async {
         let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
         let view = view_query(&statement);
         let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
-        Ok::<_, Error>((plan, view, names))
+        Ok::<_, Error>((plan, StatementText { tag, view, names, object }))
     };
-    let (plan, view, names) = planned_in(Arc::clone(&state), planned).await?;
+    let (plan, text) = planned_in(Arc::clone(&state), planned).await?;
     let plan = match plan {
         LogicalPlan::Statement(PlanStatement::Prepare(prepare)) if untyped => {
-            LogicalPlan::Statement(PlanStatement::Prepare(prepared::with_fine_parameters(prepare)?))
+            LogicalPlan::Statement(PlanStatement::Prepare(prepared_statement::with_fine_parameters(prepare)?))
         }
         plan => plan,
     };
     if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
         return execute(session, plan).await;
     }
-    run_plan(session, Arc::unwrap_or_clone(state), plan, view.as_ref(), tag, names).await
+    run_plan(session, Arc::unwrap_or_clone(state), plan, text).await
 }
 
 fn is_query(statement: &SqlStatement) -> bool {
@@ -92,52 +106,40 @@ pub(crate) async fn parameter_types(session: &Session, statement: Statement) -> 
 /// Runs a prepared statement as if it were typed now: on the tables as they are, and in our way where it changes rows.
 async fn execute(session: &Session, plan: LogicalPlan) -> Result<Answer> {
     let plan = session.context.execute_logical_plan(plan).await?.into_unoptimized_plan();
-    let plan = prepared::renewed(plan).await?;
+    let plan = prepared_statement::on_current_tables(plan).await?;
     let tag = match &plan {
         LogicalPlan::Dml(dml) => dml.op.to_string().split(' ').next().unwrap_or_default().to_uppercase(),
         _ => String::new(),
     };
-    run_plan(session, session.state(), plan, None, tag, None).await
+    run_plan(session, session.state(), plan, StatementText { tag, view: None, names: None, object: Span::empty() })
+        .await
 }
 
-async fn run_plan(
-    session: &Session,
-    state: SessionState,
-    plan: LogicalPlan,
-    view: Option<&Query>,
-    tag: String,
-    names: Option<ColumnNames>,
-) -> Result<Answer> {
-    external::check_plan(session, &plan)?;
+async fn run_plan(session: &Session, state: SessionState, plan: LogicalPlan, text: StatementText) -> Result<Answer> {
+    external_access::check_plan(session, &plan)?;
     let change = match &plan {
         LogicalPlan::Dml(change) => Some(change.clone()),
         _ => None,
     };
-    let done = answer(session, state, plan, view, tag, names).await;
+    let done = answer(session, state, plan, text).await;
     done.map_err(|error| match &change {
         Some(change) => nulls::explain(change, error),
         None => error,
     })
 }
 
-async fn answer(
-    session: &Session,
-    state: SessionState,
-    plan: LogicalPlan,
-    view: Option<&Query>,
-    tag: String,
-    names: Option<ColumnNames>,
-) -> Result<Answer> {
-    if let Some(done) = table::run(session, &state, &plan, view, &tag).await? {
+async fn answer(session: &Session, state: SessionState, plan: LogicalPlan, text: StatementText) -> Result<Answer> {
+    let StatementText { tag, view, names, object } = text;
+    if let Some(done) = table::run(session, &state, &plan, view.as_ref(), &tag, object).await? {
         return Ok(done);
     }
-    if let Some(done) = train_rows::insert(session, &state, &plan).await? {
+    if let Some(done) = train_rows::insert(session, &state, &plan, object).await? {
         return Ok(done);
     }
     match plan {
         LogicalPlan::Dml(dml) if matches!(dml.op, WriteOp::Delete | WriteOp::Update) => {
             let verb = tag.split(' ').next().unwrap_or_default().to_owned();
-            let count = changes::run(session, &state, dml).await?;
+            let count = changes::run(session, &state, dml, object).await?;
             Ok(Answer::Done(format!("{verb} {count}")))
         }
         LogicalPlan::Statement(PlanStatement::Prepare(_)) => {
@@ -154,7 +156,8 @@ async fn answer(
             Ok(Answer::Done(tag))
         }
         LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) => {
-            let frame = session.context.execute_logical_plan(plan).await?;
+            let frame = session.context.execute_logical_plan(plan).await;
+            let frame = frame.map_err(|error| Error::from(error).at(object))?;
             // SHOW answers rows; the rest answers nothing.
             let rows = frame.execute_stream().await?;
             if rows.schema().fields().is_empty() {
@@ -169,7 +172,7 @@ async fn answer(
             "EXPLAIN ANALYZE would write the file: EXPLAIN ANALYZE the query alone, or EXPLAIN COPY",
         )),
         LogicalPlan::Dml(dml) => {
-            copy::check_target(&dml)?;
+            copy::check_target(&dml).map_err(|error| error.at(object))?;
             let plan = LogicalPlan::Dml(dml);
             let batches: Vec<RecordBatch> = stream(state, &plan).await?.try_collect().await?;
             Ok(Answer::Done(format!("{} {}", tag.split(' ').next().unwrap_or_default(), counted(&batches))))

@@ -11,19 +11,21 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, LogicalPlanBuilder};
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::ast::Query;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::table_place::TablePlace;
 use super::train_rows;
 use crate::{Answer, Error, Result, Session};
 
 /// Runs a statement that creates or drops a table or view; `None` for any other. `view` is the query of a CREATE VIEW,
-/// `tag` what a statement that is done answers.
+/// `tag` the answer of a statement that is done, `object` the place of the table's name.
 pub(super) async fn run(
     session: &Session,
     state: &SessionState,
     plan: &LogicalPlan,
     view: Option<&Query>,
     tag: &str,
+    object: Span,
 ) -> Result<Option<Answer>> {
     let LogicalPlan::Ddl(ddl) = plan else { return Ok(None) };
     let (name, if_exists) = match ddl {
@@ -34,25 +36,33 @@ pub(super) async fn run(
         DdlStatement::DropView(drop) => (&drop.name, drop.if_exists),
         _ => return Ok(None),
     };
-    let place = match TablePlace::of(state, name) {
+    let place = match TablePlace::of(state, name, object) {
         Err(_) if if_exists => return Ok(Some(Answer::Done(tag.to_owned()))),
         place => place?,
     };
     let Some(schema) = place.schema() else { return Ok(None) };
     match ddl {
         DdlStatement::CreateMemoryTable(create) => {
-            return create_table(session, schema, &place.name.table, create, tag).await.map(Some);
+            return create_table(session, schema, &place.name.table, create, tag, object).await.map(Some);
         }
-        DdlStatement::CreateView(create) => create_view(state, schema, &place.name, create, view)?,
+        DdlStatement::CreateView(create) => {
+            create_view(state, schema, &place.name, create, view).map_err(|error| error.at(object))?
+        }
         DdlStatement::CreateExternalTable(_) if schema.engine().database().is_none() => return Ok(None),
         DdlStatement::CreateExternalTable(_) => {
-            return Err(Error::statement(format!(
-                "{name}: a database keeps no external tables; \
-                 CREATE VIEW {name} AS SELECT * FROM 'file' reads the file, CREATE TABLE ... AS copies it"
-            )));
+            return Err(Error::statement_at(
+                object,
+                format!(
+                    "{name}: a database keeps no external tables; CREATE VIEW {name} AS SELECT * FROM 'file' reads the \
+                     file, CREATE TABLE ... AS copies it"
+                ),
+            ));
         }
-        DdlStatement::DropTable(_) => drop(schema, &place.name.table, name, TableType::Base, if_exists).await?,
-        _ => drop(schema, &place.name.table, name, TableType::View, if_exists).await?,
+        ddl => {
+            let kind = if matches!(ddl, DdlStatement::DropTable(_)) { TableType::Base } else { TableType::View };
+            let dropped = drop(schema, &place.name.table, name, kind, if_exists).await;
+            dropped.map_err(|error| error.at(object))?;
+        }
     }
     Ok(Some(Answer::Done(tag.to_owned())))
 }
@@ -64,21 +74,23 @@ async fn create_table(
     table: &str,
     create: &CreateMemoryTable,
     tag: &str,
+    object: Span,
 ) -> Result<Answer> {
     let CreateMemoryTable { name, input, if_not_exists, or_replace, constraints, column_defaults, temporary } = create;
+    let refuse = |text: String| Err(Error::statement_at(object, text));
     if *temporary {
-        return Err(Error::statement(format!(
+        return refuse(format!(
             "there are no temporary tables: CREATE TABLE memory.main.{}, which lives as long as the engine",
             name.table()
-        )));
+        ));
     }
     match (schema.table_exist(table), *if_not_exists, *or_replace) {
-        (_, true, true) => return Err(Error::statement("IF NOT EXISTS and OR REPLACE exclude each other")),
+        (_, true, true) => return refuse("IF NOT EXISTS and OR REPLACE exclude each other".to_owned()),
         (true, true, _) => return Ok(Answer::Done(tag.to_owned())),
         (true, false, false) => {
-            return Err(Error::statement(format!(
+            return refuse(format!(
                 "the table {name} exists already: CREATE OR REPLACE TABLE, or DROP TABLE {name} first"
-            )));
+            ));
         }
         _ => {}
     }
@@ -107,7 +119,7 @@ async fn create_table(
     // Finished runs are kept whatever becomes of the rest, so the table is there before them.
     engine.create_table(table, new(LogicalPlanBuilder::empty(false).build()?), *or_replace).await?;
     let created = engine.lasting_table(table).await?;
-    let created = created.ok_or_else(|| Error::statement(format!("the table {name} was dropped meanwhile")))?;
+    let Some(created) = created else { return refuse(format!("the table {name} was dropped meanwhile")) };
     let count = train_rows::append(session, &created, input, name.table()).await?;
     Ok(Answer::Done(format!("{tag} ({count} rows)")))
 }
@@ -153,14 +165,14 @@ async fn drop(
     schema: &SessionSchema,
     table: &str,
     name: &TableReference,
-    wanted: TableType,
+    kind: TableType,
     if_exists: bool,
 ) -> Result<()> {
     let engine = schema.engine();
     if let Some(why) = engine.why_not_drop(table) {
         return Err(Error::statement(why));
     }
-    match (engine.table_type(table).await, wanted) {
+    match (engine.table_type(table).await, kind) {
         (Ok(Some(TableType::View)), TableType::Base) => {
             Err(Error::statement(format!("{name} is a view: DROP VIEW {name}")))
         }

@@ -6,6 +6,7 @@ use bonnet_catalogs::SessionSchema;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{ResolvedTableReference, TableReference};
 use datafusion::execution::SessionState;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::{Error, Result};
 
@@ -16,20 +17,20 @@ pub(super) struct TablePlace {
 }
 
 impl TablePlace {
-    /// The place that a name means in a session.
+    /// The place that a name means in a session. `at` is where the name stands in the statement.
     ///
     /// # Errors
     /// If there is no such schema.
-    pub fn of(state: &SessionState, name: &TableReference) -> Result<Self> {
+    pub fn of(state: &SessionState, name: &TableReference, at: Span) -> Result<Self> {
         let options = &state.config_options().catalog;
         let name = name.clone().resolve(&options.default_catalog, &options.default_schema);
         let catalog = state.catalog_list().catalog(&name.catalog);
         match catalog.and_then(|catalog| catalog.schema(&name.schema)) {
             Some(provider) => Ok(Self { name, provider }),
-            None => Err(Error::statement(format!(
-                "there is no schema {}.{}: CREATE SCHEMA {1} makes one",
-                name.catalog, name.schema
-            ))),
+            None => Err(Error::statement_at(
+                at,
+                format!("there is no schema {}.{}: CREATE SCHEMA {1} makes one", name.catalog, name.schema),
+            )),
         }
     }
 

@@ -13,6 +13,7 @@ use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, WriteOp};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
+use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::TryStreamExt;
 
 use super::table_place::TablePlace;
@@ -72,13 +73,19 @@ fn over(plan: &LogicalPlan, run: RecordBatch) -> datafusion::common::Result<Logi
     Ok(replaced.data)
 }
 
-/// `INSERT INTO ... SELECT ... FROM train(...)` into a lasting table: `None` for any other statement.
-pub(super) async fn insert(session: &Session, state: &SessionState, plan: &LogicalPlan) -> Result<Option<Answer>> {
+/// `INSERT INTO ... SELECT ... FROM train(...)` into a lasting table, whose name stands `at` a place: `None` for any other
+/// statement.
+pub(super) async fn insert(
+    session: &Session,
+    state: &SessionState,
+    plan: &LogicalPlan,
+    at: Span,
+) -> Result<Option<Answer>> {
     let LogicalPlan::Dml(dml) = plan else { return Ok(None) };
     if dml.op != WriteOp::Insert(InsertOp::Append) || !reads_train(&dml.input) {
         return Ok(None);
     }
-    let place = TablePlace::of(state, &dml.table_name)?;
+    let place = TablePlace::of(state, &dml.table_name, at)?;
     let Some(schema) = place.schema() else { return Ok(None) };
     let Some(table) = schema.engine().lasting_table(&place.name.table).await? else { return Ok(None) };
     let count = append(session, &table, dml.input.as_ref().clone(), &place.name.table).await?;

@@ -29,10 +29,11 @@ use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::planner::object_name_to_table_reference;
 use datafusion::sql::sqlparser::ast::{
-    self, Assignment, AssignmentTarget, FromTable, Ident, ObjectName, SelectItem, SetExpr, Statement, TableFactor,
-    TableWithJoins, UpdateTableFromKind,
+    self, Assignment, AssignmentTarget, FromTable, Ident, ObjectName, SelectItem, SetExpr, Spanned, Statement,
+    TableFactor, TableWithJoins, UpdateTableFromKind,
 };
 
+use crate::front::statement::WithSpan;
 use crate::front::{self, ast as front_ast};
 use crate::{Error, Result, Session};
 
@@ -45,7 +46,7 @@ pub(super) struct JoinedChange {
     called: Vec<Ident>,
     others: Vec<TableWithJoins>,
     /// The columns that change, with their new values. None in a DELETE.
-    assignments: Vec<(String, ast::Expr)>,
+    assignments: Vec<(WithSpan<String>, ast::Expr)>,
     condition: Option<ast::Expr>,
 }
 
@@ -72,13 +73,13 @@ impl JoinedChange {
             _ => return Ok(None),
         };
         let TableFactor::Table { name, alias, args: None, .. } = &table.relation else {
-            return Err(Error::statement(format!("{verb}: only a table's own rows can be changed")));
+            let text = format!("{verb}: only a table's own rows can be changed");
+            return Err(Error::statement_at(table.relation.span(), text));
         };
-        if !table.joins.is_empty() {
+        if let Some(join) = table.joins.first() {
             let clause = if verb == "UPDATE" { "FROM" } else { "USING" };
-            return Err(Error::statement(format!(
-                "{verb} {name}: the tables that it is joined with stand in {clause}"
-            )));
+            let text = format!("{verb} {name}: the tables that it is joined with stand in {clause}");
+            return Err(Error::statement_at(join.relation.span(), text));
         }
         let called = match alias {
             Some(alias) => vec![alias.name.clone()],
@@ -86,8 +87,9 @@ impl JoinedChange {
         };
         let assignments = assignments.iter().map(|it| assignment(name, it)).collect::<Result<Vec<_>>>()?;
         let mut assigned = BTreeSet::new();
-        if let Some((twice, _)) = assignments.iter().find(|(column, _)| !assigned.insert(column)) {
-            return Err(Error::statement(format!("{verb} {name}: {twice} is assigned twice")));
+        if let Some((twice, _)) = assignments.iter().find(|(column, _)| !assigned.insert(&column.value)) {
+            let text = format!("{verb} {name}: {} is assigned twice", twice.value);
+            return Err(Error::statement_at(twice.span, text));
         }
         Ok(Some(Self {
             verb,
@@ -110,12 +112,14 @@ impl JoinedChange {
         let place = object_name_to_table_reference(name.clone(), true)?;
         let table = session.context.table_provider(place).await?;
         if table.table_type() != TableType::Base {
-            return Err(Error::statement(format!("{verb} {name}: only a table's own rows can be changed")));
+            let text = format!("{verb} {name}: only a table's own rows can be changed");
+            return Err(Error::statement_at(name.span(), text));
         }
         let schema = table.schema();
         for (column, _) in &self.assignments {
             if schema.field_with_name(column).is_err() {
-                return Err(Error::statement(format!("{verb} {name}: there is no column {column}")));
+                let text = format!("{verb} {name}: there is no column {}", column.value);
+                return Err(Error::statement_at(column.span, text));
             }
         }
         // The plan says which columns of the table the statement looks at.
@@ -133,7 +137,8 @@ impl JoinedChange {
             parts.push(front_ast::quoted(schema.field(i).name()));
             item(ast::Expr::CompoundIdentifier(parts), format!("key {i}"))
         };
-        let value = |(column, value): &(String, ast::Expr)| item(value.clone(), format!("value of {column}"));
+        let value =
+            |(column, value): &(WithSpan<String>, ast::Expr)| item(value.clone(), format!("value of {}", column.value));
         let items = keys.iter().map(key).chain(self.assignments.iter().map(value)).collect();
         let plan = self.plan(session, items).await?;
         let mut columns = Vec::new();
@@ -163,7 +168,7 @@ impl JoinedChange {
             "DELETE" => table.delete_from(&state, filters).await?,
             _ => {
                 let assigned = self.assignments.iter().enumerate();
-                let assignments = assigned.map(|(i, (column, _))| (column.clone(), lookup(Some(i)))).collect();
+                let assignments = assigned.map(|(i, (column, _))| (column.value.clone(), lookup(Some(i)))).collect();
                 table.update(&state, assignments, filters).await?
             }
         };
@@ -218,23 +223,29 @@ impl JoinedChange {
         }
         match Partners::new(&rows, keys, memory)? {
             Some(partners) => Ok(Some(partners)),
-            None => Err(Error::statement(format!(
-                "{} {}: a row has several partners in FROM that give it different values; make them one, by GROUP BY \
-                 or DISTINCT in a subquery of FROM, or by the condition",
-                self.verb, self.name
-            ))),
+            None => Err(Error::statement_at(
+                self.name.span(),
+                format!(
+                    "{} {}: a row has several partners in FROM that give it different values; make them one, by GROUP BY \
+                     or DISTINCT in a subquery of FROM, or by the condition",
+                    self.verb, self.name
+                ),
+            )),
         }
     }
 }
 
-fn assignment(table: &ObjectName, assignment: &Assignment) -> Result<(String, ast::Expr)> {
+fn assignment(table: &ObjectName, assignment: &Assignment) -> Result<(WithSpan<String>, ast::Expr)> {
     let column = match &assignment.target {
-        AssignmentTarget::ColumnName(name) => name.0.last().and_then(|part| part.as_ident()).map(front_ast::normalized),
+        AssignmentTarget::ColumnName(name) => name.0.last().and_then(|part| part.as_ident()),
         AssignmentTarget::Tuple(_) => None,
     };
     match column {
-        Some(column) => Ok((column, assignment.value.clone())),
-        None => Err(Error::statement(format!("UPDATE {table}: SET {}: give each column apart", assignment.target))),
+        Some(column) => Ok((WithSpan::new(front_ast::normalized(column), column.span), assignment.value.clone())),
+        None => Err(Error::statement_at(
+            assignment.target.span(),
+            format!("UPDATE {table}: SET {}: give each column apart", assignment.target),
+        )),
     }
 }
 

@@ -9,6 +9,7 @@ use datafusion::common::TableReference;
 use datafusion::execution::SessionState;
 
 use super::table_place::TablePlace;
+use crate::front::statement::WithSpan;
 use crate::{Answer, Error, Result, Session};
 
 /// The time for which files that are no longer needed stay, unless the statement says otherwise: Delta Lake's default. A
@@ -16,30 +17,31 @@ use crate::{Answer, Error, Result, Session};
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The lasting table of this name.
-async fn lasting_table(state: &SessionState, name: &[String], verb: &str) -> Result<LastingTable> {
-    let reference = match name {
+async fn lasting_table(state: &SessionState, name: &WithSpan<Vec<String>>, verb: &str) -> Result<LastingTable> {
+    let refuse = |text: String| Err(Error::statement_at(name.span, text));
+    let reference = match name.as_slice() {
         [table] => TableReference::bare(table.as_str()),
         [schema, table] => TableReference::partial(schema.as_str(), table.as_str()),
         [catalog, schema, table] => TableReference::full(catalog.as_str(), schema.as_str(), table.as_str()),
-        _ => return Err(Error::statement(format!("{verb}: the name of a table is expected"))),
+        _ => return refuse(format!("{verb}: the name of a table is expected")),
     };
     let shown = name.join(".");
-    let place = TablePlace::of(state, &reference);
+    let place = TablePlace::of(state, &reference, name.span);
     let Some(schema) = place.as_ref().ok().and_then(TablePlace::schema) else {
-        return Err(Error::statement(format!("there is no table {shown}")));
+        return refuse(format!("there is no table {shown}"));
     };
     let table = reference.table();
     match schema.engine().lasting_table(table).await? {
         Some(table) => Ok(table),
-        None => Err(Error::statement(match schema.table_exist(table) {
+        None => refuse(match schema.table_exist(table) {
             true => format!("{verb} {shown}: it is no table of a lasting database, so there is nothing to do"),
             false => format!("there is no table {shown}"),
-        })),
+        }),
     }
 }
 
 /// `OPTIMIZE table`: merges its small files.
-pub(super) async fn optimize(session: &Session, table: &[String]) -> Result<Answer> {
+pub(super) async fn optimize(session: &Session, table: &WithSpan<Vec<String>>) -> Result<Answer> {
     let state = session.state();
     let done = lasting_table(&state, table, "OPTIMIZE").await?.optimize(&state).await?;
     Ok(Answer::Done(format!("OPTIMIZE ({} files became {})", done.removed, done.added)))
@@ -48,7 +50,11 @@ pub(super) async fn optimize(session: &Session, table: &[String]) -> Result<Answ
 /// `VACUUM [table] [RETAIN n HOURS]`: removes the files that a table, or a database, has needed for none of the versions
 /// of the last week, or of the time given; with `VACUUM` alone also tables that were dropped longer ago. What is younger
 /// stays, as a reader may be at work on it: `RETAIN 0 HOURS` removes it nevertheless.
-pub(super) async fn vacuum(session: &Session, table: Option<&[String]>, retain: Option<Duration>) -> Result<Answer> {
+pub(super) async fn vacuum(
+    session: &Session,
+    table: Option<&WithSpan<Vec<String>>>,
+    retain: Option<Duration>,
+) -> Result<Answer> {
     let state = session.state();
     if let Some(table) = table {
         let done = lasting_table(&state, table, "VACUUM").await?.vacuum(retain).await?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{bonnet, rows, run};
+use super::{bonnet, rows, run, run_with_input};
 
 /// The names in a folder.
 fn names(folder: &Path) -> Vec<String> {
@@ -95,6 +95,25 @@ fn databases_are_not_written_into() {
             assert_eq!(ran.status, Some(1));
         }
     }
+    // Nor by any other door: results that are sent to a file, pictures, pages, parameters of models.
+    let script = folder.path().join("s.sql");
+    fs::write(&script, "SELECT 1 AS x;").unwrap();
+    for target in &targets {
+        let target = target.to_str().unwrap();
+        for words in [format!("\\o {target}"), format!("SELECT 1 AS x, 2 AS y;\n\\plot {target}.svg bars x y")] {
+            let ran = run_with_input(&[path, "--read-only"], format!("{words}\nSELECT 1;\n").as_bytes());
+            assert!(ran.err.contains("whose files only its own statements change"), "{words}: {ran:?}");
+            assert_eq!(ran.status, Some(1));
+        }
+        let ran = run(&["report", script.to_str().unwrap(), "-o", target]);
+        assert!(ran.err.contains("whose files only its own statements change"), "{ran:?}");
+    }
+    let save = format!(
+        "ATTACH 'builtin:karate' AS karate; SELECT status, error FROM train((SELECT 'memory.karate' AS graph, 'mlp' AS model), \
+         features => 'identity', epochs => 1, save => '{path}')"
+    );
+    let saved = rows(&[path, "--read-only", "--quiet", "--format", "csv", "-c", &save]);
+    assert!(saved.contains("error") && saved.contains("whose files only its own statements change"), "{saved}");
     assert_eq!(rows(&[path, "--read-only", "--format", "csv", "-c", "SELECT a FROM t"]), "a\n1\n");
     let plain = folder.path().join("x.csv");
     let statement = format!("COPY t TO '{}'", plain.display());

@@ -29,6 +29,17 @@ fn an_error_of_syntax_names_the_line_inside_the_statement() {
 }
 
 #[test]
+fn an_error_of_a_name_is_marked_in_the_script() {
+    let ran = run(&["--quiet", "-c", "CREATE TABLE t(a INT);\n\nCREATE TABLE\n  t(a INT)"]);
+    let text = "the table t exists already: CREATE OR REPLACE TABLE, or DROP TABLE t first (Line: 4, Column: 3)";
+    assert_eq!(ran.err, format!("-c:4: {text}\n    t(a INT)\n    ^\n"));
+    assert_eq!(ran.status, Some(1));
+    let ran = run(&["-c", "SELECT 1; SELECT * FROM read_csv('a.csv', skip => 1)"]);
+    assert!(ran.err.starts_with("-c:1: read_csv: there is no argument skip; it takes: file, header, "), "{ran:?}");
+    assert!(ran.err.contains("(Line: 1, Column: 43)"), "{ran:?}");
+}
+
+#[test]
 fn an_error_while_rows_are_made_is_an_error() {
     let ran = run(&["-c", "\n\nSELECT 1 / (value - 3) FROM generate_series(1, 5)"]);
     assert!(ran.err.starts_with("-c:3: "), "{ran:?}");

@@ -214,6 +214,24 @@ fn history_and_completion_work() {
 }
 
 #[test]
+fn the_history_is_one_of_statements_not_of_lines() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("SELECT 40 +\r 2\r AS answer;\r");
+    prompt.see("42\r\n(1 row)\r\n");
+    prompt.see("bonnet> ");
+    // The arrow up once: all of its lines.
+    prompt.press("\x1b[A\r");
+    prompt.see("42\r\n(1 row)\r\n");
+    prompt.leave();
+    // And in the next session, past `\q`.
+    let mut prompt = Prompt::open(state.path()).unwrap();
+    prompt.press("\x1b[A\x1b[A\r");
+    prompt.see("42\r\n(1 row)\r\n");
+    prompt.leave();
+}
+
+#[test]
 fn results_fit_the_terminal_and_files_get_all_of_them() {
     let state = tempfile::tempdir().unwrap();
     let Some(mut prompt) = Prompt::open(state.path()) else { return };

@@ -15,7 +15,7 @@ const NARROWEST: usize = 8;
 /// Stands where columns or rows are left out.
 const GAP: &str = "…";
 
-struct Column {
+struct LayoutColumn {
     name: String,
     width: usize,
     right: bool,
@@ -35,7 +35,7 @@ struct Hidden {
 
 /// The layout of a table, which is decided once.
 pub(super) struct Layout {
-    columns: Vec<Column>,
+    columns: Vec<LayoutColumn>,
     hidden: Option<Hidden>,
     screen: Option<Screen>,
 }
@@ -50,7 +50,7 @@ impl Layout {
         let column = |name: &String, right| {
             let mut escaped = String::new();
             push_escaped(&mut escaped, name);
-            Column { width: width(&escaped).max(1), name: escaped, right, fraction: 0 }
+            LayoutColumn { width: width(&escaped).max(1), name: escaped, right, fraction: 0 }
         };
         let columns = schema.fields().iter().map(|field| column(field.name(), field.data_type().is_numeric()));
         let mut layout = Self { columns: columns.collect(), hidden: None, screen };
@@ -102,7 +102,7 @@ impl Layout {
     fn hide(&mut self) {
         let all = self.columns.len();
         let room = self.screen.map_or(usize::MAX, |screen| screen.columns.saturating_add(1));
-        let wide = |column: &Column| column.width + 3;
+        let wide = |column: &LayoutColumn| column.width + 3;
         if all < 2 || self.columns.iter().map(wide).sum::<usize>() <= room {
             return;
         }

@@ -11,10 +11,12 @@ mod table;
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use bonnet_pictures::Request;
+use bonnet_sql::outside_databases;
 use clap::ValueEnum;
 
 #[cfg(feature = "pg")]
@@ -88,14 +90,15 @@ impl OpenResult {
     }
 }
 
-enum Target {
+/// The way out of rows.
+enum Destination {
     Stdout(BufWriter<Stdout>),
     File(BufWriter<File>, String),
 }
 
 /// The rows' way out: standard output, or the file of `\o`.
 pub(super) struct Output {
-    target: Target,
+    destination: Destination,
     results: usize,
     /// The format of the results to come.
     pub(super) format: Format,
@@ -122,7 +125,7 @@ pub(super) struct OpenResult {
 impl Output {
     pub(super) fn new(format: Format) -> Self {
         Self {
-            target: Target::Stdout(BufWriter::new(io::stdout())),
+            destination: Destination::Stdout(BufWriter::new(io::stdout())),
             results: 0,
             format,
             screen_rows: 40,
@@ -135,12 +138,15 @@ impl Output {
 
     /// Sends the results to come to a new file, or with None back to standard output.
     pub(super) fn redirect(&mut self, path: Option<&str>) -> io::Result<()> {
-        let target = match path {
-            Some(path) => Target::File(BufWriter::new(File::create(path)?), path.to_owned()),
-            None => Target::Stdout(BufWriter::new(io::stdout())),
+        let destination = match path {
+            Some(path) => {
+                outside_databases(Path::new(path)).map_err(io::Error::other)?;
+                Destination::File(BufWriter::new(File::create(path)?), path.to_owned())
+            }
+            None => Destination::Stdout(BufWriter::new(io::stdout())),
         };
         self.flush()?;
-        self.target = target;
+        self.destination = destination;
         self.results = 0;
         Ok(())
     }
@@ -152,9 +158,9 @@ impl Output {
 
     /// Begins a result with these columns.
     pub(super) fn begin(&mut self, schema: SchemaRef) -> io::Result<OpenResult> {
-        let mut screen = match self.target {
-            Target::Stdout(_) => Screen::of_stdout(self.screen_rows, self.screen_digits),
-            Target::File(..) => None,
+        let mut screen = match self.destination {
+            Destination::Stdout(_) => Screen::of_stdout(self.screen_rows, self.screen_digits),
+            Destination::File(..) => None,
         };
         let mut pager = None;
         if let (true, Some(screen)) = (self.paged, &mut screen) {
@@ -205,12 +211,12 @@ impl Output {
     /// it and not from the one behind.
     pub(super) fn echo(&mut self, line: &str) -> io::Result<()> {
         let apart = if self.follows_a_table() { "\n" } else { "" };
-        match &mut self.target {
-            Target::Stdout(out) => {
+        match &mut self.destination {
+            Destination::Stdout(out) => {
                 self.results = 0;
                 writeln!(out, "{apart}{line}").and_then(|()| out.flush())
             }
-            Target::File(..) => {
+            Destination::File(..) => {
                 let mut out = io::stdout();
                 writeln!(out, "{line}").and_then(|()| out.flush())
             }
@@ -232,9 +238,9 @@ impl Output {
         if let Some(pager) = pager {
             return pager.write(&bytes);
         }
-        let out: &mut dyn Write = match &mut self.target {
-            Target::Stdout(out) => out,
-            Target::File(out, _) => out,
+        let out: &mut dyn Write = match &mut self.destination {
+            Destination::Stdout(out) => out,
+            Destination::File(out, _) => out,
         };
         let separator: &[u8] = if std::mem::take(separate) { b"\n" } else { b"" };
         let written = out.write_all(separator).and_then(|()| out.write_all(&bytes)).and_then(|()| out.flush());
@@ -242,17 +248,17 @@ impl Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = match &mut self.target {
-            Target::Stdout(out) => out.flush(),
-            Target::File(out, _) => out.flush(),
+        let flushed = match &mut self.destination {
+            Destination::Stdout(out) => out.flush(),
+            Destination::File(out, _) => out.flush(),
         };
         self.named(flushed)
     }
 
     /// Names the file in an error of writing to it.
     fn named(&self, result: io::Result<()>) -> io::Result<()> {
-        match (&self.target, result) {
-            (Target::File(_, path), Err(error)) => {
+        match (&self.destination, result) {
+            (Destination::File(_, path), Err(error)) => {
                 Err(io::Error::other(format!("the rows cannot be written to '{path}': {error}")))
             }
             (_, result) => result,

@@ -9,7 +9,7 @@ use arrow::datatypes::SchemaRef;
 use bonnet_pictures::{Request, escaped};
 
 use self::comments::Block;
-use super::failure::Failure;
+use super::failure::ScriptFailure;
 use crate::pictures::{figure, page};
 
 /// A script that is being read.
@@ -63,7 +63,7 @@ impl Report {
     ///
     /// # Errors
     /// As [`before`](Self::before).
-    pub(super) fn leave(&mut self) -> Result<(), Failure> {
+    pub(super) fn leave(&mut self) -> Result<(), ScriptFailure> {
         let end = self.open.last().map_or(0, |source| source.lines.len());
         self.before(end + 1)?;
         self.places.pop();
@@ -75,7 +75,7 @@ impl Report {
     ///
     /// # Errors
     /// If one asks for a picture that there is none of.
-    pub(super) fn before(&mut self, line: usize) -> Result<(), Failure> {
+    pub(super) fn before(&mut self, line: usize) -> Result<(), ScriptFailure> {
         let Some(source) = self.open.last_mut() else { return Ok(()) };
         let (from, to) = (source.done.min(line - 1), line - 1);
         let blocks = comments::blocks(&source.lines[from..to]);
@@ -84,7 +84,7 @@ impl Report {
             match block {
                 Block::Plot(text) if text.trim() == "none" => self.plots.push(Plot::None),
                 Block::Plot(text) => {
-                    let wrong = |error| Failure::error(format!("\\plot {text}: {error}"));
+                    let wrong = |error| ScriptFailure::error(format!("\\plot {text}: {error}"));
                     self.plots.push(Plot::Of(Request::parse(&text).map_err(wrong)?));
                 }
                 other => {
@@ -111,16 +111,21 @@ impl Report {
     ///
     /// # Errors
     /// If a picture that is asked for cannot be drawn.
-    pub(super) fn rows(&mut self, statement: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Failure> {
+    pub(super) fn rows(
+        &mut self,
+        statement: &str,
+        schema: &SchemaRef,
+        batches: &[RecordBatch],
+    ) -> Result<(), ScriptFailure> {
         self.flush();
         let plots = std::mem::take(&mut self.plots);
         if plots.is_empty() {
-            self.body += &figure(schema, batches, &Request::default()).map_err(Failure::error)?;
+            self.body += &figure(schema, batches, &Request::default()).map_err(ScriptFailure::error)?;
         } else {
             for plot in &plots {
                 if let Plot::Of(request) = plot {
                     let drawn = picture(schema, batches, request);
-                    self.body += &drawn.map_err(|error| Failure::error(format!("\\plot: {error}")))?;
+                    self.body += &drawn.map_err(|error| ScriptFailure::error(format!("\\plot: {error}")))?;
                 }
             }
             self.body += &page::table(schema, batches)?;

@@ -5,9 +5,10 @@ mod versions;
 
 use std::path::{Path, PathBuf};
 
+use bonnet_sql::outside_databases;
 use clap::Args;
 
-use super::failure::Failure;
+use super::failure::ScriptFailure;
 use super::page::Report;
 use super::resources::Resources;
 use super::shell::Shell;
@@ -40,21 +41,23 @@ pub(super) struct ReportArguments {
 }
 
 /// Runs the script in this shell and writes the page; a script that fails leaves the page that was there.
-pub(super) fn run(arguments: &ReportArguments, shell: &mut Shell) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ReportArguments, shell: &mut Shell) -> Result<(), ScriptFailure> {
     shell.report = Some(Report::default());
     shell.run_file(&arguments.script)?;
     let versions = shell.runtime.block_on(versions::versions(&shell.session))?;
-    let Some(report) = shell.report.take() else { return Err(Failure::error("there is no report")) };
+    let Some(report) = shell.report.take() else { return Err(ScriptFailure::error("there is no report")) };
     write(&arguments.output, &report.page(&arguments.script, &versions))
 }
 
-fn write(path: &Path, page: &str) -> Result<(), Failure> {
+fn write(path: &Path, page: &str) -> Result<(), ScriptFailure> {
+    let refused = |what| ScriptFailure::error(format!("'{}' cannot be written: {what}", path.display()));
+    outside_databases(path).map_err(refused)?;
     // Written aside: who has the old page open sees the old or the new one.
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}.part", std::process::id()));
     let written = std::fs::write(&aside, page).and_then(|()| std::fs::rename(&aside, path));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&aside);
-        Failure::error(format!("'{}' cannot be written: {error}", path.display()))
+        ScriptFailure::error(format!("'{}' cannot be written: {error}", path.display()))
     })
 }

@@ -1,7 +1,6 @@
 //! The versions of the data that a page was made of.
 
-use bonnet_catalogs::delta::LastingTable;
-use bonnet_catalogs::{SessionSchema, list_graphs};
+use bonnet_catalogs::{SessionSchema, VersionedTable, list_graphs, versioned};
 use datafusion::common::TableReference;
 
 use crate::{Result, Session};
@@ -13,11 +12,11 @@ const MOST: usize = 100;
 /// and the tables of lasting databases with their versions. A name with what is said of it.
 pub(super) async fn versions(session: &Session) -> Result<Vec<(String, String)>> {
     let here = session.clone();
-    let (found, ..) = session.run(async move { found(&here).await }).await?;
-    found
+    let (versions, ..) = session.run(async move { versions_of(&here).await }).await?;
+    versions
 }
 
-async fn found(session: &Session) -> Result<Vec<(String, String)>> {
+async fn versions_of(session: &Session) -> Result<Vec<(String, String)>> {
     let state = session.state();
     let mut lines = Vec::new();
     let start = &state.config_options().catalog.default_catalog;
@@ -49,12 +48,12 @@ async fn found(session: &Session) -> Result<Vec<(String, String)>> {
                 let reference = TableReference::full(name.as_str(), schema_name.as_str(), table.as_str());
                 // A table that cannot be opened was not read either.
                 let Ok(Some(provider)) = schema.table(&table).await else { continue };
-                let Some(lasting) = provider.downcast_ref::<LastingTable>() else { continue };
+                let Some(version) = versioned(provider.as_ref()).and_then(VersionedTable::version) else { continue };
                 if lines.len() - graphs == MOST {
                     tables_left_out += 1;
                     continue;
                 }
-                lines.push((reference.to_quoted_string(), format!("version {}", lasting.version())));
+                lines.push((reference.to_quoted_string(), format!("version {version}")));
             }
         }
     }

@@ -168,7 +168,10 @@ pub(crate) fn constant(function: &Function, parameter: &str, value: &FunctionArg
 }
 
 /// The error for a value that is no constant.
-pub(crate) fn not_constant<T>(function: &Function, parameter: &str, value: &FunctionArgExpr) -> Result<T> {
+///
+/// # Errors
+/// Always.
+pub fn not_constant<T>(function: &Function, parameter: &str, value: &FunctionArgExpr) -> Result<T> {
     let hint = match value {
         FunctionArgExpr::Expr(Expr::Identifier(Ident { quote_style: Some('"'), value, .. })) => {
             format!("; text stands in single quotes, '{value}'")

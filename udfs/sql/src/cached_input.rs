@@ -19,7 +19,7 @@ use crate::keys::KeyColumn;
 use crate::run::Run;
 use crate::table_version::{TableVersion, WholeTable};
 
-/// What to do about an edge of a named graph whose end is no node.
+/// The advice about an edge of a named graph whose end is no node.
 const ADD_NODE: &str = ": add the node, or leave such edges out";
 
 /// The request for a call's graph, by the columns of tables that it is built from.
@@ -168,8 +168,8 @@ impl CacheRequest {
     }
 }
 
-/// What `read` reads for the cache. Memory reserved for reading is free again where it is cached: that of the graph itself is
-/// the cache's.
+/// The answer of a reading for the cache. Memory reserved for it is free again where it is cached: that of the graph itself
+/// is the cache's.
 fn of_reading<C, T>(host: &Host, read: impl FnOnce() -> Result<Lookup<C, T>>) -> Result<Lookup<C, T>> {
     let before = host.reserved();
     let found = read()?;
@@ -191,8 +191,8 @@ pub struct TableColumns<'a> {
 }
 
 impl Run {
-    /// What `build` makes of these columns of a graph's tables, and of nothing else that `form` does not tell: cached between
-    /// statements where all the tables have versions.
+    /// The structure that `build` makes of these columns of a graph's tables, and of nothing else that `form` does not tell:
+    /// cached between statements where all the tables have versions.
     ///
     /// # Errors
     /// Those of `build`, or if the query ends.

@@ -21,7 +21,7 @@ use crate::host::Host;
 use crate::keys::KeyIndex;
 use crate::table_version::TableVersion;
 
-/// How often a call that waits for another call's graph checks whether its query is cancelled.
+/// The interval at which a call that waits for another call's graph checks whether its query is cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The key of a cached graph: its type, and the columns that it is built from, of tables at a version.
@@ -52,7 +52,7 @@ impl GraphKey {
     }
 }
 
-/// What the cache holds, and the memory that it has reserved.
+/// The contents of the cache, and the memory that it has reserved.
 pub(crate) trait CacheEntry: Any + Debug + Send + Sync {
     fn n_nodes(&self) -> usize;
 
@@ -253,7 +253,7 @@ pub struct CachedGraphRow {
     pub edges: usize,
     /// The bytes that it takes of the engine's memory.
     pub bytes: usize,
-    /// How many calls have used it beside the one that built it.
+    /// The number of calls that have used it beside the one that built it.
     pub hits: u64,
 }
 

@@ -20,7 +20,7 @@ use crate::operator::{Call, InputSchema, require_columns};
 use crate::registry::Parameter;
 use crate::run::Run;
 
-/// What to do about an edge of a relation whose end is not among `nodes`.
+/// The advice about an edge of a relation whose end is not among `nodes`.
 const ADD_NODE: &str = ". Add the node, leave nodes => out, or keep only edges between nodes: WHERE src IN (SELECT node \
                         FROM ...) AND dst IN (SELECT node FROM ...)";
 

@@ -110,7 +110,7 @@ impl RowBuffer {
         self.batches.push(batch);
     }
 
-    /// Which rows count; `None` where all do.
+    /// The rows that count; `None` where all do.
     fn counted(&self, columns: &[ArrayRef], passes: Option<&BooleanArray>) -> Option<BooleanBuffer> {
         let complete = match self.keeps_nulls {
             true => None,

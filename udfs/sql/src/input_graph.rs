@@ -25,7 +25,7 @@ pub struct InputGraph {
     /// The nodes' keys.
     pub keys: Arc<KeyIndex>,
     arcs: Arc<Vec<(u32, u32)>>,
-    /// Which rows have both ends; `None` where all have.
+    /// The rows that have both ends; `None` where all have.
     with_ends: Option<BooleanBuffer>,
     weights: Option<Float64Array>,
     graph: Arc<OnceLock<Graph>>,

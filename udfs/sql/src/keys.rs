@@ -126,7 +126,8 @@ impl KeyColumn {
         })
     }
 
-    /// How many rows at the start of a sorted column, NULLs first, are NULL or fulfil a condition that none behind them does.
+    /// The number of rows at the start of a sorted column, NULLs first, that are NULL or fulfil a condition that none behind
+    /// them does.
     pub(crate) fn partition_point(&self, condition: impl Fn(Key<'_>) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

@@ -18,14 +18,14 @@
 //! # Ok::<(), datafusion::error::DataFusionError>(())
 //! ```
 
+mod adapter;
 pub mod arguments;
 mod body;
-mod bounded;
-mod by_graph;
+mod bounded_functions;
 mod cached_input;
 pub mod codec;
 mod columns;
-mod common;
+mod database_files;
 mod edge;
 mod edge_windows;
 mod error;
@@ -37,6 +37,7 @@ mod generator_inputs;
 mod graph_aggregate;
 mod graph_cache;
 mod graph_input;
+mod graph_partitions;
 mod graphs;
 mod group_once;
 mod grouped_rows;
@@ -58,7 +59,7 @@ mod rules;
 mod run;
 mod running_statement;
 mod scalar_function;
-mod shared;
+mod shared_run;
 mod shared_states;
 mod sources;
 mod sql_type;
@@ -70,9 +71,10 @@ pub use body::{
     AggregateFunction, AggregateState, Body, EdgeFunction, EdgeKernel, Generator, Kind, RowsFunction, RowsKernel,
     ScalarFunction, WindowFunction,
 };
-pub use bounded::{bounded_functions, build_texts};
+pub use bounded_functions::{bounded_functions, build_texts};
 pub use cached_input::TableColumns;
 pub use columns::whole_column;
+pub use database_files::outside_databases;
 pub use edge_windows::EdgeWindows;
 pub use error::{
     execution_error, kernel_error, memory_text, named_error, panic_text, stopped, usage_error, without_report_request,

@@ -34,7 +34,7 @@ use crate::node::RelationNode;
 use crate::options::{OptionValue, Options};
 use crate::registry::{Function, Parameter, ParameterKind, Place, Registry};
 use crate::relation_exec::RelationExec;
-use crate::shared::SharedRun;
+use crate::shared_run::SharedRun;
 use crate::sources::Sources;
 
 /// Plans the calls of registered functions in FROM.

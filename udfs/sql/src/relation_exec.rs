@@ -17,7 +17,7 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 use tokio::runtime::Handle;
 
-use crate::by_graph::ByGraph;
+use crate::graph_partitions::ByGraph;
 use crate::graphs::GraphResolver;
 use crate::host::KernelContext;
 use crate::launch::Launch;
@@ -25,7 +25,7 @@ use crate::node::{bind, call, describe};
 use crate::operator::Binding;
 use crate::options::Options;
 use crate::registry::Function;
-use crate::shared::SharedRun;
+use crate::shared_run::SharedRun;
 use crate::table_version::WholeTable;
 
 /// The physical call: one output partition, every input read as one; or, of a collection of graphs, by partitions of

@@ -11,8 +11,8 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator};
 
+use crate::adapter::{Adapter, common_methods};
 use crate::body::{RowsFunction, RowsKernel};
-use crate::common::{Adapter, common_methods};
 use crate::error::stopped;
 use crate::grouped_rows::{RowBuffer, item};
 use crate::running_statement::ExpressionHost;

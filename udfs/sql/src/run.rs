@@ -228,7 +228,7 @@ pub(crate) fn wait<T>(runtime: &Handle, host: &Host, future: impl Future<Output 
     }
 }
 
-/// How often a waiting thread checks whether the query is cancelled.
+/// The interval at which a waiting thread checks whether the query is cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Wakes a thread that waits.

@@ -60,8 +60,13 @@ impl RunningStatement {
         ExpressionHost::new("").check().map_err(stopped)
     }
 
+    /// Whether nobody waits for the statement any more.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
     /// The statement that the calling thread works for.
-    pub(crate) fn current() -> Option<Arc<Self>> {
+    pub fn current() -> Option<Arc<Self>> {
         CURRENT.try_with(Arc::clone).ok()
     }
 
@@ -126,7 +131,7 @@ impl Monitor for ExpressionHost<'_> {
     fn check(&self) -> Result<(), Stopped> {
         let Some(statement) = &self.statement else { return Ok(()) };
         let late = statement.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if late || statement.cancelled.load(Ordering::Relaxed) { Err(Stopped::Cancelled) } else { Ok(()) }
+        if late || statement.is_cancelled() { Err(Stopped::Cancelled) } else { Ok(()) }
     }
 
     fn reserve(&self, bytes: usize) -> Result<(), Stopped> {

@@ -7,8 +7,8 @@ use datafusion::logical_expr::expr::AggregateFunction as Call;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
+use crate::adapter::Adapter;
 use crate::body::AggregateFunction;
-use crate::common::Adapter;
 
 /// Replaces several aggregates that are fields of one (see [`crate::Function::field_of`]), called with the same arguments,
 /// by that one: its state is filled once, whatever is read of it.

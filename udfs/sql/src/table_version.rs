@@ -8,7 +8,7 @@ use datafusion::catalog::TableProvider;
 /// The rows of a table at some time. Equal values are equal rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableVersion {
-    /// Which table it is, among all of the process.
+    /// The table's identity, among all of the process.
     pub table: String,
     /// Changes with every change of its rows.
     pub version: String,

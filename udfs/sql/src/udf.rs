@@ -15,8 +15,8 @@ use datafusion::logical_expr::{
     ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, WindowUDF, WindowUDFImpl,
 };
 
+use crate::adapter::{Adapter, common_methods};
 use crate::body::{AggregateFunction, AggregateState, Body, EdgeFunction, ScalarFunction};
-use crate::common::{Adapter, common_methods};
 use crate::error::usage_error;
 use crate::groups::StateGroups;
 use crate::registry::{Function, Registry};

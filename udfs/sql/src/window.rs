@@ -9,8 +9,8 @@ use datafusion::common::Result;
 use datafusion::logical_expr::function::{PartitionEvaluatorArgs, WindowUDFFieldArgs};
 use datafusion::logical_expr::{PartitionEvaluator, WindowUDFImpl};
 
+use crate::adapter::{Adapter, common_methods};
 use crate::body::WindowFunction;
-use crate::common::{Adapter, common_methods};
 
 impl WindowUDFImpl for Adapter<dyn WindowFunction> {
     common_methods!(coerce);

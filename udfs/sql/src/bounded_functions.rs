@@ -27,7 +27,7 @@ const SMALL: usize = 1 << 20;
 /// The most bytes of text, or items of lists, of a column: its offsets are 32 bits wide.
 const MOST: usize = i32::MAX as usize;
 
-/// How the size of a function's value grows with its arguments; each variant names the arguments.
+/// The growth of the size of a function's value with its arguments, which each variant names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Growth {
     /// A text and a count.

@@ -80,13 +80,13 @@ impl Common {
         Ok(self.function.parameters.iter().zip(self.coerce(given)?).map(repeated).collect())
     }
 
-    /// Which parameters are columns.
+    /// The places of the parameters that are columns.
     pub(crate) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         let parameters = self.function.parameters.iter().enumerate();
         parameters.filter(|(_, parameter)| matches!(parameter.kind, ParameterKind::Column(_))).map(|(i, _)| i)
     }
 
-    /// The options, and which arguments are columns.
+    /// The options, and the places of the arguments that are columns.
     pub(crate) fn arguments(&self, args: &AccumulatorArgs) -> Result<(Options, Vec<usize>)> {
         let function = &self.function;
         if args.is_distinct {

@@ -4,34 +4,39 @@ use bonnet_catalogs::parse_time_travel_name;
 use bonnet_sql::Registry;
 use datafusion::common::DataFusionError;
 use datafusion::execution::SessionState;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
+use super::ast::parser_span;
 use crate::Error;
 use crate::nearest::nearest;
 
-/// The error in the words of the statement: a graph is no table, a version is no part of a table's name, and a function
-/// that is not there is one that was meant.
+/// The error in the words of the statement: a graph is no table, a version is no part of a table's name, and beside an
+/// unknown function stands the nearest one.
 pub(super) fn explain(state: &SessionState, registry: &Registry, error: DataFusionError) -> Error {
-    match table_not_found(&error).and_then(|(schema, table)| explained(state, schema, table)) {
-        Some(text) => Error::statement(text),
-        None => with_function_meant(state, registry, error).into(),
+    match unknown_table(&error).and_then(|(schema, table)| explanation(state, schema, table)) {
+        Some(text) => {
+            let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map_or_else(Span::empty, parser_span);
+            Error::statement_at(place, text)
+        }
+        None => with_nearest_function(state, registry, error).into(),
     }
 }
 
 /// The error about an unknown function with the nearest name of all functions; any other as it is.
-fn with_function_meant(state: &SessionState, registry: &Registry, error: DataFusionError) -> DataFusionError {
+fn with_nearest_function(state: &SessionState, registry: &Registry, error: DataFusionError) -> DataFusionError {
     match error {
         DataFusionError::Diagnostic(diagnostic, inner) => {
-            DataFusionError::Diagnostic(diagnostic, Box::new(with_function_meant(state, registry, *inner)))
+            DataFusionError::Diagnostic(diagnostic, Box::new(with_nearest_function(state, registry, *inner)))
         }
         DataFusionError::Context(text, inner) => {
-            DataFusionError::Context(text, Box::new(with_function_meant(state, registry, *inner)))
+            DataFusionError::Context(text, Box::new(with_nearest_function(state, registry, *inner)))
         }
-        DataFusionError::Plan(text) => DataFusionError::Plan(function_meant(state, registry, &text).unwrap_or(text)),
+        DataFusionError::Plan(text) => DataFusionError::Plan(nearest_function(state, registry, &text).unwrap_or(text)),
         other => other,
     }
 }
 
-fn function_meant(state: &SessionState, registry: &Registry, text: &str) -> Option<String> {
+fn nearest_function(state: &SessionState, registry: &Registry, text: &str) -> Option<String> {
     let in_from = text.strip_prefix("table function '").and_then(|rest| rest.strip_suffix("' not found"));
     let name = match in_from {
         Some(name) => name,
@@ -53,20 +58,20 @@ fn function_meant(state: &SessionState, registry: &Registry, text: &str) -> Opti
         None => text.split_once('\n').map_or(text, |(unknown, _)| unknown).trim_end_matches('.'),
     };
     Some(match nearest(name, names.into_iter().map(|name| (name.clone(), name))) {
-        Some(meant) => format!("{unknown}.\nDid you mean '{meant}'?"),
+        Some(nearest) => format!("{unknown}.\nDid you mean '{nearest}'?"),
         None => unknown.to_owned(),
     })
 }
 
 /// The schema with its catalog, and the table that is not in it.
-fn table_not_found(error: &DataFusionError) -> Option<(&str, &str)> {
+fn unknown_table(error: &DataFusionError) -> Option<(&str, &str)> {
     let DataFusionError::Plan(text) = error.find_root() else { return None };
     let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
     let end = name.match_indices('.').nth(1)?.0;
     Some((&name[..end], &name[end + 1..]))
 }
 
-fn explained(state: &SessionState, schema: &str, table: &str) -> Option<String> {
+fn explanation(state: &SessionState, schema: &str, table: &str) -> Option<String> {
     if let Ok(Some((table, _))) = parse_time_travel_name(table) {
         return Some(format!("table '{schema}.{table}' not found"));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
-use bonnet_catalogs::delta::LastingTable;
+use bonnet_catalogs::versioned;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr::Placeholder;
@@ -43,7 +43,7 @@ pub(super) fn with_fine_parameters(mut prepare: Prepare) -> Result<Prepare> {
 }
 
 /// A plan that was made before, on the tables as they are now.
-pub(super) async fn renewed(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub(super) async fn on_current_tables(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut tables: Vec<(Arc<dyn TableSource>, Arc<dyn TableSource>)> = Vec::new();
     let mut sources: Vec<Arc<dyn TableSource>> = Vec::new();
     plan.apply_with_subqueries(|plan| {
@@ -56,10 +56,11 @@ pub(super) async fn renewed(plan: LogicalPlan) -> Result<LogicalPlan> {
     })?;
     for source in sources {
         let Ok(provider) = source_as_provider(&source) else { continue };
-        if let Some(table) = provider.downcast_ref::<LastingTable>()
+        if let Some(table) = versioned(provider.as_ref())
             && !tables.iter().any(|(before, _)| Arc::ptr_eq(before, &source))
+            && let Some(table) = table.renewed().await?
         {
-            tables.push((source, provider_as_source(Arc::new(table.renewed().await?))));
+            tables.push((source, provider_as_source(table)));
         }
     }
     let now = |source: &mut Arc<dyn TableSource>| {

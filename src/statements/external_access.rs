@@ -1,5 +1,6 @@
-//! The doors to what lies outside the database, which `bonnet.external_access = off` closes. Files that a query reads are
-//! refused where they are opened, in `catalogs/src/file_table.rs`, parameters of models in `udfs/learning/src/sql/jobs.rs`.
+//! Access to whatever lies outside the database, which a session with `bonnet.external_access = off` is refused. Files that
+//! a query reads are refused where they are opened, in `catalogs/src/file_table.rs`, parameters of models in
+//! `udfs/learning/src/sql/jobs.rs`.
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::listing::ListingTable;

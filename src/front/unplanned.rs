@@ -1,0 +1,156 @@
+//! Forms of expressions and clauses that DataFusion does not plan, or leaves out without a word: written in another form where
+//! one says the same, else refused.
+
+use datafusion::sql::sqlparser::ast::{
+    AccessExpr, CastKind, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query, Spanned, Statement,
+    Subscript, Value,
+};
+use datafusion::sql::sqlparser::tokenizer::Span;
+
+use super::ast;
+use super::walk::find;
+use crate::{Error, Result};
+
+/// Rewrites an expression of such a form, or refuses it.
+///
+/// # Errors
+/// If no other form says the same.
+pub(super) fn expression(expr: &mut Expr) -> Result<()> {
+    let at = expr.span();
+    match expr {
+        Expr::Interval(interval) => {
+            if interval.last_field.is_some() {
+                return Err(Error::statement_at(
+                    at,
+                    "an interval has one unit: INTERVAL '1 year 2 months', or INTERVAL '26' HOUR",
+                ));
+            }
+            let number = match interval.value.as_ref() {
+                Expr::Value(value) => match &value.value {
+                    Value::Number(number, _) => Some(number.clone()),
+                    _ => return Ok(()),
+                },
+                // What `Interval` of a sign, a column or a call means is known with its value.
+                _ => None,
+            };
+            match (number, interval.leading_field.clone()) {
+                (Some(number), _) => {
+                    *interval.value = Expr::Value(Value::SingleQuotedString(number).into());
+                }
+                (None, Some(unit)) => {
+                    let value = Expr::Nested(Box::new(std::mem::replace(interval.value.as_mut(), null())));
+                    let unit = Expr::Value(Value::SingleQuotedString(format!(" {unit}")).into());
+                    let text = ast::call("concat", vec![cast(value, DataType::Text), unit]);
+                    *expr = cast(text, DataType::Interval { fields: None, precision: None });
+                }
+                (None, None) => {}
+            }
+        }
+        Expr::Collate { collation, .. } => {
+            return Err(Error::statement_at(
+                at,
+                format!(
+                    "COLLATE {collation} is not supported: texts are in the order of their bytes; lower(x) leaves out the case"
+                ),
+            ));
+        }
+        // `{'a': 1}.a`; `t.a[1]` begins with a name.
+        Expr::CompoundFieldAccess { root, access_chain } if !matches!(root.as_ref(), Expr::Identifier(_)) => {
+            for access in access_chain {
+                match access {
+                    AccessExpr::Dot(Expr::Identifier(name)) => {
+                        let index = Expr::Value(Value::SingleQuotedString(ast::normalized(name)).into());
+                        *access = AccessExpr::Subscript(Subscript::Index { index });
+                    }
+                    AccessExpr::Dot(Expr::Function(call)) => {
+                        let name = &call.name;
+                        return Err(Error::statement_at(
+                            at,
+                            format!("a function takes its value in parentheses: {name}(x, ...), not x.{name}(...)"),
+                        ));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn null() -> Expr {
+    Expr::Value(Value::Null.into())
+}
+
+fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, array: false, format: None }
+}
+
+/// Refuses what a query would leave out, or cannot know before it runs.
+///
+/// # Errors
+/// If there is such a clause.
+pub(super) fn check_query(query: &Query) -> Result<()> {
+    if let Some(lock) = query.locks.first() {
+        return Err(Error::statement_at(
+            Span::empty(),
+            format!("{lock} is not supported: a statement locks no rows, and each is a transaction of its own"),
+        ));
+    }
+    let limits: Vec<&Expr> = match &query.limit_clause {
+        Some(LimitClause::LimitOffset { limit, offset, .. }) => {
+            limit.iter().chain(offset.as_ref().map(|offset| &offset.value)).collect()
+        }
+        Some(LimitClause::OffsetCommaLimit { offset, limit }) => vec![offset, limit],
+        None => vec![],
+    };
+    for limit in limits {
+        if find(limit, &|expr| matches!(expr, Expr::Subquery(_))).is_some() {
+            return Err(Error::statement_at(
+                limit.span(),
+                "LIMIT and OFFSET take a number: QUALIFY row_number() OVER (ORDER BY ...) <= (SELECT ...) takes a query's",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses clauses of CREATE TABLE that would be left out.
+///
+/// # Errors
+/// If there is such a clause.
+pub(super) fn check_statement(statement: &Statement) -> Result<()> {
+    let Statement::CreateTable(CreateTable { name, columns, temporary, .. }) = statement else { return Ok(()) };
+    if *temporary {
+        return Err(Error::statement_at(
+            name.span(),
+            format!(
+                "there are no temporary tables: CREATE TABLE memory.main.{name}, which lives as long as the engine"
+            ),
+        ));
+    }
+    for column in columns {
+        for option in &column.options {
+            let reason = match &option.option {
+                ColumnOption::Generated { .. } | ColumnOption::Identity(_) | ColumnOption::Alias(_) => {
+                    "columns are not computed by the table: compute it in the INSERT, or in a view"
+                }
+                ColumnOption::Collation(_) => "texts are in the order of their bytes",
+                ColumnOption::Comment(_) => "tables keep no comments",
+                ColumnOption::Check(_) | ColumnOption::ForeignKey(_) => "tables check NOT NULL alone",
+                ColumnOption::DialectSpecific(_)
+                | ColumnOption::Materialized(_)
+                | ColumnOption::Ephemeral(_)
+                | ColumnOption::OnUpdate(_)
+                | ColumnOption::CharacterSet(_) => "a column has a type, NOT NULL and DEFAULT",
+                _ => continue,
+            };
+            return Err(refused(&column.name, &option.option, reason));
+        }
+    }
+    Ok(())
+}
+
+fn refused(column: &Ident, option: &ColumnOption, reason: &str) -> Error {
+    Error::statement_at(column.span, format!("{column}: {option} is not supported: {reason}"))
+}
