@@ -177,7 +177,11 @@ fn features_that_the_publisher_lost_are_an_error_that_names_the_file() {
     assert_eq!(rows[0], ["karate", "identity", "ok", "NULL"]);
     assert_eq!(rows[1], ["pubmed", "degree", "ok", "NULL"]);
     assert_eq!(rows[2][..3], ["pubmed", "given", "error"]);
-    assert!(rows[2][3].contains("ind.pubmed.") && rows[2][3].contains("features =>"), "{}", rows[2][3]);
+    assert!(
+        rows[2][3].contains("ind.pubmed.") && rows[2][3].contains("the option features: identity, degree"),
+        "{}",
+        rows[2][3]
+    );
 }
 
 #[test]

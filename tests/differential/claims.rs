@@ -117,7 +117,9 @@ impl Check {
                 Claim::Constant(_) => last.row() == row,
             });
             if !fits {
-                return exec_err!("a plan claims {:?}, which its rows are not: {plan}", self.claim);
+                // Errors leave structures with braces out.
+                let claim = format!("{:?}", self.claim).replace('{', "<").replace('}', ">");
+                return exec_err!("a plan claims {claim}, which its rows are not: {plan}");
             }
             self.last = Some(row.owned());
         }

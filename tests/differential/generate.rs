@@ -14,9 +14,10 @@ pub(super) enum Type {
     Bool,
     Date,
     Decimal,
+    Timestamp,
 }
 
-const TYPES: [Type; 6] = [Type::Int, Type::Double, Type::Text, Type::Bool, Type::Date, Type::Decimal];
+const TYPES: [Type; 7] = [Type::Int, Type::Double, Type::Text, Type::Bool, Type::Date, Type::Decimal, Type::Timestamp];
 
 impl Type {
     pub(super) fn name(self) -> &'static str {
@@ -27,6 +28,7 @@ impl Type {
             Self::Bool => "BOOLEAN",
             Self::Date => "DATE",
             Self::Decimal => "DECIMAL(10, 2)",
+            Self::Timestamp => "TIMESTAMP",
         }
     }
 
@@ -39,6 +41,7 @@ impl Type {
             Self::Bool => "true",
             Self::Date => "DATE '2020-01-01'",
             Self::Decimal => "CAST(1 AS DECIMAL(10, 2))",
+            Self::Timestamp => "TIMESTAMP '2020-01-01 00:00:00'",
         }
     }
 }
@@ -66,7 +69,7 @@ pub(super) fn tables(random: &mut Random) -> Vec<String> {
     for table in 0..TABLES {
         statements.push(format!(
             "CREATE OR REPLACE TABLE t{table} (k BIGINT, j BIGINT, r{table} BIGINT, i{table} BIGINT, x{table} DOUBLE, \
-             s{table} VARCHAR, b{table} BOOLEAN, d{table} DATE, m{table} DECIMAL(10, 2))"
+             s{table} VARCHAR, b{table} BOOLEAN, d{table} DATE, m{table} DECIMAL(10, 2), z{table} TIMESTAMP)"
         ));
         let rows = [0, 1, 5, 12, 12, 30, 30][random.below(7)];
         let rows: Vec<String> = (0..rows).map(|row| self::row(random, row)).collect();
@@ -100,6 +103,10 @@ fn literal(random: &mut Random, kind: Type) -> String {
         }
         Type::Decimal => {
             format!("CAST('{}' AS DECIMAL(10, 2))", random.pick(&["0.00", "1.50", "-2.25", "100.01", "7.00"]))
+        }
+        Type::Timestamp => {
+            let moments = ["2020-01-31 10:20:30", "2020-02-29 00:00:00", "1999-12-31 23:59:59", "1969-05-05 06:30:00"];
+            format!("TIMESTAMP '{}'", random.pick(&moments))
         }
     }
 }
@@ -209,7 +216,7 @@ impl<'a> Generator<'a> {
         let columns = ["k", "j"]
             .map(str::to_owned)
             .into_iter()
-            .chain(["r", "i", "x", "s", "b", "d", "m"].map(|it| format!("{it}{table}")));
+            .chain(["r", "i", "x", "s", "b", "d", "m", "z"].map(|it| format!("{it}{table}")));
         let kinds = [Type::Int, Type::Int, Type::Int].into_iter().chain(TYPES);
         let columns = columns.zip(kinds).map(|(name, kind)| Column { name: format!("{alias}.{name}"), kind }).collect();
         let unique = vec![format!("{alias}.r{table}")];
@@ -579,7 +586,7 @@ impl<'a> Generator<'a> {
             };
         }
         match kind {
-            Type::Int => match self.random.below(6) {
+            Type::Int => match self.random.below(8) {
                 0 => {
                     let operator = self.random.pick(&["+", "-", "*"]);
                     Node::new(&format!("($ {operator} $)"), vec![of(self, kind), of(self, kind)])
@@ -592,6 +599,15 @@ impl<'a> Generator<'a> {
                 4 => {
                     let part = self.random.pick(&["year", "month", "day", "quarter", "doy", "week"]);
                     Node::new(&format!("CAST(date_part('{part}', $) AS BIGINT)"), vec![of(self, Type::Date)])
+                }
+                5 => {
+                    let part = self.random.pick(&["hour", "minute", "day", "year"]);
+                    Node::new(&format!("CAST(date_part('{part}', $) AS BIGINT)"), vec![of(self, Type::Timestamp)])
+                }
+                6 => {
+                    let part = self.random.pick(&["hour", "minute", "day"]);
+                    let moments = vec![of(self, Type::Timestamp), of(self, Type::Timestamp)];
+                    Node::new(&format!("CAST(date_part('{part}', $ - $) AS BIGINT)"), moments)
                 }
                 _ => Node::new("CAST($ AS BIGINT)", vec![of(self, Type::Bool)]),
             },
@@ -625,7 +641,7 @@ impl<'a> Generator<'a> {
                     Node::new(&format!("{function}($, {n})"), vec![of(self, kind)]).or_inner(0)
                 }
             },
-            Type::Bool => match self.random.below(8) {
+            Type::Bool => match self.random.below(10) {
                 0 => {
                     let operator = self.random.pick(&["AND", "OR"]);
                     Node::new(&format!("($ {operator} $)"), vec![of(self, kind), of(self, kind)])
@@ -652,12 +668,22 @@ impl<'a> Generator<'a> {
                     let is = self.random.pick(&["IS DISTINCT FROM", "IS NOT DISTINCT FROM"]);
                     Node::new(&format!("($ {is} $)"), vec![of(self, any), of(self, any)]).or("true")
                 }
+                7 => {
+                    let operator = self.random.pick(&["=", "<", ">="]);
+                    let sides = vec![of(self, Type::Date), of(self, Type::Timestamp)];
+                    Node::new(&format!("($ {operator} $)"), sides).or("true")
+                }
+                8 => {
+                    let (operator, span) = (self.random.pick(&["<", ">="]), span(self.random));
+                    let moments = vec![of(self, Type::Timestamp), of(self, Type::Timestamp)];
+                    Node::new(&format!("($ - $ {operator} {span})"), moments).or("true")
+                }
                 _ => {
                     let operator = self.random.pick(&["=", "<>", "<", "<=", ">", ">="]);
                     Node::new(&format!("($ {operator} $)"), vec![of(self, any), of(self, any)]).or("true")
                 }
             },
-            Type::Date => match self.random.below(3) {
+            Type::Date => match self.random.below(4) {
                 0 => {
                     let unit = self.random.pick(&["day", "month", "year"]);
                     let (sign, n) = (self.random.pick(&["+", "-"]), self.random.below(14));
@@ -668,7 +694,27 @@ impl<'a> Generator<'a> {
                     let unit = self.random.pick(&["month", "year", "quarter", "week"]);
                     Node::new(&format!("CAST(date_trunc('{unit}', $) AS DATE)"), vec![of(self, kind)]).or_inner(0)
                 }
+                2 => Node::new("CAST($ AS DATE)", vec![of(self, Type::Timestamp)]),
                 _ => self.column(kind, scope),
+            },
+            Type::Timestamp => match self.random.below(5) {
+                0 => {
+                    let (sign, span) = (self.random.pick(&["+", "-"]), span(self.random));
+                    Node::new(&format!("($ {sign} {span})"), vec![of(self, Type::Date)]).or(kind.simplest())
+                }
+                1 => {
+                    let (sign, span) = (self.random.pick(&["+", "-"]), span(self.random));
+                    Node::new(&format!("($ {sign} {span})"), vec![of(self, kind)]).or_inner(0)
+                }
+                2 => {
+                    let moments = vec![of(self, Type::Date), of(self, kind), of(self, kind)];
+                    Node::new("($ + ($ - $))", moments).or(kind.simplest())
+                }
+                3 => {
+                    let unit = self.random.pick(&["hour", "minute", "day", "month"]);
+                    Node::new(&format!("date_trunc('{unit}', $)"), vec![of(self, kind)]).or_inner(0)
+                }
+                _ => Node::new("CAST($ AS TIMESTAMP)", vec![of(self, Type::Date)]),
             },
             Type::Decimal => match self.random.below(3) {
                 0 => {
@@ -681,6 +727,12 @@ impl<'a> Generator<'a> {
             },
         }
     }
+}
+
+/// An interval of one unit, a day's parts or a whole number of days or months.
+fn span(random: &mut Random) -> String {
+    let (unit, n) = (random.pick(&["second", "minute", "hour", "day", "month"]), random.below(50));
+    format!("INTERVAL '{n} {unit}'")
 }
 
 fn literal_of(random: &mut Random, kind: Type) -> String {

@@ -129,7 +129,7 @@ fn values(column: &dyn Array) -> Vec<Value> {
         let floats = cast(column, &DataType::Float64).unwrap();
         return floats.as_primitive::<Float64Type>().iter().map(|it| it.map_or(Value::Null, Value::Float)).collect();
     }
-    let options = FormatOptions::default();
+    let options = FormatOptions::default().with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"));
     let formatter = ArrayFormatter::try_new(column, &options).unwrap();
     let value = |row| match column.is_null(row) || kind.is_null() {
         true => Value::Null,

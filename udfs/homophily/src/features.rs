@@ -14,6 +14,14 @@ pub struct FeatureRows {
 
 impl FeatureRows {
     /// The non-zero entries of dense rows of one width.
+    ///
+    /// ```
+    /// use bonnet_homophily::FeatureRows;
+    ///
+    /// let rows = FeatureRows::from_dense(3, &[0.0, 2.0, 0.0, 1.0, 0.0, -1.0]);
+    /// assert_eq!(rows.row(0).collect::<Vec<_>>(), [(1, 2.0)]);
+    /// assert_eq!(rows.row(1).collect::<Vec<_>>(), [(0, 1.0), (2, -1.0)]);
+    /// ```
     pub fn from_dense(width: usize, values: &[f32]) -> Self {
         let mut rows = Self { offsets: vec![0], ..Self::default() };
         for row in values.chunks_exact(width.max(1)) {
