@@ -1,6 +1,7 @@
 """`Data` and `HeteroData` of PyTorch Geometric."""
 
 import warnings
+from multiprocessing import get_all_start_methods
 
 import numpy
 
@@ -190,6 +191,9 @@ def loader(graph, num_neighbors, input_nodes, options):
         input_nodes = torch.as_tensor(input_nodes)
     if kind is not None:
         input_nodes = (kind, input_nodes)
+    if options.get("num_workers") and "multiprocessing_context" not in options:
+        # A process that is forked has the locks of the engine's threads without these threads, and may wait for them for ever.
+        options["multiprocessing_context"] = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
     sampling = {name: options.pop(name) for name in ("replace", "subgraph_type") if name in options}
     sampler = NeighborSampler((features, edges), num_neighbors, **sampling)
     return loaders.NeighborLoader((features, edges), num_neighbors, input_nodes=input_nodes, neighbor_sampler=sampler, **options)
