@@ -6,7 +6,8 @@
 --     cargo run --release -- DATABASE --quiet -v data=DIR -f examples/curvbench/report.sql      (the tables as Markdown)
 --
 -- DATABASE is the folder of a lasting database: what has been trained stays in its table curvbench_results, graph by graph and
--- model by model, and only what is missing is trained, so that a script that was stopped goes on where it was. DIR holds
+-- model by model, and only what is missing is trained, so that a script that was stopped goes on where it was. With `-v results=load`,
+-- at the root of the repository, the runs of results/runs.csv count as finished. DIR holds
 -- planetoid/{cora,citeseer} (github.com/kimiyoung/planetoid), heterophilous-graphs/{actor,cornell}
 -- (github.com/yandex-research/heterophilous-graphs), hgcn/{disease_nc,disease_lp} (github.com/HazyResearch/hgcn) and
 -- hyperbolics/real/ca-CSphd.edges (github.com/HazyResearch/hyperbolics). The report also reads the printed figures,
@@ -98,6 +99,10 @@ FROM options;
 CREATE TABLE IF NOT EXISTS curvbench_results (
     task TEXT, dataset TEXT, scheme TEXT, model TEXT, configuration TEXT, seed BIGINT, status TEXT, error TEXT,
     val DOUBLE, test DOUBLE, second DOUBLE, best_epoch BIGINT, epochs_run BIGINT, train_seconds DOUBLE, test_seconds DOUBLE);
+
+-- Runs that are kept as a file count as finished.
+\default results skip
+\ir results/:results.sql
 
 CREATE OR REPLACE VIEW curvbench_search AS
 SELECT g.*, c.model, c.lr, c.weight_decay, c.dropout, c.decoder, c.normalize, c.attention, c.affinity, c.epochs, c.patience,

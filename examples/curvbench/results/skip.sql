@@ -1,0 +1,1 @@
+-- Nothing: tables.sql reads no files of results unless it is asked to.
