@@ -16,12 +16,12 @@ use crate::{Error, Result};
 /// # Errors
 /// If no other form says the same.
 pub(super) fn expression(expr: &mut Expr) -> Result<()> {
-    let at = expr.span();
+    // Spans are looked for where they are needed: each is a walk over the expression.
     match expr {
         Expr::Interval(interval) => {
             if interval.last_field.is_some() {
                 return Err(Error::statement_at(
-                    at,
+                    interval.value.span(),
                     "an interval has one unit: INTERVAL '1 year 2 months', or INTERVAL '26' HOUR",
                 ));
             }
@@ -46,9 +46,9 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
                 (None, None) => {}
             }
         }
-        Expr::Collate { collation, .. } => {
+        Expr::Collate { expr, collation } => {
             return Err(Error::statement_at(
-                at,
+                expr.span(),
                 format!(
                     "COLLATE {collation} is not supported: texts are in the order of their bytes; lower(x) leaves out the case"
                 ),
@@ -65,7 +65,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
                     AccessExpr::Dot(Expr::Function(call)) => {
                         let name = &call.name;
                         return Err(Error::statement_at(
-                            at,
+                            root.span(),
                             format!("a function takes its value in parentheses: {name}(x, ...), not x.{name}(...)"),
                         ));
                     }
