@@ -232,11 +232,11 @@ fn nested(expr: Expr) -> Expr {
     }
 }
 
-fn take(expr: &mut Expr) -> Expr {
+pub(super) fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Value(Value::Null.into()))
 }
 
-fn cast(expr: Expr, data_type: DataType) -> Expr {
+pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
     Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, array: false, format: None }
 }
 

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
-    ExcludeSelectItem, Expr, GroupByExpr, Ident, ObjectName, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr,
-    WildcardAdditionalOptions,
+    ExcludeSelectItem, Expr, GroupByExpr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select,
+    SelectItem, SetExpr, WildcardAdditionalOptions,
 };
 
 use super::ast;
@@ -20,8 +20,7 @@ use super::walk::find;
 pub(super) fn is_ambiguous(query: &Query) -> bool {
     let Some((select, orders)) = parts(query) else { return false };
     let outputs = renamed(select);
-    !outputs.is_empty()
-        && orders.iter().any(|order| !stands_alone(order) && names_one(order, &|name| outputs.contains(name)))
+    !outputs.is_empty() && orders.iter().any(|order| names_within(&order.expr, &|name| outputs.contains(name)))
 }
 
 /// The query whose columns are those of FROM.
@@ -39,7 +38,7 @@ pub(super) fn order_by_columns(query: &mut Query, columns: &DFSchema) -> bool {
     let Some((select, orders)) = parts(query) else { return false };
     let outputs = renamed(select);
     let is_column = |name: &str| outputs.contains(name) && columns.fields().iter().any(|field| field.name() == name);
-    if !orders.iter().any(|order| !stands_alone(order) && names_one(order, &is_column)) {
+    if !orders.iter().any(|order| names_within(&order.expr, &is_column)) {
         return false;
     }
     let all: HashSet<String> = select.projection.iter().filter_map(output).collect();
@@ -57,7 +56,9 @@ pub(super) fn order_by_columns(query: &mut Query, columns: &DFSchema) -> bool {
             Some(Expr::Identifier(name))
         }
     };
-    let Some(orders) = orders.into_iter().map(&mut key).collect::<Option<Vec<_>>>() else { return false };
+    let Some(orders) = orders.iter().map(|order| key(order.expr.clone())).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
     let excluded = hidden.iter().map(|(_, name)| ObjectName::from(vec![name.clone()])).collect();
     let SetExpr::Select(select) = query.body.as_mut() else { return false };
     select.projection.extend(hidden.into_iter().map(|(expr, alias)| SelectItem::ExprWithAlias { expr, alias }));
@@ -79,22 +80,21 @@ pub(super) fn order_by_columns(query: &mut Query, columns: &DFSchema) -> bool {
 }
 
 /// The SELECT of a query and its keys, where an expression may be computed beside the outputs.
-fn parts(query: &Query) -> Option<(&Select, Vec<Expr>)> {
+fn parts(query: &Query) -> Option<(&Select, &[OrderByExpr])> {
     let Query { body, order_by: Some(OrderBy { kind: OrderByKind::Expressions(orders), .. }), .. } = query else {
         return None;
     };
     let SetExpr::Select(select) = body.as_ref() else { return None };
     // Of DISTINCT rows only outputs are known; GROUP BY ALL would group by what is added.
     let closed = select.distinct.is_some() || matches!(select.group_by, GroupByExpr::All(_)) || select.from.is_empty();
-    (!closed).then(|| (select.as_ref(), orders.iter().map(|order| order.expr.clone()).collect()))
+    (!closed).then_some((select.as_ref(), orders.as_slice()))
 }
 
-/// Whether a key is an output column, or any, by its name or number alone.
-fn stands_alone(order: &Expr) -> bool {
-    matches!(order, Expr::Identifier(_)) || ordinal(order).is_some()
-}
-
-fn names_one(order: &Expr, holds: &dyn Fn(&str) -> bool) -> bool {
+/// Whether a key names such a column within an expression: by its name or number alone it is an output.
+fn names_within(order: &Expr, holds: &dyn Fn(&str) -> bool) -> bool {
+    if matches!(order, Expr::Identifier(_)) || ordinal(order).is_some() {
+        return false;
+    }
     find(order, &|expr| match expr {
         Expr::Identifier(name) => holds(&ast::normalized(name)),
         Expr::CompoundIdentifier(path) => path.last().is_some_and(|name| holds(&ast::normalized(name))),

@@ -2,12 +2,13 @@
 //! one says the same, else refused.
 
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, CastKind, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query, Spanned, Statement,
-    Subscript, Value,
+    AccessExpr, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query, Spanned, Statement, Subscript,
+    Value,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ast;
+use super::duckdb_syntax::{cast, take};
 use super::walk::find;
 use crate::{Error, Result};
 
@@ -38,7 +39,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
                     *interval.value = Expr::Value(Value::SingleQuotedString(number).into());
                 }
                 (None, Some(unit)) => {
-                    let value = Expr::Nested(Box::new(std::mem::replace(interval.value.as_mut(), null())));
+                    let value = Expr::Nested(Box::new(take(interval.value.as_mut())));
                     let unit = Expr::Value(Value::SingleQuotedString(format!(" {unit}")).into());
                     let text = ast::call("concat", vec![cast(value, DataType::Text), unit]);
                     *expr = cast(text, DataType::Interval { fields: None, precision: None });
@@ -76,14 +77,6 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
         _ => {}
     }
     Ok(())
-}
-
-fn null() -> Expr {
-    Expr::Value(Value::Null.into())
-}
-
-fn cast(expr: Expr, data_type: DataType) -> Expr {
-    Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, array: false, format: None }
 }
 
 /// Refuses what a query would leave out, or cannot know before it runs.
