@@ -500,12 +500,12 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         let (transposed, shared) = (self.zeros(scratch.transposed)?, self.zeros(shared)?);
         let (mut values, mut gradients) = (vec![Vec::new(); self.shapes.len()], Vec::new());
         gradients.resize_with(self.shapes.len(), RefCell::default);
-        let on_host = !self.problem.device;
+        let (on_host, in_place) = (!self.problem.device, self.in_place(output));
         for node in self.nodes.iter().filter(|_| on_host) {
             let shape = &self.shapes[node.output.0];
             let len = shape.space.len() * shape.axis.stride();
             values[node.output.0] = zeros(self.reservation, len)?;
-            if shape.gradient || node.output == output {
+            if (shape.gradient || node.output == output) && !in_place[node.output.0] {
                 gradients[node.output.0] = RefCell::new(zeros(self.reservation, len)?);
             }
         }
@@ -534,12 +534,27 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             features: self.features,
             values,
             gradients,
+            in_place: (0..in_place.len()).map(Slot).filter(|slot| in_place[slot.0]).collect(),
             output,
             embedding: self.embedding,
             points: self.points,
             label_input: self.label_mask.map(|mask| LabelInput { known: Arc::clone(&self.problem.known_labels), mask }),
             seed: self.problem.options.seed,
         })
+    }
+
+    /// Whether the values of each slot are read no more in the backward pass: then the gradient takes their place, and a pass
+    /// goes over half as much memory.
+    fn in_place(&self, output: Slot) -> Vec<bool> {
+        let mut in_place = vec![false; self.shapes.len()];
+        for node in &self.nodes {
+            in_place[node.output.0] = node.tail.is_linear() && !node.layer.rereads_output();
+        }
+        let reread = self.nodes.iter().filter(|node| node.layer.rereads_inputs()).flat_map(|node| &node.inputs);
+        reread.chain(&self.embedding).for_each(|slot| in_place[slot.0] = false);
+        in_place[output.0] = false;
+        self.shapes.iter().zip(&mut in_place).for_each(|(shape, in_place)| *in_place &= shape.gradient);
+        in_place
     }
 
     /// The number of layers that read each slot; the outputs are read once more.

@@ -59,6 +59,16 @@ pub trait Layer: Send + Debug {
         false
     }
 
+    /// Whether [`Layer::backward`] reads the values of the inputs.
+    fn rereads_inputs(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Layer::backward`] reads the values of the output.
+    fn rereads_output(&self) -> bool {
+        true
+    }
+
     /// Computes the rows [`Forward::rows`] of the output.
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped>;
 

@@ -95,6 +95,8 @@ pub struct Program {
     features: Vec<Input>,
     values: Vec<Vec<f32>>,
     gradients: Vec<RefCell<Vec<f32>>>,
+    /// The slots whose gradient takes the place of their values.
+    in_place: Vec<Slot>,
     /// In a backward pass: whether a slot's gradient holds something, and whether a block of parameters has been met.
     written: Vec<Cell<bool>>,
     /// The activation and dropout behind a slot that one layer alone reads.

@@ -23,6 +23,12 @@ impl Model for Program {
     }
 
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        for slot in &self.in_place {
+            let gradient = self.gradients[slot.0].get_mut();
+            if !gradient.is_empty() {
+                self.values[slot.0] = std::mem::take(gradient);
+            }
+        }
         for (number, node) in self.nodes.iter_mut().enumerate() {
             let mut out = std::mem::take(&mut self.values[node.output.0]);
             let forward = Forward {
@@ -72,6 +78,12 @@ impl Model for Program {
         self.touched.fill(false);
         self.written.iter().chain(&self.gated).for_each(|flag| flag.set(false));
         self.written[self.output.0].set(true);
+        for slot in &self.in_place {
+            let values = &mut self.values[slot.0];
+            if !values.is_empty() {
+                *self.gradients[slot.0].get_mut() = std::mem::take(values);
+            }
+        }
         for (number, node) in self.nodes.iter_mut().enumerate().rev() {
             // An unread slot has no gradient.
             if !self.shapes[node.output.0].gradient || !self.written[node.output.0].get() {

@@ -15,6 +15,14 @@ impl Layer for Concat {
         Tensor::cat(tensors.inputs, 1)
     }
 
+    fn rereads_inputs(&self) -> bool {
+        false
+    }
+
+    fn rereads_output(&self) -> bool {
+        false
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let width = pass.width();
         let inputs: Vec<_> =

@@ -24,6 +24,14 @@ impl Layer for Elementwise {
         true
     }
 
+    fn rereads_inputs(&self) -> bool {
+        false
+    }
+
+    fn rereads_output(&self) -> bool {
+        false
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         finish_rows(pass.rows(), pass.input(0), pass.width(), pass.finish(), out, pass.monitor)
     }

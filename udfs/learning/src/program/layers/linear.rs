@@ -25,6 +25,10 @@ impl Layer for Linear {
         true
     }
 
+    fn rereads_output(&self) -> bool {
+        false
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (k, then) = (pass.input_axis(0).stride(), Then::Finish(pass.finish()));
         dense::product(
@@ -78,6 +82,10 @@ impl Layer for FeatureLinear {
 
     fn finishes(&self) -> bool {
         true
+    }
+
+    fn rereads_output(&self) -> bool {
+        false
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {

@@ -28,6 +28,14 @@ impl Layer for MeanHeads {
         tensors.inputs[0].reshape((n, all / width, width))?.mean(1)
     }
 
+    fn rereads_inputs(&self) -> bool {
+        false
+    }
+
+    fn rereads_output(&self) -> bool {
+        false
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, stride, width) = (pass.input(0), pass.input_axis(0).stride(), pass.width());
         let share = width as f32 / stride as f32;

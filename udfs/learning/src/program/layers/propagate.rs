@@ -48,6 +48,14 @@ impl Layer for Propagation {
         true
     }
 
+    fn rereads_inputs(&self) -> bool {
+        false
+    }
+
+    fn rereads_output(&self) -> bool {
+        false
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let base = if pass.n_inputs() == 2 { Base::Rows(pass.input(1), self.factor) } else { Base::Zero };
         let (x, width, finish) = (pass.input(0), pass.width(), pass.finish());

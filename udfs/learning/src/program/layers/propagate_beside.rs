@@ -47,6 +47,14 @@ impl Layer for PropagateBeside {
         true
     }
 
+    fn rereads_inputs(&self) -> bool {
+        false
+    }
+
+    fn rereads_output(&self) -> bool {
+        false
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (matrix, x, width, finish) = (self.operator.csr(), pass.input(0), pass.width(), pass.finish());
         let product =
