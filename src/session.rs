@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bonnet_catalogs::{CommittedRows, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames};
+use bonnet_catalogs::{
+    CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames,
+};
 use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
     ProgressReport, PruneOutputs, RunningStatement, ShareRuns, SharedStates, bounded_functions, panic_text,
@@ -139,6 +141,9 @@ impl Session {
         let formats = builder.file_formats().get_or_insert_default();
         // Its reader may never end.
         formats.retain(|format| format.get_ext() != "avro");
+        // Its empty texts are NULL.
+        formats.retain(|format| format.get_ext() != "csv");
+        formats.push(Arc::new(CsvTextFactory::default()));
         formats.push(Arc::new(MantraFormatFactory));
         for document in [Document::Svg, Document::Html, Document::VegaLite] {
             formats.push(Arc::new(PictureFormatFactory(document)));

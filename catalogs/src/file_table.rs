@@ -23,6 +23,7 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
 use futures::TryStreamExt;
 
 use crate::arrow_file;
+use crate::csv::CsvText;
 use crate::delta::LastingTable;
 use crate::error::external;
 
@@ -252,7 +253,7 @@ fn without_marks(texts: Arc<dyn TableProvider>, typed: &Schema, mark: &str) -> R
         let value = nullif(column, lit(mark));
         let data_type = typed.field_with_name(field.name()).map(Field::data_type);
         let value = match data_type {
-            Ok(to) if to != field.data_type() && *to != DataType::Null => cast(value, to.clone()),
+            Ok(to) if to != field.data_type() && *to != DataType::Null => cast(nullif(value, lit("")), to.clone()),
             _ => value,
         };
         value.alias(field.name())
@@ -390,7 +391,8 @@ fn format(
             }
             // A row that ends early has NULLs in its last columns, as some publishers write them.
             let format = format.with_schema_infer_max_rec(sample).with_truncated_rows(true);
-            Arc::new(format.with_delimiter(separator).with_file_compression_type(compression))
+            let format = format.with_delimiter(separator).with_file_compression_type(compression);
+            Arc::new(CsvText::new(format.options().clone()))
         }
         "arrow" | "feather" => Arc::new(ArrowFormat),
         // The reader of arrow-avro 59.3 never ends in a block that has bytes left after its rows.

@@ -12,11 +12,11 @@ use arrow::datatypes::{
 };
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use bonnet_catalogs::json_texts;
 use bytes::{BufMut, BytesMut};
 use pgwire::messages::data::FieldDescription;
 
 use super::types::{self, Oid};
-use crate::cli::output::json_texts;
 
 /// The kind byte of a row's message.
 const DATA_ROW: u8 = b'D';

@@ -219,24 +219,20 @@ struct Aside {
     folder: PathBuf,
     /// The path at which the rows are written, named like the target.
     rows: PathBuf,
-    /// Folders that were made to hold the target; those still empty are removed, too.
-    made: Vec<PathBuf>,
 }
 
 impl Aside {
     fn new(target: &CopyTarget) -> Result<Self> {
-        let there = target.parent.ancestors().find(|folder| folder.exists());
-        if let Some(file) = there.filter(|folder| !folder.is_dir()) {
+        if !target.parent.is_dir() {
+            let what = if target.parent.exists() { "is a file, not a folder" } else { "is no folder; make it first" };
             return Err(Error::statement(format!(
-                "COPY cannot write '{}': '{}' is a file, not a folder",
+                "COPY cannot write '{}': '{}' {what}",
                 target.shown,
-                file.display()
+                target.parent.display()
             )));
         }
-        let missing = target.parent.ancestors().take_while(|folder| !folder.exists());
-        let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         let mut builder = fs::DirBuilder::new();
-        let created = fs::create_dir_all(&target.parent).and_then(|()| {
+        let created = {
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             (0..)
@@ -248,7 +244,7 @@ impl Aside {
                     }
                 })
                 .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
-        });
+        };
         let folder = created.map_err(|error| {
             Error::statement(format!(
                 "COPY cannot write '{}': in the folder '{}' nothing can be made: {error}",
@@ -258,7 +254,7 @@ impl Aside {
         })?;
         ASIDE.lock().unwrap_or_else(PoisonError::into_inner).push(folder.clone());
         let rows = folder.join(target.path.file_name().unwrap_or("rows".as_ref()));
-        Ok(Self { folder, rows, made })
+        Ok(Self { folder, rows })
     }
 }
 
@@ -266,8 +262,6 @@ impl Drop for Aside {
     fn drop(&mut self) {
         remove(&self.folder);
         ASIDE.lock().unwrap_or_else(PoisonError::into_inner).retain(|folder| *folder != self.folder);
-        // Those that hold the target by now stay: only empty folders can be removed.
-        let _ = self.made.iter().all(|folder| fs::remove_dir(folder).is_ok());
     }
 }
 

@@ -36,12 +36,115 @@ fn a_failing_copy_leaves_the_old_file_and_no_fragment() {
 }
 
 #[test]
-fn a_failing_copy_leaves_no_folder_that_it_made() {
+fn a_missing_folder_is_an_error_and_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
-    copy(FAILING, &folder.path().join("a/b/c.csv"), "");
-    assert_eq!(names(folder.path()), Vec::<String>::new());
-    assert_eq!(copy("SELECT 1 AS a", &folder.path().join("a/b/c.csv"), "").status, Some(0));
-    assert_eq!(names(&folder.path().join("a/b")), ["c.csv"]);
+    for (target, options) in [("a/c.csv", ""), ("a/b/c.parquet", ""), ("a/parts", "(FORMAT csv, PARTITION_BY (a))")] {
+        let failed = copy("SELECT 1 AS a, 2 AS b", &folder.path().join(target), options);
+        assert_eq!(failed.status, Some(1));
+        assert!(failed.err.contains("is no folder; make it first"), "{failed:?}");
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+    }
+}
+
+/// Rows with all that an empty field may stand for.
+const GAPS: &str = "SELECT * FROM (VALUES (1, '', NULL, ''), (2, NULL, 7, 'a'), (3, '\"', NULL, NULL), \
+                    (4, ',\"\",', 8, ''), (5, 'two\nlines', NULL, '')) t(id, a, n, b)";
+
+#[test]
+fn null_and_the_empty_text_come_back_from_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = |source: &str| {
+        let query = format!("SELECT id, a, n, b FROM {source} ORDER BY id");
+        rows(&["--format", "ndjson", "-c", &query])
+    };
+    let expected = asked(&format!("({GAPS})"));
+    for (name, options) in [
+        ("a.csv", ""),
+        ("b.csv.gz", ""),
+        ("c.csv", "(DELIM ';')"),
+        ("d.csv", "(HEADER false)"),
+        ("e.csv", "(DELIM 'g')"),
+    ] {
+        let file = folder.path().join(name);
+        let copied = copy(GAPS, &file, options);
+        assert_eq!(copied.status, Some(0), "{copied:?}");
+        let path = file.display();
+        let named = "column_1 AS id, column_2 AS a, column_3 AS n, column_4 AS b";
+        let source = match name {
+            "c.csv" => format!("read_csv('{path}', delim => ';')"),
+            "d.csv" => format!("(SELECT {named} FROM read_csv('{path}', header => false))"),
+            "e.csv" => format!("read_csv('{path}', delim => 'g')"),
+            _ => format!("'{path}'"),
+        };
+        assert_eq!(asked(&source), expected, "{name}: {:?}", fs::read(&file));
+    }
+    let file = folder.path().join("a.csv");
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "id,a,n,b\n1,\"\",,\"\"\n2,,7,a\n3,\"\"\"\",,\n4,\",\"\"\"\",\",8,\"\"\n5,\"two\nlines\",,\"\"\n"
+    );
+    // What the command prints is the same.
+    assert_eq!(rows(&["--format", "csv", "-c", GAPS]), fs::read_to_string(&file).unwrap());
+    // As a table of the session, which takes more rows.
+    let external = folder.path().join("external");
+    fs::create_dir(&external).unwrap();
+    let script = format!(
+        "CREATE EXTERNAL TABLE t (id BIGINT, a VARCHAR, n BIGINT, b VARCHAR) STORED AS CSV LOCATION '{}/';
+         INSERT INTO t {GAPS};
+         SELECT id, a, n, b FROM t ORDER BY id;",
+        external.display()
+    );
+    assert!(rows(&["--quiet", "--format", "ndjson", "-c", &script]).ends_with(&expected));
+}
+
+#[test]
+fn a_column_of_texts_alone_keeps_its_nulls_in_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let texts = "SELECT * FROM (VALUES ('x'), (''), (NULL), ('y'), (NULL)) t(a)";
+    copy(texts, &file, "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "a\nx\n\"\"\n\ny\n\n");
+    let query = format!("SELECT a FROM '{}'", file.display());
+    let read = rows(&["--format", "ndjson", "-c", &query]);
+    assert_eq!(read, "{\"a\":\"x\"}\n{\"a\":\"\"}\n{\"a\":null}\n{\"a\":\"y\"}\n{\"a\":null}\n");
+}
+
+#[test]
+fn a_column_whose_texts_are_all_empty_is_one_of_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    fs::write(&file, "a,b\n\"\",1\n,2\n").unwrap();
+    let read = rows(&["--format", "ndjson", "-c", &format!("SELECT * FROM '{}'", file.display())]);
+    assert_eq!(read, "{\"a\":\"\",\"b\":1}\n{\"a\":null,\"b\":2}\n");
+}
+
+/// A file is cut into ranges of bytes, which are read at the same time.
+#[test]
+fn gaps_of_a_large_csv_are_told_apart_in_all_its_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let gaps = "SELECT value AS id, CASE value % 3 WHEN 0 THEN '' WHEN 1 THEN 'text \" of ' || value END AS a,
+                nullif(value % 5, 0) AS n FROM generate_series(1, 400000)";
+    copy(gaps, &file, "");
+    let counts = "count(*), count(a), count(nullif(a, '')), count(n), sum(length(a))";
+    let read = |source: &str| {
+        let small = "SET datafusion.optimizer.repartition_file_min_size = 1000";
+        let query = format!("SELECT {counts} FROM {source}");
+        rows(&["--quiet", "--threads", "4", "--format", "csv", "-c", small, "-c", &query])
+    };
+    assert_eq!(read(&format!("'{}'", file.display())), read(&format!("({gaps})")));
+}
+
+#[test]
+fn lists_and_structs_are_json_texts_in_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let nested = "SELECT 1 AS id, [1, NULL] AS l, {'x': 'a\"b', 'y': 0.5} AS s, NULL::int[] AS none";
+    let copied = copy(nested, &file, "");
+    assert_eq!(copied.status, Some(0), "{copied:?}");
+    let written = fs::read_to_string(&file).unwrap();
+    assert_eq!(written, "id,l,s,none\n1,\"[1,null]\",\"{\"\"x\"\":\"\"a\\\"\"b\"\",\"\"y\"\":0.5}\",\n");
+    assert_eq!(rows(&["--format", "csv", "-c", nested]), written);
 }
 
 #[test]

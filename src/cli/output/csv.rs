@@ -1,15 +1,15 @@
 //! Comma-separated values (RFC 4180): a line of names, then the rows, batch by batch.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::csv::WriterBuilder;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
+use bonnet_catalogs::write_csv;
 
-use super::{Writer, json};
+use super::Writer;
 
-/// Writes CSV. NULL is an empty field; lists, structs and maps are JSON texts.
+/// Writes CSV as COPY does: NULL is an empty field, the empty text `""`; lists, structs and maps are JSON texts.
 pub(super) struct Csv {
     schema: SchemaRef,
     named: bool,
@@ -23,10 +23,11 @@ impl Csv {
 
 impl Writer for Csv {
     fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
-        let batch = flat(batch)?;
-        let mut writer = WriterBuilder::new().with_header(!self.named).build(out);
+        let mut rows = Vec::new();
+        let builder = WriterBuilder::new().with_header(!self.named);
+        write_csv(batch, &builder, &mut rows).map_err(io::Error::other)?;
         self.named = true;
-        writer.write(&batch).map_err(io::Error::other)
+        out.write_all(&rows)
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -34,29 +35,12 @@ impl Writer for Csv {
     }
 }
 
-/// The batch with its nested columns as JSON texts.
-fn flat(batch: &RecordBatch) -> io::Result<RecordBatch> {
-    if !batch.schema_ref().fields().iter().any(|field| field.data_type().is_nested()) {
-        return Ok(batch.clone());
-    }
-    let mut fields = Vec::with_capacity(batch.num_columns());
-    let mut columns = Vec::with_capacity(batch.num_columns());
-    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        if field.data_type().is_nested() {
-            fields.push(Arc::new(Field::new(field.name(), DataType::Utf8, true)));
-            columns.push(json::texts(field, column).map_err(io::Error::other)?);
-        } else {
-            fields.push(field.clone());
-            columns.push(column.clone());
-        }
-    }
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use arrow::array::{Float64Array, Int64Array, ListArray, StringArray};
-    use arrow::datatypes::Int64Type;
+    use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 
     use super::super::tests::written;
     use super::*;

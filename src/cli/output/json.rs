@@ -1,20 +1,15 @@
-//! JSON: one array a result, or one object a line; and single values as JSON texts.
-//!
-//! Arrow writes the rows. Two things are added: numbers that JSON lacks become the strings `"NaN"`, `"Infinity"` and
-//! `"-Infinity"` (as PostgreSQL writes them; null would lose them), and the keys of maps become text.
+//! JSON: one array a result, or one object a line. Arrow writes the rows, with what it lacks for values.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{Array as ArrowArray, ArrayRef, AsArray, RecordBatch, StringBuilder};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type, Schema, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use arrow::json::writer::{
-    Encoder, EncoderFactory, EncoderOptions, JsonFormat, LineDelimited, NullableEncoder, make_encoder,
-};
+use arrow::json::writer::{JsonFormat, LineDelimited};
 use arrow::json::{Writer as ArrowWriter, WriterBuilder};
+use bonnet_catalogs::{JsonFloats, with_text_keys};
 
 use super::Writer;
 
@@ -31,7 +26,7 @@ pub(super) struct Json<F: JsonFormat> {
 
 impl<F: JsonFormat> Json<F> {
     pub(super) fn new(schema: SchemaRef) -> Self {
-        let builder = WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(Floats));
+        let builder = WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(JsonFloats));
         Self { names: distinct_names(&schema), writer: builder.build(Vec::new()) }
     }
 
@@ -44,7 +39,7 @@ impl<F: JsonFormat> Json<F> {
 
 impl<F: JsonFormat> Writer for Json<F> {
     fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> io::Result<()> {
-        let batch = with_text_keys(batch, &self.names).map_err(io::Error::other)?;
+        let batch = renamed(batch, &self.names).map_err(io::Error::other)?;
         self.writer.write(&batch).map_err(io::Error::other)?;
         self.pass(out)
     }
@@ -73,26 +68,6 @@ impl JsonFormat for RowsInArray {
     }
 }
 
-/// Each value of a column as a JSON text; NULL stays NULL.
-pub(crate) fn texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let array = with_text_keys_in(array)?;
-    let field = Arc::new(Field::new(field.name(), array.data_type().clone(), true));
-    let options = EncoderOptions::default().with_explicit_nulls(true).with_encoder_factory(Arc::new(Floats));
-    let mut encoder = make_encoder(&field, array.as_ref(), &options)?;
-    let mut texts = StringBuilder::new();
-    let mut bytes = Vec::new();
-    for row in 0..array.len() {
-        if encoder.is_null(row) {
-            texts.append_null();
-            continue;
-        }
-        bytes.clear();
-        encoder.encode(row, &mut bytes);
-        texts.append_value(std::str::from_utf8(&bytes).map_err(|error| ArrowError::JsonError(error.to_string()))?);
-    }
-    Ok(Arc::new(texts.finish()))
-}
-
 /// The columns' names; a name that came before gets `_1`, `_2`, ...: most readers keep only the last of equal keys.
 fn distinct_names(schema: &Schema) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
@@ -109,83 +84,24 @@ fn distinct_names(schema: &Schema) -> Vec<String> {
     names
 }
 
-fn with_text_keys(batch: &RecordBatch, names: &[String]) -> Result<RecordBatch, ArrowError> {
+fn renamed(batch: &RecordBatch, names: &[String]) -> Result<RecordBatch, ArrowError> {
     let mut fields = Vec::with_capacity(batch.num_columns());
     let mut columns = Vec::with_capacity(batch.num_columns());
     for (name, column) in names.iter().zip(batch.columns()) {
-        let column = with_text_keys_in(column)?;
+        let column = with_text_keys(column)?;
         fields.push(Field::new(name, column.data_type().clone(), true));
         columns.push(column);
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
-/// The array with text for the keys of its maps: JSON has no other keys.
-fn with_text_keys_in(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let wanted = type_with_text_keys(array.data_type());
-    if wanted == *array.data_type() { Ok(array.clone()) } else { cast(array, &wanted) }
-}
-
-fn type_with_text_keys(data_type: &DataType) -> DataType {
-    let inner = |field: &FieldRef| -> FieldRef {
-        Arc::new(field.as_ref().clone().with_data_type(type_with_text_keys(field.data_type())))
-    };
-    match data_type {
-        DataType::List(field) => DataType::List(inner(field)),
-        DataType::LargeList(field) => DataType::LargeList(inner(field)),
-        DataType::FixedSizeList(field, size) => DataType::FixedSizeList(inner(field), *size),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
-        DataType::Map(entries, sorted) => match entries.data_type() {
-            DataType::Struct(fields) if fields.len() == 2 => {
-                let key = Arc::new(fields[0].as_ref().clone().with_data_type(DataType::Utf8));
-                let pair = DataType::Struct([key, inner(&fields[1])].into_iter().collect());
-                DataType::Map(Arc::new(entries.as_ref().clone().with_data_type(pair)), *sorted)
-            }
-            _ => data_type.clone(),
-        },
-        _ => data_type.clone(),
-    }
-}
-
-/// Encodes floats, with strings for those that JSON lacks.
-#[derive(Debug)]
-struct Floats;
-
-impl EncoderFactory for Floats {
-    fn make_default_encoder<'a>(
-        &self,
-        _field: &'a FieldRef,
-        array: &'a dyn ArrowArray,
-        _options: &'a EncoderOptions,
-    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
-        let encoder: Box<dyn Encoder + 'a> = match array.data_type() {
-            DataType::Float32 => Box::new(FloatEncoder(array.as_primitive::<Float32Type>().values())),
-            DataType::Float64 => Box::new(FloatEncoder(array.as_primitive::<Float64Type>().values())),
-            _ => return Ok(None),
-        };
-        Ok(Some(NullableEncoder::new(encoder, array.nulls().cloned())))
-    }
-}
-
-struct FloatEncoder<'a, T>(&'a [T]);
-
-impl<T: Copy + Into<f64> + serde::Serialize> Encoder for FloatEncoder<'_, T> {
-    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
-        let value: f64 = self.0[row].into();
-        if value.is_finite() {
-            // Shortest digits that read back as the same value of this width. A Vec takes any bytes.
-            serde_json::to_writer(out, &self.0[row]).expect("a finite number is JSON");
-        } else if value.is_nan() {
-            out.extend_from_slice(b"\"NaN\"");
-        } else {
-            out.extend_from_slice(if value > 0.0 { b"\"Infinity\"" } else { b"\"-Infinity\"" });
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use arrow::array::{Float32Array, Float64Array, Int32Builder, Int64Array, MapBuilder, StringArray, StructArray};
+    use arrow::array::{
+        ArrayRef, Float32Array, Float64Array, Int32Builder, Int64Array, MapBuilder, StringArray, StructArray,
+    };
+    use arrow::datatypes::DataType;
+    use bonnet_catalogs::json_texts;
 
     use super::super::tests::written;
     use super::*;
@@ -251,7 +167,7 @@ mod tests {
             "{\"m\":{\"4\":40},\"s\":{\"m\":{\"4\":40},\"none\":null}}\n"
         );
         let field = Arc::new(Field::new("s", both.data_type().clone(), true));
-        let text = texts(&field, &both).unwrap();
+        let text = json_texts(&field, &both).unwrap();
         assert_eq!(text.as_string::<i32>().value(0), "{\"m\":{\"4\":40},\"none\":null}");
     }
 

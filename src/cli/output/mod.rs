@@ -19,8 +19,6 @@ use bonnet_pictures::Request;
 use bonnet_sql::outside_databases;
 use clap::ValueEnum;
 
-#[cfg(feature = "pg")]
-pub(crate) use self::json::texts as json_texts;
 use self::pager::Pager;
 use crate::pictures::Document;
 

@@ -1,0 +1,263 @@
+//! Puts a [`Mark`] behind each `""` of a text column, in the text of a file as it is read: `"",1` becomes `""MARK,1`, which is
+//! the field MARK.
+
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::mark::Mark;
+
+/// The bytes of a file that are read at once.
+const PART: usize = 1 << 16;
+
+/// The signs of a file's syntax.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Signs {
+    pub(super) delimiter: u8,
+    pub(super) quote: u8,
+    pub(super) escape: Option<u8>,
+    pub(super) comment: Option<u8>,
+    /// The end of a row, if it is neither CR nor LF.
+    pub(super) terminator: Option<u8>,
+}
+
+impl Signs {
+    fn ends_row(&self, sign: u8) -> bool {
+        self.terminator.map_or(sign == b'\n' || sign == b'\r', |end| sign == end)
+    }
+
+    /// All of them.
+    pub(super) fn list(&self) -> Vec<u8> {
+        let optional = [self.escape, self.comment, self.terminator];
+        [self.delimiter, self.quote].into_iter().chain(optional.into_iter().flatten()).collect()
+    }
+}
+
+/// Where in a row the text stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Row,
+    Field,
+    Plain,
+    /// Inside quotes; whether nothing has come yet.
+    Quoted(bool),
+    /// Behind an escape inside quotes.
+    Escaped,
+    /// Behind a quote that ends a field, or is the first half of two; whether the field would be empty.
+    Quote(bool),
+    Comment,
+}
+
+/// Follows the syntax of a file from row to row.
+#[derive(Debug)]
+pub(super) struct Marker {
+    signs: Signs,
+    mark: Arc<Mark>,
+    /// The columns of texts.
+    texts: Vec<bool>,
+    place: Place,
+    column: usize,
+    /// The last sign.
+    last: u8,
+    /// Whether a line of names is yet to come. An empty line before it is none.
+    header: bool,
+    marked: Arc<AtomicBool>,
+}
+
+impl Marker {
+    /// `marked` says afterwards whether there are marks.
+    pub(super) fn new(signs: Signs, mark: Arc<Mark>, texts: Vec<bool>, header: bool, marked: Arc<AtomicBool>) -> Self {
+        Self { signs, mark, texts, place: Place::Row, column: 0, last: 0, header, marked }
+    }
+
+    /// Passes a part of the text on, with marks.
+    fn pass(&mut self, part: &[u8], out: &mut Vec<u8>) {
+        if self.pass_unquoted(part, out) {
+            return;
+        }
+        let signs = self.signs;
+        let mut passed = 0;
+        for (at, &sign) in part.iter().enumerate() {
+            let ends = signs.ends_row(sign);
+            // A row of one column that is NULL: the reader would pass over an empty line.
+            let blank = self.place == Place::Row && ends && self.texts.len() == 1 && !self.header;
+            if blank && !(sign == b'\n' && self.last == b'\r' && signs.terminator.is_none()) {
+                out.extend_from_slice(&part[passed..at]);
+                out.extend_from_slice(&[signs.quote; 2]);
+                passed = at;
+            }
+            if (ends || sign == signs.delimiter) && self.place == Place::Quote(true) {
+                out.extend_from_slice(&part[passed..at]);
+                self.put(out);
+                passed = at;
+            }
+            self.step(sign, ends);
+            self.last = sign;
+        }
+        out.extend_from_slice(&part[passed..]);
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        if self.texts.get(self.column) == Some(&true) {
+            out.extend_from_slice(self.mark.as_str().as_bytes());
+            self.marked.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn step(&mut self, sign: u8, ends: bool) {
+        let signs = self.signs;
+        self.place = match self.place {
+            Place::Row if ends => Place::Row,
+            Place::Row if Some(sign) == signs.comment => Place::Comment,
+            Place::Comment => {
+                return if ends {
+                    self.place = Place::Row
+                };
+            }
+            Place::Row | Place::Field if sign == signs.quote => Place::Quoted(true),
+            Place::Quoted(empty) if sign == signs.quote => Place::Quote(empty),
+            Place::Quoted(_) if Some(sign) == signs.escape => Place::Escaped,
+            Place::Quoted(_) | Place::Escaped => Place::Quoted(false),
+            Place::Quote(_) if sign == signs.quote => Place::Quoted(false),
+            _ if ends => {
+                self.header = false;
+                self.column = 0;
+                Place::Row
+            }
+            _ if sign == signs.delimiter => {
+                self.column += 1;
+                Place::Field
+            }
+            _ => Place::Plain,
+        };
+    }
+
+    /// Passes on a part without quotes, which needs no look at each sign; false if it may have some.
+    fn pass_unquoted(&mut self, part: &[u8], out: &mut Vec<u8>) -> bool {
+        let Some(&last) = part.last() else { return true };
+        let between = matches!(self.place, Place::Row | Place::Field | Place::Plain);
+        if !between || self.texts.len() == 1 || self.signs.comment.is_some() || part.contains(&self.signs.quote) {
+            return false;
+        }
+        out.extend_from_slice(part);
+        let line = part.iter().rposition(|&sign| self.signs.ends_row(sign)).map(|end| end + 1);
+        if line.is_some() {
+            self.header = false;
+            self.column = 0;
+        }
+        let row = &part[line.unwrap_or(0)..];
+        self.column += row.iter().filter(|sign| **sign == self.signs.delimiter).count();
+        self.place = match row.last() {
+            None => Place::Row,
+            Some(sign) if *sign == self.signs.delimiter => Place::Field,
+            Some(_) => Place::Plain,
+        };
+        self.last = last;
+        true
+    }
+
+    /// The end of the file.
+    fn end(&mut self, out: &mut Vec<u8>) {
+        if self.place == Place::Quote(true) {
+            self.put(out);
+        }
+    }
+}
+
+/// A file with marks.
+pub(super) struct MarkedFile<R> {
+    file: R,
+    marker: Option<Marker>,
+    part: Vec<u8>,
+    passed: Vec<u8>,
+    /// The bytes of `passed` that are consumed.
+    at: usize,
+}
+
+impl<R: Read> MarkedFile<R> {
+    /// Without a marker, the file as it is.
+    pub(super) fn new(file: R, marker: Option<Marker>) -> Self {
+        Self { file, marker, part: vec![0; PART], passed: Vec::with_capacity(PART), at: 0 }
+    }
+}
+
+impl<R: Read> BufRead for MarkedFile<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.at == self.passed.len() {
+            self.passed.clear();
+            self.at = 0;
+            let read = self.file.read(&mut self.part)?;
+            match &mut self.marker {
+                Some(marker) if read == 0 => marker.end(&mut self.passed),
+                Some(marker) => marker.pass(&self.part[..read], &mut self.passed),
+                None => self.passed.extend_from_slice(&self.part[..read]),
+            }
+            if read == 0 {
+                self.marker = None;
+                break;
+            }
+        }
+        Ok(&self.passed[self.at..])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+}
+
+impl<R: Read> Read for MarkedFile<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIGNS: Signs = Signs { delimiter: b',', quote: b'"', escape: None, comment: None, terminator: None };
+
+    /// The text with marks as `MARK`, passed on in parts of `part` bytes.
+    fn passed(signs: Signs, texts: &[bool], text: &str, part: usize) -> String {
+        let mark = Arc::new(Mark::without(&signs.list()).unwrap());
+        let marked = Arc::new(AtomicBool::new(false));
+        let mut marker = Marker::new(signs, Arc::clone(&mark), texts.to_vec(), true, Arc::clone(&marked));
+        let mut out = Vec::new();
+        text.as_bytes().chunks(part).for_each(|part| marker.pass(part, &mut out));
+        marker.end(&mut out);
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(marked.load(Ordering::Relaxed), out.contains(mark.as_str()));
+        out.replace(mark.as_str(), "MARK")
+    }
+
+    #[test]
+    fn empty_texts_in_quotes_are_marked_whatever_the_parts() {
+        let text =
+            "a,n,b\n\"\",\"\",\"\"\r\n\"x\"\"\",,\"\"\"\"\n\"q,\"\",\",1,\"\n\"\"\n\"\n,,\nz\"\",2,\"\"y\n\"\",3,\"\"";
+        let expected = "a,n,b\n\"\"MARK,\"\",\"\"MARK\r\n\"x\"\"\",,\"\"\"\"\n\"q,\"\",\",1,\"\n\"\"\n\"\n,,\nz\"\",2,\"\"y\n\
+                        \"\"MARK,3,\"\"MARK";
+        for part in 1..=text.len() {
+            assert_eq!(passed(SIGNS, &[true, false, true], text, part), expected, "in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_one_column_may_be_an_empty_line() {
+        for part in 1..8 {
+            assert_eq!(passed(SIGNS, &[true], "\na\n\nx\n\"\"\n\n", part), "\na\n\"\"\nx\n\"\"MARK\n\"\"\n");
+            assert_eq!(passed(SIGNS, &[false], "a\r\n\r\n1\r\n", part), "a\r\n\"\"\r\n1\r\n");
+        }
+    }
+
+    #[test]
+    fn escapes_and_comments_are_followed() {
+        let signs = Signs { escape: Some(b'\\'), comment: Some(b'#'), ..SIGNS };
+        let text = "a,b\n# it's \",\n\"\\\"\",\"\"\n\"x\\\",\"\",\"\"\n";
+        let expected = "a,b\n# it's \",\n\"\\\"\",\"\"MARK\n\"x\\\",\"\",\"\"\n";
+        for part in 1..=text.len() {
+            assert_eq!(passed(signs, &[true, true], text, part), expected, "in parts of {part}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! CSV that tells NULL from the empty text: NULL is nothing, the empty text is `""`, as PostgreSQL reads and writes them.
+//!
+//! Arrow's reader and writer take both for the same. So a [`mark::Mark`], a word that no file holds, stands for the empty text while
+//! they work: [`marker`] puts it into what is read, and [`write`] takes it out of what is written.
+
+mod mark;
+mod marker;
+mod sink;
+mod source;
+mod write;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::file_options::csv_writer::CsvWriterOptions;
+use datafusion::common::{GetExt, Result, Statistics, exec_err, not_impl_err};
+use datafusion::config::CsvOptions;
+use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder, FileSinkConfig, FileSource};
+use datafusion::datasource::sink::DataSinkExec;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::object_store::{ObjectMeta, ObjectStore};
+use datafusion::physical_expr::LexRequirement;
+use datafusion::physical_plan::ExecutionPlan;
+
+use self::sink::TextSink;
+use self::source::TextSource;
+pub use self::write::write_csv;
+
+/// Makes [`CsvText`] of a statement's options.
+#[derive(Debug, Default)]
+pub struct CsvTextFactory(CsvFormatFactory);
+
+impl FileFormatFactory for CsvTextFactory {
+    fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        let format = self.0.create(state, options)?;
+        match format.downcast_ref::<CsvFormat>() {
+            Some(format) => Ok(Arc::new(CsvText::new(format.options().clone()))),
+            None => exec_err!("the format csv is taken by another"),
+        }
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        Arc::new(CsvText::new(CsvOptions::default()))
+    }
+}
+
+impl GetExt for CsvTextFactory {
+    fn get_ext(&self) -> String {
+        self.0.get_ext()
+    }
+}
+
+/// The format of CSV files.
+#[derive(Debug)]
+pub(crate) struct CsvText(CsvFormat);
+
+impl CsvText {
+    pub(crate) fn new(options: CsvOptions) -> Self {
+        Self(CsvFormat::default().with_options(options))
+    }
+
+    /// The options, with those of the session where none is given.
+    fn options(&self, state: &dyn Session) -> CsvOptions {
+        let mut options = self.0.options().clone();
+        let catalog = &state.config_options().catalog;
+        options.has_header.get_or_insert(catalog.has_header);
+        options.newlines_in_values.get_or_insert(catalog.newlines_in_values);
+        options
+    }
+}
+
+#[async_trait]
+impl FileFormat for CsvText {
+    fn get_ext(&self) -> String {
+        self.0.get_ext()
+    }
+
+    fn get_ext_with_compression(&self, compression: &FileCompressionType) -> Result<String> {
+        self.0.get_ext_with_compression(compression)
+    }
+
+    fn compression_type(&self) -> Option<FileCompressionType> {
+        self.0.compression_type()
+    }
+
+    async fn infer_schema(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        objects: &[ObjectMeta],
+    ) -> Result<SchemaRef> {
+        let schema = self.0.infer_schema(state, store, objects).await?;
+        // Of a column whose fields are all empty nothing shows but that they are texts, or might be.
+        let texts = schema.fields().iter().map(|field| match field.data_type() {
+            DataType::Null => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),
+            _ => Arc::clone(field),
+        });
+        Ok(Arc::new(Schema::new_with_metadata(texts.collect::<Fields>(), schema.metadata().clone())))
+    }
+
+    async fn infer_stats(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Statistics> {
+        self.0.infer_stats(state, store, table_schema, object).await
+    }
+
+    async fn create_physical_plan(
+        &self,
+        state: &dyn Session,
+        config: FileScanConfig,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(source) = config.file_source.downcast_ref::<TextSource>() else {
+            return exec_err!("a scan of CSV files has the reader of another format");
+        };
+        let source = Arc::new(source.clone().with_options(self.options(state)));
+        let compression = self.0.options().compression.into();
+        let config =
+            FileScanConfigBuilder::from(config).with_file_compression_type(compression).with_source(source).build();
+        Ok(DataSourceExec::from_data_source(config))
+    }
+
+    async fn create_writer_physical_plan(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        state: &dyn Session,
+        config: FileSinkConfig,
+        order: Option<LexRequirement>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if config.insert_op != InsertOp::Append {
+            return not_impl_err!("CSV files are added to, not overwritten");
+        }
+        let options = CsvWriterOptions::try_from(&self.options(state))?;
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(TextSink::new(config, options)), order)))
+    }
+
+    fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
+        Arc::new(TextSource::new(table_schema, self.0.options().clone()))
+    }
+}
