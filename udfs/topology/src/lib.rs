@@ -60,7 +60,7 @@ pub use enumerate_3_manifolds::{MAX_3_MANIFOLD_VERTICES, N_3_MANIFOLDS, ThreeMan
 pub use enumerate_surfaces::{MAX_SURFACE_VERTICES, N_SURFACES, SurfaceEnumeration};
 pub use enumeration::Complexes;
 pub use f_vector::euler_characteristic;
-pub use faces::{Faces, FacesError, MAX_FACES, faces_from};
+pub use faces::{Faces, FacesError, MAX_FACES, faces_at, faces_from};
 pub use facets::{Facets, FacetsError, Offset};
 pub use flat::FlatFacets;
 pub use genus::genus;

@@ -8,7 +8,7 @@ use datafusion::common::Result;
 use super::column::{FacetsColumn, facets_array, facets_function, facets_parameter, facets_type, labelled};
 use super::dimensions::{dimension, dimension_parameter};
 use super::structs::{struct_type, structs};
-use crate::faces_from;
+use crate::faces_at;
 
 /// The fields of an edge.
 const EDGE: [&str; 2] = ["src", "dst"];
@@ -66,8 +66,8 @@ fn faces_of_dimension(facets: &FacetsColumn, columns: &[ArrayRef], monitor: &dyn
         if dimension > complex.dimension() {
             return Ok(Some(Default::default()));
         }
-        let levels = faces_from(complex, dimension, monitor).map_err(|error| facets.kernel_fault(row, error))?;
-        Ok(Some(labelled(complex, levels[0].iter())))
+        let faces = faces_at(complex, dimension, monitor).map_err(|error| facets.kernel_fault(row, error))?;
+        Ok(Some(labelled(complex, faces.iter())))
     })?;
     facets_array(&rows, facets.name, monitor)
 }
