@@ -191,14 +191,36 @@ def test_bundled_graphs_come_back_as_they_were(con, name):
 def test_edges_come_both_ways_sorted_and_once():
     both_ways = bonnetdb._bonnetdb.both_ways
     generator = numpy.random.default_rng(5)
-    for size, count in ((1, 3), (7, 40), (3000, 50_000), (2**31, 1000)):
+    for size, count in ((1, 3), (7, 40), (3, 50_000), (3000, 50_000), (2**31, 1000), (2**31, 50_000)):
         pairs = generator.integers(0, size, (2, count))
         pairs[0, : count // 2] = 0
         expected = numpy.unique(numpy.concatenate([pairs, pairs[::-1]], axis=1), axis=1)
-        assert numpy.array_equal(numpy.frombuffer(both_ways(pairs), "int64").reshape(2, -1), expected), size
+        assert numpy.array_equal(both_ways(pairs), expected), size
     for wrong in (numpy.array([[-1], [0]]), numpy.array([[0], [2**31]]), numpy.zeros((3, 2), "int64")):
         with pytest.raises(ValueError, match="numbers from 0 to"):
             both_ways(wrong)
+
+
+@pytest.mark.parametrize("size, count", [(5, 40), (70_000, 90_000), (3_000_000, 90_000)])
+def test_edges_between_numbers_are_the_columns_or_both_ways(con, size, count):
+    generator = numpy.random.default_rng(size)
+    pairs = generator.integers(0, size, (2, count), dtype="int64")
+    pairs[:, count // 2 :] = pairs[::-1, : count - count // 2]
+    pairs[1, :7] = pairs[0, :7]
+    edges, nodes = polars.DataFrame({"src": pairs[0], "dst": pairs[1]}), polars.DataFrame({"node": numpy.arange(size)})
+    arcs = con.from_edges(edges, "arcs", nodes=nodes, directed=True).arrays()["edge_index"]
+    assert numpy.array_equal(arcs, pairs) and arcs.flags.writeable
+    both = con.from_edges(edges, "both", nodes=nodes).arrays()["edge_index"]
+    assert numpy.array_equal(both, numpy.unique(numpy.concatenate([pairs, pairs[::-1]], axis=1), axis=1))
+    assert both.dtype == "int64" and both.flags.writeable and both.flags.c_contiguous
+    # Integers of 32 bits are the same numbers.
+    narrow = con.from_edges(edges.cast(polars.Int32), "narrow", nodes=nodes)
+    assert numpy.array_equal(narrow.arrays()["edge_index"], both)
+    con.sql("CREATE SCHEMA cut")
+    con.sql(f"CREATE VIEW cut.nodes AS SELECT node FROM arcs.nodes WHERE node < {int(pairs.max())}")
+    con.sql("CREATE VIEW cut.edges AS SELECT src, dst FROM arcs.edges")
+    with pytest.raises(bonnetdb.DataError, match="names a node that is not in nodes"):
+        con.graph("cut").arrays()
 
 
 def test_the_arrays_of_a_lasting_graph(tmp_path):

@@ -32,9 +32,11 @@ def arrays(graph):
     edges = read(graph, "edges", ("src", "dst", "weight", "features"))
     keys = nodes["node"]
     result = {"num_nodes": len(keys)}
-    pair, extra = pair_of(edges, keys), attributes_of(edges)
-    result["edge_index"], extra = ends(pair, extra, graph.directed)
-    result.update(extra)
+    extra = attributes_of(edges)
+    pair = counted(edges, keys, True) if not extra and not graph.directed else None
+    if pair is None:
+        pair, extra = ends(pair_of(edges, keys), extra, graph.directed)
+    result.update({"edge_index": pair, **extra})
     result.update(attributes_of_nodes(nodes))
     if graph._has("splits"):
         result.update(masks(graph, keys))
@@ -69,15 +71,19 @@ def is_counted(keys):
     return keys.dtype.kind in "iu" and (len(keys) == 0 or (keys[0] == 0 and keys[-1] == len(keys) - 1))
 
 
+def counted(edges, keys, both):
+    """`edge_index` of edges whose ends are the numbers of their nodes, as they are or both ways, sorted and each once: written
+    from the columns of the engine by all processors. None of other keys."""
+    if not is_counted(keys) or not len(keys):
+        return None
+    return edges.rows.edge_index(edges.place["src"], edges.place["dst"], len(keys), both)
+
+
 def pair_of(edges, keys):
     """The numbers of the ends of edges, (2, m)."""
-    if is_counted(keys) and len(keys):
-        # One copy, from the columns of the engine.
-        both = edges.rows.pair(edges.place["src"], edges.place["dst"])
-        if both is not None:
-            found = numpy.frombuffer(both, dtype="int64").reshape(2, -1)
-            if found.size == 0 or (found.min() >= 0 and found.max() < len(keys)):
-                return found
+    pair = counted(edges, keys, False)
+    if pair is not None:
+        return pair
     found = [numbers_of(keys, edges[end], end) for end in ("src", "dst")]
     return numpy.stack(found) if len(found[0]) else numpy.zeros((2, 0), "int64")
 
@@ -99,7 +105,7 @@ def ends(pair, extra, directed):
     if directed or pair.shape[1] == 0:
         return pair, extra
     if not extra:
-        return numpy.frombuffer(both_ways(numpy.ascontiguousarray(pair)), dtype="int64").reshape(2, -1), extra
+        return both_ways(numpy.ascontiguousarray(pair)), extra
     return once(
         numpy.concatenate([pair, pair[::-1]], axis=1), {name: numpy.concatenate([values, values]) for name, values in extra.items()}
     )

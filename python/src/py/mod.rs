@@ -1,8 +1,10 @@
 //! The module `bonnetdb._bonnetdb`: sessions and rows, without comfort. Its users are the Python files of the package.
 
+mod both_ways;
 mod edges;
 mod errors;
 mod frames;
+mod fresh;
 mod numbers;
 mod rows;
 mod session;

@@ -1,11 +1,14 @@
 //! Columns of numbers as bytes that NumPy takes as they are: one copy out of the batches.
 
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
+use super::edges::{directed, undirected};
 use super::stream::data_error;
 
 /// A column: its dtype, its values, a byte a row that is 1 where the value is NULL (none without NULLs), and for a column
@@ -80,35 +83,33 @@ pub(super) fn column(
     }
 }
 
-/// Two columns of integers without NULLs as int64, all of the one and then all of the other; `None` of any other type.
-pub(super) fn pair(
-    py: Python<'_>,
+/// Two columns of integers without NULLs, numbers below `nodes`, as a (2, k) array of int64: as they are, or both ways, sorted
+/// and each once. `None` of any other type, and where a number is not below `nodes`.
+pub(super) fn edge_index<'py>(
+    py: Python<'py>,
     batches: &[RecordBatch],
     (first, second): (usize, usize),
-) -> PyResult<Option<Py<PyByteArray>>> {
-    let mut columns = [Vec::new(), Vec::new()];
+    nodes: u64,
+    both: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut columns = Vec::with_capacity(batches.len());
     for batch in batches {
-        for (parts, index) in columns.iter_mut().zip([first, second]) {
-            let part = batch.column(index);
+        let mut pair = [first, second].map(|index| Arc::clone(batch.column(index)));
+        for part in &mut pair {
             if !part.data_type().is_integer() || part.data_type() == &DataType::UInt64 || part.null_count() > 0 {
                 return Ok(None);
             }
             // None is copied that is of the type already.
-            parts.push(cast(part, &DataType::Int64).map_err(data_error)?);
+            *part = cast(part, &DataType::Int64).map_err(data_error)?;
         }
+        columns.push(pair);
     }
-    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-    let all = PyByteArray::new_with(py, 2 * rows * size_of::<i64>(), |all| {
-        let mut at = 0;
-        for part in columns.iter().flatten() {
-            py.check_signals()?;
-            let values = part.as_primitive::<Int64Type>().values().inner().as_slice();
-            all[at..at + values.len()].copy_from_slice(values);
-            at += values.len();
-        }
-        Ok(())
-    })?;
-    Ok(Some(all.unbind()))
+    let pieces: Vec<(&[i64], &[i64])> = columns.iter().map(|[first, second]| (values(first), values(second))).collect();
+    if both { undirected(py, &pieces, nodes) } else { directed(py, &pieces, nodes) }
+}
+
+fn values(part: &ArrayRef) -> &[i64] {
+    part.as_primitive::<Int64Type>().values()
 }
 
 fn parts_of(batches: &[RecordBatch], index: usize) -> Vec<ArrayRef> {

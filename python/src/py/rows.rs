@@ -11,7 +11,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyByteArray, PyCapsule, PyTuple, PyType};
+use pyo3::types::{PyCapsule, PyTuple, PyType};
 
 use super::errors::{Error, InterfaceError, NotSupportedError, OperationalError, raise};
 use super::numbers;
@@ -328,13 +328,20 @@ impl Rows {
         numbers::column(py, &batches, column, schema.field(column).data_type())
     }
 
-    /// Two columns of integers without NULLs as int64, one after the other: see `numbers.rs`. Only where rows are kept.
-    fn pair(&self, py: Python<'_>, first: usize, second: usize) -> PyResult<Option<Py<PyByteArray>>> {
+    /// Two columns of numbers of nodes as `edge_index`, as they are or both ways: see `numbers.rs`. Only where rows are kept.
+    fn edge_index<'py>(
+        &self,
+        py: Python<'py>,
+        first: usize,
+        second: usize,
+        nodes: u64,
+        both: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut state = self.0.lock(py);
         self.0.pull_all(py, &mut state)?;
         let batches = state.batches.clone();
         drop(state);
-        numbers::pair(py, &batches, (first, second))
+        numbers::edge_index(py, &batches, (first, second), nodes, both)
     }
 
     /// A column as a list of objects. Only where rows are kept.
