@@ -10,6 +10,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::future::BoxFuture;
@@ -40,6 +41,7 @@ pub(crate) struct ChangeExec {
     shown: String,
     run: Box<Run>,
     properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl ChangeExec {
@@ -55,7 +57,8 @@ impl ChangeExec {
             EmissionType::Final,
             Boundedness::Bounded,
         );
-        Self { shown, run: Box::new(run), properties: Arc::new(properties) }
+        let metrics = ExecutionPlanMetricsSet::new();
+        Self { shown, run: Box::new(run), properties: Arc::new(properties), metrics }
     }
 }
 
@@ -82,11 +85,22 @@ impl ExecutionPlan for ChangeExec {
 
     leaf_plan_methods!();
 
-    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (count, schema) = ((self.run)(context), self.schema());
         let answer = {
             let schema = Arc::clone(&schema);
-            async move { Ok(RecordBatch::try_new(schema, vec![Arc::new(UInt64Array::from(vec![count.await?]))])?) }
+            let metrics = BaselineMetrics::new(&self.metrics, partition);
+            async move {
+                let timer = metrics.elapsed_compute().timer();
+                let count = count.await?;
+                timer.done();
+                metrics.record_output(1);
+                Ok(RecordBatch::try_new(schema, vec![Arc::new(UInt64Array::from(vec![count]))])?)
+            }
         };
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, futures::stream::once(answer))))
     }

@@ -13,6 +13,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::coop::make_cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, Time};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::future::BoxFuture;
@@ -50,6 +51,7 @@ pub struct LazyExec {
     projection: Vec<usize>,
     limit: Option<usize>,
     properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl LazyExec {
@@ -69,7 +71,8 @@ impl LazyExec {
             Boundedness::Bounded,
         )
         .with_scheduling_type(SchedulingType::Cooperative);
-        Ok(Self { source, projection, limit, properties: Arc::new(properties) })
+        let metrics = ExecutionPlanMetricsSet::new();
+        Ok(Self { source, projection, limit, properties: Arc::new(properties), metrics })
     }
 }
 
@@ -124,8 +127,10 @@ impl ExecutionPlan for LazyExec {
         let schema = self.schema();
         let (source, projection) = (Arc::clone(&self.source), self.projection.clone());
         let expected = Arc::clone(&schema);
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let time = metrics.elapsed_compute().clone();
         let batches = async move {
-            let (rows, reservation) = compute(source, projection, context).await?;
+            let (rows, reservation) = compute(source, projection, context, time).await?;
             for batch in &rows {
                 // The plan was made for the columns that the headers announced.
                 if !same_columns(&expected, batch) {
@@ -147,7 +152,13 @@ impl ExecutionPlan for LazyExec {
             left -= rows;
             if rows < batch.num_rows() { batch.slice(0, rows) } else { batch }
         });
-        Ok(make_cooperative(Box::pin(RecordBatchStreamAdapter::new(schema, cut.boxed()))))
+        let mut rows = cut.boxed();
+        let rows = stream::poll_fn(move |cx| metrics.record_poll(rows.poll_next_unpin(cx)));
+        Ok(make_cooperative(Box::pin(RecordBatchStreamAdapter::new(schema, rows))))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
     }
 }
 
@@ -162,21 +173,29 @@ fn same_columns(schema: &SchemaRef, batch: &RecordBatch) -> bool {
             .all(|(a, b)| a.name() == b.name() && a.data_type() == b.data_type())
 }
 
-/// Computes the rows with memory reserved: before, what they may take; after, what they do.
+/// Computes the rows with memory reserved: before, what they may take; after, what they do. Adds the time of a blocking thread
+/// to `time`.
 async fn compute(
     source: Arc<dyn LazyRows>,
     projection: Vec<usize>,
     context: Arc<TaskContext>,
+    time: Time,
 ) -> Result<(Vec<RecordBatch>, MemoryReservation)> {
     let name = source.describe();
     let reservation = MemoryConsumer::new(&name).register(context.memory_pool());
     reservation.try_grow(source.expected_bytes(&projection))?;
-    let batches = match source.rows(&projection, &context).await? {
+    let timer = time.timer();
+    let rows = source.rows(&projection, &context).await?;
+    timer.done();
+    let batches = match rows {
         TableRows::Ready(batches) => batches,
         TableRows::Blocking(read) => {
             let flag = Arc::new(AtomicBool::new(true));
             let _stop = StopOnDrop(Arc::clone(&flag));
-            let task = SpawnedTask::spawn_blocking(move || read(&|| flag.load(Ordering::Relaxed)));
+            let task = SpawnedTask::spawn_blocking(move || {
+                let _timer = time.timer();
+                read(&|| flag.load(Ordering::Relaxed))
+            });
             match task.join().await {
                 Ok(batches) => batches?,
                 Err(error) if error.is_panic() => {

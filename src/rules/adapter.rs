@@ -13,6 +13,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::equivalence::{AcrossPartitions, ConstExpr, EquivalenceClass};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr,
@@ -26,6 +27,7 @@ pub(super) struct AdapterExec {
     input: Arc<dyn ExecutionPlan>,
     hidden: Hidden,
     properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 /// The equivalence properties of the input that the operator does not declare.
@@ -76,7 +78,7 @@ impl AdapterExec {
             input.boundedness(),
         )
         .with_scheduling_type(input.properties().scheduling_type);
-        Self { input, hidden, properties: Arc::new(properties) }
+        Self { input, hidden, properties: Arc::new(properties), metrics: ExecutionPlanMetricsSet::new() }
     }
 }
 
@@ -159,8 +161,11 @@ impl ExecutionPlan for AdapterExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let schema = self.schema();
         let to = Arc::clone(&schema);
-        let rows = self.input.execute(partition, context)?.map(move |batch| {
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let time = metrics.elapsed_compute().clone();
+        let mut rows = self.input.execute(partition, context)?.map(move |batch| {
             let batch = batch?;
+            let _timer = time.timer();
             let columns = batch.columns().iter().zip(to.fields());
             let columns = columns.map(|(column, field)| match column.data_type() == field.data_type() {
                 true => Ok(Arc::clone(column)),
@@ -171,6 +176,11 @@ impl ExecutionPlan for AdapterExec {
             let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             Ok(RecordBatch::try_new_with_options(Arc::clone(&to), columns.collect::<Result<_, _>>()?, &count)?)
         });
+        let rows = futures::stream::poll_fn(move |cx| metrics.record_poll(rows.poll_next_unpin(cx)));
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
     }
 }

@@ -170,6 +170,38 @@ fn tables_are_listed_and_described() {
 }
 
 #[test]
+fn databases_schemas_tables_and_views_are_listed() {
+    let make =
+        "ATTACH 'builtin:karate' AS karate; CREATE TABLE first AS SELECT 1 AS a; CREATE VIEW seen AS SELECT 1 AS a;\n";
+    let listed = |command: &str| rows(&["--quiet", "--format", "csv", "-c", &format!("{make}{command}")]);
+    assert_eq!(listed("\\l"), "database,schemas\nmemory,2\n");
+    assert_eq!(listed("\\dn"), "catalog,name\nmemory,karate\nmemory,main\n");
+    let tables = "catalog,schema,name\nmemory,karate,edges\nmemory,karate,nodes\nmemory,main,first\n";
+    assert_eq!(listed("\\dt"), tables);
+    assert_eq!(listed("\\dt FIR*"), "catalog,schema,name\nmemory,main,first\n");
+    assert_eq!(listed("\\dv"), "catalog,schema,name\nmemory,main,seen\n");
+    let help = rows(&["-c", "\\?"]);
+    for command in ["\\l ", "\\dn ", "\\dt [pattern]", "\\dv [pattern]"] {
+        assert!(help.lines().any(|line| line.starts_with(command)), "{command}");
+    }
+}
+
+/// The figures of an operator, as EXPLAIN ANALYZE shows them.
+#[test]
+fn operators_of_the_engine_are_measured() {
+    let attach = "ATTACH 'builtin:karate' AS karate";
+    let measured = |query: &str, operator: &str, rows_out: u64| {
+        let plan = rows(&["--quiet", "--format", "csv", "-c", attach, "-c", &format!("EXPLAIN ANALYZE {query}")]);
+        let line = plan.lines().find(|line| line.contains(operator)).unwrap_or_else(|| panic!("{operator}: {plan}"));
+        assert!(line.contains(&format!("output_rows={rows_out},")), "{line}");
+        let time = line.split_once("elapsed_compute=").unwrap().1;
+        assert!(!time.starts_with("0ns") && !time.starts_with("1ns"), "{line}");
+    };
+    measured("SELECT * FROM midpoint_curvature(karate.edges)", "RelationExec: midpoint_curvature", 34);
+    measured("SELECT * FROM karate.edges", "LazyExec: ", 78);
+}
+
+#[test]
 fn functions_are_listed_by_pattern() {
     let names = |pattern: &str| -> Vec<String> {
         let out = rows(&["--format", "csv", "-c", &format!("\\df {pattern}")]);

@@ -9,11 +9,13 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::metrics::Time;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::compute_time::computing;
 use crate::error::panic_text;
 use crate::graphs::GraphResolver;
 use crate::host::{Host, KernelContext};
@@ -36,6 +38,8 @@ pub(crate) struct Launch {
     pub(crate) runtime: Handle,
     /// Set when the query is cancelled.
     pub(crate) cancelled: Arc<AtomicBool>,
+    /// The time that the runs compute, together.
+    pub(crate) computed_for: Time,
 }
 
 impl Launch {
@@ -102,9 +106,10 @@ impl Launch {
         let (output, mut rows) = mpsc::channel(4);
         let cancelled = CancelOnDrop(Arc::clone(&self.cancelled));
         let (name, statement) = (self.name, RunningStatement::current());
+        let time = self.computed_for.clone();
         tokio::task::spawn_blocking(move || {
             let errors = output.clone();
-            let work = || RunningStatement::enter(statement, || work(output));
+            let work = || RunningStatement::enter(statement, || computing(time, || work(output)));
             // A panic is a defect of ours; the session must outlive it.
             let error = match std::panic::catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(())) => return,

@@ -25,6 +25,7 @@ mod bounded_functions;
 mod cached_input;
 pub mod codec;
 mod columns;
+mod compute_time;
 mod database_files;
 mod edge;
 mod edge_windows;

@@ -10,6 +10,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::distribution_requirements::InputDistributionRequirements;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet, Time};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
@@ -48,6 +49,7 @@ pub struct RelationExec {
     /// Where the columns `graph_id` are, if the call computes each graph apart.
     by_graph: Option<ByGraph>,
     properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl RelationExec {
@@ -86,6 +88,7 @@ impl RelationExec {
             sources: Vec::new(),
             by_graph,
             properties: Arc::new(properties),
+            metrics: ExecutionPlanMetricsSet::new(),
         })
     }
 
@@ -95,8 +98,8 @@ impl RelationExec {
     }
 
     /// Starts the run, or one for each partition of graphs.
-    fn start(&self, context: &Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let launch = self.launch(context)?;
+    fn start(&self, context: &Arc<TaskContext>, time: &Time) -> Result<SendableRecordBatchStream> {
+        let launch = self.launch(context, time)?;
         let computed = self.computed.as_deref();
         match &self.by_graph {
             None => launch.whole(self.binding.projected(computed)?),
@@ -104,7 +107,7 @@ impl RelationExec {
         }
     }
 
-    fn launch(&self, context: &Arc<TaskContext>) -> Result<Launch> {
+    fn launch(&self, context: &Arc<TaskContext>, time: &Time) -> Result<Launch> {
         let kernels = context
             .session_config()
             .get_extension::<KernelContext>()
@@ -120,6 +123,7 @@ impl RelationExec {
             context: Arc::clone(context),
             runtime: Handle::current(),
             cancelled: Arc::default(),
+            computed_for: time.clone(),
         })
     }
 }
@@ -187,9 +191,24 @@ impl ExecutionPlan for RelationExec {
         if partition != 0 {
             return internal_err!("{} has one partition, not {partition}", self.function.name);
         }
-        let Some((_, shared)) = &self.shared else { return self.start(&context) };
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let mut rows = self.rows(context, metrics.elapsed_compute())?;
+        let schema = rows.schema();
+        let rows = futures::stream::poll_fn(move |cx| metrics.record_poll(rows.poll_next_unpin(cx)));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}
+
+impl RelationExec {
+    /// The rows; what they take to compute is added to `time`.
+    fn rows(&self, context: Arc<TaskContext>, time: &Time) -> Result<SendableRecordBatchStream> {
+        let Some((_, shared)) = &self.shared else { return self.start(&context, time) };
         let computed = self.binding.projected(self.computed.as_deref())?;
-        let rows = shared.read(Arc::clone(&computed), Arc::clone(&context), || self.start(&context))?;
+        let rows = shared.read(Arc::clone(&computed), Arc::clone(&context), || self.start(&context, time))?;
         let schema = self.schema();
         let positions = schema.fields().iter().map(|field| computed.index_of(field.name()));
         if self.columns.is_none() {
@@ -199,9 +218,7 @@ impl ExecutionPlan for RelationExec {
         let rows = rows.map(move |batch| Ok(batch?.project(&positions)?));
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
-}
 
-impl RelationExec {
     fn with_inputs(
         &self,
         inputs: Vec<Arc<dyn ExecutionPlan>>,

@@ -19,6 +19,7 @@ use futures::StreamExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::compute_time::waiting;
 use crate::error::{execution_error, stopped};
 use crate::graphs::GraphResolver;
 use crate::host::{Host, KernelContext};
@@ -202,7 +203,9 @@ impl Run {
             None => batch,
         };
         match &self.output {
-            Output::Channel(output) => output.blocking_send(Ok(batch)).map_err(|_| stopped(Stopped::Cancelled)),
+            Output::Channel(output) => {
+                waiting(|| output.blocking_send(Ok(batch))).map_err(|_| stopped(Stopped::Cancelled))
+            }
             Output::Batches(batches) => {
                 batches.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
                 Ok(())
@@ -215,6 +218,10 @@ impl Run {
 ///
 /// Not with the runtime's `block_on` and its clock: they panic where the engine is dropped while a kernel still waits.
 pub(crate) fn wait<T>(runtime: &Handle, host: &Host, future: impl Future<Output = Result<T>>) -> Result<T> {
+    waiting(|| wait_for(runtime, host, future))
+}
+
+fn wait_for<T>(runtime: &Handle, host: &Host, future: impl Future<Output = Result<T>>) -> Result<T> {
     let _entered = runtime.enter();
     let waker = Arc::new(Unpark(std::thread::current())).into();
     let mut context = Context::from_waker(&waker);
