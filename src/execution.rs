@@ -46,9 +46,11 @@ impl Session {
     /// # Errors
     /// What is wrong with the statement, or went wrong in running it.
     pub async fn execute(&self, statement: &str) -> Result<Answer> {
+        // Before the text is copied.
+        let room = room_for(statement, &self.engine)?;
         let (session, text) = (self.clone(), statement.to_owned());
         let work = async move {
-            let _room = room_for(&text, &session.engine)?;
+            let _room = room;
             statements::run(&session, parse::parse(&text)?).await
         };
         let (answer, deadline, scope) = self.run(work).await?;
@@ -67,9 +69,10 @@ impl Session {
     /// # Errors
     /// What is wrong with the statement.
     pub async fn describe(&self, statement: &str) -> Result<Option<SchemaRef>> {
+        let room = room_for(statement, &self.engine)?;
         let (session, text) = (self.clone(), statement.to_owned());
         let work = async move {
-            let _room = room_for(&text, &session.engine)?;
+            let _room = room;
             statements::describe(&session, parse::parse(&text)?).await
         };
         self.run(work).await?.0

@@ -187,6 +187,58 @@ fn a_long_statement_is_within_the_memory_limit() {
     holds_nothing(&db, "a statement that is not so long");
 }
 
+/// What statements of the command may hold beyond what the idle command does.
+const MOST_BEYOND_IDLE: u64 = 300_000_000;
+
+/// The command at the limit: rows that are shown or sorted, and a long literal, none of which it may hold many times.
+#[test]
+fn the_command_keeps_within_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let literal = folder.path().join("literal.sql");
+    std::fs::write(&literal, format!("SELECT length('{}');\n", "x".repeat(100_000_000))).unwrap();
+    let idle = peak(&["-c", "SELECT 1"]).0;
+    let texts =
+        "SELECT repeat('x', 100) || CAST(value * 7919 % 2000003 AS VARCHAR) AS s FROM generate_series(1, 2000000)";
+    let sort = format!("SELECT max(r) AS r FROM (SELECT row_number() OVER (ORDER BY s) AS r FROM ({texts}))");
+    for (arguments, said) in [
+        (["-c", "SELECT value FROM generate_series(1, 5000000)"], "(5000000 rows)"),
+        (["-c", &sort], "2000000"),
+        (["-f", literal.to_str().unwrap()], "there is no room for a statement of 100000017 bytes"),
+    ] {
+        let (most, end) = peak(&arguments);
+        println!("{} MB beyond the idle {} MB: {arguments:?}", most.saturating_sub(idle) / 1_000_000, idle / 1_000_000);
+        assert!(end.contains(said), "{arguments:?} ends so: {end}");
+        assert!(most <= idle + MOST_BEYOND_IDLE, "{arguments:?} holds {} MB", most / 1_000_000);
+    }
+}
+
+/// The most memory that the command holds with these arguments, and the end of what it says.
+fn peak(arguments: &[&str]) -> (u64, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bonnet"));
+    command.args(["--memory-limit", "256MB", "--threads", "2"]).args(arguments);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let ends = [end_of(child.stdout.take().unwrap()), end_of(child.stderr.take().unwrap())];
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        most = most.max(line_of(&status, "VmHWM:").unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    (most, ends.map(|end| end.join().unwrap()).concat())
+}
+
+/// Reads on another thread, and keeps the last 2,000 bytes.
+fn end_of(mut output: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let (mut end, mut part) = (Vec::new(), vec![0; 1 << 16]);
+        while let Ok(read @ 1..) = output.read(&mut part) {
+            end.extend_from_slice(&part[..read]);
+            end.drain(..end.len().saturating_sub(2000));
+        }
+        String::from_utf8_lossy(&end).into_owned()
+    })
+}
+
 #[test]
 fn values_of_functions_are_within_the_memory_limit() {
     let db = Db::with(EngineOptions { memory_limit: Some(LIMIT as usize), ..EngineOptions::default() });
@@ -227,13 +279,45 @@ fn holds_nothing(db: &Db, what: &str) {
 
 /// A line of this process's status, in bytes.
 fn status(name: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    line_of(&std::fs::read_to_string("/proc/self/status").unwrap(), name).unwrap()
+}
+
+fn line_of(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}
+
+/// The processor time that a process has used, all its threads together; `None` once it is gone.
+fn processor_time(process: &str) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name, which may have spaces; in ticks of a hundredth of a second.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u64 = fields.get(11..13)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(10 * ticks))
+}
+
+/// What a statement may go on computing once it is told to stop. On a loaded machine the time on the clock says little.
+const STOPPED: Duration = Duration::from_secs(1);
+
+/// In a process of its own, whose processor time is that of the statement.
+#[test]
+fn a_timeout_ends_whatever_runs() {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["limits::timeouts", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("BONNET_MEASURED", "timeouts")
+        .output()
+        .unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    said.lines().filter(|line| line.contains("after its time")).for_each(|line| println!("{line}"));
+    assert!(child.status.success(), "{}: {said}", child.status);
 }
 
 #[test]
-fn a_timeout_ends_whatever_runs() {
+#[ignore = "started by the test before it"]
+fn timeouts() {
+    if std::env::var("BONNET_MEASURED").as_deref() != Ok("timeouts") {
+        return;
+    }
     let folder = files();
     let db = Db::with_karate();
     // The graph of train would stay, by intent.
@@ -244,7 +328,13 @@ fn a_timeout_ends_whatever_runs() {
         let start = Instant::now();
         db.refuses(&sql, &["the statement ran past bonnet.statement_timeout"]);
         let late = start.elapsed().saturating_sub(Duration::from_millis(1500));
-        println!("{what} ends {late:?} after its time");
+        let before = processor_time("self").unwrap();
+        holds_nothing(&db, what);
+        // A thread that goes on shows in the time after the answer.
+        std::thread::sleep(2 * STOPPED);
+        let computed = processor_time("self").unwrap() - before;
+        println!("{what} ends {late:?} after its time, and computes {computed:?} more");
+        assert!(computed < STOPPED, "{what} computes {computed:?} after its answer");
         assert!(late < BOUND, "{what} ends {late:?} after its time");
         db.run("RESET bonnet.statement_timeout");
         holds_nothing(&db, what);
@@ -261,21 +351,26 @@ fn ctrl_c_ends_whatever_runs() {
         assert_eq!(running.lines.recv_timeout(BOUND * 10).as_deref(), Ok("started"));
         std::thread::sleep(Duration::from_millis(1500));
         assert!(running.child.try_wait().unwrap().is_none(), "{what} is done too early");
-        let late = interrupt(&mut running);
-        println!("{what} ends {late:?} after Ctrl-C");
+        let (late, computed) = interrupt(&mut running);
+        println!("{what} ends {late:?} after Ctrl-C, and computes {computed:?} more");
+        assert!(computed < STOPPED, "{what} computes {computed:?} after Ctrl-C");
     }
 }
 
-/// Sends Ctrl-C and gives how long the process goes on.
-fn interrupt(running: &mut Running) -> Duration {
+/// Sends Ctrl-C and gives how long the process goes on, and the processor time that it takes then.
+fn interrupt(running: &mut Running) -> (Duration, Duration) {
+    let process = running.child.id().to_string();
+    let before = processor_time(&process).unwrap();
+    let mut after = before;
     let status = Command::new("kill").args(["-INT", &running.child.id().to_string()]).status().unwrap();
     assert!(status.success());
     let start = Instant::now();
     loop {
         if let Some(status) = running.child.try_wait().unwrap() {
             assert_eq!(status.code(), Some(130));
-            return start.elapsed();
+            return (start.elapsed(), after - before);
         }
+        after = processor_time(&process).unwrap_or(after).max(after);
         if start.elapsed() > BOUND {
             running.child.kill().unwrap();
             panic!("the command outlives its Ctrl-C by {BOUND:?}");

@@ -19,10 +19,14 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     ("\\df", "[pattern]", "list functions; a pattern matches anywhere in the name, or with * and ? the whole name"),
     ("\\digits", "[n]", "show or set how many digits behind the point a terminal shows (0: all)"),
     ("\\default", "name value", "set a variable that nobody has set"),
+    ("\\dn", "", "list schemas"),
+    ("\\dt", "[pattern]", "list tables; a pattern as of \\df"),
+    ("\\dv", "[pattern]", "list views"),
     ("\\echo", "text", "write text to standard output"),
     ("\\format", "[name]", "show or set the format: table, csv, json, ndjson, markdown, svg, html, vega-lite"),
     ("\\i", "file", "run a script"),
     ("\\ir", "file", "run a script that lies beside the one that says so"),
+    ("\\l", "", "list databases: memory, and what is attached"),
     ("\\o", "[file]", "send rows to a file, or back to standard output"),
     ("\\pager", "[on|off]", "scroll through results on a terminal, with $PAGER or less"),
     ("\\plot", "file [kind x y color]", "draw the last result: a file that ends in .svg, .html or .json (Vega-Lite)"),
@@ -54,6 +58,10 @@ impl Shell {
             ("d", [table]) => self.describe(table)?,
             ("df", []) => self.list_functions("*")?,
             ("df", [pattern]) => self.list_functions(pattern)?,
+            ("dn", []) => self.list_schemas()?,
+            ("dt", [] | [_]) => self.list_kind("BASE TABLE", arguments.first().unwrap_or(&"*"))?,
+            ("dv", [] | [_]) => self.list_kind("VIEW", arguments.first().unwrap_or(&"*"))?,
+            ("l", []) => self.list_databases()?,
             ("echo", words) => match &mut self.report {
                 Some(report) => report.say(&words.join(" ")),
                 None => self.output.echo(&words.join(" "))?,
@@ -167,14 +175,48 @@ impl Shell {
         Ok(())
     }
 
+    /// Shows what a listing answers: on a terminal as a table, whatever the format of results is.
+    fn show(&mut self, query: &str) -> Result<(), ScriptFailure> {
+        let format = self.output.format;
+        if self.output.is_screen() {
+            self.output.format = Format::Table;
+        }
+        let shown = self.run_statement(query);
+        self.output.format = format;
+        shown
+    }
+
+    fn list_databases(&mut self) -> Result<(), ScriptFailure> {
+        self.show(
+            "SELECT catalog_name AS database, count(*) AS schemas FROM information_schema.schemata \
+             GROUP BY catalog_name ORDER BY database",
+        )
+    }
+
+    fn list_schemas(&mut self) -> Result<(), ScriptFailure> {
+        self.show(
+            "SELECT catalog_name AS catalog, schema_name AS name FROM information_schema.schemata \
+             WHERE schema_name NOT IN ('information_schema', 'bonnet') ORDER BY catalog, name",
+        )
+    }
+
+    fn list_kind(&mut self, kind: &str, pattern: &str) -> Result<(), ScriptFailure> {
+        self.show(&format!(
+            "SELECT table_catalog AS catalog, table_schema AS schema, table_name AS name \
+             FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', 'bonnet') \
+             AND table_type = '{kind}' AND lower(table_name) LIKE '{}' ESCAPE '\\' ORDER BY catalog, schema, name",
+            like(pattern)
+        ))
+    }
+
     fn list_tables(&mut self) -> Result<(), ScriptFailure> {
-        self.run_statement(
+        self.show(
             "SELECT table_catalog AS catalog, table_schema AS schema, table_name AS name, table_type AS type \
              FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', 'bonnet') \
              ORDER BY catalog, schema, name",
         )?;
         // Only what is known without reading the graphs.
-        self.run_statement("SELECT graph, format, location FROM bonnet.graphs ORDER BY graph")?;
+        self.show("SELECT graph, format, location FROM bonnet.graphs ORDER BY graph")?;
         for (name, why) in self.session.damaged() {
             self.message(&format!("{name} cannot be read: {why}"));
         }
@@ -183,7 +225,7 @@ impl Shell {
 
     fn describe(&mut self, name: &str) -> Result<(), ScriptFailure> {
         // DESCRIBE finds the name as a query would, in the current schema too.
-        let missing = match self.run_statement(&format!("DESCRIBE {name}")) {
+        let missing = match self.show(&format!("DESCRIBE {name}")) {
             Err(ScriptFailure::Error(text, _)) => text,
             other => return other,
         };
@@ -193,11 +235,11 @@ impl Shell {
         if count.first().and_then(|row| row.first()).is_none_or(|count| count == "0") {
             return Err(ScriptFailure::error(missing));
         }
-        self.run_statement(&format!("SELECT table_name AS name, table_type AS type {tables} ORDER BY name"))
+        self.show(&format!("SELECT table_name AS name, table_type AS type {tables} ORDER BY name"))
     }
 
     fn list_functions(&mut self, pattern: &str) -> Result<(), ScriptFailure> {
-        self.run_statement(&format!(
+        self.show(&format!(
             "SELECT name, kind, signature, description FROM bonnet.functions WHERE name LIKE '{}' ESCAPE '\\' \
              ORDER BY name",
             like(pattern)

@@ -84,7 +84,7 @@ fn items(input: &str) -> Vec<Item> {
         return vec![Item { task: Task::Command(command), line: 1, column: 1 }];
     }
     let mut pending = Pending::new();
-    let mut items: Vec<Item> = input.split_inclusive('\n').flat_map(|line| pending.push(line)).collect();
+    let mut items: Vec<Item> = input.split_inclusive('\n').flat_map(|line| pending.push(line.to_owned())).collect();
     items.extend(pending.finish());
     items
 }

@@ -39,10 +39,16 @@ impl Pending {
     }
 
     /// Takes a line with its newline and gives what is whole by now.
-    pub(super) fn push(&mut self, line: &str) -> Vec<Item> {
-        self.text.push_str(line);
+    pub(super) fn push(&mut self, line: String) -> Vec<Item> {
         // Nothing else can end a statement or be a command.
-        if line.contains(';') || line.trim_start().starts_with('\\') { self.take(false) } else { Vec::new() }
+        let ends = line.contains(';') || line.trim_start().starts_with('\\');
+        // A line may hold a gigabyte: it is not copied where it stands alone.
+        if self.text.is_empty() {
+            self.text = line;
+        } else {
+            self.text.push_str(&line);
+        }
+        if ends { self.take(false) } else { Vec::new() }
     }
 
     /// Gives what remains at the end of the script, where the last statement may lack its semicolon.
@@ -64,11 +70,11 @@ impl Pending {
             }
             if lexeme.is_semicolon() {
                 if let Some((start, end)) = self.open.take() {
-                    ready.push((Task::Statement(self.text[start..end].to_owned()), start));
+                    ready.push((Found::Statement(end), start));
                 }
                 taken = end;
             } else if self.open.is_none() && lexeme.text == "\\" && starts_line(&self.text[..start]) {
-                ready.push((Task::Command(lexer.rest_of_line().trim().to_owned()), start));
+                ready.push((Found::Command(lexer.rest_of_line().trim().to_owned()), start));
                 taken = before + lexer.offset();
             } else if lexeme.is_significant() {
                 self.open = Some((self.open.map_or(start, |(first, _)| first), end));
@@ -76,37 +82,60 @@ impl Pending {
         }
         if at_end {
             if let Some((start, end)) = self.open.take() {
-                ready.push((Task::Statement(self.text[start..end].to_owned()), start));
+                ready.push((Found::Statement(end), start));
             }
             taken = self.text.len();
         }
-        let items = self.located(ready);
-        self.forget(taken);
-        items
+        if taken == 0 {
+            return Vec::new();
+        }
+        let places = self.places(&ready);
+        // A single statement takes the text over.
+        let alone = matches!(ready.as_slice(), [(Found::Statement(_), _)]);
+        let mut text = self.forget(taken);
+        let task = |(found, start): (Found, usize)| match found {
+            Found::Command(command) => Task::Command(command),
+            Found::Statement(end) if alone => {
+                text.truncate(end);
+                text.drain(..start);
+                Task::Statement(std::mem::take(&mut text))
+            }
+            Found::Statement(end) => Task::Statement(text[start..end].to_owned()),
+        };
+        let tasks: Vec<Task> = ready.into_iter().map(task).collect();
+        tasks.into_iter().zip(places).map(|(task, (line, column))| Item { task, line, column }).collect()
     }
 
-    fn located(&self, ready: Vec<(Task, usize)>) -> Vec<Item> {
+    /// The lines and columns of what is found.
+    fn places(&self, found: &[(Found, usize)]) -> Vec<(usize, usize)> {
         let mut lines = Lines::new(&self.text);
-        let item = |(task, start)| {
+        let place = |&(_, start): &(Found, usize)| {
             let line = lines.line(start);
             let column = lines.column() + if line == 1 { self.columns_before } else { 0 };
-            Item { task, line: self.lines_before + line, column }
+            (self.lines_before + line, column)
         };
-        ready.into_iter().map(item).collect()
+        found.iter().map(place).collect()
     }
 
-    /// Drops the bytes that are taken.
-    fn forget(&mut self, taken: usize) {
+    /// Drops the bytes that are taken, and gives the text as it was.
+    fn forget(&mut self, taken: usize) -> String {
         let before = &self.text[..taken];
         if before.contains('\n') {
             self.columns_before = 0;
         }
         self.columns_before += before.rsplit('\n').next().unwrap_or_default().chars().count();
         self.lines_before += before.matches('\n').count();
-        self.text.drain(..taken);
+        let left = self.text[taken..].to_owned();
         self.lexed -= taken;
         self.open = self.open.map(|(start, end)| (start - taken, end - taken));
+        std::mem::replace(&mut self.text, left)
     }
+}
+
+/// What a text has: a statement up to a byte, or a command.
+enum Found {
+    Statement(usize),
+    Command(String),
 }
 
 /// Whether only spaces stand between this text's last newline and its end.
@@ -116,6 +145,7 @@ fn starts_line(before: &str) -> bool {
 
 /// Commands of other shells (DuckDB, SQLite), with ours for the same thing.
 const DOT_COMMANDS: &[(&str, &str)] = &[
+    ("databases", "l"),
     ("exit", "q"),
     ("functions", "df"),
     ("help", "?"),
@@ -185,7 +215,11 @@ impl<R: BufRead> ScriptLines<R> {
             return Ok(None);
         }
         let text = String::from_utf8(bytes).map_err(|_| (self.line, "this line is not UTF-8 text".to_owned()))?;
-        let text = if self.line == 1 { text.trim_start_matches('\u{feff}').to_owned() } else { text };
+        let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+        let mut text = text;
+        if self.line == 1 {
+            text.drain(..mark);
+        }
         Ok(Some(text))
     }
 }
@@ -196,7 +230,7 @@ mod tests {
 
     fn items(text: &str) -> Vec<Item> {
         let mut pending = Pending::new();
-        let mut items: Vec<Item> = text.split_inclusive('\n').flat_map(|line| pending.push(line)).collect();
+        let mut items: Vec<Item> = text.split_inclusive('\n').flat_map(|line| pending.push(line.to_owned())).collect();
         items.extend(pending.finish());
         items
     }
@@ -234,11 +268,11 @@ mod tests {
     #[test]
     fn a_statement_comes_out_with_the_line_that_ends_it() {
         let mut pending = Pending::new();
-        assert_eq!(pending.push("SELECT\n"), []);
-        assert_eq!(pending.push("';', 1\n"), []);
-        assert_eq!(pending.push("; SELECT\n"), [statement("SELECT\n';', 1", 1, 1)]);
-        assert_eq!(pending.push("\n"), []);
-        assert_eq!(pending.push("2;\n"), [statement("SELECT\n\n2", 3, 3)]);
+        assert_eq!(pending.push("SELECT\n".to_owned()), []);
+        assert_eq!(pending.push("';', 1\n".to_owned()), []);
+        assert_eq!(pending.push("; SELECT\n".to_owned()), [statement("SELECT\n';', 1", 1, 1)]);
+        assert_eq!(pending.push("\n".to_owned()), []);
+        assert_eq!(pending.push("2;\n".to_owned()), [statement("SELECT\n\n2", 3, 3)]);
         assert_eq!(pending.finish(), []);
     }
 

@@ -92,7 +92,8 @@ impl Shell {
             if let (Some(report), Some(line)) = (&mut self.report, &line) {
                 report.line(line);
             }
-            let items = match &line {
+            let ended = line.is_none();
+            let items = match line {
                 Some(line) => pending.push(line),
                 None => pending.finish(),
             };
@@ -102,7 +103,7 @@ impl Shell {
                     ControlFlow::Break(()) => return Ok(()),
                 }
             }
-            if line.is_none() {
+            if ended {
                 return Ok(());
             }
         }

@@ -1,6 +1,7 @@
 //! Variables of scripts, in psql's way: `:name` is the value as it stands, `:'name'` the value as a string and
 //! `:"name"` the value as an identifier.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::front::split::{LexemeKind, Lexer, is_word};
@@ -47,7 +48,10 @@ impl Variables {
 
     /// Puts the values into a statement: on tokens alone, never inside strings, quoted identifiers, comments, `::`,
     /// `:=`, brackets (`list[1:n]`) or braces (`{key:value}`). Values are not read again.
-    pub(super) fn substitute(&self, text: &str) -> Result<String, Undefined> {
+    pub(super) fn substitute<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, Undefined> {
+        if !text.contains(':') {
+            return Ok(Cow::Borrowed(text));
+        }
         let lexemes: Vec<_> = Lexer::new(text).collect();
         let mut result = String::with_capacity(text.len());
         let mut depth = 0_usize;
@@ -80,7 +84,7 @@ impl Variables {
             }
             result.push_str(lexeme.text);
         }
-        Ok(result)
+        Ok(Cow::Owned(result))
     }
 }
 
@@ -134,7 +138,7 @@ mod tests {
     }
 
     fn substitute(text: &str) -> String {
-        variables().substitute(text).unwrap()
+        variables().substitute(text).unwrap().into_owned()
     }
 
     #[test]

@@ -98,6 +98,22 @@ impl Prompt {
 }
 
 #[test]
+fn listings_are_tables_on_a_terminal_whatever_the_format() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("\\format csv\rCREATE TABLE t AS SELECT 7 AS a;\r");
+    prompt.see("CREATE TABLE t");
+    for (command, cells) in [("\\d", " | t "), ("\\d t", " a "), ("\\l", " memory "), ("\\dt", " | t")] {
+        prompt.press(&format!("{command}\r"));
+        prompt.see("-+-");
+        prompt.see(cells);
+    }
+    prompt.press("SELECT a, a + 1 AS b FROM t;\r");
+    prompt.see("a,b\r\n7,8\r\n");
+    prompt.leave();
+}
+
+#[test]
 fn a_statement_may_take_several_lines_and_an_error_ends_nothing() {
     let state = tempfile::tempdir().unwrap();
     let Some(mut prompt) = Prompt::open(state.path()) else { return };

@@ -154,6 +154,11 @@ impl Output {
         self.results = 0;
     }
 
+    /// Whether rows go to a terminal.
+    pub(super) fn is_screen(&self) -> bool {
+        matches!(self.destination, Destination::Stdout(_)) && io::stdout().is_terminal()
+    }
+
     /// Begins a result with these columns.
     pub(super) fn begin(&mut self, schema: SchemaRef) -> io::Result<OpenResult> {
         let mut screen = match self.destination {
