@@ -31,6 +31,7 @@ JOIN midpoint_curvature(communities.edges) USING (node);
 
 -- 2. What the models say of it ---------------------------------------------------------------------------------------
 
+-- Eight models, three seeds each; the nodes of the test set count.
 CREATE TABLE predictions AS
 SELECT CAST(node AS BIGINT) AS node, model, seed, CASE WHEN prediction = label THEN 1.0 ELSE 0.0 END AS correct
 FROM predict((

@@ -60,6 +60,7 @@ CREATE VIEW attachment.edges AS SELECT * FROM barabasi_albert(400, 3, seed => 1)
 
 -- 2. The regimes -----------------------------------------------------------------------------------------------------
 
+-- A profile is a row of properties for each graph.
 CREATE TABLE profiles AS SELECT * FROM graph_profile('*');
 
 -- \plot bars graph mean_curvature regime title='Mean midpoint curvature'

@@ -43,6 +43,7 @@ ORDER BY place;
 
 \ir verdict.sql
 
+-- \plot heatmap agreement metric p_value title='p of the regimes among all partitions'
 \echo The same test on each table of node classification and link prediction. The paper names Table 4 as evidence too; it
 \echo gives none: on link prediction the regimes agree no better than other groups of three would.
 SELECT task, metric, agreement, round(within, 3) AS within, round(across, 3) AS across, round(p_value, 4) AS p_value,

@@ -8,6 +8,7 @@ SELECT figure, paper, digits, ours,
        note
 FROM figures;
 
+-- \plot none
 SELECT figure, paper, round(ours, CAST(digits AS INT) + 1) AS ours, verdict,
        CASE verdict WHEN 'differs' THEN note ELSE '' END AS why
 FROM judged;

@@ -12,6 +12,7 @@ ATTACH :'folder' AS brec (TYPE brec);
 
 -- 1. Curvature -------------------------------------------------------------------------------------------------------
 
+-- Of every edge of every graph, and the persistence diagram of its filtration by these values.
 CREATE TABLE curved AS
 SELECT 'Forman' AS curvature, graph_id, src, dst, CAST(forman_ricci AS DOUBLE) AS value FROM forman_ricci(brec.edges)
 UNION ALL SELECT 'Ollivier, uniform', graph_id, src, dst, ollivier_ricci FROM ollivier_ricci(brec.edges)

@@ -8,6 +8,7 @@
 
 -- 1. The graphs, and the same with one edge more or less ----------------------------------------------------------------
 
+-- p from 0.1 to 0.9.
 CREATE TABLE graphs AS
 SELECT * FROM erdos_renyi((
     SELECT 1000 * tenths.value + copy.value AS graph_id, 100 AS n, tenths.value / 10.0 AS p, copy.value AS seed
@@ -41,6 +42,7 @@ UNION ALL SELECT change, graph_id AS number, change || ' ' || graph_id AS graph_
 
 -- 2. Curvature before and after --------------------------------------------------------------------------------------
 
+-- Of every edge that a graph has before and after; the largest difference counts.
 CREATE TABLE curved AS
 SELECT 'Forman' AS curvature, change, number, src, dst, CAST(forman_ricci AS DOUBLE) AS value FROM forman_ricci(all_graphs)
 UNION ALL SELECT 'Ollivier', change, number, src, dst, ollivier_ricci FROM ollivier_ricci(all_graphs)
@@ -60,6 +62,7 @@ GROUP BY a.curvature, a.change, a.number / 1000;
 
 -- 3. The paper's tables ----------------------------------------------------------------------------------------------
 
+-- What the paper prints, by ten times p.
 CREATE TABLE appendix_d(change TEXT, curvature TEXT, tenths BIGINT, paper DOUBLE) AS VALUES
     ('addition', 'Forman', 1, 0.582), ('addition', 'Forman', 2, 0.419), ('addition', 'Forman', 3, 0.334),
     ('addition', 'Forman', 4, 0.296), ('addition', 'Forman', 5, 0.253), ('addition', 'Forman', 6, 0.246),

@@ -8,6 +8,7 @@
 
 -- 1. The graphs ------------------------------------------------------------------------------------------------------
 
+-- Four graphons, w1 to w4; the seed of a graph is its number.
 CREATE TABLE parameters AS
 SELECT 100 * w.value + copy.value AS graph_id, 'w' || w.value AS w, 9 + (7 * copy.value + 5 * w.value) % 29 AS n,
        1000 * w.value + copy.value AS seed
@@ -17,6 +18,7 @@ CREATE TABLE graphs AS SELECT * FROM graphon(parameters);
 
 -- 2. Landscapes ------------------------------------------------------------------------------------------------------
 
+-- Of the filtrations by curvature, of components and of cycles; the distance of two graphs is the sum of both.
 CREATE TABLE curved AS
 SELECT 'Forman' AS curvature, graph_id, src, dst, CAST(forman_ricci AS DOUBLE) AS value FROM forman_ricci(graphs)
 UNION ALL SELECT 'Ollivier', graph_id, src, dst, ollivier_ricci FROM ollivier_ricci(graphs)
@@ -34,6 +36,7 @@ FROM landscapes x JOIN landscapes y ON x.curvature = y.curvature AND x.graph_id 
 
 -- 3. Clusters of three and of four graphons ---------------------------------------------------------------------------
 
+-- As many clusters as graphons are mixed.
 CREATE VIEW clusters AS
 SELECT 'W1 W2 W3' AS graphons, 'Forman' AS curvature, * FROM spectral_clustering((SELECT a, b, distance FROM distances
     WHERE curvature = 'Forman' AND a / 100 <> 4 AND b / 100 <> 4), clusters => 3)

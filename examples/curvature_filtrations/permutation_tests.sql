@@ -18,6 +18,7 @@ ATTACH :'folder_4' AS set_4 (TYPE tu);
 
 -- 1. The graphs ------------------------------------------------------------------------------------------------------
 
+-- Of the four sets, each graph by its set and number.
 CREATE TABLE graphs AS
 SELECT :'first' AS dataset, :'first' || ' ' || graph_id AS graph_id, src, dst FROM set_1.edges
 UNION ALL SELECT :'second', :'second' || ' ' || graph_id, src, dst FROM set_2.edges
@@ -26,6 +27,7 @@ UNION ALL SELECT :'fourth', :'fourth' || ' ' || graph_id, src, dst FROM set_4.ed
 
 -- 2. Diagrams --------------------------------------------------------------------------------------------------------
 
+-- Of the filtrations by three curvatures.
 CREATE TABLE curved AS
 SELECT 'Forman' AS curvature, dataset, graph_id, src, dst, CAST(forman_ricci AS DOUBLE) AS value FROM forman_ricci(graphs)
 UNION ALL SELECT 'Ollivier', dataset, graph_id, src, dst, ollivier_ricci FROM ollivier_ricci(graphs)
@@ -39,6 +41,7 @@ FROM curved GROUP BY curvature, dataset, graph_id;
 
 -- 3. Tests -----------------------------------------------------------------------------------------------------------
 
+-- Every pair of sets, by each curvature: is the distance of their mean landscapes larger than that of sets drawn at random from both?
 CREATE TABLE pairs AS
 SELECT a.dataset AS a, b.dataset AS b
 FROM (SELECT DISTINCT dataset FROM diagrams) a, (SELECT DISTINCT dataset FROM diagrams) b WHERE a.dataset < b.dataset;
@@ -49,12 +52,14 @@ FROM (SELECT 'ten' AS size, * FROM diagrams WHERE place <= 10 UNION ALL SELECT '
 JOIN pairs ON dataset = a OR dataset = b
 GROUP BY size, curvature, a, b;
 
+-- \plot points distance p_value curvature title='Ten graphs of each set'
 \echo
 \echo Fig. 2b: ten graphs of each set; share_above is what the paper shows. Below 0.05 two sets are told apart
 SELECT a, b, curvature, round(test['distance'], 4) AS distance, test['share_above'] AS share_above,
        round(test['p_value'], 4) AS p_value
 FROM tests WHERE size = 'ten' ORDER BY a, b, curvature;
 
+-- \plot points distance p_value curvature title='All graphs'
 \echo All graphs of each set
 SELECT a, b, curvature, graphs, round(test['distance'], 4) AS distance, test['share_above'] AS share_above,
        round(test['p_value'], 4) AS p_value

@@ -62,6 +62,7 @@ UNION ALL SELECT change, share, graph_id AS number, concat(change, ' ', share, '
 
 -- 2. Curvature -------------------------------------------------------------------------------------------------------
 
+-- Of every edge of every graph.
 CREATE TABLE curved AS
 SELECT 'Forman' AS curvature, change, share, number, src, dst, CAST(forman_ricci AS DOUBLE) AS value FROM forman_ricci(graphs)
 UNION ALL SELECT 'Ollivier', change, share, number, src, dst, ollivier_ricci FROM ollivier_ricci(graphs)
@@ -69,6 +70,7 @@ UNION ALL SELECT 'resistance', change, share, number, src, dst, resistance_curva
 
 -- 3. Descriptors and landscapes --------------------------------------------------------------------------------------
 
+-- Histograms and spectra of each graph, and the mean landscapes of each set by dimension.
 CREATE TABLE descriptors AS
 SELECT 'Degrees' AS measure, change, share, number, degree_histogram(src, dst) AS descriptor
 FROM graphs GROUP BY change, share, number
@@ -135,9 +137,9 @@ CREATE TABLE table_3(place INT, measure TEXT, change TEXT, paper TEXT) AS VALUES
     (11, 'Filtration (Ollivier), L^2', 'adding', NULL), (11, 'Filtration (Ollivier), L^2', 'removing', NULL),
     (12, 'Filtration (resistance), L^2', 'adding', NULL), (12, 'Filtration (resistance), L^2', 'removing', NULL);
 
--- \plot none
+-- \plot bars measure ours change title='Correlation with the share of edges changed'
 \echo
 \echo Table 3: Pearson correlation with the share of edges added or removed, mean and deviation over the sets
-SELECT change, measure, paper, concat(round(avg(correlation), 3), ' +- ', round(stddev(correlation), 3)) AS ours
+SELECT change, measure, paper, round(avg(correlation), 3) AS ours, round(stddev(correlation), 3) AS deviation
 FROM correlations JOIN table_3 USING (measure, change)
 GROUP BY change, place, measure, paper ORDER BY change, place;

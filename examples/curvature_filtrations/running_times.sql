@@ -17,6 +17,7 @@ CREATE TABLE clock(place BIGINT, what TEXT, nodes BIGINT, graphs BIGINT, at BIGI
 
 -- 2. One graph, three curvatures -------------------------------------------------------------------------------------
 
+-- A stamp before every statement.
 INSERT INTO clock VALUES (1, 'Forman', 10, 1, CAST(now() AS BIGINT));
 CREATE TABLE forman_ricci_10 AS SELECT * FROM forman_ricci((SELECT src, dst FROM graphs WHERE graph_id = 10));
 INSERT INTO clock VALUES (2, 'Forman', 50, 1, CAST(now() AS BIGINT));
@@ -62,6 +63,7 @@ CREATE TABLE table_5(curvature TEXT, nodes BIGINT, paper_seconds DOUBLE) AS VALU
     ('Ollivier', 10, 0.002), ('Ollivier', 50, 0.038), ('Ollivier', 100, 0.247), ('Ollivier', 250, 4.72), ('Ollivier', 500, 59.27), ('Ollivier', 1000, 1040.7),
     ('resistance', 10, 0.02), ('resistance', 50, 0.7), ('resistance', 100, 6.61), ('resistance', 250, 252.85), ('resistance', 500, 6414.97), ('resistance', 1000, 74366.07);
 
+-- \plot lines nodes our_seconds curvature title='Seconds for a graph'
 SELECT nodes, curvature, paper_seconds, round(seconds, 4) AS our_seconds, round(paper_seconds / seconds) AS ratio
 FROM (SELECT what AS curvature, nodes, (lead(at) OVER (ORDER BY place) - at) / 1e9 AS seconds FROM clock) AS times
 JOIN table_5 USING (curvature, nodes)
@@ -69,6 +71,7 @@ ORDER BY nodes, curvature;
 
 -- The values on the largest graph. Dense and random: negative by Forman's many degrees and few triangles, positive by
 -- Ollivier's overlapping neighbourhoods, and about 0 on the whole by resistance.
+-- \plot none
 SELECT 'Forman' AS curvature, min(forman_ricci) AS least, avg(forman_ricci) AS mean, max(forman_ricci) AS largest FROM forman_ricci_1000
 UNION ALL SELECT 'Ollivier', min(ollivier_ricci), avg(ollivier_ricci), max(ollivier_ricci) FROM ollivier_ricci_1000
 UNION ALL SELECT 'resistance', min(resistance_curvature), avg(resistance_curvature), max(resistance_curvature) FROM resistance_curvature_1000;
@@ -107,6 +110,8 @@ CREATE TABLE table_6(graphs BIGINT, what TEXT, paper_ms DOUBLE) AS VALUES
     (500, 'degree + MMD', 678.0), (500, 'orbit + MMD', 6740.0), (500, 'curvature + MMD', 727.0), (500, 'curvature + landscapes', 144.0),
     (1000, 'degree + MMD', 2620.0), (1000, 'orbit + MMD', 19900.0), (1000, 'curvature + MMD', 2680.0), (1000, 'curvature + landscapes', 359.0);
 
+-- Table 6: graphs of 10 nodes, by the size of a sample.
+-- \plot lines graphs our_ms what title='Milliseconds for two samples of graphs'
 SELECT graphs, what, paper_ms, round(ms, 1) AS our_ms
 FROM (SELECT what, nodes, graphs, (lead(at) OVER (ORDER BY place) - at) / 1e6 AS ms FROM clock) AS times
 JOIN table_6 USING (graphs, what)
@@ -138,6 +143,8 @@ CREATE TABLE table_7(nodes BIGINT, what TEXT, paper_ms DOUBLE) AS VALUES
     (500, 'curvature + MMD', 727.0), (500, 'curvature + landscapes', 144.0),
     (1000, 'curvature + MMD', 2800.0), (1000, 'curvature + landscapes', 364.0);
 
+-- Table 7: samples of 10 graphs, by their nodes.
+-- \plot lines nodes our_ms what title='Milliseconds for two samples of 10 graphs'
 SELECT nodes, what, paper_ms, round(ms, 1) AS our_ms
 FROM (SELECT what, nodes, graphs, (lead(at) OVER (ORDER BY place) - at) / 1e6 AS ms FROM clock) AS times
 JOIN table_7 USING (nodes, what)

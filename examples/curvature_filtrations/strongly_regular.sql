@@ -11,6 +11,7 @@ ATTACH :'folder' AS sr;
 
 -- 1. The graphs ------------------------------------------------------------------------------------------------------
 
+-- Eight families; all graphs of one have the same parameters.
 CREATE TABLE graphs AS
 SELECT 'sr16622' AS family, 'sr16622/' || graph_id AS graph_id, src, dst FROM sr.sr16622.edges
 UNION ALL SELECT 'sr251256', 'sr251256/' || graph_id, src, dst FROM sr.sr251256.edges
@@ -23,6 +24,7 @@ UNION ALL SELECT 'sr361446', 'sr361446/' || graph_id, src, dst FROM sr.sr361446.
 
 -- 2. Curvature, and a constant in its place --------------------------------------------------------------------------
 
+-- A filtration by a constant knows the graph alone.
 CREATE TABLE curved AS
 SELECT 'constant' AS curvature, family, graph_id, src, dst, 0.0 AS value FROM graphs
 UNION ALL SELECT 'Forman', family, graph_id, src, dst, CAST(forman_ricci AS DOUBLE) FROM forman_ricci(graphs)

@@ -45,11 +45,13 @@ FROM train(
         AND r.lr = j.lr AND r.weight_decay = j.weight_decay AND r.dropout = j.dropout),
     normalize => 'row', patience => 100, hidden => 64);
 
+-- \plot none
 \echo How they ended.
 SELECT model, status, count(*) AS runs FROM grid_runs WHERE graph = :'graph' GROUP BY model, status ORDER BY model, status;
 
 -- 3. The best configuration of each model ----------------------------------------------------------------------------------
 
+-- \plot bars model value name unpivot=val,test title='Accuracy of the best configuration, in percent'
 \echo Chosen by the mean validation accuracy over the splits, ties by the order of the grid; test accuracy in percent.
 WITH configurations AS (
     SELECT model, lr, weight_decay, dropout, count(*) AS splits, avg(val_accuracy) AS val, avg(test_accuracy) AS test,

@@ -31,12 +31,19 @@ CREATE TABLE models AS
 SELECT generator, position, model, avg(accuracy) AS accuracy, sum(runs) AS runs FROM performance
 GROUP BY generator, position, model;
 
+-- The models: accuracy over the generator's parameter.
+-- \plot lines position gcn generator title='Accuracy of GCN'
+-- \plot lines position mlp generator title='Accuracy of MLP-2'
 SELECT generator, round(position, 3) AS position,
        round(max(accuracy) FILTER (WHERE model = 'gcn'), 3) AS gcn, round(max(accuracy) FILTER (WHERE model = 'sgc'), 3) AS sgc,
        round(max(accuracy) FILTER (WHERE model = 'mlp'), 3) AS mlp, round(max(accuracy) FILTER (WHERE model = 'mlp1'), 3) AS mlp1,
        max(runs) AS runs
 FROM models GROUP BY generator, position ORDER BY generator, position;
 
+-- The metrics over the same.
+-- \plot lines position edge generator title='Edge homophily'
+-- \plot lines position adjusted generator title='Adjusted homophily'
+-- \plot lines position kr_nl generator title='Kernel regression, nonlinear'
 FROM (SELECT generator, position, metric, round(value, 3) AS value FROM curves)
 PIVOT (max(value) FOR metric IN ('edge', 'node', 'class', 'adjusted', 'generalized_edge' AS ge, 'aggregation' AS agg,
                                  'label_informativeness' AS li, 'neighbor', 'gnb', 'kr_linear' AS kr_l, 'kr_nonlinear' AS kr_nl))
@@ -72,6 +79,7 @@ FROM (VALUES
     ('kr_nonlinear',          0.55, 0.36, 0.67, 7.33, 0.62, 0.27, 0.60, 7.33));
 
 -- Beside the GCN curve.
+-- \plot bars metric value name unpivot=mean_rank,printed_rank title='Mean rank of a metric beside GCN, here and as printed'
 SELECT r.metric,
        round(max(r.distance) FILTER (WHERE generator = 'RG'), 2) AS rg, max(p.gcn_rg) AS printed_rg,
        round(max(r.distance) FILTER (WHERE generator = 'PA'), 2) AS pa, max(p.gcn_pa) AS printed_pa,
@@ -80,6 +88,7 @@ SELECT r.metric,
 FROM ranks r JOIN printed p USING (metric) WHERE r.model = 'gcn' GROUP BY r.metric ORDER BY mean_rank, r.metric;
 
 -- Beside the SGC-1 curve.
+-- \plot bars metric value name unpivot=mean_rank,printed_rank title='Mean rank of a metric beside SGC-1, here and as printed'
 SELECT r.metric,
        round(max(r.distance) FILTER (WHERE generator = 'RG'), 2) AS rg, max(p.sgc_rg) AS printed_rg,
        round(max(r.distance) FILTER (WHERE generator = 'PA'), 2) AS pa, max(p.sgc_pa) AS printed_pa,
@@ -88,6 +97,7 @@ SELECT r.metric,
 FROM ranks r JOIN printed p USING (metric) WHERE r.model = 'sgc' GROUP BY r.metric ORDER BY mean_rank, r.metric;
 
 -- How alike are the two rankings of the metrics, ours and the printed one?
+-- \plot bars model value name unpivot=spearman,kendall_tau
 SELECT model, round(spearman(ours, theirs), 3) AS spearman, round(kendall_tau(ours, theirs), 3) AS kendall_tau
 FROM (SELECT r.model, r.metric, avg(r.rank) AS ours, max(CASE r.model WHEN 'gcn' THEN p.gcn_rank ELSE p.sgc_rank END) AS theirs
       FROM ranks r JOIN printed p USING (metric) GROUP BY r.model, r.metric)

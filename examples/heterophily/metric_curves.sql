@@ -76,8 +76,10 @@ SELECT m.graph, round(m.edge, 2) AS edge, round(g.accuracy, 3) AS gcn, round(p.a
 FROM metrics m JOIN performance g ON g.graph = m.graph AND g.model = 'gcn' JOIN performance p ON p.graph = m.graph AND p.model = 'mlp'
 ORDER BY m.graph;
 
--- 4. How well does each metric go with the gain? Pearson's correlation over the levels, from the best.
+-- 4. How well does each metric go with the gain? ---------------------------------------------------------------------
 
+-- Pearson's correlation over the levels, from the best.
+-- \plot bars metric correlation title='Correlation with the gain'
 WITH gain AS (
     SELECT g.graph, g.accuracy - p.accuracy AS gain FROM performance g JOIN performance p USING (graph)
     WHERE g.model = 'gcn' AND p.model = 'mlp'

@@ -12,7 +12,7 @@ const NAME_SIZE: f64 = 12.0;
 const TITLE_SIZE: f64 = 15.0;
 const NOTE_SIZE: f64 = 10.5;
 /// Longer names of categories are cut.
-const LONGEST_NAME: f64 = 170.0;
+const LONGEST_NAME: f64 = 190.0;
 /// The steepness of names that do not fit side by side, in degrees.
 const SLANT: f64 = 35.0;
 

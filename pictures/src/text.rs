@@ -1,23 +1,24 @@
 //! The width of a text, and cuts and breaks to a width.
 
-/// The width of a text in pixels at this size, as Helvetica has it on average: no font is asked for.
+/// The width of a text in pixels at this size, in Helvetica or DejaVu Sans, whichever is wider: no font is asked for, and what
+/// is cut or begins outside of the picture is worse than some room.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
 fn em(c: char) -> f64 {
     match c {
-        'i' | 'j' | 'l' | '\'' | '|' => 0.24,
-        ' ' | '.' | ',' | ':' | ';' | '!' | 'f' | 't' | 'I' | '/' | '\\' | '[' | ']' => 0.29,
-        '-' | '(' | ')' | 'r' | '"' | '`' => 0.35,
-        'm' | 'M' | 'W' | '%' | '@' => 0.86,
-        'w' | 'O' | 'Q' | 'G' => 0.75,
-        '+' | '<' | '=' | '>' | '~' | '−' => 0.59,
-        c if c.is_ascii_uppercase() => 0.69,
-        c if c.is_ascii() => 0.56,
+        'i' | 'j' | 'l' | '\'' => 0.28,
+        ' ' | '.' | ',' | ':' | ';' | '|' | 'I' | '/' | '\\' => 0.33,
+        '-' | '(' | ')' | 'r' | 'f' | 't' | '!' | '"' | '`' | '[' | ']' => 0.4,
+        'm' | 'M' | 'W' | '%' | '@' => 0.97,
+        'w' | 'O' | 'Q' | 'G' => 0.8,
+        '+' | '<' | '=' | '>' | '~' | '−' => 0.84,
+        c if c.is_ascii_uppercase() => 0.72,
+        c if c.is_ascii() => 0.62,
         // Scripts whose characters fill a square.
         c if (0x1100..0xfb00).contains(&u32::from(c)) && !(0x2000..0x2e80).contains(&u32::from(c)) => 1.0,
-        _ => 0.62,
+        _ => 0.65,
     }
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if width(line, size) + width(word, size) + 0.29 * size <= most => {
+            Some(line) if width(line, size) + width(word, size) + em(' ') * size <= most => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -65,6 +66,6 @@ mod tests {
         let cut = elided("a rather long name of a model", 12.0, 60.0);
         assert!(cut.ends_with('…') && width(&cut, 12.0) <= 60.0, "{cut}");
         assert_eq!(elided("two\nlines", 12.0, 100.0), "two…");
-        assert_eq!(wrapped("one two three", 10.0, 40.0), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
     }
 }

@@ -16,7 +16,10 @@ CREATE VIEW half AS SELECT * FROM t LIMIT 2;
 
 -- \\plot bump regime rank model title='Who wins where'
 -- \\plot bars regime accuracy model
-\\echo All of them.
+\\echo All of
+\\echo them.
+\\echo
+\\echo ## By regime
 SELECT * FROM t;
 
 -- \\plot none
@@ -25,6 +28,11 @@ SELECT model, accuracy FROM half;
 \\format csv
 SELECT count(*) AS rows FROM cycle(5); -- one row
 -- The end.
+";
+
+const INCLUDED: &str = "-- What it makes.
+CREATE GRAPH g AS random_tree(20, seed => 7);
+-- Included.
 ";
 
 /// The titles of the marks of a page.
@@ -38,8 +46,7 @@ fn a_script_is_a_page_with_its_comments_tables_and_pictures() {
     let folder = tempfile::tempdir().unwrap();
     let (script, page) = (folder.path().join("two_strata.sql"), folder.path().join("page.html"));
     fs::write(&script, SCRIPT).unwrap();
-    fs::write(folder.path().join("included.sql"), "-- Included.\nCREATE GRAPH g AS random_tree(20, seed => 7);\n")
-        .unwrap();
+    fs::write(folder.path().join("included.sql"), INCLUDED).unwrap();
     let write = || {
         let ran = run(&["report", script.to_str().unwrap(), "-o", page.to_str().unwrap()]);
         assert_eq!((ran.out.as_str(), ran.err.as_str(), ran.status), ("", "", Some(0)));
@@ -53,8 +60,8 @@ fn a_script_is_a_page_with_its_comments_tables_and_pictures() {
         "<p>What is &lt;drawn&gt;, and <code>why</code>?</p>",
         "<pre>bonnet -f a.sql</pre>",
         "<h2>1. Rows</h2>",
-        "<summary>2 statements</summary>",
-        "<p class=\"lead\">All of them.</p>",
+        "<summary>CREATE TABLE t, CREATE VIEW half</summary>",
+        "<p class=\"lead\">All of\nthem.</p>\n<h2>By regime</h2>",
         ">Who wins where</text>",
         "<td class=\"number\">0.125</td>",
         "<p>Included.</p>",
@@ -64,6 +71,8 @@ fn a_script_is_a_page_with_its_comments_tables_and_pictures() {
     ] {
         assert!(html.contains(part), "{part}\n{html}");
     }
+    // A script that others include explains its statements to their readers alone.
+    assert!(!html.contains("<p>What it makes.</p>"));
     assert_eq!(html.matches("<table>").count(), 3);
     // A bump chart and bars of four rows each; the other two results have no picture.
     assert_eq!((html.matches("<svg").count(), marks(&html).len()), (2, 8));
@@ -119,4 +128,15 @@ fn a_script_that_fails_leaves_the_page_that_was_there() {
     let nowhere = run(&["report", script.to_str().unwrap(), "-o", "/nowhere/page.html"]);
     assert_eq!(nowhere.status, Some(1));
     assert_eq!(run(&["report", "nothing.sql", "-o", page.to_str().unwrap()]).status, Some(1));
+}
+
+#[test]
+fn the_picture_of_the_page_in_the_readme_is_of_the_script_as_it_is() {
+    let read = |path: &str| fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    assert!(String::from_utf8(read("README.md")).unwrap().contains("docs/leaderboard.png"));
+    let (picture, script) = (read("docs/leaderboard.png"), read("examples/stratified_leaderboard.sql"));
+    assert!(picture.len() < 300_000, "{}", picture.len());
+    // The picture carries the script that it was made of.
+    let is_of_script = picture.windows(script.len()).any(|part| part == script);
+    assert!(is_of_script, "the script has changed since: run `.ci/page_picture target/debug/bonnet`");
 }

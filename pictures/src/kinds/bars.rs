@@ -84,8 +84,15 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
             let (a, b) = (canvas.at(0.0, from), canvas.at(*value, to));
             canvas.svg.rect(a, b, &fill, Some(title));
             if (a.1 - b.1).abs() >= 10.0 {
-                let (x, anchor) = if *value < 0.0 { (b.0 - 4.0, Anchor::End) } else { (b.0 + 4.0, Anchor::Start) };
-                canvas.svg.text((x, (a.1 + b.1) / 2.0 + 3.5), anchor, "font-size=\"10.5\"", &label);
+                let (x, anchor, ink) = match *value < 0.0 {
+                    // Left of the axis are the names.
+                    true if b.0 - 4.0 - size < canvas.area.left && a.0 - b.0 > size + 8.0 => {
+                        (b.0 + 4.0, Anchor::Start, "font-size=\"10.5\" fill=\"#fff\"")
+                    }
+                    true => (b.0 - 4.0, Anchor::End, "font-size=\"10.5\""),
+                    false => (b.0 + 4.0, Anchor::Start, "font-size=\"10.5\""),
+                };
+                canvas.svg.text((x, (a.1 + b.1) / 2.0 + 3.5), anchor, ink, &label);
             }
         } else {
             let (mut a, mut b) = (canvas.at(from, 0.0), canvas.at(to, *value));

@@ -1,6 +1,7 @@
 //! The page of a report: what comments say, and what statements answer.
 
 mod comments;
+mod summary;
 
 use std::path::Path;
 
@@ -11,6 +12,12 @@ use bonnet_pictures::{Request, escaped};
 use self::comments::Block;
 use super::failure::ScriptFailure;
 use crate::pictures::{figure, page};
+
+/// The end of the text of `\echo`.
+const END_OF_LEAD: &str = "</p>\n";
+
+/// The lines that name seeds, of which more are folded.
+const SEEDS_SHOWN: usize = 6;
 
 /// A script that is being read.
 #[derive(Debug, Default)]
@@ -34,6 +41,10 @@ pub(super) struct Report {
     plots: Vec<Plot>,
     /// Statements without rows since the last that had some.
     silent: Vec<String>,
+    /// Comments of an included script, until it is known whether what they speak of is shown.
+    held: String,
+    /// Whether the last part of the page is a line of `\echo`, which the next one goes on with.
+    speaking: bool,
 }
 
 /// A comment's request for the picture of the next rows.
@@ -46,6 +57,7 @@ enum Plot {
 impl Report {
     /// A script begins.
     pub(super) fn enter(&mut self, origin: &str) {
+        self.release();
         self.places.push(self.read.len());
         self.read.push((origin.to_owned(), String::new()));
         self.open.push(Script::default());
@@ -66,12 +78,14 @@ impl Report {
     pub(super) fn leave(&mut self) -> Result<(), ScriptFailure> {
         let end = self.open.last().map_or(0, |source| source.lines.len());
         self.before(end + 1)?;
+        self.release();
         self.places.pop();
         self.open.pop();
         Ok(())
     }
 
-    /// An item begins at this line, from 1: the comments before it are text.
+    /// An item begins at this line, from 1: the comments before it are text. In a script that another includes, those above
+    /// statements without rows are not: they explain what that script makes to its readers, and not what is found.
     ///
     /// # Errors
     /// If one asks for a picture that there is none of.
@@ -80,6 +94,7 @@ impl Report {
         let (from, to) = (source.done.min(line - 1), line - 1);
         let blocks = comments::blocks(&source.lines[from..to]);
         source.done = source.lines.len().max(to);
+        let included = self.open.len() > 1;
         for block in blocks {
             match block {
                 Block::Plot(text) if text.trim() == "none" => self.plots.push(Plot::None),
@@ -87,7 +102,9 @@ impl Report {
                     let wrong = |error| ScriptFailure::error(format!("\\plot {text}: {error}"));
                     self.plots.push(Plot::Of(Request::parse(&text).map_err(wrong)?));
                 }
+                other if included => self.held += &other.html(),
                 other => {
+                    self.speaking = false;
                     self.flush();
                     self.body += &other.html();
                 }
@@ -96,15 +113,49 @@ impl Report {
         Ok(())
     }
 
-    /// A line that the script itself says.
+    /// A line that the script itself says. Lines that follow one another are a paragraph, an empty one ends it, and one that
+    /// begins as a heading of Markdown does is a heading.
     pub(super) fn say(&mut self, text: &str) {
-        self.flush();
-        self.body += &format!("<p class=\"lead\">{}</p>\n", comments::prose(text));
+        let goes_on = self.speaking && self.held.is_empty();
+        self.release();
+        let text = text.trim();
+        let title = text.trim_start_matches('#');
+        if text.is_empty() {
+            return;
+        }
+        if title.len() < text.len() && title.starts_with(' ') {
+            self.flush();
+            self.body += &Block::Heading(title.trim().to_owned()).html();
+            return;
+        }
+        match self.body.strip_suffix(END_OF_LEAD) {
+            Some(before) if goes_on => {
+                let length = before.len();
+                self.body.truncate(length);
+                self.body += &format!("\n{}{END_OF_LEAD}", comments::prose(text));
+            }
+            _ => {
+                self.flush();
+                self.body += &format!("<p class=\"lead\">{}{END_OF_LEAD}", comments::prose(text));
+            }
+        }
+        self.speaking = true;
     }
 
     /// A statement that answers no rows.
     pub(super) fn done(&mut self, statement: &str) {
+        self.held.clear();
+        self.speaking = false;
         self.silent.push(statement.to_owned());
+    }
+
+    /// Writes the comments that were held back.
+    fn release(&mut self) {
+        self.speaking = false;
+        if !self.held.is_empty() {
+            self.flush();
+            self.body += &std::mem::take(&mut self.held);
+        }
     }
 
     /// The rows of a statement.
@@ -117,6 +168,7 @@ impl Report {
         schema: &SchemaRef,
         batches: &[RecordBatch],
     ) -> Result<(), ScriptFailure> {
+        self.release();
         self.flush();
         let plots = std::mem::take(&mut self.plots);
         if plots.is_empty() {
@@ -140,10 +192,9 @@ impl Report {
         if statements.is_empty() {
             return;
         }
-        let count =
-            if statements.len() == 1 { "1 statement".to_owned() } else { format!("{} statements", statements.len()) };
         let text = statements.join(";\n\n");
-        self.body += &format!("<details><summary>{count}</summary><pre>{};</pre></details>\n", escaped(&text));
+        let summary = escaped(&summary::of(&statements));
+        self.body += &format!("<details><summary>{summary}</summary><pre>{};</pre></details>\n", escaped(&text));
     }
 
     /// The page, once the script has run, with the versions of the data that it was made of.
@@ -165,9 +216,12 @@ impl Report {
         }
         let seeds = seeds(&self.read);
         if !seeds.is_empty() {
-            html += "<p>Seeds: the same give the same numbers.</p>\n<pre>";
-            html += &escaped(&seeds.join("\n"));
-            html += "</pre>\n";
+            html += "<p>Seeds: the same give the same numbers.</p>\n";
+            let lines = format!("<pre>{}</pre>", escaped(&seeds.join("\n")));
+            html += &match seeds.len() > SEEDS_SHOWN {
+                true => format!("<details><summary>{} lines name seeds</summary>{lines}</details>\n", seeds.len()),
+                false => lines + "\n",
+            };
         }
         for (origin, text) in &self.read {
             html += &format!("<details><summary>{}</summary><pre>{}</pre></details>\n", escaped(origin), escaped(text));
