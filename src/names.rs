@@ -134,6 +134,12 @@ impl ExprPlanner for MapKeys {
                 };
                 GetFieldAccess::ListIndex { key }
             }
+            (
+                GetFieldAccess::ListIndex { .. } | GetFieldAccess::ListRange { .. },
+                DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View,
+            ) => {
+                return plan_err!("a text has no items: substr(text, 2, 3) takes three characters from the second on");
+            }
             (other, _) => other,
         };
         Ok(PlannerResult::Original(RawFieldAccessExpr { field_access, expr }))

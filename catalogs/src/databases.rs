@@ -105,15 +105,19 @@ mod counted_table {
     use crate::table_methods::{Planned, table_methods};
 
     /// The functions that plans call in filters.
-    const INTERNAL: [&str; 8] = [
+    const INTERNAL: [&str; 12] = [
         "opaque",
         "nullable",
         "between",
         "not_between",
         "interval_length",
         "interval_of_duration",
+        "interval_product",
+        "interval_quotient",
         "round_ties_even",
         "rounded_parts",
+        "text_of_integer",
+        "text_of_timestamp",
     ];
 
     /// A table that also answers how many rows it has: the package's own scan of no columns gives one.

@@ -3,11 +3,15 @@
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::dialect::FEW;
 use crate::{Error, Result};
 
 /// The deepest tree that is parsed. The parser counts parentheses, but a chain `a + a + ...` makes a level of each
 /// operator, and a tree that deep overflows the stack when it is dropped, which ends the process.
 const MOST: usize = 500;
+
+/// The most terms that AND and OR chain: a tree of them is shallow, but DataFusion makes other trees of it.
+const TERMS: usize = 2_000;
 
 /// The most levels of parentheses, CASE and NOT. The parser gives up a little beyond, in places without saying so.
 pub(super) const NESTED: usize = 46;
@@ -28,9 +32,9 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
             Token::Word(word) if word.keyword == Keyword::END && level.is_case => pop(&mut levels),
             Token::Comma | Token::SemiColon => level.end_expression(),
             Token::Word(word) => match word.keyword {
-                Keyword::AND | Keyword::OR | Keyword::XOR | Keyword::IS | Keyword::IN | Keyword::BETWEEN => {
-                    level.operators += 1;
-                }
+                Keyword::AND => level.end_term(true),
+                Keyword::OR => level.end_term(false),
+                Keyword::XOR | Keyword::IS | Keyword::IN | Keyword::BETWEEN => level.operators += 1,
                 Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR | Keyword::REGEXP | Keyword::RLIKE => {
                     level.operators += 1;
                 }
@@ -71,6 +75,13 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
                 span.start
             )));
         }
+        if levels.last().is_some_and(|level| level.ands + level.ors > TERMS) {
+            return Err(Error::statement(format!(
+                "the statement chains more than {TERMS} terms by AND and OR{}: put the values into a list, x IN (...), or \
+                 join with rows, VALUES (...), (...)",
+                span.start
+            )));
+        }
         if levels.last().is_some_and(|level| level.depth() > MOST) {
             return Err(Error::statement(format!(
                 "the statement chains more than {MOST} operators{}: put the values into a list, x IN (...), or into \
@@ -96,10 +107,14 @@ fn pop(levels: &mut Vec<Level>) {
 #[derive(Default)]
 struct Level {
     is_case: bool,
-    /// Operators of the expression that is being read.
+    /// Operators of the term that is being read.
     operators: usize,
     /// The deepest parentheses in it.
     nested: usize,
+    /// The deepest term before it that AND and OR chain.
+    terms: usize,
+    ands: usize,
+    ors: usize,
     /// The deepest expression before it.
     deepest: usize,
     /// UNION and JOIN, which chain queries and tables.
@@ -107,38 +122,80 @@ struct Level {
 }
 
 impl Level {
-    fn end_expression(&mut self) {
-        self.deepest = self.deepest.max(self.operators + self.nested);
+    /// Ends a term of a chain: of these the parser makes a tree that is as shallow as can be.
+    fn end_term(&mut self, and: bool) {
+        self.terms = self.terms.max(self.operators + self.nested);
         (self.operators, self.nested) = (0, 0);
+        match and {
+            true => self.ands += 1,
+            false => self.ors += 1,
+        }
+    }
+
+    fn end_expression(&mut self) {
+        self.deepest = self.deepest.max(self.expression());
+        (self.operators, self.nested, self.terms, self.ands, self.ors) = (0, 0, 0, 0, 0);
+    }
+
+    /// The depth of the expression that is being read.
+    fn expression(&self) -> usize {
+        self.terms.max(self.operators + self.nested) + chain_depth(self.ands) + chain_depth(self.ors)
     }
 
     fn depth(&self) -> usize {
-        self.relations + self.deepest.max(self.operators + self.nested)
+        self.relations + self.deepest.max(self.expression())
     }
+}
+
+/// The depth of the tree of a chain of so many AND, or OR.
+fn chain_depth(operators: usize) -> usize {
+    let halvings = ((operators + 1).div_ceil(FEW)).next_power_of_two().trailing_zeros() as usize;
+    operators.min(FEW) + halvings
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::parse::parse;
     use super::super::testing::{error, rows, session};
-    use super::NESTED;
+    use super::{NESTED, TERMS};
 
     #[tokio::test]
     async fn chains_up_to_the_limit_run_and_longer_ones_are_refused() {
         let context = session().await;
         for (text, link) in [
             ("SELECT @year FROM sales", "year + "),
-            ("SELECT * FROM sales WHERE @year = 3", "year < 3 OR "),
             ("@SELECT 1", "SELECT 1 UNION ALL "),
             ("SELECT (@kind) FROM sales", "city || "),
         ] {
-            let links = if link.contains('<') { 240 } else { 480 };
-            rows(&context, &text.replace('@', &link.repeat(links))).await.unwrap();
+            rows(&context, &text.replace('@', &link.repeat(480))).await.unwrap();
             for links in [600, 200_000] {
                 let found = error(parse(&text.replace('@', &link.repeat(links))));
                 assert!(found.starts_with("the statement chains more than 500 operators at Line: 1"), "{found}");
             }
         }
+    }
+
+    #[test]
+    fn terms_of_and_and_or_are_no_levels() {
+        let run = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let context = session().await;
+                for link in ["year = 3 OR ", "year > 3 AND ", "year = 3 AND kind = 'a' OR ", "year BETWEEN 1 AND 2 OR "]
+                {
+                    let each = link.split_whitespace().filter(|word| matches!(*word, "AND" | "OR")).count();
+                    let text = format!("SELECT count(*) FROM sales WHERE {}year = 3", link.repeat(TERMS / each));
+                    rows(&context, &text).await.unwrap();
+                    for terms in [TERMS + 1, 200_000] {
+                        let found = error(parse(&format!("SELECT {}true", link.repeat(terms))));
+                        let expected = "the statement chains more than 2000 terms by AND and OR at Line: 1";
+                        assert!(found.starts_with(expected), "{found}");
+                    }
+                }
+            });
+        };
+        // The stack of a thread of the engine.
+        std::thread::Builder::new().stack_size(8 << 20).spawn(run).unwrap().join().unwrap();
     }
 
     #[test]

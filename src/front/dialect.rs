@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 use datafusion::sql::sqlparser::dialect::{Dialect, DuckDbDialect};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -10,6 +10,9 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// The precedence of `^`: between that of COLLATE (42) and of `::` (50).
 const POWER: u8 = 45;
+
+/// Chains of AND and OR of so many terms are no trees worth a balance.
+pub(super) const FEW: usize = 16;
 
 /// Methods that answer as DuckDB's dialect does.
 macro_rules! forward {
@@ -65,6 +68,11 @@ impl Dialect for BonnetDialect {
 
     // `a IS DISTINCT FROM b AND c`: the parser takes all that follows for the other side.
     fn parse_infix(&self, parser: &mut Parser, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        for (keyword, op) in [(Keyword::OR, BinaryOperator::Or), (Keyword::AND, BinaryOperator::And)] {
+            if parser.parse_keyword(keyword) {
+                return Some(chain(parser, expr, keyword, op, precedence));
+            }
+        }
         if !parser.parse_keyword(Keyword::IS) {
             return None;
         }
@@ -104,6 +112,38 @@ impl Dialect for BonnetDialect {
         supports_select_wildcard_replace(),
         supports_comma_separated_trim(),
     );
+}
+
+/// A chain of AND or OR as a tree that is as shallow as can be: the depth of a tree is limited.
+fn chain(
+    parser: &mut Parser,
+    first: &Expr,
+    keyword: Keyword,
+    op: BinaryOperator,
+    precedence: u8,
+) -> Result<Expr, ParserError> {
+    let mut terms = vec![first.clone()];
+    loop {
+        terms.push(parser.parse_subexpr(precedence)?);
+        if !parser.parse_keyword(keyword) {
+            return Ok(balanced(&mut terms.into_iter(), &op).unwrap_or_else(|| first.clone()));
+        }
+    }
+}
+
+/// All terms, in their order.
+fn balanced(terms: &mut std::vec::IntoIter<Expr>, op: &BinaryOperator) -> Option<Expr> {
+    fn tree(terms: &mut std::vec::IntoIter<Expr>, count: usize, op: &BinaryOperator) -> Option<Expr> {
+        if count == 1 {
+            return terms.next();
+        }
+        // Chains of a few terms lean to the left, as they always have.
+        let left = if count <= FEW { count - 1 } else { count / 2 };
+        let (left, right) = (tree(terms, left, op)?, tree(terms, count - left, op)?);
+        Some(Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) })
+    }
+    let count = terms.len();
+    tree(terms, count, op)
 }
 
 #[cfg(test)]

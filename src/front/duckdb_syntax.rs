@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause, NullTreatment, ObjectName,
-    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
-    ShowStatementIn, Spanned, Statement, TableFactor, TimezoneInfo, UnaryOperator, Value, ValueWithSpan, VisitorMut,
-    WindowSpec, WindowType,
+    AccessExpr, BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause,
+    NullTreatment, ObjectName, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, Select, SelectItem, SetExpr,
+    ShowStatementFilter, ShowStatementFilterPosition, ShowStatementIn, Spanned, Statement, Subscript, TableFactor,
+    TimezoneInfo, UnaryOperator, Value, ValueWithSpan, VisitorMut, WindowSpec, WindowType,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
@@ -17,8 +17,10 @@ use super::ast;
 use super::dialect::BonnetDialect;
 use super::exact_casts;
 use super::files;
+use super::intervals;
 use super::rewrite::visit_statement;
-use super::walk::{Flow, flow, result};
+use super::rows_in;
+use super::walk::{Flow, flow, result, walk_outside_subqueries};
 use crate::{Error, Result};
 
 /// So many digits a DOUBLE tells apart at most.
@@ -100,11 +102,16 @@ impl VisitorMut for Translator {
             parts.extend(table.table_name.iter().map(Ident::new));
             *query.body = *ast::select_all(ast::table(ObjectName::from(parts))).body;
         }
+        order_by_all(query);
         fetch(query)
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         qualify(select);
+        joined_texts(select);
+        if let Some(condition) = &mut select.selection {
+            rows_in::in_condition(condition);
+        }
         ControlFlow::Continue(())
     }
 
@@ -122,8 +129,26 @@ impl VisitorMut for Translator {
                 ControlFlow::Continue(())
             }
             Expr::SimilarTo { .. } => similar_to(expr),
+            Expr::InSubquery { .. } => {
+                rows_in::as_value(expr);
+                ControlFlow::Continue(())
+            }
+            Expr::Interval(_) => {
+                intervals::write_out_time(expr);
+                ControlFlow::Continue(())
+            }
+            Expr::CompoundFieldAccess { access_chain, .. } => {
+                access_chain.iter_mut().for_each(fill_bounds);
+                ControlFlow::Continue(())
+            }
+            // Under one name, so that two of them are told apart.
+            Expr::Position { expr: part, r#in: text } => {
+                *expr = call("strpos", [take(text), take(part)]);
+                ControlFlow::Continue(())
+            }
             Expr::Cast { expr: of, data_type, .. } => {
                 exact_casts::cast_numbers(of, data_type);
+                intervals::write_out_time(expr);
                 ControlFlow::Continue(())
             }
             Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
@@ -166,6 +191,86 @@ fn adds_interval(expr: &Expr) -> bool {
             ast::find(expr, |part| matches!(part, Expr::Interval(_))).is_some()
         }
         _ => false,
+    }
+}
+
+/// `[2:]` goes to the end of a list, `[:2]` begins at its start.
+fn fill_bounds(access: &mut AccessExpr) {
+    if let AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride: None }) = access {
+        lower_bound.get_or_insert_with(|| number("1"));
+        upper_bound.get_or_insert_with(|| Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number("1")) });
+    }
+}
+
+/// `ORDER BY ALL` by the positions of the outputs, where each item is one: DataFusion orders by columns alone.
+fn order_by_all(query: &mut Query) {
+    let Query { body, order_by: Some(OrderBy { kind, .. }), .. } = query else { return };
+    let (SetExpr::Select(select), OrderByKind::All(options)) = (body.as_ref(), &*kind) else { return };
+    let is_one = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+    if select.projection.iter().all(is_one) {
+        let order = |at: usize| OrderByExpr { expr: number(&at.to_string()), options: *options, with_fill: None };
+        *kind = OrderByKind::Expressions((1..=select.projection.len()).map(order).collect());
+    }
+}
+
+/// Several `string_agg` with an ORDER BY: DataFusion orders the rows once, for all of them, but each list by itself.
+fn joined_texts(select: &mut Select) {
+    let outputs = || select.projection.iter().filter_map(output);
+    let is_ordered = |expr: &Expr| matches!(expr, Expr::Function(given) if ordered_texts(given).is_some());
+    if outputs().filter(|expr| ast::find(expr, is_ordered).is_some()).count() < 2 {
+        return;
+    }
+    struct Lists;
+    impl VisitorMut for Lists {
+        type Break = ();
+
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            if let Expr::Function(given) = expr
+                && let Some((text, separator)) = ordered_texts(given)
+            {
+                let known = Expr::IsNotNull(Box::new(nested(text.clone())));
+                let separator = separator.clone();
+                if let FunctionArguments::List(list) = &mut given.args {
+                    list.args.truncate(1);
+                }
+                given.filter = Some(Box::new(match given.filter.take() {
+                    Some(filter) => binary(known, BinaryOperator::And, nested(*filter)),
+                    None => known,
+                }));
+                given.name = ObjectName::from(vec![Ident::new("array_agg")]);
+                *expr = call("array_to_string", [take(expr), separator]);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+            let _ = walk_outside_subqueries(expr, &mut Lists);
+        }
+    }
+}
+
+fn output(item: &SelectItem) -> Option<&Expr> {
+    match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
+    }
+}
+
+/// The text and the separator of `string_agg(text, separator ORDER BY ...)`, if the separator is a constant.
+fn ordered_texts(given: &Function) -> Option<(&Expr, &Expr)> {
+    let FunctionArguments::List(list) = &given.args else { return None };
+    let ordered = list.clauses.iter().any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_)));
+    if !ordered || given.over.is_some() || ast::function_name(&given.name).as_deref() != Some("string_agg") {
+        return None;
+    }
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(text)), FunctionArg::Unnamed(FunctionArgExpr::Expr(separator))]
+            if is_text(separator) =>
+        {
+            Some((text, separator))
+        }
+        _ => None,
     }
 }
 
@@ -329,6 +434,20 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
             given.name = ObjectName::from(vec![Ident::new(renamed)]);
             return ControlFlow::Continue(());
         }
+        // The sum of the conditions as 0 and 1: NULL without any, as in DuckDB.
+        ("count_if" | "countif", Err(args), 1) => {
+            let condition = args.into_iter().next().unwrap_or_else(|| Expr::Value(Value::Null.into()));
+            let one = cast(cast(nested(condition), DataType::Boolean), DataType::BigInt(None));
+            given.name = ObjectName::from(vec![Ident::new("sum")]);
+            if let FunctionArguments::List(list) = &mut given.args {
+                list.args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(one))];
+            }
+            return ControlFlow::Continue(());
+        }
+        ("quantile", _, 2) => {
+            given.name = ObjectName::from(vec![Ident::new("quantile_disc")]);
+            return ControlFlow::Continue(());
+        }
         // The first value that there is, in this order.
         ("any_value", _, 1) if !list.clauses.is_empty() => {
             given.name = ObjectName::from(vec![Ident::new("first_value")]);
@@ -341,6 +460,8 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
             cast(call("date_part", std::iter::once(part).chain(args)), DataType::BigInt(None))
         }
         ("string_split" | "str_split", Ok([text, separator]), _) => call("string_to_array", [text, separator]),
+        ("datediff", _, 3) => call("date_diff", args),
+        ("instr" | "position", Ok([text, part]), _) => call("strpos", [text, part]),
         ("regexp_matches", Ok([text, pattern]), _) => call("regexp_like", [text, pattern]),
         ("variance", _, 1) => call("var_samp", args),
         ("mod", Ok([left, right]), _) => binary(left, BinaryOperator::Modulo, right),

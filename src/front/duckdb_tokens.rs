@@ -15,10 +15,12 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
             *token = Token::SingleQuotedString(std::mem::take(text));
         }
     }
+    number_parameters(&mut tokens)?;
     numbers::join(&mut tokens);
     refuse_joins(&tokens)?;
     refuse_drawn_numbers(&tokens)?;
     powers(&mut tokens);
+    exclude(&mut tokens);
     materialized(&mut tokens);
     truncate(&mut tokens);
     for start in from_first::query_starts(&tokens, Keyword::TABLE).into_iter().rev() {
@@ -104,6 +106,44 @@ fn refuse_joins(tokens: &[TokenWithSpan]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Reads `?` as `$1`, the next one as `$2`.
+fn number_parameters(tokens: &mut [TokenWithSpan]) -> Result<()> {
+    let is_numbered = |token: &Token| matches!(token, Token::Placeholder(name) if name != "?");
+    let numbered = tokens.iter().any(|token| is_numbered(&token.token));
+    let mut count = 0;
+    for TokenWithSpan { token, span } in tokens {
+        if *token == Token::Placeholder("?".to_owned()) {
+            if numbered {
+                return Err(Error::statement_at(*span, "parameters are written as ? or as $1, $2, ...: not both"));
+            }
+            count += 1;
+            *token = Token::Placeholder(format!("${count}"));
+        }
+    }
+    Ok(())
+}
+
+/// Reads `* EXCEPT (a, b)` as `* EXCLUDE (a, b)`; behind it may stand a query too.
+fn exclude(tokens: &mut [TokenWithSpan]) {
+    for at in 0..tokens.len() {
+        if tokens[at].token != Token::Mul {
+            continue;
+        }
+        let Some(except) = is_word(significant(tokens, at + 1), "EXCEPT") else { continue };
+        let Some((open, Token::LParen)) = significant(tokens, except + 1) else { continue };
+        let begins_query = match significant(tokens, open + 1) {
+            Some((_, Token::Word(word))) => matches!(
+                word.keyword,
+                Keyword::SELECT | Keyword::FROM | Keyword::WITH | Keyword::VALUES | Keyword::TABLE
+            ),
+            _ => true,
+        };
+        if !begins_query {
+            tokens[except].token = Token::make_keyword("EXCLUDE");
+        }
+    }
 }
 
 fn powers(tokens: &mut Vec<TokenWithSpan>) {

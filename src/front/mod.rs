@@ -24,11 +24,14 @@ mod exact_casts;
 mod files;
 mod from_first;
 mod grouping;
+mod insert_defaults;
+mod intervals;
 pub mod join_keys;
 mod maintenance;
 mod numbers;
 mod order_names;
 mod ordinals;
+mod output_aliases;
 pub mod parse;
 pub mod pivot;
 mod pivot_statement;
@@ -37,6 +40,7 @@ mod questions;
 mod refusals;
 pub mod relations;
 mod rewrite;
+mod rows_in;
 pub mod split;
 pub mod sql_type;
 pub mod statement;
@@ -56,9 +60,12 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 
-use crate::Result;
+use crate::{Error, Result};
 use columns::ColumnNames;
 use questions::Question;
+
+/// A statement is planned at most so many times, each with another of its names replaced.
+const READINGS: usize = 64;
 
 /// A statement in the form that DataFusion plans.
 #[derive(Debug)]
@@ -101,6 +108,8 @@ pub(crate) async fn prepare(
             }
         }
     }
+    // DEFAULT among the values of INSERT and UPDATE.
+    insert_defaults::fill(state, &mut statement).await?;
     // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
     duckdb_syntax::translate(&mut statement)?;
     // One walk over the tree: duplicate columns, versions of tables, calls of our functions, refusals.
@@ -125,7 +134,22 @@ pub(crate) async fn plan(state: &SessionState, registry: &Registry, statement: S
 pub(crate) async fn plan_prepared(
     state: &SessionState,
     registry: &Registry,
-    statement: SqlStatement,
+    mut statement: SqlStatement,
 ) -> Result<LogicalPlan> {
-    state.statement_to_plan(statement).await.map_err(|error| unknown_names::explain(state, registry, error))
+    for _ in 0..READINGS {
+        // A name that DataFusion misses may be that of an output.
+        let mut spare = output_aliases::are_read(&mut statement).then(|| statement.clone());
+        let error = match state.statement_to_plan(statement).await {
+            Ok(plan) => return Ok(plan),
+            Err(error) => error,
+        };
+        let changed = spare.as_mut().is_some_and(|spare| output_aliases::replace(spare, &error));
+        match spare {
+            Some(other) if changed => statement = other,
+            _ => return Err(unknown_names::explain(state, registry, error)),
+        }
+    }
+    Err(Error::statement(format!(
+        "the statement names more than {READINGS} outputs by their aliases: name them in a subquery"
+    )))
 }

@@ -39,11 +39,10 @@ pub(super) fn check(factor: &TableFactor, registry: &Registry) -> Result<()> {
     Err(Error::statement_at(factor.span(), text))
 }
 
-/// Refuses `FROM t, unnest(t.column)`, which is planned but cannot be executed.
+/// Refuses `FROM t, unnest(t.column)`, which is planned but cannot be executed, and the same in a subquery.
 pub(super) fn check_unnest(select: &Select) -> Result<()> {
-    for (i, table) in select.from.iter().enumerate() {
-        let lateral = table.joins.iter().map(|join| &join.relation).chain((i > 0).then_some(&table.relation));
-        for factor in lateral {
+    for table in &select.from {
+        for factor in table.joins.iter().map(|join| &join.relation).chain([&table.relation]) {
             let columns = match factor {
                 TableFactor::Table { name, args: Some(args), .. } if is_unnest(name) => ast::columns(&args.args),
                 TableFactor::UNNEST { array_exprs, .. } => ast::columns(array_exprs),

@@ -42,6 +42,12 @@ fn nearest_function(state: &SessionState, registry: &Registry, text: &str) -> Op
         Some(name) => name,
         None => text.strip_prefix("Invalid function '")?.split('\'').next()?,
     };
+    if in_from.is_none() && name.to_ascii_lowercase().starts_with("json") {
+        return Some(format!(
+            "there is no function '{name}': FROM read_json('file') reads JSON into columns, and regexp_extract takes a value \
+             out of a text"
+        ));
+    }
     let ours = registry.iter().filter(|function| in_from.is_none() || function.kind().in_from());
     let mut names: Vec<String> = ours.map(|function| function.name.to_owned()).collect();
     if in_from.is_some() {

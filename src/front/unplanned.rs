@@ -12,6 +12,9 @@ use super::duckdb_syntax::{cast, take};
 use super::walk::find;
 use crate::{Error, Result};
 
+/// Names with these endings are files in FROM.
+const FILE_ENDINGS: [&str; 8] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather"];
+
 /// Rewrites an expression of such a form, or refuses it.
 ///
 /// # Errors
@@ -53,6 +56,13 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
                 format!(
                     "COLLATE {collation} is not supported: texts are in the order of their bytes; lower(x) leaves out the case"
                 ),
+            ));
+        }
+        Expr::Function(call) if ast::function_name(&call.name).as_deref() == Some("columns") => {
+            return Err(Error::statement_at(
+                call.name.span(),
+                "COLUMNS(...) is not supported: write the columns, or SELECT * EXCLUDE (...); SUMMARIZE has the figures of \
+                 every column",
             ));
         }
         // `{'a': 1}.a`; `t.a[1]` begins with a name.
@@ -108,12 +118,27 @@ pub(super) fn check_query(query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// Refuses clauses of CREATE TABLE that would be left out.
+/// Refuses clauses of CREATE TABLE that would be left out, also where it is prepared.
 ///
 /// # Errors
 /// If there is such a clause.
 pub(super) fn check_statement(statement: &Statement) -> Result<()> {
+    if let Statement::Prepare { statement, .. } = statement {
+        return check_statement(statement);
+    }
     let Statement::CreateTable(CreateTable { name, columns, temporary, .. }) = statement else { return Ok(()) };
+    if let Some(last) = ast::name_parts(name).and_then(|mut parts| parts.pop())
+        && let Some((_, ending)) = last.rsplit_once('.')
+        && FILE_ENDINGS.contains(&ending)
+    {
+        return Err(Error::statement_at(
+            name.span(),
+            format!(
+                "'{last}' is the name of a file, which FROM would read instead of the table: another name, or COPY (SELECT ...) \
+                 TO '{last}' for a file"
+            ),
+        ));
+    }
     if *temporary {
         return Err(Error::statement_at(
             name.span(),

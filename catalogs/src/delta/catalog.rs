@@ -32,6 +32,9 @@ use crate::stored_view::StoredView;
 /// Attached graphs by the names of their schemas.
 type OpenGraphs = Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>;
 
+/// The most bytes of a table's name as a file's: file systems take 255, an ending and a number included.
+const LONGEST_NAME: usize = 200;
+
 /// A database as a catalog.
 #[derive(Debug, Clone)]
 pub struct LastingCatalog {
@@ -226,6 +229,13 @@ impl LastingSchema {
 
     fn check_new(&self, table: &str) -> Result<()> {
         self.database.writable()?;
+        let bytes = names::encode(table).len();
+        if bytes > LONGEST_NAME {
+            return plan_err!(
+                "the name of a lasting table is that of a file, of at most {LONGEST_NAME} bytes, in which each byte of a letter \
+                 other than a-z, 0-9 and _ takes three; '{table}' takes {bytes}: shorten it"
+            );
+        }
         self.attached.as_ref().map_or(Ok(()), |graph| graph.check_new(table))
     }
 

@@ -60,7 +60,7 @@ fn between(end: i64, start: i64) -> IntervalMonthDayNano {
 }
 
 /// Year, month and day of a day since 1970: H. Hinnant, chrono-compatible low-level date algorithms.
-fn civil(day: i64) -> (i64, i64, i64) {
+pub(crate) fn civil(day: i64) -> (i64, i64, i64) {
     let day = day + 719_468;
     let era = day.div_euclid(146_097);
     let of_era = day.rem_euclid(146_097);

@@ -1,5 +1,5 @@
-//! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; and IN
-//! lists, where either zero matches the other.
+//! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts of
+//! texts to integers and timestamps; and IN lists, where either zero matches the other.
 
 use std::sync::Arc;
 
@@ -17,15 +17,17 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
 use crate::rounded_parts::{holds_integers, round_parts};
 use crate::same_type_function::Kernel;
+use crate::text_casts::castable;
 
-/// Rounds operands of casts to integers, and to lists, structs and maps of them: a DOUBLE half to even, a decimal half away from zero, both as DuckDB does.
+/// Rounds operands of casts to integers, and to lists, structs and maps of them: a DOUBLE half to even, a decimal half away
+/// from zero, both as DuckDB does. Texts get the form that DataFusion casts.
 #[derive(Debug, Default)]
 pub struct RoundedCasts;
 
 impl AnalyzerRule for RoundedCasts {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let applies_to = |expr: &Expr| match expr {
-            Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => holds_integers(field.data_type()),
+            Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => is_target(field.data_type()),
             Expr::InList(_) => true,
             _ => false,
         };
@@ -33,11 +35,11 @@ impl AnalyzerRule for RoundedCasts {
             return Ok(plan);
         }
         let rewrite = |expr: Expr, columns: &InputColumns| match expr {
-            Expr::Cast(Cast { expr: of, field }) if holds_integers(field.data_type()) => {
+            Expr::Cast(Cast { expr: of, field }) if is_target(field.data_type()) => {
                 let (of, changed) = round(*of, field.data_type(), columns);
                 Ok(Transformed::new_transformed(Expr::Cast(Cast { expr: Box::new(of), field }), changed))
             }
-            Expr::TryCast(TryCast { expr: of, field }) if holds_integers(field.data_type()) => {
+            Expr::TryCast(TryCast { expr: of, field }) if is_target(field.data_type()) => {
                 let (of, changed) = round(*of, field.data_type(), columns);
                 Ok(Transformed::new_transformed(Expr::TryCast(TryCast { expr: Box::new(of), field }), changed))
             }
@@ -55,9 +57,21 @@ impl AnalyzerRule for RoundedCasts {
     }
 }
 
-/// The operand of a cast to a type of integers, rounded, and whether it changed.
+/// Whether operands of casts to this type are looked at.
+fn is_target(kind: &DataType) -> bool {
+    holds_integers(kind) || matches!(kind, DataType::Timestamp(..))
+}
+
+/// The operand of a cast, rounded or in the form of its target, and whether it changed.
 fn round(of: Expr, to: &DataType, schema: &InputColumns) -> (Expr, bool) {
-    match of.get_type(schema) {
+    let from = of.get_type(schema);
+    if let Ok(from) = &from
+        && let Some(castable) = castable(&of, from, to)
+    {
+        return (castable, true);
+    }
+    match from {
+        _ if matches!(to, DataType::Timestamp(..)) => (of, false),
         Ok(from) if !to.is_integer() => match round_parts(&of, &from, to) {
             Some(rounded) => (rounded, true),
             None => (of, false),

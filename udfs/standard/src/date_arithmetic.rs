@@ -17,6 +17,8 @@ use datafusion::logical_expr::{
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
+use crate::interval_products;
+
 const SECONDS_OF_A_DAY: i64 = 86_400;
 const NANOSECONDS_OF_A_SECOND: i64 = 1_000_000_000;
 
@@ -32,6 +34,8 @@ impl ExprPlanner for DateArithmetic {
         let adds = match expr.op {
             BinaryOperator::Plus => true,
             BinaryOperator::Minus => false,
+            BinaryOperator::Multiply => return scaled(expr, false, schema),
+            BinaryOperator::Divide => return scaled(expr, true, schema),
             _ => return Ok(PlannerResult::Original(expr)),
         };
         // The right operand first: the left one of a long sum is long, and mostly a number.
@@ -57,6 +61,27 @@ impl ExprPlanner for DateArithmetic {
         };
         Ok(PlannerResult::Original(RawBinaryExpr { op, left: a, right: b }))
     }
+}
+
+/// `interval * number`, `number * interval` and `interval / number`.
+fn scaled(expr: RawBinaryExpr, divides: bool, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+    let is_number = |kind: &DataType| kind.is_numeric() || kind.is_null();
+    let Ok(right) = expr.right.get_type(schema) else { return Ok(PlannerResult::Original(expr)) };
+    // A product of numbers may be long, and is none of intervals: those are functions.
+    let product = |expr: &Expr| match expr {
+        Expr::BinaryExpr(binary) => matches!(binary.op, Operator::Multiply | Operator::Divide),
+        _ => false,
+    };
+    if product(&expr.left) && !is_span(&right) {
+        return Ok(PlannerResult::Original(expr));
+    }
+    let Ok(left) = expr.left.get_type(schema) else { return Ok(PlannerResult::Original(expr)) };
+    let args = match (is_span(&left), is_span(&right)) {
+        (true, false) if is_number(&right) => vec![expr.left, expr.right],
+        (false, true) if !divides && is_number(&left) => vec![expr.right, expr.left],
+        _ => return Ok(PlannerResult::Original(expr)),
+    };
+    Ok(PlannerResult::Planned(interval_products::function(divides).call(args)))
 }
 
 fn is_date(kind: &DataType) -> bool {

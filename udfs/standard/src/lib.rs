@@ -2,7 +2,7 @@
 //! casts that round, and functions that users of DuckDB and PostgreSQL expect.
 //!
 //! let names: Vec<&str> = bonnet_standard::functions().iter().map(|function| function.name).collect();
-//! assert_eq!(names, ["age", "bar", "mode", "similar_to", "sparkline"]);
+//! assert_eq!(names[..4], ["age", "bar", "date_diff", "mode"]);
 
 mod age;
 mod arithmetic;
@@ -14,25 +14,32 @@ mod casts;
 mod coalesce;
 mod concatenation;
 mod date_arithmetic;
+mod date_diff;
 mod exact_accumulators;
 mod extremes;
 mod function_guard;
 mod interval_average;
 mod interval_length;
+mod interval_products;
 mod list_functions;
 mod mark_assertion;
 mod mode;
 mod optimization_barrier;
 mod overflow_detection;
+mod product;
+mod quantile_disc;
 mod quotient;
 mod ranks;
+mod regexp_extract;
 mod rounded_parts;
 mod same_type_function;
 mod shifts;
 mod similar_to;
 mod sparkline;
 mod sum;
+mod text_casts;
 mod total;
+mod typeof_function;
 
 use std::sync::Arc;
 
@@ -56,7 +63,18 @@ pub use sum::sum;
 
 /// The functions for the registry.
 pub fn functions() -> Vec<bonnet_sql::Function> {
-    vec![age::age(), bar::bar(), mode::mode(), similar_to::similar_to(), sparkline::sparkline()]
+    vec![
+        age::age(),
+        bar::bar(),
+        date_diff::date_diff(),
+        mode::mode(),
+        product::product(),
+        quantile_disc::quantile_disc(),
+        regexp_extract::regexp_extract(),
+        similar_to::similar_to(),
+        sparkline::sparkline(),
+        typeof_function::type_of(),
+    ]
 }
 
 /// The functions that plans call, but no user: checked operators, rounding, comparisons, optimization barriers, and the
@@ -66,6 +84,12 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         [interval_length::function(), coalesce::function(), date_arithmetic::function(), rounded_parts::function()]
             .map(Arc::new);
     let others = [casts::round_ties_even(), mark_assertion()].into_iter().chain(one);
-    let pairs = [optimization_barrier::functions(), between_predicate::functions(), canonical_values::functions()];
+    let pairs = [
+        optimization_barrier::functions(),
+        between_predicate::functions(),
+        canonical_values::functions(),
+        interval_products::functions(),
+        text_casts::functions(),
+    ];
     arithmetic::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
 }

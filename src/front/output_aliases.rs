@@ -1,0 +1,133 @@
+//! Names of output columns in WHERE and in the outputs behind them: `SELECT a + 1 AS b, b * 2 AS c FROM t WHERE c > 4`.
+//!
+//! A column of FROM goes before an output of its name, and only the planner knows those: a name that it does not find is
+//! looked for among the outputs, and the statement is planned again with the output's expression.
+
+use std::ops::ControlFlow;
+
+use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Select, SelectItem, VisitorMut};
+use datafusion::sql::sqlparser::tokenizer::Location;
+
+use super::ast;
+use super::rewrite::visit_statement;
+use super::walk::{find, walk_outside_subqueries};
+
+/// Whether a SELECT of the statement reads a name that one of its outputs has.
+pub(super) fn are_read(statement: &mut SqlStatement) -> bool {
+    struct Finder;
+    impl VisitorMut for Finder {
+        type Break = ();
+
+        fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+            let mut known: Vec<String> = Vec::new();
+            let mut read = false;
+            for item in &select.projection {
+                if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                    read = read || reads(expr, &known);
+                }
+                if let SelectItem::ExprWithAlias { alias, .. } = item {
+                    known.push(ast::normalized(alias));
+                }
+            }
+            match read || select.selection.as_ref().is_some_and(|condition| reads(condition, &known)) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        }
+    }
+    visit_statement(statement, &mut Finder).is_break()
+}
+
+fn reads(expr: &Expr, names: &[String]) -> bool {
+    !names.is_empty()
+        && find(expr, &|part| matches!(part, Expr::Identifier(name) if names.contains(&ast::normalized(name))))
+            .is_some()
+}
+
+/// Puts the expression of an output in the place of the name that the planner has not found. Whether there is one.
+pub(super) fn replace(statement: &mut SqlStatement, error: &DataFusionError) -> bool {
+    let DataFusionError::SchemaError(found, _) = error.find_root() else { return false };
+    let SchemaError::FieldNotFound { field, .. } = found.as_ref() else { return false };
+    let Some(span) = error.diagnostic().and_then(|diagnostic| diagnostic.span) else { return false };
+    if field.relation.is_some() {
+        return false;
+    }
+    let place = ast::parser_span(span).start;
+    let mut replacer = Replacer { name: field.name.clone(), place, replaced: 0, missed: 0 };
+    let _ = visit_statement(statement, &mut replacer);
+    // A copy of the name stands wherever its expression was put before: all of them, or none.
+    replacer.replaced > 0 && replacer.missed == 0
+}
+
+struct Replacer {
+    name: String,
+    place: Location,
+    replaced: usize,
+    missed: usize,
+}
+
+impl Replacer {
+    fn is_meant(&self, name: &Ident) -> bool {
+        name.span.start == self.place && ast::normalized(name) == self.name
+    }
+
+    fn replace(&mut self, within: &mut Expr, output: Option<&Expr>) {
+        let _ = walk_outside_subqueries(within, &mut Names { replacer: self, output });
+    }
+}
+
+impl VisitorMut for Replacer {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let mut output: Option<Expr> = None;
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                self.replace(expr, output.as_ref());
+            }
+            if let SelectItem::ExprWithAlias { expr, alias } = item
+                && output.is_none()
+                && ast::normalized(alias) == self.name
+            {
+                output = Some(expr.clone());
+            }
+        }
+        if let Some(condition) = &mut select.selection {
+            // Windows are computed of the rows that WHERE keeps.
+            let output = output.filter(|output| find(output, &is_window).is_none());
+            self.replace(condition, output.as_ref());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn is_window(expr: &Expr) -> bool {
+    matches!(expr, Expr::Function(call) if call.over.is_some())
+}
+
+struct Names<'a> {
+    replacer: &'a mut Replacer,
+    output: Option<&'a Expr>,
+}
+
+impl VisitorMut for Names<'_> {
+    type Break = ();
+
+    // Afterwards, so that what is put in is not looked at again.
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let Expr::Identifier(name) = &*expr else { return ControlFlow::Continue(()) };
+        if !self.replacer.is_meant(name) {
+            return ControlFlow::Continue(());
+        }
+        match self.output {
+            Some(output) => {
+                *expr = Expr::Nested(Box::new(output.clone()));
+                self.replacer.replaced += 1;
+            }
+            None => self.replacer.missed += 1,
+        }
+        ControlFlow::Continue(())
+    }
+}
