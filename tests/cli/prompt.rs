@@ -267,7 +267,9 @@ fn results_fit_the_terminal_and_files_get_all_of_them() {
     prompt.press("\\digits 0\rSELECT 0.1::double + 0.2::double AS x;\r");
     prompt.see(" 0.30000000000000004\r\n");
     prompt.press(".mode csv\r.tables\r");
-    prompt.see("wide,BASE TABLE\r\n");
+    prompt.see("wide | BASE TABLE\r\n");
+    prompt.press("SELECT 1 AS a, 2 AS b;\r");
+    prompt.see("a,b\r\n1,2\r\n");
     prompt.leave();
 }
 
