@@ -49,13 +49,17 @@ impl Session {
         // Before the text is copied.
         let room = room_for(statement, &self.engine)?;
         let (session, text) = (self.clone(), statement.to_owned());
-        let work = async move {
+        let work = |deadline| async move {
             let _room = room;
-            statements::run(&session, parse::parse(&text)?).await
+            Ok(match statements::run(&session, parse::parse(&text)?).await? {
+                // Its rows are on their way before whoever waits for them is woken.
+                Answer::Rows(rows) => Answer::Rows(pump(&session.engine, rows, deadline)),
+                done => done,
+            })
         };
-        let (answer, deadline, scope) = self.run(work).await?;
+        let (answer, scope) = self.run_until(work).await?;
         match answer {
-            Ok(Answer::Rows(rows)) => Ok(Answer::Rows(pump(&self.engine, rows, deadline, scope))),
+            Ok(Answer::Rows(rows)) => Ok(Answer::Rows(scope.until_end_of(rows))),
             Ok(done) => Ok(done),
             Err(error) => Err(match self.committed_runs().await {
                 Some(committed) => Error::statement(format!("{error}; {committed}")),
@@ -113,7 +117,7 @@ impl Session {
     /// If there is no such table, it takes no rows, lacks a column or refuses a value.
     pub async fn append(&self, table: &str, rows: RecordBatch) -> Result<u64> {
         let (session, table) = (self.clone(), table.to_owned());
-        let (count, ..) = self.run(async move { append::append(&session, &table, &rows).await }).await?;
+        let (count, _) = self.run(async move { append::append(&session, &table, &rows).await }).await?;
         count
     }
 

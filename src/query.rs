@@ -11,7 +11,7 @@ use bonnet_sql::{RunningStatement, panic_text};
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Explain, LogicalPlan};
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -71,19 +71,30 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Pumps rows on the engine's runtime. Dropping the stream that is returned ends the query.
+impl CancelOnDrop {
+    /// The rows of the statement, which is cancelled when they are dropped.
+    pub(crate) fn until_end_of(self, mut rows: SendableRecordBatchStream) -> SendableRecordBatchStream {
+        let schema = rows.schema();
+        let stream = futures::stream::poll_fn(move |cx| {
+            let _statement = &self;
+            rows.poll_next_unpin(cx)
+        });
+        Box::pin(RecordBatchStreamAdapter::new(schema, stream))
+    }
+}
+
+/// Pumps rows in a task of the engine's runtime, on one of whose threads it is called as part of the statement. Dropping
+/// the stream that is returned ends the query.
 pub(crate) fn pump(
     engine: &Engine,
     mut rows: SendableRecordBatchStream,
     deadline: Option<Deadline>,
-    statement: CancelOnDrop,
 ) -> SendableRecordBatchStream {
     let schema = rows.schema();
     let (sender, mut receiver) = mpsc::channel(WAITING);
-    let _entered = engine.shared.runtime().enter();
     // The task holds the engine: its threads must outlive the query.
     let shared = Arc::clone(&engine.shared);
-    let task = SpawnedTask::spawn(statement.0.scope(async move {
+    let task = SpawnedTask::spawn(async move {
         let _shared = shared;
         loop {
             let next = tokio::select! {
@@ -104,9 +115,9 @@ pub(crate) fn pump(
                 return;
             }
         }
-    }));
+    });
     let stream = futures::stream::poll_fn(move |cx| {
-        let (_task, _statement) = (&task, &statement);
+        let _task = &task;
         receiver.poll_recv(cx)
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
@@ -114,8 +125,22 @@ pub(crate) fn pump(
 
 /// The rows of a plan.
 pub(crate) async fn stream(state: SessionState, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
-    let plan = state.create_physical_plan(plan).await?;
+    let plan = optimize(&state, plan)?;
+    let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
     Ok(execute_stream(plan, task_context(&state))?)
+}
+
+/// The optimised plan. For EXPLAIN DataFusion would write the plan down after each rule, which only VERBOSE shows.
+fn optimize(state: &SessionState, plan: &LogicalPlan) -> Result<LogicalPlan, DataFusionError> {
+    if let LogicalPlan::Explain(explain) = plan
+        && !explain.verbose
+        && let Ok(explained) = state.optimize(&explain.plan)
+    {
+        let explain = Explain { plan: Arc::new(explained), logical_optimization_succeeded: true, ..explain.clone() };
+        return Ok(LogicalPlan::Explain(explain));
+    }
+    // Where a rule fails, EXPLAIN says which.
+    state.optimize(plan)
 }
 
 /// A stream of rows that are there.

@@ -165,11 +165,19 @@ impl Session {
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
-    ) -> Result<(Result<T>, Option<Deadline>, CancelOnDrop)> {
+    ) -> Result<(Result<T>, CancelOnDrop)> {
+        self.run_until(|_| work).await
+    }
+
+    /// The same for work that hands its deadline on.
+    pub(crate) async fn run_until<T: Send + 'static, W: Future<Output = Result<T>> + Send + 'static>(
+        &self,
+        work: impl FnOnce(Option<Deadline>) -> W,
+    ) -> Result<(Result<T>, CancelOnDrop)> {
         self.progress.reset();
         self.set_committed(None);
         let deadline = Deadline::after(self.settings()?.statement_timeout());
-        let scope = self.scope(deadline)?;
+        let (scope, work) = (self.scope(deadline)?, work(deadline));
         let done = {
             let _entered = self.engine.shared.runtime().enter();
             SpawnedTask::spawn(scope.0.scope(with_frames(self.frames.clone(), async move {
@@ -184,7 +192,7 @@ impl Session {
             Ok(panic) => Error::statement(panics::message(panic_text(&*panic))),
             Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;
-        Ok((done, deadline, scope))
+        Ok((done, scope))
     }
 
     /// A running statement, as its functions see it. It is cancelled when this is dropped.

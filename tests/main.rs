@@ -10,6 +10,7 @@ mod collections;
 mod compatibility;
 mod differential;
 mod documents;
+mod explain;
 mod fuzz;
 mod graph_cache;
 mod homophily;

@@ -13,24 +13,45 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// The rules that leave out columns, joins or groups because a key determines them.
-pub(super) const RULES_OF_KEYS: [&str; 4] =
-    ["eliminate_duplicated_expr", "eliminate_join", "optimize_projections", "replace_distinct_aggregate"];
+/// Whether a node is of some kind.
+type IsNode = fn(&LogicalPlan) -> bool;
+
+/// The rules that leave out columns, joins or groups because a key determines them, with the nodes that they rewrite.
+const RULES_OF_KEYS: [(&str, IsNode); 4] = [
+    ("eliminate_duplicated_expr", |plan| matches!(plan, LogicalPlan::Sort(_) | LogicalPlan::Aggregate(_))),
+    ("eliminate_join", |plan| matches!(plan, LogicalPlan::Join(_))),
+    ("optimize_projections", |_| true),
+    ("replace_distinct_aggregate", |plan| matches!(plan, LogicalPlan::Distinct(_))),
+];
 
 /// One of [`RULES_OF_KEYS`], which does not see false keys. Each drops them again, since they come back when a schema is
 /// recomputed.
 #[derive(Debug)]
-pub(super) struct TrueKeys(pub(super) Arc<dyn OptimizerRule + Send + Sync>);
+pub(super) struct TrueKeys {
+    rule: Arc<dyn OptimizerRule + Send + Sync>,
+    rewrites: IsNode,
+}
+
+impl TrueKeys {
+    /// `None` for a rule that does not look at keys.
+    pub(super) fn of(rule: &Arc<dyn OptimizerRule + Send + Sync>) -> Option<Self> {
+        let (_, rewrites) = RULES_OF_KEYS.into_iter().find(|(name, _)| *name == rule.name())?;
+        Some(Self { rule: Arc::clone(rule), rewrites })
+    }
+}
 
 impl OptimizerRule for TrueKeys {
     fn name(&self) -> &str {
-        self.0.name()
+        self.rule.name()
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        if !contains(&plan, self.rewrites)? {
+            return Ok(Transformed::no(plan));
+        }
         let plan = without_false_keys(plan)?;
-        let rewrite = |plan| self.0.rewrite(plan, config);
-        match self.0.apply_order() {
+        let rewrite = |plan| self.rule.rewrite(plan, config);
+        match self.rule.apply_order() {
             None => rewrite(plan),
             Some(ApplyOrder::TopDown) => plan.transform_down_with_subqueries(rewrite),
             Some(ApplyOrder::BottomUp) => plan.transform_up_with_subqueries(rewrite),
@@ -40,15 +61,20 @@ impl OptimizerRule for TrueKeys {
 
 /// The plan without functional dependencies where one of them may be false.
 pub(crate) fn without_false_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let mut found = false;
-    plan.apply_with_subqueries(|plan| {
-        found |= derives_false_keys(plan);
-        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    match found {
+    match contains(&plan, derives_false_keys)? {
         true => Ok(plan.rewrite_with_subqueries(&mut DependencyRemover::default())?.data),
         false => Ok(plan),
     }
+}
+
+/// Whether a node of the plan, or of a subquery in it, fulfils a predicate.
+fn contains(plan: &LogicalPlan, predicate: IsNode) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|plan| {
+        found |= predicate(plan);
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
 }
 
 /// Whether a node may derive a false key from the keys of its input.

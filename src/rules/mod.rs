@@ -13,7 +13,8 @@
 //! 2. **Logical optimization** ([`logical_rules`]) repeats its list while the plan changes, three times at most. DataFusion's
 //!    rules do not see what they mistake (`filter_pushdown`, `functional_dependencies`, `null_equality`), or find it rewritten
 //!    right before (`window_twins`, `wide_keys`, PLAIN_LATERAL). AGGREGATE_ORDER, WINDOW_STRINGS and WINDOW_VALUES follow
-//!    them. Afterwards `CheckedPlanner` replaces arithmetic by checked functions; before, the rules see plain operators, except
+//!    them. `PruneOutputs` comes twice: before `optimize_projections`, which saves a pass, and after it, for calls below
+//!    joins. Afterwards `CheckedPlanner` replaces arithmetic by checked functions; before, the rules see plain operators, except
 //!    of constants.
 //! 3. **Physical optimization** ([`physical_rules`]) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
 //!    that leave out sorts; WINDOWS after those that place them; NAN_STATISTICS after filters have been pushed to scans.

@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
+use bonnet_sql::PruneOutputs;
 use datafusion::optimizer::OptimizerRule;
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::decorrelate_lateral_join::DecorrelateLateralJoin;
 use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
 use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
+use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 
 use super::correlation::PLAIN_LATERAL;
 use super::filter_pushdown::ConfinedFilters;
-use super::functional_dependencies::{RULES_OF_KEYS, TrueKeys};
+use super::functional_dependencies::TrueKeys;
 use super::null_equality::{NullSafeCrossJoins, NullSafeKeys};
 use super::wide_keys::WIDE_KEYS;
 use super::window_twins::WINDOW_TWINS;
@@ -27,8 +29,10 @@ pub(crate) fn logical_rules() -> Vec<SharedOptimizerRule> {
         name if name == filters.name() => Arc::new(ConfinedFilters(rule)) as SharedOptimizerRule,
         name if name == joins.name() => Arc::new(NullSafeCrossJoins::default()),
         name if name == keys.name() => Arc::new(NullSafeKeys::default()),
-        name if RULES_OF_KEYS.contains(&name) => Arc::new(TrueKeys(rule)),
-        _ => rule,
+        _ => match TrueKeys::of(&rule) {
+            Some(rule) => Arc::new(rule),
+            None => rule,
+        },
     };
     let mut rules: Vec<SharedOptimizerRule> = Optimizer::new().rules.into_iter().map(confine).collect();
     let mut insert_before = |next: &dyn OptimizerRule, rule: SharedOptimizerRule| {
@@ -37,6 +41,8 @@ pub(crate) fn logical_rules() -> Vec<SharedOptimizerRule> {
     };
     insert_before(&CommonSubexprEliminate::new(), Arc::new(WINDOW_TWINS));
     insert_before(&joins, Arc::new(WIDE_KEYS));
+    // Right below a projection or an aggregate a call then needs no projection, which another pass would remove.
+    insert_before(&OptimizeProjections::new(), Arc::new(PruneOutputs));
     insert_before(&DecorrelateLateralJoin::new(), Arc::new(PLAIN_LATERAL));
     rules
 }

@@ -42,10 +42,16 @@ impl ConfinedPushdown {
     }
 }
 
-/// Whether no two columns of the plan have one name.
+/// Whether no two columns of a plan, whose inputs' columns have distinct names, have one name.
 fn has_distinct_names(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let schema = plan.schema();
-    let mut names = HashSet::new();
+    // The columns of an operator that passes on its only input's have been looked at there.
+    if let [input] = plan.children()[..]
+        && Arc::ptr_eq(&input.schema(), &schema)
+    {
+        return true;
+    }
+    let mut names = HashSet::with_capacity(schema.fields().len());
     schema.fields().iter().all(|field| names.insert(field.name().as_str()))
 }
 

@@ -12,7 +12,7 @@ const MOST: usize = 100;
 /// and the tables of lasting databases with their versions. A name with what is said of it.
 pub(super) async fn versions(session: &Session) -> Result<Vec<(String, String)>> {
     let here = session.clone();
-    let (versions, ..) = session.run(async move { versions_of(&here).await }).await?;
+    let (versions, _) = session.run(async move { versions_of(&here).await }).await?;
     versions
 }
 

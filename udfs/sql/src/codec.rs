@@ -82,8 +82,8 @@ impl LogicalExtensionCodec for FunctionCodec {
         };
         let encoded = EncodedNode {
             function: node.function.name.to_owned(),
-            options: node.options.clone(),
-            inputs: node.input_names.clone(),
+            options: node.options(),
+            inputs: node.input_names.to_vec(),
             columns: node.columns.clone(),
             computed: None,
             run: node.shared,

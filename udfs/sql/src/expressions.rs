@@ -56,10 +56,18 @@ impl ExprSchema for InputColumns {
 pub fn mentions(plan: &LogicalPlan, predicate: impl Fn(&Expr) -> bool) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|plan| {
-        plan.apply_expressions(|expr| {
-            found |= expr.exists(|expr| Ok(predicate(expr)))?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })
+        found |= has_expression(plan, &predicate)?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+/// Whether an expression of a node contains one that fulfils a predicate.
+fn has_expression(plan: &LogicalPlan, predicate: &impl Fn(&Expr) -> bool) -> Result<bool> {
+    let mut found = false;
+    plan.apply_expressions(|expr| {
+        found |= expr.exists(|expr| Ok(predicate(expr)))?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     Ok(found)
 }
@@ -74,7 +82,7 @@ pub fn map_expressions(
     applies_to: impl Fn(&Expr) -> bool,
     rewrite: impl Fn(Expr, &InputColumns) -> Result<Transformed<Expr>>,
 ) -> Result<Transformed<LogicalPlan>> {
-    if matches!(plan, LogicalPlan::TableScan(_)) {
+    if matches!(plan, LogicalPlan::TableScan(_)) || !has_expression(&plan, &applies_to)? {
         return Ok(Transformed::no(plan));
     }
     let columns = InputColumns::of(&plan);

@@ -30,6 +30,7 @@ mod database_files;
 mod edge;
 mod edge_windows;
 mod error;
+mod explain;
 mod expressions;
 mod flatten;
 mod generated_graph;

@@ -17,19 +17,19 @@ use crate::operator::{Binding, Call, InputSchema, Operator};
 use crate::options::Options;
 use crate::registry::Function;
 
-/// A call of a function in FROM, with its relations as inputs of the plan.
+/// A call of a function in FROM, with its relations as inputs of the plan. Each rule of the optimizer copies it.
 #[derive(Debug, Clone)]
 pub struct RelationNode {
     pub(crate) function: Arc<Function>,
-    pub(crate) options: Options,
+    pub(crate) options: Arc<Options>,
     /// The parameters that the inputs are given for.
-    pub(crate) input_names: Vec<String>,
+    pub(crate) input_names: Arc<[String]>,
     pub(crate) inputs: Vec<LogicalPlan>,
     /// The columns of the answer that are read; `None` for all. Never set on a node that carries an input.
     pub(crate) columns: Option<Vec<usize>>,
     /// The number of the run that this node shares with equal nodes of the statement.
     pub(crate) shared: Option<usize>,
-    pub(crate) binding: Binding,
+    pub(crate) binding: Arc<Binding>,
     schema: DFSchemaRef,
 }
 
@@ -62,7 +62,16 @@ impl RelationNode {
             }
             None => DFSchema::try_from(binding.projected(columns.as_deref())?)?,
         };
-        Ok(Self { function, options, input_names, inputs, columns, shared, binding, schema: Arc::new(schema) })
+        Ok(Self {
+            function,
+            options: Arc::new(options),
+            input_names: input_names.into(),
+            inputs,
+            columns,
+            shared,
+            binding: Arc::new(binding),
+            schema: Arc::new(schema),
+        })
     }
 
     /// The function called.
@@ -89,10 +98,15 @@ impl RelationNode {
         Self { shared: Some(run), ..self.clone() }
     }
 
+    /// The constants of the call.
+    pub(crate) fn options(&self) -> Options {
+        self.options.as_ref().clone()
+    }
+
     /// The same call answering only these columns of the whole answer.
     pub(crate) fn with_columns(&self, columns: Vec<usize>) -> Result<Self> {
         let inputs = self.input_names.iter().cloned().zip(self.inputs.iter().cloned()).collect();
-        Self::try_new(Arc::clone(&self.function), self.options.clone(), inputs, Some(columns), self.shared)
+        Self::try_new(Arc::clone(&self.function), self.options(), inputs, Some(columns), self.shared)
     }
 }
 
@@ -197,17 +211,17 @@ impl UserDefinedLogicalNodeCore for RelationNode {
         if inputs.iter().zip(&self.inputs).all(|(new, old)| new.schema() == old.schema()) {
             return Ok(Self {
                 function: Arc::clone(&self.function),
-                options: self.options.clone(),
-                input_names: self.input_names.clone(),
+                options: Arc::clone(&self.options),
+                input_names: Arc::clone(&self.input_names),
                 inputs,
                 columns: self.columns.clone(),
                 shared: self.shared,
-                binding: self.binding.clone(),
+                binding: Arc::clone(&self.binding),
                 schema: Arc::clone(&self.schema),
             });
         }
         let inputs = self.input_names.iter().cloned().zip(inputs).collect();
-        Self::try_new(Arc::clone(&self.function), self.options.clone(), inputs, self.columns.clone(), self.shared)
+        Self::try_new(Arc::clone(&self.function), self.options(), inputs, self.columns.clone(), self.shared)
     }
 
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {

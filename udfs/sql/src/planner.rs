@@ -27,6 +27,7 @@ use futures::future::BoxFuture;
 use crate::arguments::{self, checked, not_constant, position, value};
 use crate::body::Kind;
 use crate::error::usage_error;
+use crate::explain::{final_plans, shows_final_plans};
 use crate::generator::PARAMETERS;
 use crate::graph_cache::GraphCacheAccess;
 use crate::graphs::{GraphResolver, SessionGraphs, graph_name, split_graph_name};
@@ -259,6 +260,12 @@ fn physical_plan<'a>(plan: &'a LogicalPlan, session: &'a dyn Session) -> BoxFutu
             nodes.sources = Sources::of(plan, nodes.graphs(session)?.as_ref()).await?;
         }
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(nodes)]);
+        if let LogicalPlan::Explain(explain) = plan
+            && shows_final_plans(explain)
+            && let Ok(explained) = planner.create_physical_plan(&explain.plan, session).await
+        {
+            return Ok(final_plans(explain, explained.as_ref(), session.config_options()));
+        }
         planner.create_physical_plan(plan, session).await
     }
     .boxed()
@@ -339,8 +346,8 @@ impl ExtensionPlanner for NodePlanner {
         };
         let exec = RelationExec::try_new(
             Arc::clone(&node.function),
-            node.options.clone(),
-            node.input_names.clone(),
+            node.options(),
+            node.input_names.to_vec(),
             inputs.to_vec(),
             node.columns.clone(),
             computed,

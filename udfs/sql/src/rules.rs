@@ -30,6 +30,14 @@ pub struct ShareRuns;
 
 impl AnalyzerRule for ShareRuns {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let mut calls = 0;
+        plan.apply_with_subqueries(|plan| {
+            calls += usize::from(relation_node(plan).is_some());
+            Ok(if calls > 1 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })?;
+        if calls < 2 {
+            return Ok(plan);
+        }
         let mut seen: HashMap<RelationNode, usize> = HashMap::new();
         plan.apply_with_subqueries(|plan| {
             if let Some(node) = relation_node(plan) {
