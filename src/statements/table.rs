@@ -76,14 +76,8 @@ async fn create_table(
     tag: &str,
     object: Span,
 ) -> Result<Answer> {
-    let CreateMemoryTable { name, input, if_not_exists, or_replace, constraints, column_defaults, temporary } = create;
+    let CreateMemoryTable { name, input, if_not_exists, or_replace, constraints, column_defaults, .. } = create;
     let refuse = |text: String| Err(Error::statement_at(object, text));
-    if *temporary {
-        return refuse(format!(
-            "there are no temporary tables: CREATE TABLE memory.main.{}, which lives as long as the engine",
-            name.table()
-        ));
-    }
     match (schema.table_exist(table), *if_not_exists, *or_replace) {
         (_, true, true) => return refuse("IF NOT EXISTS and OR REPLACE exclude each other".to_owned()),
         (true, true, _) => return Ok(Answer::Done(tag.to_owned())),

@@ -34,6 +34,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use crate::type_names::sql_name;
 use crate::{concatenation, overflow_detection, quotient, shifts};
 
 /// An operation that is checked.
@@ -256,24 +257,6 @@ fn overflow_error(error: DataFusionError, operation: Operation, to: &DataType) -
         "overflow: the result of {sign} is not within {}: {text}; {wider}",
         sql_name(to)
     ))
-}
-
-/// The type's name in SQL.
-pub(crate) fn sql_name(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Int8 => "TINYINT".to_owned(),
-        DataType::Int16 => "SMALLINT".to_owned(),
-        DataType::Int32 => "INT".to_owned(),
-        DataType::Int64 => "BIGINT".to_owned(),
-        DataType::UInt8 => "TINYINT UNSIGNED".to_owned(),
-        DataType::UInt16 => "SMALLINT UNSIGNED".to_owned(),
-        DataType::UInt32 => "INT UNSIGNED".to_owned(),
-        DataType::UInt64 => "BIGINT UNSIGNED".to_owned(),
-        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
-            format!("DECIMAL({precision}, {scale})")
-        }
-        other => other.to_string(),
-    }
 }
 
 /// The operation by which an expression is to be replaced; `None` if it stays.

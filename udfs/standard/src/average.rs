@@ -14,9 +14,9 @@ use datafusion::logical_expr::{
     TypeSignature, TypeSignatureClass,
 };
 
-use crate::arithmetic::sql_name;
 use crate::exact_accumulators::{Distinct, Finish, Groups, One};
 use crate::interval_average::{self, INTERVAL, IntervalAverage};
+use crate::type_names::sql_name;
 
 /// The aggregate, in place of DataFusion's of the same name.
 pub fn avg() -> Arc<AggregateUDF> {

@@ -13,15 +13,8 @@ use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::NullState;
 
+use crate::state_nulls::nulls_of_states;
 use crate::total::{Summed, total};
-
-/// A filter as a null mask, whose null rows are those that it drops.
-pub(crate) fn filter_mask(filter: Option<&BooleanArray>) -> Option<NullBuffer> {
-    filter.map(|filter| match filter.nulls() {
-        Some(nulls) => NullBuffer::new(filter.values() & nulls.inner()),
-        None => NullBuffer::new(filter.values().clone()),
-    })
-}
 
 /// The last step of an aggregate of totals.
 pub(crate) trait Finish: Clone + Debug + Send + Sync + 'static {
@@ -256,7 +249,7 @@ impl<F: Finish> GroupsAccumulator for Groups<F> {
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         let values = values[0].as_primitive::<F::Of>();
-        let nulls = NullBuffer::union(filter_mask(filter).as_ref(), values.nulls());
+        let nulls = nulls_of_states(values, filter);
         let counts = match &nulls {
             _ if !F::COUNTS => Vec::new(),
             Some(nulls) => nulls.iter().map(u64::from).collect(),

@@ -6,8 +6,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
-use arrow::buffer::NullBuffer;
+use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
 use arrow::datatypes::{DataType, FieldRef, Float16Type, Float32Type, Float64Type};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
@@ -19,7 +18,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::NullState;
 
-use crate::exact_accumulators::filter_mask;
+use crate::state_nulls::nulls_of_states;
 
 /// The aggregates, in place of DataFusion's of the same names.
 pub fn extremes() -> [Arc<AggregateUDF>; 2] {
@@ -163,7 +162,7 @@ impl<T: ArrowPrimitiveType + Send> GroupsAccumulator for Groups<T> {
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         let values = values[0].as_primitive::<T>();
-        let nulls = NullBuffer::union(filter_mask(filter).as_ref(), values.nulls());
+        let nulls = nulls_of_states(values, filter);
         Ok(vec![Arc::new(PrimitiveArray::<T>::new(values.values().clone(), nulls))])
     }
 

@@ -36,9 +36,11 @@ mod same_type_function;
 mod shifts;
 mod similar_to;
 mod sparkline;
+mod state_nulls;
 mod sum;
 mod text_casts;
 mod total;
+mod type_names;
 mod typeof_function;
 
 use std::sync::Arc;

@@ -15,6 +15,8 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{ColumnarValue, Operator};
 use datafusion::physical_expr_common::datum::apply;
 
+use crate::type_names::sql_name;
+
 /// The shift of one integer by another of the same type.
 pub(crate) fn shift(operator: Operator, left: &ColumnarValue, right: &ColumnarValue) -> Result<ColumnarValue> {
     let shifted = apply(left, right, |left, right| shift_datum(operator, left, right));
@@ -47,7 +49,7 @@ fn shift_datum(operator: Operator, left: &dyn Datum, right: &dyn Datum) -> Resul
                 fits.ok_or_else(|| {
                     ArrowError::ComputeError(format!(
                         "overflow: {to} << {count} is not within {}",
-                        crate::arithmetic::sql_name(&<$kind as ArrowPrimitiveType>::DATA_TYPE)
+                        sql_name(&<$kind as ArrowPrimitiveType>::DATA_TYPE)
                     ))
                 })
             })

@@ -16,9 +16,9 @@ use datafusion::logical_expr::{
     Signature, StatisticsArgs,
 };
 
-use crate::arithmetic::sql_name;
 use crate::exact_accumulators::{Distinct, Finish, Groups, One};
 use crate::total::Summed;
+use crate::type_names::sql_name;
 
 /// The aggregate, in place of DataFusion's of the same name.
 pub fn sum() -> Arc<AggregateUDF> {
