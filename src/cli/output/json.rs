@@ -98,7 +98,7 @@ fn renamed(batch: &RecordBatch, names: &[String]) -> Result<RecordBatch, ArrowEr
 #[cfg(test)]
 mod tests {
     use arrow::array::{
-        ArrayRef, Float32Array, Float64Array, Int32Builder, Int64Array, MapBuilder, StringArray, StructArray,
+        ArrayRef, AsArray, Float32Array, Float64Array, Int32Builder, Int64Array, MapBuilder, StringArray, StructArray,
     };
     use arrow::datatypes::DataType;
     use bonnet_catalogs::json_texts;
