@@ -8,6 +8,7 @@
 pub mod attention;
 pub mod combine;
 pub mod dense;
+pub(crate) mod doubles;
 pub mod edge;
 pub mod elementwise;
 pub mod exp;

@@ -173,7 +173,7 @@ impl HopKernel for Attend {
                 let d = scores.weights[entry] * (mean - along[entry]) / (2.0 * scores.distances[entry]);
                 for head in 0..heads {
                     let q = scores.shares[entry * heads + head];
-                    let (f, slope) = (Radial::ArcSin.value(c * q), Radial::ArcSin.slope(c * q));
+                    let (f, slope) = Radial::ArcSin.value_and_slope(c * q);
                     let d_q = d * 4.0 * f * (f + 2.0 * q * slope * c);
                     d_c += d * 8.0 * q * q * f * slope;
                     let (own, other) = (row * heads + head, source as usize * heads + head);
@@ -192,7 +192,7 @@ impl HopKernel for Attend {
         let groups = v.chunks_exact(width).zip(d_v.chunks_exact_mut(width)).zip(d_points.chunks_exact_mut(width));
         for (((v, d_v), d_x), (conformal, d)) in groups.zip(points.conformal.iter().zip(d_conformal)) {
             let square = inner(v, v);
-            let (f, slope) = (Radial::Tan.value(c * square), Radial::Tan.slope(c * square));
+            let (f, slope) = Radial::Tan.value_and_slope(c * square);
             if *conformal > LEAST {
                 d_c -= d * square * f * f;
                 d_x.iter_mut().zip(v).for_each(|(d_x, v)| *d_x -= 2.0 * c * d * f * v);

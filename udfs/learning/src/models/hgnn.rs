@@ -7,6 +7,7 @@ use candle_core::{Result, Tensor};
 
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
+use crate::kernels::doubles::{add_combinations, add_transposed_combinations, products};
 use crate::network::{Axis, Initial, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::expression::Rowwise;
@@ -161,12 +162,12 @@ impl RowKernel for Distances {
 
     fn values(&self, n: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
         let count = y.len() / n.max(1);
-        for (v, y) in x.chunks_exact(self.dimension).zip(y.chunks_exact_mut(count)) {
-            let (point, xx) = self.point(v);
+        let points = self.points(x);
+        products(&points.rows, &read[0], self.dimension, y);
+        for (xx, y) in points.squares.iter().zip(y.chunks_exact_mut(count)) {
             let conformal = (1.0 - CURVATURE * xx).max(LEAST);
             for (c, y) in y.iter_mut().enumerate() {
-                let p = &read[0][c * self.dimension..][..self.dimension];
-                let q = (xx + read[1][c] - 2.0 * inner(&point, p)).max(0.0) / (conformal * read[2][c]);
+                let q = (xx + read[1][c] - 2.0 * *y).max(0.0) / (conformal * read[2][c]);
                 let f = Radial::ArcSin.value(CURVATURE * q);
                 *y = (4.0 * q * f * f + LEAST).sqrt();
             }
@@ -175,50 +176,69 @@ impl RowKernel for Distances {
 
     fn gradients(&self, n: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
         let (dimension, count) = (self.dimension, d_y.len() / n.max(1));
-        let rows = x.chunks_exact(dimension).zip(d_y.chunks_exact(count)).zip(d_x.chunks_exact_mut(dimension));
-        for ((v, d_y), d_x) in rows {
-            let (point, xx) = self.point(v);
+        let points = self.points(x);
+        // The products, then what they are multiplied by in the gradients.
+        let mut factors = vec![0.0; d_y.len()];
+        products(&points.rows, &read[0], dimension, &mut factors);
+        let mut d_squares = vec![0.0; n];
+        let rows = points.squares.iter().zip(factors.chunks_exact_mut(count)).zip(d_y.chunks_exact(count));
+        for (((xx, factors), d_y), d_xx) in rows.zip(&mut d_squares) {
             let conformal = (1.0 - CURVATURE * xx).max(LEAST);
-            let (mut d_point, mut d_xx, mut d_conformal) = (vec![0.0; dimension], 0.0, 0.0);
-            for (c, d_y) in d_y.iter().enumerate() {
-                let p = &read[0][c * dimension..][..dimension];
-                let apart = xx + read[1][c] - 2.0 * inner(&point, p);
+            let mut d_conformal = 0.0;
+            for (c, (factor, d_y)) in factors.iter_mut().zip(d_y).enumerate() {
+                let apart = xx + read[1][c] - 2.0 * *factor;
                 let below = conformal * read[2][c];
                 let q = apart.max(0.0) / below;
-                let (f, slope) = (Radial::ArcSin.value(CURVATURE * q), Radial::ArcSin.slope(CURVATURE * q) * CURVATURE);
+                let (f, slope) = Radial::ArcSin.value_and_slope(CURVATURE * q);
                 let y = (4.0 * q * f * f + LEAST).sqrt();
-                let d_q = d_y / (2.0 * y) * 4.0 * f * (f + 2.0 * q * slope);
+                let d_q = d_y / (2.0 * y) * 4.0 * f * (f + 2.0 * q * slope * CURVATURE);
                 d_conformal -= d_q * q / conformal;
                 d_read[2][c] -= d_q * q / read[2][c];
-                if apart >= 0.0 {
-                    let d = d_q / below;
-                    d_xx += d;
-                    d_read[1][c] += d;
-                    d_point.iter_mut().zip(p).for_each(|(d_point, p)| *d_point -= 2.0 * d * p);
-                    let d_p = &mut d_read[0][c * dimension..][..dimension];
-                    d_p.iter_mut().zip(&point).for_each(|(d_p, x)| *d_p -= 2.0 * d * x);
-                }
+                let d = if apart >= 0.0 { d_q / below } else { 0.0 };
+                *d_xx += d;
+                d_read[1][c] += d;
+                *factor = -2.0 * d;
             }
             if conformal > LEAST {
-                d_xx -= CURVATURE * d_conformal;
+                *d_xx -= CURVATURE * d_conformal;
             }
-            d_point.iter_mut().zip(&point).for_each(|(d, x)| *d += 2.0 * d_xx * x);
+        }
+        add_transposed_combinations(&factors, &points.rows, dimension, &mut d_read[0]);
+        let mut d_points = vec![0.0; x.len()];
+        add_combinations(&factors, &read[0], dimension, &mut d_points);
+        let rows = x.chunks_exact(dimension).zip(points.rows.chunks_exact(dimension)).zip(d_squares);
+        let gradients = d_points.chunks_exact_mut(dimension).zip(d_x.chunks_exact_mut(dimension));
+        for (((v, point), d_xx), (d_point, d_x)) in rows.zip(gradients) {
+            d_point.iter_mut().zip(point).for_each(|(d, x)| *d += 2.0 * d_xx * x);
             // point = exp v.
             let scale = self.scale;
             let s = CURVATURE * scale * scale * inner(v, v);
-            let factor = scale * Radial::Tan.value(s);
-            let along = 2.0 * CURVATURE * scale.powi(3) * Radial::Tan.slope(s) * inner(&d_point, v);
+            let (value, slope) = Radial::Tan.value_and_slope(s);
+            let factor = scale * value;
+            let along = 2.0 * CURVATURE * scale.powi(3) * slope * inner(d_point, v);
             d_x.iter_mut().zip(d_point.iter().zip(v)).for_each(|(d_x, (d, v))| *d_x += factor * d + along * v);
         }
     }
 }
 
+/// Points of the ball.
+struct BallPoints {
+    rows: Vec<f64>,
+    /// Their squared lengths.
+    squares: Vec<f64>,
+}
+
 impl Distances {
-    /// The point of the ball and its squared length.
-    fn point(&self, v: &[f64]) -> (Vec<f64>, f64) {
-        let square = inner(v, v);
-        let factor = self.scale * Radial::Tan.value(CURVATURE * self.scale * self.scale * square);
-        (v.iter().map(|v| v * factor).collect(), square * factor * factor)
+    /// The points of tangent vectors.
+    fn points(&self, x: &[f64]) -> BallPoints {
+        let (mut rows, mut squares) = (Vec::with_capacity(x.len()), Vec::new());
+        for v in x.chunks_exact(self.dimension) {
+            let square = inner(v, v);
+            let factor = self.scale * Radial::Tan.value(CURVATURE * self.scale * self.scale * square);
+            rows.extend(v.iter().map(|v| v * factor));
+            squares.push(square * factor * factor);
+        }
+        BallPoints { rows, squares }
     }
 }
 

@@ -99,9 +99,19 @@ impl Radial {
 
     /// The derivative by `s`, computed in itself: a difference of rounded values would lose what a curvature learns.
     pub fn slope(self, s: f64) -> f64 {
+        self.slope_at(s, self.value(s))
+    }
+
+    /// Both.
+    pub fn value_and_slope(self, s: f64) -> (f64, f64) {
+        let value = self.value(s);
+        (value, self.slope_at(s, value))
+    }
+
+    /// The derivative where the value is `f`.
+    fn slope_at(self, s: f64, f: f64) -> f64 {
         let t = s.abs().sqrt();
         let small = s.abs() < SMALL;
-        let f = self.value(s);
         match self {
             Self::Tan if small => series_slope(&TAN, s),
             Self::Tan if s < 0.0 && t > TAN_BOUND => -f / (2.0 * s),
