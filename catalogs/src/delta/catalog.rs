@@ -232,8 +232,8 @@ impl LastingSchema {
         let bytes = names::encode(table).len();
         if bytes > LONGEST_NAME {
             return plan_err!(
-                "the name of a lasting table is that of a file, of at most {LONGEST_NAME} bytes, in which each byte of a letter \
-                 other than a-z, 0-9 and _ takes three; '{table}' takes {bytes}: shorten it"
+                "the name '{table}' is too long: it takes {bytes} bytes in the name of a file, where a letter other than a-z, 0-9 \
+                 and _ takes three for each of its bytes, and a lasting table has {LONGEST_NAME}: shorten it"
             );
         }
         self.attached.as_ref().map_or(Ok(()), |graph| graph.check_new(table))
