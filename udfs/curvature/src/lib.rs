@@ -33,7 +33,9 @@ mod triangles;
 pub use edge_ids::EdgeIds;
 pub use forman::{FormanError, forman_ricci};
 pub use hyperbolicity::{Hyperbolicity, HyperbolicityOptions, hyperbolicity};
-pub use midpoint::{MidpointCurvature, MidpointError, MidpointOptions, MidpointPlan, midpoint_curvature};
+pub use midpoint::{
+    MidpointCurvature, MidpointError, MidpointOptions, MidpointPlan, midpoint_curvature, midpoint_curvature_of_graph,
+};
 pub use ollivier::{Measure, OllivierError, OllivierOptions, ollivier_ricci, ollivier_ricci_pairs};
 pub use regime::{MEAN_TOLERANCE, Regime, RegimeError, SKEWNESS_TOLERANCE, regime};
 pub use resistance::{ResistanceError, effective_resistance, node_resistance_curvature, resistance_curvature};

@@ -53,7 +53,7 @@ mod tally;
 mod tests;
 mod undirected;
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::{Graph, Monitor, Stopped};
 
 use bonnet_graph::isa::Isa;
 pub use plan::MidpointPlan;
@@ -147,6 +147,21 @@ pub fn midpoint_curvature(
     monitor: &dyn Monitor,
 ) -> Result<MidpointCurvature, MidpointError> {
     midpoint_curvature_on(n, arcs, options, &Host { monitor, isa: Isa::detect() })
+}
+
+/// The same of the undirected graph of the arcs, which is there already. `directed` does not count.
+///
+/// # Errors
+/// See [`MidpointError`].
+pub fn midpoint_curvature_of_graph(
+    graph: &Graph,
+    arcs: &[(u32, u32)],
+    options: &MidpointOptions,
+    monitor: &dyn Monitor,
+) -> Result<MidpointCurvature, MidpointError> {
+    check(graph.n_nodes(), arcs, options)?;
+    let raw = undirected::of_graph(graph, arcs, options, &Host { monitor, isa: Isa::detect() })?;
+    Ok(raw.finish(options))
 }
 
 /// The monitor and the instruction set of a kernel.

@@ -20,9 +20,21 @@ pub(super) fn curvature(
     options: &MidpointOptions,
     host: &Host,
 ) -> Result<Raw, MidpointError> {
-    let mut room = Reservation::new(host.monitor, Graph::bytes(n, arcs.len()) + 8 * n)?;
+    let _room = Reservation::new(host.monitor, Graph::bytes(n, arcs.len()))?;
     let graph = &Graph::from_edges(n, arcs);
     host.monitor.check()?;
+    of_graph(graph, arcs, options, host)
+}
+
+/// The same of a graph that is there; of its arcs the loops are read.
+pub(super) fn of_graph(
+    graph: &Graph,
+    arcs: &[(u32, u32)],
+    options: &MidpointOptions,
+    host: &Host,
+) -> Result<Raw, MidpointError> {
+    let n = graph.n_nodes();
+    let mut room = Reservation::new(host.monitor, 8 * n)?;
     let mut looped = vec![false; n];
     if options.self_loops {
         arcs.iter().filter(|(from, to)| from == to).for_each(|&(v, _)| looped[v as usize] = true);

@@ -78,11 +78,14 @@ fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> R
         let host = run.host();
         host.check().map_err(stopped)?;
         let _room = Reservation::new(host, ROW_BYTES * graph.n_nodes()).map_err(stopped)?;
-        let answer = match options.directed || options.self_loops || options.anchors.is_some() {
-            true => run.install(|| crate::midpoint_curvature(graph.n_nodes(), graph.arcs(), options, host)),
-            false => {
-                let undirected = graph.graph()?;
-                run.install(|| of_graph(&graph, undirected, options, host))
+        let (n, arcs) = (graph.n_nodes(), graph.arcs());
+        let answer = if options.directed {
+            run.install(|| crate::midpoint_curvature(n, arcs, options, host))
+        } else {
+            let undirected = graph.graph()?;
+            match options.self_loops || options.anchors.is_some() {
+                true => run.install(|| crate::midpoint_curvature_of_graph(undirected, arcs, options, host)),
+                false => run.install(|| of_graph(&graph, undirected, options, host)),
             }
         };
         let answer = answer.map_err(|error| kernel_error(NAME, error))?;
