@@ -143,7 +143,7 @@ pub(crate) async fn plan_prepared(
             Ok(plan) => return Ok(plan),
             Err(error) => error,
         };
-        let changed = spare.as_mut().is_some_and(|spare| output_aliases::replace(spare, &error));
+        let changed = spare.as_mut().is_some_and(|spare| output_aliases::replace(spare, &error, state));
         match spare {
             Some(other) if changed => statement = other,
             _ => return Err(unknown_names::explain(state, registry, error)),

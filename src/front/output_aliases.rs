@@ -6,6 +6,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::execution::context::SessionState;
+use datafusion::logical_expr::Volatility;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Select, SelectItem, VisitorMut};
 use datafusion::sql::sqlparser::tokenizer::Location;
@@ -47,7 +49,7 @@ fn reads(expr: &Expr, names: &[String]) -> bool {
 }
 
 /// Puts the expression of an output in the place of the name that the planner has not found. Whether there is one.
-pub(super) fn replace(statement: &mut SqlStatement, error: &DataFusionError) -> bool {
+pub(super) fn replace(statement: &mut SqlStatement, error: &DataFusionError, state: &SessionState) -> bool {
     let DataFusionError::SchemaError(found, _) = error.find_root() else { return false };
     let SchemaError::FieldNotFound { field, .. } = found.as_ref() else { return false };
     let Some(span) = error.diagnostic().and_then(|diagnostic| diagnostic.span) else { return false };
@@ -55,20 +57,21 @@ pub(super) fn replace(statement: &mut SqlStatement, error: &DataFusionError) -> 
         return false;
     }
     let place = ast::parser_span(span).start;
-    let mut replacer = Replacer { name: field.name.clone(), place, replaced: 0, missed: 0 };
+    let mut replacer = Replacer { name: field.name.clone(), place, state, replaced: 0, missed: 0 };
     let _ = visit_statement(statement, &mut replacer);
     // A copy of the name stands wherever its expression was put before: all of them, or none.
     replacer.replaced > 0 && replacer.missed == 0
 }
 
-struct Replacer {
+struct Replacer<'a> {
     name: String,
     place: Location,
+    state: &'a SessionState,
     replaced: usize,
     missed: usize,
 }
 
-impl Replacer {
+impl Replacer<'_> {
     fn is_meant(&self, name: &Ident) -> bool {
         name.span.start == self.place && ast::normalized(name) == self.name
     }
@@ -78,7 +81,7 @@ impl Replacer {
     }
 }
 
-impl VisitorMut for Replacer {
+impl VisitorMut for Replacer<'_> {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
@@ -90,6 +93,7 @@ impl VisitorMut for Replacer {
             if let SelectItem::ExprWithAlias { expr, alias } = item
                 && output.is_none()
                 && ast::normalized(alias) == self.name
+                && !is_volatile(expr, self.state)
             {
                 output = Some(expr.clone());
             }
@@ -107,12 +111,25 @@ fn is_window(expr: &Expr) -> bool {
     matches!(expr, Expr::Function(call) if call.over.is_some())
 }
 
-struct Names<'a> {
-    replacer: &'a mut Replacer,
+/// Whether the expression has another value wherever it stands.
+fn is_volatile(expr: &Expr, state: &SessionState) -> bool {
+    let calls_one = |part: &Expr| {
+        let Expr::Function(call) = part else { return false };
+        let name = call.name.to_string().to_lowercase();
+        state
+            .scalar_functions()
+            .get(&name)
+            .is_some_and(|function| function.signature().volatility == Volatility::Volatile)
+    };
+    find(expr, &calls_one).is_some()
+}
+
+struct Names<'a, 's> {
+    replacer: &'a mut Replacer<'s>,
     output: Option<&'a Expr>,
 }
 
-impl VisitorMut for Names<'_> {
+impl VisitorMut for Names<'_, '_> {
     type Break = ();
 
     // Afterwards, so that what is put in is not looked at again.
