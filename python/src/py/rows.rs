@@ -207,7 +207,7 @@ impl Shared {
         let mut state = self.lock(py);
         let state = &mut *state;
         if !self.keep {
-            let (_, row) = std::mem::replace(&mut state.next, (0, 0));
+            let (_, row) = std::mem::take(&mut state.next);
             if let Some(first) = state.batches.first_mut() {
                 *first = first.slice(row, first.num_rows() - row);
             }
@@ -291,7 +291,7 @@ impl Rows {
     /// The first rows as text, at most so many, and whether there are more.
     fn head(&self, py: Python<'_>, limit: usize) -> PyResult<(Vec<Vec<Option<String>>>, bool)> {
         let mut state = self.0.lock(py);
-        let before = std::mem::replace(&mut state.next, (0, 0));
+        let before = std::mem::take(&mut state.next);
         // After an error there is no place to go back to: the query runs again.
         let pieces = self.0.fetch(py, &mut state, limit + 1)?;
         state.next = before;
@@ -437,7 +437,7 @@ impl Iterator for Reader {
             if state.batches.is_empty() {
                 return self.rows.pull(py, &mut state).map_err(|error| stream::hand_over(py, error));
             }
-            let (_, row) = std::mem::replace(&mut state.next, (0, 0));
+            let (_, row) = std::mem::take(&mut state.next);
             let batch = state.batches.remove(0);
             Ok(Some(batch.slice(row, batch.num_rows() - row)))
         });

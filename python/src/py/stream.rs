@@ -157,7 +157,7 @@ fn refuse_objects(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let Ok(schema) = object.getattr("schema") else { return Ok(()) };
     for column in schema.call_method0("items")?.try_iter()? {
         let (name, kind): (String, Bound<'_, PyAny>) = column?.extract()?;
-        if kind.str()?.to_string() == "Object" {
+        if kind.str()? == "Object" {
             let text = format!("column {name}: objects of Python (the dtype Object) are no values of a table");
             return Err(DataError::new_err(text));
         }
