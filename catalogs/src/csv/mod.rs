@@ -34,7 +34,7 @@ use self::sink::TextSink;
 use self::source::TextSource;
 pub use self::write::write_csv;
 
-/// Makes [`CsvText`] of a statement's options.
+/// Makes a table of a CSV file of a statement's options.
 #[derive(Debug, Default)]
 pub struct CsvTextFactory(CsvFormatFactory);
 
