@@ -110,7 +110,7 @@ impl Point {
     fn along(&mut self, v: &[f64], c: f64, f: Radial, slope: bool) {
         let s = c * inner(v, v);
         let value = f.value(s);
-        self.radial = [s, value, if slope { f.slope(s) } else { 0.0 }];
+        self.radial = [s, value, if slope { f.slope_at(s, value) } else { 0.0 }];
         self.x.clear();
         self.x.extend(v.iter().map(|v| v * value));
     }
@@ -184,10 +184,11 @@ fn of_stereographic(rows: [&[f64]; 2], kappa: f64, points: &mut [Point; 2], d: S
     let lengths = points.each_ref().map(|point| inner(&point.x, &point.x));
     let below = lengths.map(|length| (1.0 + kappa * length).max(stereographic::LEAST));
     let q = square_apart(&points[0].x, &points[1].x) / (below[0] * below[1]);
-    let f = Radial::ArcSin.value(-kappa * q);
+    let s = -kappa * q;
+    let f = Radial::ArcSin.value(s);
     let square = 4.0 * q * f * f;
     let Some(d) = d else { return (square, 0.0) };
-    let of_f = 8.0 * q * f * Radial::ArcSin.slope(-kappa * q);
+    let of_f = 8.0 * q * f * Radial::ArcSin.slope_at(s, f);
     let of_q = 4.0 * f * f - kappa * of_f;
     let mut of_kappa = -q * of_f;
     points.iter_mut().for_each(Point::zero);
@@ -216,10 +217,11 @@ fn of_hyperboloid(rows: [&[f64]; 2], k: f64, exponential: bool, points: &mut [Po
     let product: f64 = points[0].x.iter().zip(&points[1].x).map(|(x, y)| (x - y) * (x + y)).sum();
     let of_times = product / sum;
     let chord = (square_apart(&points[0].x, &points[1].x) - of_times * of_times).max(0.0);
-    let f = Radial::ArcSin.value(chord / (4.0 * k));
+    let s = chord / (4.0 * k);
+    let f = Radial::ArcSin.value(s);
     let square = chord * f * f;
     let Some(d) = d else { return (square, 0.0) };
-    let of_f = 2.0 * chord * f * Radial::ArcSin.slope(chord / (4.0 * k)) / (4.0 * k);
+    let of_f = 2.0 * chord * f * Radial::ArcSin.slope_at(s, f) / (4.0 * k);
     let of_chord = f * f + of_f;
     let mut of_k = -of_f * chord / k;
     points.iter_mut().for_each(Point::zero);
@@ -263,7 +265,7 @@ fn of_pseudo_hyperboloid(rows: [&[f64]; 2], time: usize, b: f64, points: &mut [P
     let s = (of_time - of_space) / (2.0 * b);
     let way = Radial::PseudoSquare.value(s);
     let Some(d) = d else { return (b * way, 0.0) };
-    let slope = Radial::PseudoSquare.slope(s);
+    let slope = Radial::PseudoSquare.slope_at(s, way);
     // b way(s) with s = .../2b.
     let mut of_b = way - s * slope;
     points.iter_mut().for_each(Point::zero);

@@ -190,15 +190,16 @@ impl Sum<'_> {
         let (count, kappa) = (self.gamma.len(), self.kappa);
         let mut at = before.len() - count;
         let ss = steps[count].ss;
-        let f = Radial::ArcTan.value(-kappa * ss);
-        let d_f = inner(&before[at..], d) * Radial::ArcTan.slope(-kappa * ss);
+        let (f, slope) = Radial::ArcTan.value_and_slope(-kappa * ss);
+        let d_f = inner(&before[at..], d) * slope;
         let (mut d_kappa, mut d_ss) = (-ss * d_f, -kappa * d_f);
         d.iter_mut().for_each(|d| *d *= f);
         let of_beta = |k: usize, d_beta: f64, d_gamma: &mut [f64], d_gram: &mut [f64]| {
             let (gamma, square) = (self.gamma[k], self.gram(k, k));
             let s = -kappa * gamma * gamma * square;
-            let d_s = d_beta * gamma * Radial::Tan.slope(s);
-            d_gamma[k] += d_beta * Radial::Tan.value(s) - d_s * 2.0 * kappa * gamma * square;
+            let (value, slope) = Radial::Tan.value_and_slope(s);
+            let d_s = d_beta * gamma * slope;
+            d_gamma[k] += d_beta * value - d_s * 2.0 * kappa * gamma * square;
             d_gram[k * self.n + k] -= d_s * kappa * gamma * gamma;
             -d_s * gamma * gamma * square
         };

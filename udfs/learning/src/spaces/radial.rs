@@ -109,7 +109,7 @@ impl Radial {
     }
 
     /// The derivative where the value is `f`.
-    fn slope_at(self, s: f64, f: f64) -> f64 {
+    pub(crate) fn slope_at(self, s: f64, f: f64) -> f64 {
         let t = s.abs().sqrt();
         let small = s.abs() < SMALL;
         match self {
