@@ -6,8 +6,7 @@ use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use bonnet_datasets::Dataset;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -16,6 +15,7 @@ use futures::future::{BoxFuture, ready};
 
 use crate::error::external;
 use crate::lazy::{LazyExec, LazyRows, TableRows};
+use crate::look::look;
 use crate::row_cache::RowCache;
 use crate::table_version::{TableVersion, VersionedTable, is_settled};
 
@@ -97,9 +97,8 @@ impl VersionedTable for DatasetTable {
     fn row_version<'a>(&'a self, _: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>> {
         async move {
             let dataset = Arc::clone(self.dataset());
-            // Files are looked at where a thread may block.
-            let look = SpawnedTask::spawn_blocking(move || is_settled(dataset.modified()).then(|| dataset.version()));
-            let version = look.join().await.map_err(|error| DataFusionError::Execution(error.to_string()))?;
+            let stamp = look(move || dataset.stamp()).await?;
+            let version = is_settled(stamp.modified).then_some(stamp.version);
             let dataset = self.dataset();
             // How it is read follows from the options.
             let table = format!("{} {} {:?} {}", dataset.format(), dataset.location(), dataset.options(), self.name());

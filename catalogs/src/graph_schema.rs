@@ -12,6 +12,7 @@ use datafusion::logical_expr::TableType;
 
 use crate::dataset_table::DatasetTable;
 use crate::engine_catalog::EngineSchema;
+use crate::look::look;
 use crate::memory_schema::MemorySchema;
 
 /// A data set as a schema: its own tables, and those that users create beside them.
@@ -72,18 +73,21 @@ impl SchemaProvider for GraphSchema {
         if let Some(table) = self.created.table(name).await? {
             return Ok(Some(table));
         }
-        let (dataset, table) = (Arc::clone(&self.dataset), name.to_owned());
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if let Some((known, table)) = known {
+            let dataset = Arc::clone(&self.dataset);
+            if look(move || dataset.version()).await? == known {
+                return Ok(Some(Arc::new(table)));
+            }
+        }
+        let (dataset, table) = (Arc::clone(&self.dataset), name.to_owned());
         // Headers are read from files, so not on a thread of queries.
         let read = SpawnedTask::spawn_blocking(move || {
             if !dataset.tables().contains(&table) {
                 return Ok(None);
             }
             let version = dataset.version();
-            match known {
-                Some((known, table)) if known == version => Ok(Some((version, table))),
-                _ => DatasetTable::try_new(dataset, &table).map(|table| Some((version, table))),
-            }
+            DatasetTable::try_new(dataset, &table).map(|table| Some((version, table)))
         });
         let found = read
             .join()

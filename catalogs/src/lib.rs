@@ -40,6 +40,7 @@ mod graphs;
 mod json_texts;
 mod lazy;
 mod leaf_plan;
+mod look;
 mod mantra;
 mod memory_catalog;
 mod memory_schema;

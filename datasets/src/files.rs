@@ -4,9 +4,9 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
-use crate::{Error, Result};
+use crate::{Error, Result, Stamp};
 
 /// The bytes of a text file that are read to find the types of its columns.
 pub(crate) const SAMPLE_BYTES: u64 = 1 << 20;
@@ -92,23 +92,21 @@ pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-/// A text that changes when one of the files changes, comes or goes.
-pub(crate) fn version(files: &[PathBuf]) -> String {
+/// The state of files, from one look at each.
+pub(crate) fn stamp(files: &[PathBuf]) -> Stamp {
     let mut hasher = DefaultHasher::new();
+    let mut latest = None;
     for file in files {
         file.hash(&mut hasher);
         if let Ok(data) = fs::metadata(file) {
+            let modified = data.modified().ok();
+            latest = latest.max(modified);
             data.len().hash(&mut hasher);
-            let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            modified.map(|time| time.as_nanos()).hash(&mut hasher);
+            let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            since.map(|time| time.as_nanos()).hash(&mut hasher);
         }
     }
-    format!("{:016x}", hasher.finish())
-}
-
-/// When one of the files changed last.
-pub(crate) fn modified(files: &[PathBuf]) -> Option<SystemTime> {
-    files.iter().filter_map(|file| fs::metadata(file).ok()?.modified().ok()).max()
+    Stamp { version: format!("{:016x}", hasher.finish()), modified: latest }
 }
 
 /// The lines of a text with their numbers from 1; line ends and a byte-order mark are taken off.
@@ -212,12 +210,13 @@ mod tests {
     fn a_changed_file_has_another_version() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
-        let before = version(std::slice::from_ref(&file));
+        let version = |file: &PathBuf| stamp(std::slice::from_ref(file)).version;
+        let before = version(&file);
         fs::write(&file, "1").unwrap();
-        let written = version(std::slice::from_ref(&file));
+        let written = version(&file);
         fs::write(&file, "12").unwrap();
-        let longer = version(std::slice::from_ref(&file));
+        let longer = version(&file);
         assert!(before != written && written != longer);
-        assert_eq!(longer, version(&[file]));
+        assert_eq!(longer, version(&file));
     }
 }

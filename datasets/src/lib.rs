@@ -96,16 +96,27 @@ pub trait Dataset: Send + Sync + Debug {
     /// the sizes of files, so an estimate.
     fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize;
 
-    /// A text that changes when a file changes (from the sizes and times of the files).
-    fn version(&self) -> String;
+    /// The state of its files.
+    fn stamp(&self) -> Stamp;
 
-    /// When a file changed last; `None` where there are no files.
-    fn modified(&self) -> Option<SystemTime>;
+    /// The version of its files alone.
+    fn version(&self) -> String {
+        self.stamp().version
+    }
 
     /// The file that the publisher's set lacks, so that (some) features are NULL.
     fn missing_features(&self) -> Option<String> {
         None
     }
+}
+
+/// The state of the files of a data set, from one look at each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// A text that changes when a file changes, comes or goes (from their sizes and times).
+    pub version: String,
+    /// When a file changed last; `None` where there are no files.
+    pub modified: Option<SystemTime>,
 }
 
 /// A published format: its name, and how its files are recognised and opened.

@@ -3,13 +3,12 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 
 use crate::scan::Scan;
-use crate::{Dataset, Error, Format, Options, Result, columns, files};
+use crate::{Dataset, Error, Format, Options, Result, Stamp, columns, files};
 
 /// The prefix of the locations of built-in data.
 pub(crate) const BUILTIN: &str = "builtin:";
@@ -192,12 +191,8 @@ impl Dataset for Published {
         self.reader.expected_bytes(table, columns)
     }
 
-    fn version(&self) -> String {
-        files::version(&self.reader.files())
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        files::modified(&self.reader.files())
+    fn stamp(&self) -> Stamp {
+        files::stamp(&self.reader.files())
     }
 
     fn missing_features(&self) -> Option<String> {

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder,
@@ -13,7 +12,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use super::not_this;
 use crate::scan::{BATCH_ROWS, batch, project};
-use crate::{Dataset, Error, Format, Options, Result, files};
+use crate::{Dataset, Error, Format, Options, Result, Stamp, files};
 
 pub(super) static FORMAT: Format = Format {
     name: "prolog",
@@ -227,12 +226,8 @@ impl Dataset for Facts {
         self.sources.iter().map(|file| 10 * files::size(file)).sum()
     }
 
-    fn version(&self) -> String {
-        files::version(&self.sources)
-    }
-
-    fn modified(&self) -> Option<SystemTime> {
-        files::modified(&self.sources)
+    fn stamp(&self) -> Stamp {
+        files::stamp(&self.sources)
     }
 }
 

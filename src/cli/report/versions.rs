@@ -1,6 +1,7 @@
 //! The versions of the data that a page was made of.
 
 use bonnet_catalogs::{SessionSchema, VersionedTable, list_graphs, versioned};
+use bonnet_datasets::Stamp;
 use datafusion::common::TableReference;
 
 use crate::{Result, Session};
@@ -29,9 +30,9 @@ async fn versions_of(session: &Session) -> Result<Vec<(String, String)>> {
         }
         let schema = state.catalog_list().catalog(&graph.catalog).and_then(|catalog| catalog.schema(&graph.schema));
         let dataset = schema.as_deref().and_then(SessionSchema::of).and_then(|schema| schema.engine().dataset());
-        let version = match dataset {
+        let version = match dataset.map(|dataset| dataset.stamp()) {
             // What comes with the program has no files.
-            Some(dataset) if dataset.modified().is_some() => format!(", version {}", dataset.version()),
+            Some(Stamp { version, modified: Some(_) }) => format!(", version {version}"),
             _ => String::new(),
         };
         lines.push((graph.name, format!("{}, {location}{version}", graph.format)));
