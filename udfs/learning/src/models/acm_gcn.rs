@@ -6,9 +6,8 @@ use bonnet_graph::Reservation;
 
 use crate::choices::Task;
 use crate::error::{BuildError, OptionError};
-use crate::features;
 use crate::kernels::elementwise::Activation;
-use crate::network::{Initial, Messages, Operator, Problem};
+use crate::network::{Initial, Operator, Problem};
 use crate::option_spec::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
 use crate::spec::ModelSpec;
@@ -34,7 +33,8 @@ pub const SPEC: ModelSpec = ModelSpec {
             "structure_info",
             0,
             [0, 1],
-            "1: the rows of the adjacency matrix are a fourth channel of every layer",
+            "1: the rows of the adjacency matrix, which with arcs hold those that a node's arcs lead to, are a fourth channel of \
+             every layer",
         ),
         DIRECTION,
         WEIGHTS,
@@ -65,11 +65,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     };
     let structure = match options.integer("structure_info")? {
         0 => None,
-        _ => {
-            let whole = problem.graph.whole()?;
-            reservation.grow(features::adjacency_bytes(whole))?;
-            Some(Arc::new(features::adjacency(&Messages::from(whole))))
-        }
+        _ => Some(Arc::new(problem.adjacency_rows(reservation)?)),
     };
     let mut b = Builder::new(problem, reservation);
     b.initial(|_, outputs| Initial::linear(outputs));

@@ -7,7 +7,7 @@ use candle_core::{D, Result, Tensor};
 
 use crate::choices::Task;
 use crate::error::BuildError;
-use crate::network::{Axis, Initial, Operator, Problem, ego_means};
+use crate::network::{Axis, EgoMeans, Initial, Operator, Problem, ego_means};
 use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
 use crate::program::layers::expression::Rowwise;
 use crate::program::layers::row_kernel::RowKernel;
@@ -221,6 +221,41 @@ fn expert(
     }
 }
 
+/// The shares of the nodes in so many experts.
+fn gate(b: &mut Builder<'_, '_, '_>, egos: Vec<EgoMeans>, count: usize) -> Slot {
+    let (x, width) = (b.input(0.0), b.problem().options.hidden);
+    let (rows, axis) = (b.source_axis(x.into()), Axis::padded(1, width));
+    let initial = Initial::glorot(egos.len() * width, count);
+    let first = b.parameter("gate.0.weight", rows, axis, Initial::glorot(rows.len(), width));
+    let second = b.parameter("gate.1.weight", axis, axis, Initial::glorot(width, width));
+    let mut hidden = None;
+    let mut parts = Vec::new();
+    for (number, ego) in egos.into_iter().enumerate() {
+        let weights = b.parameter(format!("gate.ego.{number}.weight"), axis, Axis::padded(1, count), initial.clone());
+        let map = |b: &mut Builder<'_, '_, '_>, x: Source| {
+            let h = b.linear_with(x, first);
+            b.linear_with(h, second)
+        };
+        let z = match ego {
+            EgoMeans::Features(means) => {
+                let means = b.features(Arc::new(means), 0.0);
+                let h = map(b, means.into());
+                b.linear_with(h, weights)
+            }
+            EgoMeans::Matrix(means) => {
+                let h = *hidden.get_or_insert_with(|| map(b, x.into()));
+                // A number for each expert is averaged over an ego graph, not all columns of h: the map is linear.
+                let z = b.linear_with(h, weights);
+                b.propagate(&Arc::new(means), z)
+            }
+        };
+        parts.push((z, 1.0));
+    }
+    let scores = b.sum(&parts);
+    let scores = b.bias(scores, "gate.bias");
+    b.row_softmax(scores)
+}
+
 /// The experts' vectors side by side (Eq. 8). A node's shares in the experts are a softmax of a linear map of what two
 /// convolutions over its ego graphs give on average (Eq. 5-7); a squared distance is the sum of the experts', weighed by
 /// `softmax(w_i * w_j)` (Eq. 9). Nodes are classified by an affine map of the vectors; the distortion of the edges is a loss
@@ -236,8 +271,10 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let operator = Arc::new(problem.affinity(reservation)?);
     let edges = Arc::new(Operator::edges(&problem.graph, reservation)?);
     let mut egos = Vec::new();
-    for &hops in &hops {
-        egos.push(Arc::new(ego_means(&graph, weights, (hops as usize, fanout), options.seed, reservation)?));
+    // A softmax of one is 1, whatever the ego graphs are.
+    for &hops in hops.iter().filter(|_| experts.len() > 1) {
+        let draw = (hops as usize, fanout);
+        egos.push(ego_means(&graph, weights, &problem.features, draw, options.seed, reservation)?);
     }
     let width = hyperbolic::last_width(options);
     let product = Product(experts.iter().map(|&(sign, _)| (sign, width)).collect());
@@ -255,7 +292,6 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         parts.push(expert(&mut b, &operator, (number, sign), curvature, width));
         raw.extend(curvature);
     }
-    // A softmax of one is 1, whatever the ego graphs are.
     let shares = match experts.len() {
         1 => {
             let axis = Axis::padded(1, 1);
@@ -263,24 +299,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
                 values.chunks_exact_mut(axis.stride()).for_each(|row| row[0] = 1.0);
             })?
         }
-        count => {
-            let x = b.input(0.0);
-            let h = b.linear(x, "gate.0.weight", options.hidden);
-            let h = b.linear(h, "gate.1.weight", options.hidden);
-            // A number for each expert is averaged over an ego graph, not all columns of h: the map is linear.
-            let initial = Initial::glorot(egos.len() * options.hidden, count);
-            let parts = egos.iter().enumerate().map(|(number, ego)| {
-                let rows = b.axis(h);
-                let name = format!("gate.ego.{number}.weight");
-                let weights = b.parameter(name, rows, Axis::padded(1, count), initial.clone());
-                let z = b.linear_with(h, weights);
-                (b.propagate(ego, z), 1.0)
-            });
-            let parts: Vec<(Slot, f64)> = parts.collect();
-            let scores = b.sum(&parts);
-            let scores = b.bias(scores, "gate.bias");
-            b.row_softmax(scores)
-        }
+        count => gate(&mut b, egos, count),
     };
     let mut inputs = parts.clone();
     inputs.push(shares);

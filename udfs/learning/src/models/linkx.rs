@@ -5,8 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::Reservation;
 
 use crate::choices::Task;
-use crate::error::{BuildError, OptionError};
-use crate::features::{self, Features, SparseRows};
+use crate::error::BuildError;
 use crate::network::Problem;
 use crate::option_spec::{COMMON, OptionSpec};
 use crate::program::{Builder, Program, Slot, Source};
@@ -41,7 +40,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let layers = options.integer("input_layers")? as usize;
-    let adjacency = adjacency(problem, reservation)?;
+    let adjacency = problem.adjacency_rows(reservation)?;
     let mut b = Builder::new(problem, reservation);
     let (a, x) = (b.features(Arc::new(adjacency), 0.0), b.input(0.0));
     let h_a = perceptron(&mut b, "adjacency", a.into(), layers, options.hidden, options.dropout);
@@ -65,33 +64,4 @@ fn perceptron(b: &mut Builder<'_, '_, '_>, name: &str, x: Source, layers: usize,
         z = b.affine(z, &format!("{name}.{l}"), hidden);
     }
     z
-}
-
-/// The rows of A as features: of each node the neighbours, or the heads of its arcs, with the weights of these.
-fn adjacency(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Features, BuildError> {
-    let (graph, n) = (&problem.graph, problem.graph.n_nodes());
-    let (offsets, targets, values) = match problem.options.reads_arcs() {
-        false => {
-            reservation.grow(features::adjacency_bytes(graph.whole()?))?;
-            return Ok(features::adjacency(graph));
-        }
-        true => {
-            let arcs = problem.arcs.as_ref().ok_or_else(|| {
-                OptionError::invalid("adjacency", "arcs", "edges: arcs are known to node_classification alone")
-            })?;
-            reservation.grow((n + 1) * size_of::<usize>() + 8 * arcs.n_arcs())?;
-            let mut offsets = Vec::with_capacity(n + 1);
-            offsets.push(0);
-            offsets.extend((0..n as u32).scan(0, |end, v| {
-                *end += arcs.successors(v).len();
-                Some(*end)
-            }));
-            // Messages along arcs are the rows of their heads.
-            let values = arcs.arcs().map(|(from, to)| graph.weight(to, from) as f32).collect();
-            (offsets, arcs.arcs().map(|(_, to)| to).collect(), values)
-        }
-    };
-    let rows = SparseRows::new(n, offsets, targets, values);
-    // A graph's rows are well formed.
-    Ok(Features::Sparse(rows.map_err(|error| OptionError::invalid("model", "linkx", &error.to_string()))?))
 }

@@ -17,7 +17,7 @@ mod scope;
 mod second_ring;
 
 pub use curvature::NodeCurvature;
-pub use ego::ego_means;
+pub use ego::{EgoMeans, ego_means};
 pub use input::Input;
 pub use layout::{Axis, Block, Initial, Layout};
 pub use messages::{Messages, WeightedEdges};

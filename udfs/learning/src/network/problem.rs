@@ -9,7 +9,7 @@ use super::messages::Messages;
 use super::operator::Operator;
 use crate::complexes::ComplexBatch;
 use crate::error::{BuildError, OptionError};
-use crate::features::Features;
+use crate::features::{self, Features, SparseRows};
 use crate::options::TrainOptions;
 
 /// The problem that a model is built for.
@@ -53,6 +53,34 @@ impl<'a> Problem<'a> {
             "random_walk" => Operator::mean_with_loops(&self.graph, reservation),
             _ => Operator::symmetric(&self.graph, reservation),
         }
+    }
+
+    /// The rows of the adjacency matrix as features: of each node the neighbours, or the heads of its arcs where the
+    /// hyperparameter `adjacency` says so, with the weights of these. O(n + m).
+    ///
+    /// # Errors
+    /// If the host refuses the room, or arcs are not known.
+    pub fn adjacency_rows(&self, reservation: &mut Reservation<'_>) -> Result<Features, BuildError> {
+        let (graph, n) = (&self.graph, self.graph.n_nodes());
+        if !self.options.reads_arcs() {
+            reservation.grow(features::adjacency_bytes(graph.whole()?))?;
+            return Ok(features::adjacency(graph));
+        }
+        let arcs = self.arcs.as_ref().ok_or_else(|| {
+            OptionError::invalid("adjacency", "arcs", "edges: arcs are known to node_classification alone")
+        })?;
+        reservation.grow((n + 1) * size_of::<usize>() + 8 * arcs.n_arcs())?;
+        let mut offsets = Vec::with_capacity(n + 1);
+        offsets.push(0);
+        offsets.extend((0..n as u32).scan(0, |end, v| {
+            *end += arcs.successors(v).len();
+            Some(*end)
+        }));
+        // Messages along arcs are the rows of their heads.
+        let values = arcs.arcs().map(|(from, to)| graph.weight(to, from) as f32).collect();
+        let rows = SparseRows::new(n, offsets, arcs.arcs().map(|(_, to)| to).collect(), values);
+        // A graph's rows are well formed.
+        Ok(Features::Sparse(rows.map_err(|error| OptionError::invalid("adjacency", "arcs", &error.to_string()))?))
     }
 
     /// The entries of attention, [`Operator::attention`], for a model whose attention is an option.

@@ -226,7 +226,8 @@ fn programs() -> Vec<(&'static str, Write)> {
         }),
         ("distortion", |b, x, y, _| {
             let edges = edges(b)?;
-            // Two columns of coordinates of each factor, then two curvatures, of which the first is tanh of a slot.
+            // Two columns of coordinates of one factor and one of the other, then their curvatures, tanh of a slot: other
+            // numbers in every row.
             let factor = |dimension| Factor { geometry: Geometry::Stereographic, dimension };
             let space = Space { factors: vec![factor(2), factor(1)], gates: false };
             let x = b.activation(x, crate::kernels::Activation::Tanh);
@@ -322,6 +323,34 @@ fn scope_of(program: &Program, pruned: bool) -> Scope {
         assert_eq!(scope.targets().rows(), targets);
     }
     scope
+}
+
+/// The types of `source` that are layers.
+fn layers_of(source: &str) -> impl Iterator<Item = &str> {
+    let names =
+        source.lines().filter(|line| line.starts_with("impl")).filter_map(|line| line.split_once(" Layer for "));
+    names.filter_map(|(_, name)| name.split(|c: char| !c.is_alphanumeric()).next())
+}
+
+#[test]
+fn every_layer_is_in_one_of_the_programs() {
+    let host = host(true);
+    let mut used = std::collections::BTreeSet::new();
+    for (_, write) in programs() {
+        let name = |node: &Node| format!("{:?}", node.layer).split([' ', '(', '{']).next().unwrap().to_owned();
+        used.extend(program(&host, write).nodes.iter().map(name));
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/program/layers");
+    let mut found = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        for layer in layers_of(&std::fs::read_to_string(&path).unwrap()) {
+            assert!(used.contains(layer), "{}: {layer} is in no program of tests.rs", path.display());
+            found += 1;
+        }
+    }
+    // None is there that this has not looked for.
+    assert_eq!(found, used.len(), "{used:?}");
 }
 
 #[test]

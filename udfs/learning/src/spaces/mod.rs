@@ -11,6 +11,7 @@ mod dual;
 pub mod filter_bank;
 pub mod hyperbolic;
 pub mod lorentz;
+pub mod neighbors;
 pub mod pairs;
 pub mod points;
 pub mod product;

@@ -62,11 +62,11 @@ pub fn loss(
 }
 
 /// A loss of a pair, by its number and the squared distance of the two, and its slope by that.
-pub type OfSquare<'a> = &'a (dyn Fn(usize, f64) -> (f64, f64) + Sync);
+pub(super) type OfSquare<'a> = &'a (dyn Fn(usize, f64) -> (f64, f64) + Sync);
 
 /// The sum of a loss over pairs, and its gradient by every row of `x`. Summed in the order of the pairs: the same bits for
 /// any number of threads. O(rows + pairs * columns).
-pub fn gradient(
+pub(super) fn gradient(
     space: &Space,
     pairs: &[(u32, u32)],
     x: &[f32],

@@ -428,25 +428,33 @@ fn messages_go_along_arcs_where_these_are_asked_for() {
         let sent = times(&times(&mean, &case.x), &part(0));
         shift(&plus(1.0, &sent, 1.0, &times(&case.x, &part(width))), bias)
     });
-    check(&arcs("acm_gcn", 1).with("structure_info", 0), |case| {
-        let p = random_walk(&arcs_into(case, true));
-        let channel = |name: &str| times(&case.x, case.parameter(&format!("0.{name}.weight")));
-        let low = relu(&times(&p, &channel("low")));
-        let high = channel("high");
-        let high = relu(&plus(1.0, &high, -1.0, &times(&p, &high)));
-        let channels = [low, high, relu(&channel("identity"))];
-        let score = |x: &Matrix, name: &str| {
-            map(&times(x, case.parameter(&format!("0.{name}.attention"))), |z| 1.0 / (1.0 + (-z).exp()))
-        };
-        let names = ["low", "high", "identity"];
-        let scores: Vec<Matrix> = channels.iter().zip(names).map(|(x, name)| score(x, name)).collect();
-        let mixed = times(&beside(&[&scores[0], &scores[1], &scores[2]]), case.parameter("0.mix"));
-        matrix(mixed.len(), channels[0][0].len(), |r, c| {
-            let powers: Vec<f64> = mixed[r].iter().map(|z| (z / 3.0).exp()).collect();
-            let sum: f64 = powers.iter().sum();
-            channels.iter().zip(&powers).map(|(x, power)| power / sum * x[r][c]).sum()
-        })
-    });
+    for structure in [0, 1] {
+        check(&arcs("acm_gcn", 1).with("structure_info", structure), |case| {
+            let p = random_walk(&arcs_into(case, true));
+            let weights = |name: &str| case.parameter(&format!("0.{name}.weight"));
+            let channel = |name: &str| times(&case.x, weights(name));
+            let low = relu(&times(&p, &channel("low")));
+            let high = channel("high");
+            let high = relu(&plus(1.0, &high, -1.0, &times(&p, &high)));
+            let mut channels = vec![("low", low), ("high", high), ("identity", relu(&channel("identity")))];
+            if structure == 1 {
+                // A node's row holds those that its own arcs lead to.
+                let into = arcs_into(case, false);
+                let rows = matrix(into.len(), into.len(), |r, c| into[c][r]);
+                channels.push(("structure", relu(&times(&rows, weights("structure")))));
+            }
+            let score = |x: &Matrix, name: &str| {
+                map(&times(x, case.parameter(&format!("0.{name}.attention"))), |z| 1.0 / (1.0 + (-z).exp()))
+            };
+            let scores: Vec<Matrix> = channels.iter().map(|(name, x)| score(x, name)).collect();
+            let mixed = times(&beside(&scores.iter().collect::<Vec<_>>()), case.parameter("0.mix"));
+            matrix(mixed.len(), channels[0].1[0].len(), |r, c| {
+                let powers: Vec<f64> = mixed[r].iter().map(|z| (z / channels.len() as f64).exp()).collect();
+                let sum: f64 = powers.iter().sum();
+                channels.iter().zip(&powers).map(|((_, x), power)| power / sum * x[r][c]).sum()
+            })
+        });
+    }
 }
 
 #[test]

@@ -8,8 +8,9 @@ use candle_core::Tensor;
 use super::super::{Backward, Builder, Forward, Layer, Slot, Tensors};
 use super::add_rows;
 use crate::kernels::RowSet;
+use crate::kernels::sparse::Csr;
 use crate::network::{Operator, Pass};
-use crate::spaces::{Space, pairs};
+use crate::spaces::{Space, neighbors};
 
 /// Its input, whose rows are points. In training it adds `weight` times the mean over the edges of `|d^2 - 1|` to the loss:
 /// the distortion of the embedding of neighbours, whose distance in the graph is 1 (Guo et al. 2025, Eq. 10).
@@ -17,8 +18,7 @@ use crate::spaces::{Space, pairs};
 struct Distortion {
     space: Space,
     weight: f64,
-    edges: Vec<(u32, u32)>,
-    /// Both directions of every edge, for tensors.
+    /// Both directions of every edge.
     operator: Arc<Operator>,
     penalty: f64,
     /// The gradient of the last forward pass of training.
@@ -26,10 +26,11 @@ struct Distortion {
 }
 
 impl Builder<'_, '_, '_> {
-    /// Points as they are, with `weight` times the distortion of the problem's edges as a loss. O(edges * columns).
+    /// Points of a product of stereographic spaces as they are, with `weight` times the distortion of the problem's edges as
+    /// a loss. O(edges * columns).
     ///
     /// # Errors
-    /// If the host refuses the room for the edges and a matrix of the shape of x.
+    /// If the host refuses the room for a matrix of the shape of x.
     pub fn distortion(
         &mut self,
         operator: &Arc<Operator>,
@@ -37,14 +38,10 @@ impl Builder<'_, '_, '_> {
         space: &Space,
         weight: f64,
     ) -> Result<Slot, Stopped> {
-        let below = |v: u32| operator.row(v).iter().filter(move |&&u| u < v).map(move |&u| (u, v));
-        self.reservation().grow(8 * operator.n_entries())?;
-        let edges = (0..operator.n_rows() as u32).flat_map(below).collect();
         let len = self.space(x).len() * self.axis(x).stride();
         let layer = Distortion {
             space: space.clone(),
             weight,
-            edges,
             operator: Arc::clone(operator),
             penalty: 0.0,
             gradient: self.zeros(len)?,
@@ -59,7 +56,7 @@ impl Layer for Distortion {
     }
 
     fn candle_penalty(&self, tensors: &Tensors<'_>) -> candle_core::Result<Option<Tensor>> {
-        if self.edges.is_empty() {
+        if self.operator.n_entries() == 0 {
             return Ok(None);
         }
         let (x, pattern) = (&tensors.inputs[0], tensors.operator(&self.operator)?.pattern);
@@ -82,10 +79,12 @@ impl Layer for Distortion {
             out[at.clone()].copy_from_slice(&x[at]);
         }
         self.penalty = 0.0;
-        if let (Pass::Train { .. }, false) = (pass.pass, self.edges.is_empty()) {
-            let scale = self.weight / self.edges.len() as f64;
-            let of = |_: usize, square: f64| ((square - 1.0).abs() * scale, scale * sign(square - 1.0));
-            self.penalty = pairs::gradient(&self.space, &self.edges, x, &mut self.gradient, pass.monitor, &of)?;
+        if let (Pass::Train { .. }, 1..) = (pass.pass, self.operator.n_entries()) {
+            let scale = 2.0 * self.weight / self.operator.n_entries() as f64;
+            let of = |square: f64| ((square - 1.0).abs() * scale, scale * sign(square - 1.0));
+            let Csr { offsets, columns, .. } = self.operator.csr();
+            let (space, gradient) = (&self.space, &mut self.gradient);
+            self.penalty = neighbors::gradient(space, (offsets, columns), x, gradient, pass.monitor, &of)?;
         }
         Ok(())
     }
@@ -96,7 +95,7 @@ impl Layer for Distortion {
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         add_rows(pass, 0, 1.0, d_out)?;
-        if self.edges.is_empty() {
+        if self.operator.n_entries() == 0 {
             return Ok(());
         }
         if let Some(mut d_x) = pass.gradient_everywhere(0) {

@@ -5,7 +5,8 @@ use bonnet_graph::Stopped;
 use rayon::prelude::*;
 
 use super::super::{Backward, Forward};
-use super::row_kernel::{BlockGradients, columns, gather, parameter_gradients, parameters};
+use super::columns::Columns;
+use super::row_kernel::{BlockGradients, gather, input_columns, parameter_gradients, parameters};
 use crate::network::pieces::{PIECE, WAVE};
 use crate::network::{Entries, Neighborhoods};
 
@@ -35,8 +36,7 @@ pub(super) fn forward(
     out: &mut [f32],
 ) -> Result<(), Stopped> {
     let inputs: Vec<&[f32]> = (0..pass.n_inputs()).map(|input| pass.input(input)).collect();
-    let columns = columns((0..pass.n_inputs()).map(|input| pass.input_axis(input)));
-    let (stride, positions) = (pass.axis().stride(), pass.axis().positions().collect::<Vec<_>>());
+    let (columns, of_out, stride) = (input_columns(pass), Columns::new(pass.axis()), pass.axis().stride());
     let w = parameters(pass);
     let one = |(number, (piece, chunk)): (usize, (_, &mut [f32]))| {
         let (rows, reads, entries) = near.piece(piece);
@@ -44,13 +44,11 @@ pub(super) fn forward(
             return Ok(());
         }
         pass.monitor.check()?;
-        let (mut x, mut y) = (Vec::new(), vec![0.0; rows.len() * positions.len()]);
+        let (mut x, mut y) = (Vec::new(), vec![0.0; rows.len() * of_out.len()]);
         gather(&inputs, &columns, reads, &mut x);
         kernel.values(entries, &x, &w, &mut y);
-        for (&row, y) in rows.iter().zip(y.chunks_exact(positions.len().max(1))) {
-            let out = &mut chunk[(row as usize - number * PIECE) * stride..][..stride];
-            positions.iter().zip(y).for_each(|(&at, y)| out[at] = *y as f32);
-        }
+        let written = rows.iter().zip(y.chunks_exact(of_out.len().max(1)));
+        written.for_each(|(&row, y)| of_out.write(y, chunk, row as usize - number * PIECE));
         Ok(())
     };
     (0..near.len()).into_par_iter().zip(out.par_chunks_mut(PIECE * stride)).enumerate().try_for_each(one)
@@ -65,11 +63,10 @@ pub(super) fn backward(
 ) -> Result<(), Stopped> {
     let f = pass.forward;
     let inputs: Vec<&[f32]> = (0..f.n_inputs()).map(|input| f.input(input)).collect();
-    let columns = columns((0..f.n_inputs()).map(|input| f.input_axis(input)));
-    let of_out = super::row_kernel::columns(std::iter::once(f.axis()));
+    let (columns, of_out) = (input_columns(&f), [Columns::new(f.axis())]);
     let w = parameters(&f);
     let mut sums: Vec<Vec<f64>> = w.iter().map(|block| vec![0.0; block.len()]).collect();
-    let width: usize = columns.iter().map(|(_, positions)| positions.len()).sum();
+    let width: usize = columns.iter().map(Columns::len).sum();
     let one = |number: usize| -> Result<BlockGradients<f64>, Stopped> {
         let (rows, reads, entries) = near.piece(number);
         if rows.is_empty() {
@@ -87,15 +84,14 @@ pub(super) fn backward(
     for wave in pieces.chunks(WAVE) {
         let gradients: Vec<_> = wave.par_iter().map(|&number| one(number)).collect::<Result<_, _>>()?;
         let mut from = 0;
-        for (input, (stride, positions)) in columns.iter().enumerate() {
-            let here = from..from + positions.len();
+        for (input, columns) in columns.iter().enumerate() {
+            let here = from..from + columns.len();
             from = here.end;
             let Some(mut d_x) = pass.gradient_everywhere(input) else { continue };
             for (&number, gradients) in wave.iter().zip(&gradients) {
                 let Some((gradients, _)) = gradients else { continue };
                 for (&row, gradient) in near.piece(number).1.iter().zip(gradients.chunks_exact(width.max(1))) {
-                    let to = &mut d_x.values[row as usize * stride..][..*stride];
-                    positions.iter().zip(&gradient[here.clone()]).for_each(|(&at, g)| to[at] += *g as f32);
+                    columns.add(&gradient[here.clone()], |g| g as f32, &mut d_x.values, row as usize);
                 }
             }
         }

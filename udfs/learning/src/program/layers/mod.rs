@@ -2,6 +2,7 @@
 
 mod attention;
 pub mod batch_norm;
+mod columns;
 pub mod combine;
 pub mod composed;
 pub mod concat;

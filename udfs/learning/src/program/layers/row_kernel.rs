@@ -7,8 +7,8 @@ use bonnet_graph::Stopped;
 use rayon::prelude::*;
 
 use super::super::{Backward, Forward};
+use super::columns::Columns;
 use crate::kernels::parallel::for_each_block;
-use crate::network::Axis;
 
 /// A function of rows with its gradient. Rows of the inputs stand side by side, without padding; parameters are flat, in
 /// their exact shape.
@@ -33,20 +33,18 @@ pub trait RowKernel: Sync {
 /// Rows that a kernel gets at a time: their numbers stay in the cache.
 const ROWS: usize = 64;
 
-/// Where the columns of the inputs stand in their slots.
-pub(super) fn columns(axes: impl Iterator<Item = Axis>) -> Vec<(usize, Vec<usize>)> {
-    axes.map(|axis| (axis.stride(), axis.positions().collect())).collect()
+/// The rows of some matrices side by side.
+pub(super) fn gather(matrices: &[&[f32]], columns: &[Columns], rows: &[u32], out: &mut Vec<f64>) {
+    out.clear();
+    out.reserve(rows.len() * columns.iter().map(Columns::len).sum::<usize>());
+    for &row in rows {
+        matrices.iter().zip(columns).for_each(|(matrix, columns)| columns.read(matrix, row as usize, out));
+    }
 }
 
-/// The rows of some matrices side by side.
-pub(super) fn gather(matrices: &[&[f32]], columns: &[(usize, Vec<usize>)], rows: &[u32], out: &mut Vec<f64>) {
-    out.clear();
-    for &row in rows {
-        for (matrix, (stride, positions)) in matrices.iter().zip(columns) {
-            let row = &matrix[row as usize * stride..][..*stride];
-            out.extend(positions.iter().map(|&at| f64::from(row[at])));
-        }
-    }
+/// The columns of the inputs.
+pub(super) fn input_columns(pass: &Forward<'_>) -> Vec<Columns> {
+    (0..pass.n_inputs()).map(|input| Columns::new(pass.input_axis(input))).collect()
 }
 
 /// The parameters, flat in their exact shape.
@@ -63,20 +61,17 @@ pub(super) fn parameters(pass: &Forward<'_>) -> Vec<Vec<f64>> {
 /// The output.
 pub(super) fn forward(kernel: &dyn RowKernel, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
     let inputs: Vec<&[f32]> = (0..pass.n_inputs()).map(|input| pass.input(input)).collect();
-    let columns = columns((0..pass.n_inputs()).map(|input| pass.input_axis(input)));
-    let (stride, positions) = (pass.axis().stride(), pass.axis().positions().collect::<Vec<_>>());
+    let (columns, of_out, stride) = (input_columns(pass), Columns::new(pass.axis()), pass.axis().stride());
     let read = kernel.read(&parameters(pass));
     for_each_block(pass.rows(), out, stride, pass.monitor, |rows, first, chunk| {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         for rows in rows.chunks(ROWS) {
             gather(&inputs, &columns, rows, &mut x);
             y.clear();
-            y.resize(rows.len() * positions.len(), 0.0);
+            y.resize(rows.len() * of_out.len(), 0.0);
             kernel.values(rows.len(), &x, &read, &mut y);
-            for (&row, y) in rows.iter().zip(y.chunks_exact(positions.len().max(1))) {
-                let out = &mut chunk[(row as usize - first) * stride..][..stride];
-                positions.iter().zip(y).for_each(|(&at, y)| out[at] = *y as f32);
-            }
+            let written = rows.iter().zip(y.chunks_exact(of_out.len().max(1)));
+            written.for_each(|(&row, y)| of_out.write(y, chunk, row as usize - first));
         }
     })
 }
@@ -89,9 +84,8 @@ pub(super) fn backward(kernel: &dyn RowKernel, pass: &mut Backward<'_>, d_out: &
     let f = pass.forward;
     let set = f.rows();
     let inputs: Vec<&[f32]> = (0..f.n_inputs()).map(|input| f.input(input)).collect();
-    let columns = columns((0..f.n_inputs()).map(|input| f.input_axis(input)));
-    let of_out = self::columns(std::iter::once(f.axis()));
-    let width: usize = columns.iter().map(|(_, positions)| positions.len()).sum();
+    let (columns, of_out) = (input_columns(&f), [Columns::new(f.axis())]);
+    let width: usize = columns.iter().map(Columns::len).sum();
     let w = parameters(&f);
     let read = kernel.read(&w);
     let zeros = || read.iter().map(|block| vec![0.0; block.len()]).collect::<Vec<Vec<f64>>>();
@@ -122,15 +116,14 @@ pub(super) fn backward(kernel: &dyn RowKernel, pass: &mut Backward<'_>, d_out: &
             false => wave.par_iter().map(|&number| block(number)).collect::<Result<_, _>>()?,
         };
         let mut from = 0;
-        for (input, (stride, positions)) in columns.iter().enumerate() {
-            let here = from..from + positions.len();
+        for (input, columns) in columns.iter().enumerate() {
+            let here = from..from + columns.len();
             from = here.end;
             let Some(mut d_x) = pass.gradient_everywhere(input) else { continue };
             for (&number, gradients) in wave.iter().zip(&gradients) {
                 let Some((gradients, _)) = gradients else { continue };
                 for (&row, gradient) in set.block(number).iter().zip(gradients.chunks_exact(width.max(1))) {
-                    let to = &mut d_x.values[row as usize * stride..][..*stride];
-                    positions.iter().zip(&gradient[here.clone()]).for_each(|(&at, g)| to[at] += g);
+                    columns.add(&gradient[here.clone()], |g| g, &mut d_x.values, row as usize);
                 }
             }
         }
