@@ -20,6 +20,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::engine::kernel_pool;
 use crate::front::join_keys::JoinPlanner;
+use crate::front::outer_columns::FieldNames;
 use crate::front::pivot::PivotPlanner;
 use crate::front::relations::KeyPlanner;
 #[cfg(feature = "pg")]
@@ -135,8 +136,8 @@ impl Session {
         builder.aggregate_functions().get_or_insert_default().extend(bonnet_standard::extremes());
         builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
-        let planners: [Arc<dyn ExprPlanner>; 3] =
-            [Arc::new(names::MapKeys), Arc::new(names::BitOperands), Arc::new(DateArithmetic)];
+        let planners: [Arc<dyn ExprPlanner>; 4] =
+            [Arc::new(names::MapKeys), Arc::new(names::BitOperands), Arc::new(DateArithmetic), Arc::new(FieldNames)];
         builder.expr_planners().get_or_insert_default().splice(0..0, planners);
         let formats = builder.file_formats().get_or_insert_default();
         // Its reader may never end.

@@ -14,7 +14,7 @@ use super::Db;
 const BOUND: Duration = Duration::from_secs(6);
 
 /// Statements that would go on for hours, each in the work of which it is to be stopped: `{}` stands for a folder.
-const ENDLESS: [(&str, &str); 9] = [
+const ENDLESS: [(&str, &str); 12] = [
     (
         "train",
         "SELECT * FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'gat', 'mlp']) AS model, 100000000 AS epochs),
@@ -50,6 +50,13 @@ const ENDLESS: [(&str, &str); 9] = [
         "SELECT count(*) FROM generate_series(1, 3000000) AS a(x)
              WHERE EXISTS (SELECT 1 FROM generate_series(1, 3000000) AS b(y) WHERE x % 7 = y % 7 AND x * y < 0)",
     ),
+    (
+        "long texts",
+        "SELECT length(lpad('x', 2000000000)) + length(rpad('y', 1000000000, 'é')) + length(upper(repeat('z', 2000000000)))
+             + length(reverse(repeat('u', 2000000000))) + length(replace(repeat('v', 2000000000), 'v', 'w'))",
+    ),
+    ("levenshtein", "SELECT levenshtein(repeat('x', 10000000), repeat('y', 10000000))"),
+    ("array_has_all", "SELECT array_has_all(range(1, 3000000), range(1, 3000000))"),
     ("a scan", "SELECT sum(a.x + b.x) FROM '{}/rows.parquet' a JOIN '{}/rows.parquet' b ON a.x <> b.x"),
 ];
 

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{Column, DataFusionError, Result, ScalarValue, plan_err};
+use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::arrow::ArrowFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
@@ -15,11 +14,8 @@ use datafusion::datasource::file_format::file_compression_type::FileCompressionT
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
-use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::execution::context::SessionState;
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::functions::core::expr_fn::nullif;
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder, cast, lit};
 use futures::TryStreamExt;
 
 use crate::arrow_file;
@@ -38,8 +34,8 @@ const COMPRESSED: [(&str, FileCompressionType); 4] = [
     ("zst", FileCompressionType::ZSTD),
 ];
 
-/// NULL as MySQL and PostgreSQL write it.
-const MARK: &str = r"\N";
+/// NULL as MySQL and PostgreSQL write it, or as nothing.
+const NULL_MARK: &str = r"^(\\N)?$";
 
 /// The rows of a text file from which the types of its columns are found.
 const SAMPLE_ROWS: usize = 20_480;
@@ -168,12 +164,17 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
     if Path::new(&folder).join("_delta_log").is_dir() {
         return Ok(Arc::new(LastingTable::at(Path::new(&folder)).await?));
     }
-    let (path, given, ending, mark) = SpawnedTask::spawn_blocking(move || {
+    let (path, given, ending, nulls) = SpawnedTask::spawn_blocking(move || {
         let path = home(&path);
         let ending = given.ending(&path)?;
-        let marked = matches!(ending.format, "csv" | "tsv") && has_null_marks(Path::new(&path));
-        let mark = given.get("nullstr").map(str::to_owned).or(marked.then(|| MARK.to_owned()));
-        Ok::<_, DataFusionError>((path, given, ending, mark))
+        let nulls = match given.get("nullstr") {
+            Some(word) => Some(null_word(word)),
+            None if matches!(ending.format, "csv" | "tsv") && has_null_marks(Path::new(&path)) => {
+                Some(NULL_MARK.to_owned())
+            }
+            None => None,
+        };
+        Ok::<_, DataFusionError>((path, given, ending, nulls))
     })
     .join()
     .await
@@ -183,13 +184,7 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
         Some(true) => 0,
         _ => given.parsed("sample_size", "a number of rows", rows)?.unwrap_or(SAMPLE_ROWS),
     };
-    let of = |sample, mark: Option<&str>| format(&ending, Path::new(&path), sample, mark, &given, state);
-    let Some(mark) = mark else {
-        return listing(&path, of(sample, None)?, &ending, state).await;
-    };
-    // DataFusion knows the mark when it looks for types, but not when it reads: so all is read as text, and then typed.
-    let typed = listing(&path, of(sample, Some(&mark))?, &ending, state).await?.schema();
-    without_marks(listing(&path, of(0, None)?, &ending, state).await?, &typed, &mark)
+    listing(&path, format(&ending, Path::new(&path), sample, nulls, &given, state)?, &ending, state).await
 }
 
 /// A number of rows; -1 for all.
@@ -237,30 +232,6 @@ async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionStat
     let largest = SpawnedTask::spawn_blocking(check).join().await;
     let largest = largest.map_err(|error| DataFusionError::Execution(error.to_string()))??;
     MemoryConsumer::new(format!("batch of '{url}'")).register(&environment.memory_pool).try_grow(largest as usize)
-}
-
-/// A table of texts, in which the mark is NULL and each column has the type that it has without the marks.
-fn without_marks(texts: Arc<dyn TableProvider>, typed: &Schema, mark: &str) -> Result<Arc<dyn TableProvider>> {
-    let schema = texts.schema();
-    let columns = schema.fields().iter().map(|field| {
-        let column = Expr::Column(Column::from_name(field.name()));
-        let mark = match field.data_type() {
-            DataType::Utf8 => ScalarValue::Utf8(Some(mark.to_owned())),
-            DataType::Utf8View => ScalarValue::Utf8View(Some(mark.to_owned())),
-            DataType::LargeUtf8 => ScalarValue::LargeUtf8(Some(mark.to_owned())),
-            _ => return column,
-        };
-        let value = nullif(column, lit(mark));
-        let data_type = typed.field_with_name(field.name()).map(Field::data_type);
-        let value = match data_type {
-            Ok(to) if to != field.data_type() && *to != DataType::Null => cast(nullif(value, lit("")), to.clone()),
-            _ => value,
-        };
-        value.alias(field.name())
-    });
-    let columns: Vec<Expr> = columns.collect();
-    let plan = LogicalPlanBuilder::scan("file", provider_as_source(texts), None)?.project(columns)?.build()?;
-    Ok(Arc::new(ViewTable::new(plan, None)))
 }
 
 fn at(path: &str, error: &DataFusionError) -> DataFusionError {
@@ -334,25 +305,18 @@ fn find_ending(path: &str) -> Result<Ending> {
     }
 }
 
-/// The pattern of NULL in a text file that writes NULL as a mark: that, and nothing.
-fn null_or(mark: &str) -> String {
-    let mut pattern = "^(".to_owned();
-    for sign in mark.chars() {
-        if sign.is_ascii_punctuation() && !"<>".contains(sign) {
-            pattern.push('\\');
-        }
-        pattern.push(sign);
-    }
-    pattern + ")?$"
+/// The pattern of a word that is NULL, alone.
+fn null_word(word: &str) -> String {
+    format!("^{}$", regex::escape(word))
 }
 
-/// The format of files that end so. The types of text are found from its first `sample` rows, the mark being NULL if there is one;
-/// with 0 rows all columns are texts.
+/// The format of files that end so. The types of text are found from its first `sample` rows; with 0 rows all columns are texts.
+/// `nulls` is the pattern of what is NULL without quotes, where that is not nothing.
 fn format(
     ending: &Ending,
     path: &Path,
     sample: usize,
-    mark: Option<&str>,
+    nulls: Option<String>,
     given: &FileClause,
     state: &SessionState,
 ) -> Result<Arc<dyn FileFormat>> {
@@ -374,11 +338,7 @@ fn format(
             let separator = given.sign("delim")?.unwrap_or(separator);
             let has_header = given.flag("header")?.unwrap_or(state.config_options().catalog.has_header);
             let mut options = options.csv;
-            if let Some(mark) = mark
-                && options.null_regex.is_none()
-            {
-                options.null_regex = Some(null_or(mark));
-            }
+            options.null_regex = options.null_regex.or(nulls);
             let mut format = CsvFormat::default().with_options(options).with_has_header(has_header);
             if let Some(quote) = given.sign("quote")? {
                 format = format.with_quote(quote);
@@ -451,10 +411,9 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_no_pattern() {
-        assert_eq!(null_or(MARK), r"^(\\N)?$");
-        assert_eq!(null_or("n/a."), r"^(n\/a\.)?$");
-        assert_eq!(null_or("<é>"), "^(<é>)?$");
+    fn a_word_is_no_pattern() {
+        assert_eq!(null_word("n/a."), r"^n/a\.$");
+        assert_eq!(null_word("(<é>|"), r"^\(<é>\|$");
     }
 
     #[test]

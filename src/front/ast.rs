@@ -55,6 +55,15 @@ pub(crate) fn select_all(factor: TableFactor) -> Query {
     select(vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())], factor, vec![])
 }
 
+/// `SELECT * FROM from`
+pub(crate) fn select_all_from(from: Vec<TableWithJoins>) -> Query {
+    let mut query = select_all(table(ObjectName(vec![])));
+    if let SetExpr::Select(select) = query.body.as_mut() {
+        select.from = from;
+    }
+    query
+}
+
 /// `SELECT projection FROM factor GROUP BY group_by`
 pub(crate) fn select(projection: Vec<SelectItem>, factor: TableFactor, group_by: Vec<Expr>) -> Query {
     query(SetExpr::Select(Box::new(Select {

@@ -18,9 +18,8 @@ use crate::{Error, Result};
 /// # Errors
 /// If a DEFAULT stands for no column of the table.
 pub(super) async fn fill(state: &SessionState, statement: &mut SqlStatement) -> Result<()> {
-    let SqlStatement::Statement(statement) = statement else { return Ok(()) };
-    match statement.as_mut() {
-        Statement::Insert(insert) => {
+    match change(statement) {
+        Some(Statement::Insert(insert)) => {
             let Some(SetExpr::Values(values)) = insert.source.as_mut().map(|source| source.body.as_mut()) else {
                 return Ok(());
             };
@@ -41,7 +40,7 @@ pub(super) async fn fill(state: &SessionState, statement: &mut SqlStatement) -> 
                 }
             }
         }
-        Statement::Update(update) => {
+        Some(Statement::Update(update)) => {
             if !update.assignments.iter().any(|assignment| is_default(&assignment.value)) {
                 return Ok(());
             }
@@ -61,6 +60,18 @@ pub(super) async fn fill(state: &SessionState, statement: &mut SqlStatement) -> 
     Ok(())
 }
 
+/// The statement itself, or the one that EXPLAIN or PREPARE is about.
+pub(super) fn change(statement: &mut SqlStatement) -> Option<&mut Statement> {
+    match statement {
+        SqlStatement::Explain(explain) => change(&mut explain.statement),
+        SqlStatement::Statement(statement) => Some(match statement.as_mut() {
+            Statement::Prepare { statement, .. } => statement,
+            statement => statement,
+        }),
+        _ => None,
+    }
+}
+
 fn is_default(value: &Expr) -> bool {
     default_place(value).is_some()
 }
@@ -75,12 +86,15 @@ fn default_place(value: &Expr) -> Option<&Ident> {
     }
 }
 
-fn last_name(name: &ObjectName) -> Option<String> {
+pub(super) fn last_name(name: &ObjectName) -> Option<String> {
     ast::name_parts(name)?.pop()
 }
 
 /// The table; `None` if there is none, which DataFusion says in its words.
-async fn table(state: &SessionState, name: &ObjectName) -> Result<Option<std::sync::Arc<dyn TableProvider>>> {
+pub(super) async fn table(
+    state: &SessionState,
+    name: &ObjectName,
+) -> Result<Option<std::sync::Arc<dyn TableProvider>>> {
     let reference = match ast::name_parts(name).as_deref() {
         Some([table]) => TableReference::bare(table.as_str()),
         Some([schema, table]) => TableReference::partial(schema.as_str(), table.as_str()),

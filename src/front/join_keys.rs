@@ -30,7 +30,7 @@ use super::walk::{Flow, result, walk_outside_subqueries};
 use crate::Error;
 
 /// The alias of a join that [`JoinPlanner`] plans.
-const MARK: &str = "join keys";
+pub(super) const MARK: &str = "join keys";
 
 /// The table to which keys belong that WHERE and ON name: there DataFusion finds a name that several columns have
 /// ambiguous, whatever it knows of the join.

@@ -16,6 +16,7 @@ pub mod columns;
 mod copy;
 mod create_graph;
 mod ctes;
+mod delete_alias;
 mod depth;
 pub mod dialect;
 mod duckdb_syntax;
@@ -31,6 +32,7 @@ mod maintenance;
 mod numbers;
 mod order_names;
 mod ordinals;
+pub mod outer_columns;
 mod output_aliases;
 pub mod parse;
 pub mod pivot;
@@ -41,6 +43,7 @@ mod refusals;
 pub mod relations;
 mod rewrite;
 mod rows_in;
+mod scopes;
 pub mod split;
 pub mod sql_type;
 pub mod statement;
@@ -54,7 +57,10 @@ mod walk;
 mod wildcards;
 mod words;
 
+use std::ops::ControlFlow;
+
 use bonnet_sql::Registry;
+use datafusion::common::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::DataFrame;
@@ -74,6 +80,8 @@ pub(crate) struct Plannable {
     pub statement: SqlStatement,
     /// The names of the answer's columns, where the statement is a query.
     pub names: Option<ColumnNames>,
+    /// Whether a name that the planner does not find may be another: see [`plan_prepared`].
+    pub mendable: bool,
 }
 
 /// The passes over a statement that DataFusion plans, in their order.
@@ -90,24 +98,27 @@ pub(crate) async fn prepare(
     // A star that repeats the columns of another is spelled out; names in expressions of ORDER BY are those of FROM; a PIVOT
     // without a list of values looks at its rows.
     let mut settled = 0;
-    while let Some(question) = questions::first(&mut statement, settled) {
-        match question {
-            Question::NamesInOrder(query) => {
+    let mendable = loop {
+        match questions::first(&mut statement, settled) {
+            ControlFlow::Break(Question::NamesInOrder(query)) => {
                 let columns = Box::pin(plan(state, registry, query)).await;
                 let ordered = columns.is_ok_and(|plan| questions::answer_names(&mut statement, settled, plan.schema()));
                 settled += usize::from(!ordered);
             }
-            Question::Columns(query) => {
+            ControlFlow::Break(Question::Columns(query)) => {
                 let plan = Box::pin(plan(state, registry, query)).await?;
                 questions::answer_columns(&mut statement, settled, plan.schema());
             }
-            Question::Values(query, at) => {
+            ControlFlow::Break(Question::Values(query, at)) => {
                 let plan = Box::pin(plan(state, registry, query)).await?;
                 let rows = DataFrame::new(state.clone(), plan).collect().await?;
                 questions::answer_values(&mut statement, settled, at, &rows)?;
             }
+            ControlFlow::Continue(mendable) => break mendable,
         }
-    }
+    };
+    // The alias of DELETE's table.
+    delete_alias::resolve(&mut statement);
     // DEFAULT among the values of INSERT and UPDATE.
     insert_defaults::fill(state, &mut statement).await?;
     // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
@@ -116,7 +127,7 @@ pub(crate) async fn prepare(
     rewrite::rewrite(&mut statement, registry)?;
     // The keys of USING and NATURAL, which each side of an outer join gives.
     join_keys::mark(&mut statement)?;
-    Ok(Plannable { statement, names })
+    Ok(Plannable { statement, names, mendable })
 }
 
 /// The plan of a statement.
@@ -124,7 +135,8 @@ pub(crate) async fn prepare(
 /// # Errors
 /// As [`prepare`], or if DataFusion refuses the statement.
 pub(crate) async fn plan(state: &SessionState, registry: &Registry, statement: SqlStatement) -> Result<LogicalPlan> {
-    plan_prepared(state, registry, prepare(state, registry, statement).await?.statement).await
+    let Plannable { statement, mendable, .. } = prepare(state, registry, statement).await?;
+    plan_prepared(state, registry, statement, mendable).await
 }
 
 /// The plan of a statement that is prepared.
@@ -135,21 +147,32 @@ pub(crate) async fn plan_prepared(
     state: &SessionState,
     registry: &Registry,
     mut statement: SqlStatement,
+    mendable: bool,
 ) -> Result<LogicalPlan> {
     for _ in 0..READINGS {
-        // A name that DataFusion misses may be that of an output.
-        let mut spare = output_aliases::are_read(&mut statement).then(|| statement.clone());
+        let spare = mendable.then(|| statement.clone());
         let error = match state.statement_to_plan(statement).await {
             Ok(plan) => return Ok(plan),
             Err(error) => error,
         };
-        let changed = spare.as_mut().is_some_and(|spare| output_aliases::replace(spare, &error, state));
-        match spare {
-            Some(other) if changed => statement = other,
-            _ => return Err(unknown_names::explain(state, registry, error)),
+        match mended(spare, &error, state).await {
+            Some(other) => statement = other,
+            None => return Err(unknown_names::explain(state, registry, error)),
         }
     }
     Err(Error::statement(format!(
         "the statement names more than {READINGS} outputs by their aliases: name them in a subquery"
     )))
+}
+
+/// The statement with another name in the place of one that DataFusion has not found.
+async fn mended(
+    statement: Option<SqlStatement>,
+    error: &DataFusionError,
+    state: &SessionState,
+) -> Option<SqlStatement> {
+    let mut statement = statement?;
+    let changed = output_aliases::replace(&mut statement, error, state)
+        || outer_columns::qualify(&mut statement, error, state).await;
+    changed.then_some(statement)
 }

@@ -16,29 +16,30 @@ use super::ast;
 use super::ordinals::ordinal;
 use super::walk::find;
 
-/// Whether an expression of the query's ORDER BY names an output column that another column may be meant by.
+/// Whether an expression of the query's ORDER BY names an output column that another column may be meant by, or has a
+/// subquery, which would not see the columns of FROM.
 pub(super) fn is_ambiguous(query: &Query) -> bool {
     let Some((select, orders)) = parts(query) else { return false };
+    if orders.iter().any(has_subquery) {
+        return true;
+    }
     let outputs = renamed(select);
     !outputs.is_empty() && orders.iter().any(|order| names_within(&order.expr, &|name| outputs.contains(name)))
 }
 
 /// The query whose columns are those of FROM.
 pub(super) fn columns_of_from(query: &Query) -> Query {
-    let mut columns = ast::select_all(ast::table(ObjectName(vec![])));
-    if let (SetExpr::Select(all), SetExpr::Select(select)) = (columns.body.as_mut(), query.body.as_ref()) {
-        all.from = select.from.clone();
-    }
-    columns
+    let SetExpr::Select(select) = query.body.as_ref() else { return query.clone() };
+    ast::select_all_from(select.from.clone())
 }
 
 /// Computes the ambiguous expressions beside the outputs, and orders by them in a query around. Whether there was one that
-/// names a column of FROM: the others are expressions of outputs, and stay.
+/// names a column of FROM or has a subquery: the others are expressions of outputs, and stay.
 pub(super) fn order_by_columns(query: &mut Query, columns: &DFSchema) -> bool {
     let Some((select, orders)) = parts(query) else { return false };
     let outputs = renamed(select);
     let is_column = |name: &str| outputs.contains(name) && columns.fields().iter().any(|field| field.name() == name);
-    if !orders.iter().any(|order| names_within(&order.expr, &is_column)) {
+    if !orders.iter().any(|order| has_subquery(order) || names_within(&order.expr, &is_column)) {
         return false;
     }
     let all: HashSet<String> = select.projection.iter().filter_map(output).collect();
@@ -101,6 +102,11 @@ fn names_within(order: &Expr, holds: &dyn Fn(&str) -> bool) -> bool {
         _ => false,
     })
     .is_some()
+}
+
+fn has_subquery(order: &OrderByExpr) -> bool {
+    let is_one = |expr: &Expr| matches!(expr, Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. });
+    find(&order.expr, &is_one).is_some()
 }
 
 /// The names that outputs were given which are not columns of this name.

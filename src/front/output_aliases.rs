@@ -16,30 +16,20 @@ use super::ast;
 use super::rewrite::visit_statement;
 use super::walk::{find, walk_outside_subqueries};
 
-/// Whether a SELECT of the statement reads a name that one of its outputs has.
-pub(super) fn are_read(statement: &mut SqlStatement) -> bool {
-    struct Finder;
-    impl VisitorMut for Finder {
-        type Break = ();
-
-        fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-            let mut known: Vec<String> = Vec::new();
-            let mut read = false;
-            for item in &select.projection {
-                if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                    read = read || reads(expr, &known);
-                }
-                if let SelectItem::ExprWithAlias { alias, .. } = item {
-                    known.push(ast::normalized(alias));
-                }
-            }
-            match read || select.selection.as_ref().is_some_and(|condition| reads(condition, &known)) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+/// Whether a SELECT reads a name that one of its outputs has.
+pub(super) fn are_read(select: &Select) -> bool {
+    let mut known: Vec<String> = Vec::new();
+    for item in &select.projection {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item
+            && reads(expr, &known)
+        {
+            return true;
+        }
+        if let SelectItem::ExprWithAlias { alias, .. } = item {
+            known.push(ast::normalized(alias));
         }
     }
-    visit_statement(statement, &mut Finder).is_break()
+    select.selection.as_ref().is_some_and(|condition| reads(condition, &known))
 }
 
 fn reads(expr: &Expr, names: &[String]) -> bool {

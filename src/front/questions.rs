@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use arrow::array::RecordBatch;
 use datafusion::common::DFSchema;
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Query, Select, Statement, TableFactor, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Expr, Query, Select, Statement, TableFactor, VisitorMut};
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::ctes::Ctes;
 use super::rewrite::visit_statement;
-use super::{order_names, pivot_values, wildcards};
-use crate::Result;
+use super::scopes::Scopes;
+use super::{order_names, output_aliases, pivot_values, wildcards};
 
 /// A query that stands alone, and the part of its answer that the statement needs.
 pub(super) enum Question {
@@ -24,18 +24,24 @@ pub(super) enum Question {
     Values(SqlStatement, Span),
 }
 
-/// The first question of a statement; `None` once all are answered. Nothing is changed: the visitor that may change
-/// trees is the one that shows them in the order needed. So many queries whose ORDER BY is ambiguous are `settled` as they
-/// stand.
-pub(super) fn first(statement: &mut SqlStatement, settled: usize) -> Option<Question> {
+/// The first question of a statement, or once all are answered, whether the planner's error about an unknown name may be one
+/// to mend: a name may be that of an output, or of a column of a query around. Nothing is changed: the visitor that may
+/// change trees is the one that shows them in the order needed. So many queries whose ORDER BY is ambiguous are `settled` as
+/// they stand.
+pub(super) fn first(statement: &mut SqlStatement, settled: usize) -> ControlFlow<Question, bool> {
     let alone = |query| SqlStatement::Statement(Box::new(Statement::Query(Box::new(query))));
-    at_first(statement, settled, |part, ctes| match part {
+    let act = |part: Unresolved<'_>, ctes: &Ctes| match part {
         Unresolved::Order(query) => Question::NamesInOrder(alone(ctes.around(order_names::columns_of_from(query)))),
         Unresolved::Star(select, at) => Question::Columns(alone(ctes.around(wildcards::query(select, at)))),
         Unresolved::Pivot(factor) => {
             Question::Values(alone(ctes.around(pivot_values::query(factor))), pivot_values::place(factor))
         }
-    })
+    };
+    let mut finder = Finder::new(settled, act);
+    match visit_statement(statement, &mut finder) {
+        ControlFlow::Break(question) => ControlFlow::Break(question),
+        ControlFlow::Continue(()) => ControlFlow::Continue(finder.mendable),
+    }
 }
 
 /// Spells out the star of the first question.
@@ -65,7 +71,7 @@ pub(super) fn answer_values(
     settled: usize,
     at: Span,
     rows: &[RecordBatch],
-) -> Result<()> {
+) -> crate::Result<()> {
     let mut values = Some(pivot_values::list(statement, at, rows)?);
     at_first(statement, settled, |part, _| {
         if let Unresolved::Pivot(TableFactor::Pivot { value_source, .. }) = part {
@@ -87,13 +93,21 @@ enum Unresolved<'a> {
 
 /// Applies a function to the part of the first open question, with the CTEs that it may name.
 fn at_first<T>(statement: &mut SqlStatement, settled: usize, act: impl FnMut(Unresolved<'_>, &Ctes) -> T) -> Option<T> {
-    visit_statement(statement, &mut Finder { ctes: Ctes::default(), settled, act }).break_value()
+    visit_statement(statement, &mut Finder::new(settled, act)).break_value()
 }
 
 struct Finder<F> {
     ctes: Ctes,
+    scopes: Scopes,
     settled: usize,
+    mendable: bool,
     act: F,
+}
+
+impl<F> Finder<F> {
+    fn new(settled: usize, act: F) -> Self {
+        Self { ctes: Ctes::default(), scopes: Scopes::default(), settled, mendable: false, act }
+    }
 }
 
 impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
@@ -101,6 +115,7 @@ impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<T> {
         self.ctes.enter(query);
+        self.scopes.enter_query(query);
         ControlFlow::Continue(())
     }
 
@@ -112,11 +127,29 @@ impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
             }
         }
         self.ctes.leave(query);
+        self.scopes.leave_query();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<T> {
+        self.mendable |= output_aliases::are_read(select);
+        self.scopes.enter_select(select);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<T> {
+        self.mendable = self.mendable || self.scopes.outer(expr).is_some();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<T> {
+        self.scopes.enter_factor(factor);
         ControlFlow::Continue(())
     }
 
     // After what is inside: its questions come first.
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<T> {
+        self.scopes.leave_select();
         match wildcards::repeated(select) {
             Some(at) => ControlFlow::Break((self.act)(Unresolved::Star(select, at), &self.ctes)),
             None => ControlFlow::Continue(()),
@@ -124,6 +157,7 @@ impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<T> {
+        self.scopes.leave_factor(factor);
         match pivot_values::is_open(factor) {
             true => ControlFlow::Break((self.act)(Unresolved::Pivot(factor), &self.ctes)),
             false => ControlFlow::Continue(()),

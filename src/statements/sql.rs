@@ -53,9 +53,10 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
     let state = Arc::new(session.state());
     let untyped = prepares_untyped(&statement);
     let planned = async {
-        let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
+        let Plannable { statement, names, mendable } =
+            front::prepare(&state, session.engine.registry(), statement).await?;
         let view = view_query(&statement);
-        let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
+        let plan = front::plan_prepared(&state, session.engine.registry(), statement, mendable).await?;
         Ok::<_, Error>((plan, StatementText { tag, view, names, object }))
     };
     let (plan, text) = planned_in(Arc::clone(&state), planned).await?;
@@ -87,8 +88,8 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
         return Ok(None);
     }
     let state = session.state();
-    let Plannable { statement, names } = front::prepare(&state, session.engine.registry(), statement).await?;
-    let plan = front::plan_prepared(&state, session.engine.registry(), statement).await?;
+    let Plannable { statement, names, mendable } = front::prepare(&state, session.engine.registry(), statement).await?;
+    let plan = front::plan_prepared(&state, session.engine.registry(), statement, mendable).await?;
     let schema = Arc::clone(plan.schema().inner());
     Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
 }

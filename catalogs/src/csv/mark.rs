@@ -1,10 +1,11 @@
-//! A word that stands for the empty text.
+//! A word that tells a text in quotes from NULL.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, LargeStringArray, RecordBatch, StringArray, StringViewArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringViewArray};
+use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 
@@ -28,25 +29,34 @@ impl Mark {
         &self.0
     }
 
-    /// The texts of a column, each changed. Columns of other types stay.
-    pub(super) fn texts<'a>(
-        column: &'a ArrayRef,
-        change: impl Fn(Option<&'a str>) -> Option<&'a str>,
-    ) -> Option<ArrayRef> {
-        Some(match column.data_type() {
-            DataType::Utf8 => Arc::new(column.as_string::<i32>().iter().map(change).collect::<StringArray>()),
-            DataType::LargeUtf8 => Arc::new(column.as_string::<i64>().iter().map(change).collect::<LargeStringArray>()),
-            DataType::Utf8View => Arc::new(column.as_string_view().iter().map(change).collect::<StringViewArray>()),
-            _ => return None,
-        })
-    }
-
-    /// The batch with empty texts where the mark stood.
+    /// The batch without the marks at the ends of its texts.
     pub(super) fn removed(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        let empty = |text| if text == Some(self.as_str()) { Some("") } else { text };
-        let columns = batch.columns().iter().map(|column| Self::texts(column, empty).unwrap_or_else(|| column.clone()));
-        RecordBatch::try_new(batch.schema(), columns.collect())
+        let columns = batch.columns().iter().map(|column| {
+            change_texts(column, |text| text.map(|text| text.strip_suffix(self.as_str()).unwrap_or(text)))
+        });
+        RecordBatch::try_new(batch.schema(), columns.collect::<Result<_, _>>()?)
     }
+}
+
+/// The column with its texts changed; one of another type stays.
+pub(super) fn change_texts<'a>(
+    column: &'a ArrayRef,
+    change: impl Fn(Option<&'a str>) -> Option<&'a str>,
+) -> Result<ArrayRef, ArrowError> {
+    match texts(column) {
+        Some(texts) => cast(&texts.map(change).collect::<StringViewArray>(), column.data_type()),
+        None => Ok(Arc::clone(column)),
+    }
+}
+
+/// The texts of a column; `None` for one of another type.
+pub(super) fn texts(column: &ArrayRef) -> Option<Box<dyn Iterator<Item = Option<&str>> + '_>> {
+    Some(match column.data_type() {
+        DataType::Utf8 => Box::new(column.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => Box::new(column.as_string::<i64>().iter()),
+        DataType::Utf8View => Box::new(column.as_string_view().iter()),
+        _ => return None,
+    })
 }
 
 /// Whether a column has texts that a [`Mark`] may stand among.

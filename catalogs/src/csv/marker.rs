@@ -1,5 +1,5 @@
-//! Puts a [`Mark`] behind each `""` of a text column, in the text of a file as it is read: `"",1` becomes `""MARK,1`, which is
-//! the field MARK.
+//! Puts a [`Mark`] behind texts in quotes, in the text of a file as it is read: `"",1` becomes `""MARK,1`, which is the field
+//! MARK. Where nothing is NULL, those are the empty ones; where other words are, all.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -55,6 +55,8 @@ pub(super) struct Marker {
     mark: Arc<Mark>,
     /// The columns of texts.
     texts: Vec<bool>,
+    /// Whether all texts in quotes are marked, or the empty ones alone.
+    all: bool,
     place: Place,
     column: usize,
     /// The last sign.
@@ -67,7 +69,17 @@ pub(super) struct Marker {
 impl Marker {
     /// `marked` says afterwards whether there are marks.
     pub(super) fn new(signs: Signs, mark: Arc<Mark>, texts: Vec<bool>, header: bool, marked: Arc<AtomicBool>) -> Self {
-        Self { signs, mark, texts, place: Place::Row, column: 0, last: 0, header, marked }
+        Self { signs, mark, texts, all: false, place: Place::Row, column: 0, last: 0, header, marked }
+    }
+
+    /// Marks all texts in quotes.
+    pub(super) fn marking_all(self, all: bool) -> Self {
+        Self { all, ..self }
+    }
+
+    /// Whether a text in quotes ends here that is to be marked.
+    fn is_due(&self) -> bool {
+        matches!(self.place, Place::Quote(empty) if empty || (self.all && !self.header))
     }
 
     /// Passes a part of the text on, with marks.
@@ -86,7 +98,7 @@ impl Marker {
                 out.extend_from_slice(&[signs.quote; 2]);
                 passed = at;
             }
-            if (ends || sign == signs.delimiter) && self.place == Place::Quote(true) {
+            if (ends || sign == signs.delimiter) && self.is_due() {
                 out.extend_from_slice(&part[passed..at]);
                 self.put(out);
                 passed = at;
@@ -158,7 +170,7 @@ impl Marker {
 
     /// The end of the file.
     fn end(&mut self, out: &mut Vec<u8>) {
-        if self.place == Place::Quote(true) {
+        if self.is_due() {
             self.put(out);
         }
     }
@@ -221,9 +233,14 @@ mod tests {
 
     /// The text with marks as `MARK`, passed on in parts of `part` bytes.
     fn passed(signs: Signs, texts: &[bool], text: &str, part: usize) -> String {
+        marked(signs, texts, false, text, part)
+    }
+
+    fn marked(signs: Signs, texts: &[bool], all: bool, text: &str, part: usize) -> String {
         let mark = Arc::new(Mark::without(&signs.list()).unwrap());
         let marked = Arc::new(AtomicBool::new(false));
-        let mut marker = Marker::new(signs, Arc::clone(&mark), texts.to_vec(), true, Arc::clone(&marked));
+        let mut marker =
+            Marker::new(signs, Arc::clone(&mark), texts.to_vec(), true, Arc::clone(&marked)).marking_all(all);
         let mut out = Vec::new();
         text.as_bytes().chunks(part).for_each(|part| marker.pass(part, &mut out));
         marker.end(&mut out);
@@ -240,6 +257,15 @@ mod tests {
                         \"\"MARK,3,\"\"MARK";
         for part in 1..=text.len() {
             assert_eq!(passed(SIGNS, &[true, false, true], text, part), expected, "in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn all_texts_in_quotes_are_marked_but_names() {
+        let text = "\"a\",n\r\n\"x\",\"1\"\nx,2\n\"x\"\"\",\"3\"\n\"x\"y,\"4\"\n\"\",5\n\",\n\"";
+        let expected = "\"a\",n\r\n\"x\"MARK,\"1\"\nx,2\n\"x\"\"\"MARK,\"3\"\n\"x\"y,\"4\"\n\"\"MARK,5\n\",\n\"MARK";
+        for part in 1..=text.len() {
+            assert_eq!(marked(SIGNS, &[true, false], true, text, part), expected, "in parts of {part}");
         }
     }
 

@@ -1,7 +1,8 @@
-//! CSV that tells NULL from the empty text: NULL is nothing, the empty text is `""`, as PostgreSQL reads and writes them.
+//! CSV that tells NULL from a text: NULL is nothing, or a word without quotes; the same in quotes is a text, as PostgreSQL reads and
+//! writes them.
 //!
-//! Arrow's reader and writer take both for the same. So a [`mark::Mark`], a word that no file holds, stands for the empty text while
-//! they work: [`marker`] puts it into what is read, and [`write`] takes it out of what is written.
+//! Arrow's reader and writer take both for the same. So a [`mark::Mark`], a word that no file holds, stands behind or for the text
+//! while they work: [`marker`] puts it into what is read, and [`write`] takes it out of what is written.
 
 mod mark;
 mod marker;
@@ -16,7 +17,7 @@ use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::file_options::csv_writer::CsvWriterOptions;
-use datafusion::common::{GetExt, Result, Statistics, exec_err, not_impl_err};
+use datafusion::common::{GetExt, Result, Statistics, exec_err, not_impl_err, plan_err};
 use datafusion::config::CsvOptions;
 use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -74,6 +75,17 @@ impl CsvText {
         options.has_header.get_or_insert(catalog.has_header);
         options.newlines_in_values.get_or_insert(catalog.newlines_in_values);
         options
+    }
+}
+
+/// Refuses a word for NULL that would have to be quoted, and so be a text.
+fn check_null(options: &CsvOptions) -> Result<()> {
+    let signs = [options.delimiter, options.quote, options.terminator.unwrap_or(b'\n'), b'\n', b'\r'];
+    match options.null_value.as_deref().filter(|word| word.bytes().any(|sign| signs.contains(&sign))) {
+        Some(word) => plan_err!(
+            "NULL cannot be written as {word:?}: it has the file's delimiter, its quote or an end of line in it; give NULLSTR a plain word"
+        ),
+        None => Ok(()),
     }
 }
 
@@ -141,7 +153,9 @@ impl FileFormat for CsvText {
         if config.insert_op != InsertOp::Append {
             return not_impl_err!("CSV files are added to, not overwritten");
         }
-        let options = CsvWriterOptions::try_from(&self.options(state))?;
+        let options = self.options(state);
+        check_null(&options)?;
+        let options = CsvWriterOptions::try_from(&options)?;
         Ok(Arc::new(DataSinkExec::new(input, Arc::new(TextSink::new(config, options)), order)))
     }
 

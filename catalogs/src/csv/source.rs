@@ -1,4 +1,4 @@
-//! Reads CSV files: Arrow's reader, over a file with marks for its empty texts.
+//! Reads CSV files: Arrow's reader, over a file with marks behind its texts in quotes.
 
 use std::fmt;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::csv::ReaderBuilder;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, exec_err};
+use datafusion::common::{DataFusionError, Result, exec_err, plan_datafusion_err};
 use datafusion::config::CsvOptions;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::listing::PartitionedFile;
@@ -21,6 +21,7 @@ use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use futures::StreamExt;
+use regex::Regex;
 
 use super::mark::{Mark, is_text};
 use super::marker::{MarkedFile, Marker, Signs};
@@ -51,7 +52,7 @@ impl TextSource {
         Signs { delimiter, quote, escape, comment, terminator }
     }
 
-    fn builder(&self, header: bool) -> ReaderBuilder {
+    fn builder(&self, header: bool) -> Result<ReaderBuilder> {
         let signs = self.signs();
         let mut builder = ReaderBuilder::new(Arc::clone(self.table_schema.file_schema()))
             .with_delimiter(signs.delimiter)
@@ -69,7 +70,12 @@ impl TextSource {
         if let Some(comment) = signs.comment {
             builder = builder.with_comment(comment);
         }
-        builder
+        if let Some(nulls) = &self.options.null_regex {
+            let words = Regex::new(nulls);
+            let words = words.map_err(|error| plan_datafusion_err!("null_regex is '{nulls}': {error}"))?;
+            builder = builder.with_null_regex(words);
+        }
+        Ok(builder)
     }
 }
 
@@ -167,8 +173,9 @@ impl FileOpener for TextOpener {
                 let texts = source.table_schema.file_schema().fields().iter();
                 let texts = texts.map(|field| is_text(field.data_type())).collect();
                 Marker::new(signs, mark, texts, header, Arc::clone(&marked))
+                    .marking_all(source.options.null_regex.is_some())
             });
-            let mut reader = source.builder(header).build_buffered(MarkedFile::new(text, marker))?;
+            let mut reader = source.builder(header)?.build_buffered(MarkedFile::new(text, marker))?;
             let batches = std::iter::from_fn(move || {
                 let _timer = metrics.elapsed_compute().timer();
                 let batch = reader.next()?;

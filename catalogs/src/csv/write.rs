@@ -2,63 +2,51 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::csv::{QuoteStyle, WriterBuilder};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 
-use super::mark::{Mark, is_text};
+use super::mark::{Mark, change_texts, is_text, texts};
 use crate::json_texts::json_texts;
 
-/// Writes a batch as CSV: NULL is nothing, the empty text `""`; lists, structs and maps are JSON texts. Where the builder has a
-/// word for NULL, or quotes everything, the empty text is as it says.
+/// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a text that is the same stands in quotes. Lists, structs
+/// and maps are JSON texts. Where the builder quotes everything, NULL is as it says.
 ///
 /// # Errors
 /// If a value has no text.
 pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>) -> Result<(), ArrowError> {
     let batch = flat(batch)?;
-    let plain = builder.null().is_empty() && matches!(builder.quote_style(), QuoteStyle::Necessary);
+    let plain = matches!(builder.quote_style(), QuoteStyle::Necessary);
     let signs = [Some(builder.quote()), Some(builder.delimiter()), Some(builder.escape())];
     let signs: Vec<u8> = signs.into_iter().flatten().collect();
     let marks = Mark::without(&signs).zip(Mark::without(&signs)).filter(|_| plain);
-    let Some((empty, null)) = marks.filter(|_| has_gaps(&batch)) else {
+    // The row of a single NULL that is nothing would be quoted.
+    let alone = batch.num_columns() == 1 && builder.null().is_empty();
+    let Some((same, null)) = marks.filter(|_| has_gaps(&batch, builder.null(), alone)) else {
         return builder.clone().build(out).write(&batch);
     };
-    // The row of a single NULL would be quoted.
-    let alone = batch.num_columns() == 1;
     let columns = batch.columns().iter().map(|column| {
-        let marked = |text| match text {
-            Some("") => Some(empty.as_str()),
+        change_texts(column, |text| match text {
+            Some(text) if text == builder.null() => Some(same.as_str()),
             None if alone => Some(null.as_str()),
             text => text,
-        };
-        Mark::texts(column, marked).unwrap_or_else(|| column.clone())
+        })
     });
-    let batch = RecordBatch::try_new(batch.schema(), columns.collect())?;
+    let batch = RecordBatch::try_new(batch.schema(), columns.collect::<Result<_, _>>()?)?;
     let mut rows = Vec::new();
     builder.clone().build(&mut rows).write(&batch)?;
     let rows = if alone { replaced(&rows, null.as_str(), &[]) } else { rows };
-    out.extend_from_slice(&replaced(&rows, empty.as_str(), &[builder.quote(); 2]));
+    let quote = [builder.quote()];
+    out.extend_from_slice(&replaced(&rows, same.as_str(), &[&quote, builder.null().as_bytes(), &quote].concat()));
     Ok(())
 }
 
-/// Whether a column of texts has an empty one, or an only column a NULL.
-fn has_gaps(batch: &RecordBatch) -> bool {
-    let alone = batch.num_columns() == 1;
-    batch
-        .columns()
-        .iter()
-        .filter(|column| is_text(column.data_type()))
-        .any(|column| (alone && column.null_count() > 0) || texts_of(column).any(str::is_empty))
-}
-
-fn texts_of(column: &arrow::array::ArrayRef) -> Box<dyn Iterator<Item = &str> + '_> {
-    use arrow::array::AsArray;
-    match column.data_type() {
-        DataType::Utf8 => Box::new(column.as_string::<i32>().iter().flatten()),
-        DataType::LargeUtf8 => Box::new(column.as_string::<i64>().iter().flatten()),
-        _ => Box::new(column.as_string_view().iter().flatten()),
-    }
+/// Whether a column of texts has one that is the word for NULL, or an only column a NULL.
+fn has_gaps(batch: &RecordBatch, word: &str, alone: bool) -> bool {
+    let has_word = |column| texts(column).is_some_and(|mut texts| texts.any(|text| text == Some(word)));
+    let is_gap = |column: &ArrayRef| alone && is_text(column.data_type()) && column.null_count() > 0;
+    batch.columns().iter().any(|column| is_gap(column) || has_word(column))
 }
 
 /// The bytes with each `word` replaced.
@@ -115,8 +103,13 @@ mod tests {
         let builder = WriterBuilder::new();
         assert_eq!(written(&batch, &builder), "a,n,b\n\"\",,\n,1,\"\"\n\"\"\"\",,x\n");
         assert_eq!(written(&batch, &builder.clone().with_null("-".to_owned())), "a,n,b\n,-,-\n-,1,\n\"\"\"\",-,x\n");
+        assert_eq!(
+            written(&batch, &builder.clone().with_null("x".to_owned())),
+            "a,n,b\n,x,x\nx,1,\n\"\"\"\",x,\"x\"\n"
+        );
         assert_eq!(written(&batch, &builder.with_quote(b'g').with_delimiter(b';')), "a;n;b\ngg;;\n;1;gg\n\";;x\n");
         let alone = batch.project(&[0]).unwrap();
         assert_eq!(written(&alone, &WriterBuilder::new()), "a\n\"\"\n\n\"\"\"\"\n");
+        assert_eq!(written(&alone, &WriterBuilder::new().with_null("-".to_owned())), "a\n\"\"\n-\n\"\"\"\"\n");
     }
 }

@@ -45,9 +45,11 @@ mod group_once;
 mod grouped_rows;
 mod groups;
 mod host;
+mod inner_function;
 mod input_graph;
 mod keys;
 mod launch;
+mod long_texts;
 mod node;
 mod number_aggregate;
 mod operator;
@@ -73,7 +75,7 @@ pub use body::{
     AggregateFunction, AggregateState, Body, EdgeFunction, EdgeKernel, Generator, Kind, RowsFunction, RowsKernel,
     ScalarFunction, WindowFunction,
 };
-pub use bounded_functions::{bounded_functions, build_texts};
+pub use bounded_functions::{bounded_functions, join_texts};
 pub use cached_input::TableColumns;
 pub use columns::whole_column;
 pub use database_files::outside_databases;

@@ -1,5 +1,5 @@
 //! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts of
-//! texts to integers and timestamps; and IN lists, where either zero matches the other.
+//! texts to integers and timestamps; casts of lists, structs and maps to text; and IN lists, where either zero matches the other.
 
 use std::sync::Arc;
 
@@ -15,12 +15,14 @@ use datafusion::logical_expr::{ColumnarValue, Expr, ExprSchemable, LogicalPlan, 
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
+use crate::concatenation::is_text;
+use crate::nested_texts;
 use crate::rounded_parts::{holds_integers, round_parts};
 use crate::same_type_function::Kernel;
 use crate::text_casts::castable;
 
 /// Rounds operands of casts to integers, and to lists, structs and maps of them: a DOUBLE half to even, a decimal half away
-/// from zero, both as DuckDB does. Texts get the form that DataFusion casts.
+/// from zero, both as DuckDB does. Texts get the form that DataFusion casts, and nested values their text.
 #[derive(Debug, Default)]
 pub struct RoundedCasts;
 
@@ -59,19 +61,19 @@ impl AnalyzerRule for RoundedCasts {
 
 /// Whether operands of casts to this type are looked at.
 fn is_target(kind: &DataType) -> bool {
-    holds_integers(kind) || matches!(kind, DataType::Timestamp(..))
+    holds_integers(kind) || matches!(kind, DataType::Timestamp(..)) || is_text(kind)
 }
 
 /// The operand of a cast, rounded or in the form of its target, and whether it changed.
 fn round(of: Expr, to: &DataType, schema: &InputColumns) -> (Expr, bool) {
     let from = of.get_type(schema);
     if let Ok(from) = &from
-        && let Some(castable) = castable(&of, from, to)
+        && let Some(castable) = castable(&of, from, to).or_else(|| nested_texts::text(&of, from, to))
     {
         return (castable, true);
     }
     match from {
-        _ if matches!(to, DataType::Timestamp(..)) => (of, false),
+        _ if matches!(to, DataType::Timestamp(..)) || is_text(to) => (of, false),
         Ok(from) if !to.is_integer() => match round_parts(&of, &from, to) {
             Some(rounded) => (rounded, true),
             None => (of, false),

@@ -21,7 +21,8 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
 /// The concatenations of texts of one type; NULL where a side is NULL.
 pub(crate) fn concatenate(left: &ColumnarValue, right: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
     let constants = matches!((left, right), (ColumnarValue::Scalar(_), ColumnarValue::Scalar(_)));
-    bonnet_sql::build_texts("||", &[left, right], if constants { 1 } else { rows }, || join(left, right))
+    let texts = [left.clone(), right.clone()];
+    bonnet_sql::join_texts("||", &texts, if constants { 1 } else { rows }, |texts| join(&texts[0], &texts[1]))
 }
 
 fn join(left: &ColumnarValue, right: &ColumnarValue) -> Result<ColumnarValue> {

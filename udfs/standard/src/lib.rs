@@ -24,6 +24,7 @@ mod interval_products;
 mod list_functions;
 mod mark_assertion;
 mod mode;
+mod nested_texts;
 mod optimization_barrier;
 mod overflow_detection;
 mod product;
@@ -82,9 +83,14 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
 /// The functions that plans call, but no user: checked operators, rounding, comparisons, optimization barriers, and the
 /// assertion on marks of joins.
 pub fn internal() -> Vec<Arc<ScalarUDF>> {
-    let one =
-        [interval_length::function(), coalesce::function(), date_arithmetic::function(), rounded_parts::function()]
-            .map(Arc::new);
+    let one = [
+        interval_length::function(),
+        coalesce::function(),
+        date_arithmetic::function(),
+        nested_texts::function(),
+        rounded_parts::function(),
+    ]
+    .map(Arc::new);
     let others = [casts::round_ties_even(), mark_assertion()].into_iter().chain(one);
     let pairs = [
         optimization_barrier::functions(),

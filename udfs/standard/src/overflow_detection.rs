@@ -98,26 +98,8 @@ fn decimals(operator: Operator, left: (&dyn Datum, i8), right: &dyn Datum, to: &
     };
     let equal = left_scale == *right_scale && left_scale == *scale;
     let results = match operator {
-        Operator::Plus if equal => pass::<Decimal128Type, _>(
-            left,
-            right,
-            |left, right, flags| {
-                let sum = left.wrapping_add(right);
-                *flags |= overflow(left, right, sum) | bits(sum);
-                sum
-            },
-            has_digits_left,
-        ),
-        Operator::Minus if equal => pass::<Decimal128Type, _>(
-            left,
-            right,
-            |left, right, flags| {
-                let difference = left.wrapping_sub(right);
-                *flags |= overflow(left, !right, difference) | bits(difference);
-                difference
-            },
-            has_digits_left,
-        ),
+        Operator::Plus if equal => decimal_sums(left, right, i128::wrapping_add, |right| right),
+        Operator::Minus if equal => decimal_sums(left, right, i128::wrapping_sub, |right| !right),
         // The product of two numbers of 64 bits is at most 2^126, which has 38 digits.
         Operator::Multiply if left_scale.checked_add(*right_scale) == Some(*scale) => pass::<Decimal128Type, _>(
             left,
@@ -131,6 +113,21 @@ fn decimals(operator: Operator, left: (&dyn Datum, i8), right: &dyn Datum, to: &
         _ => return None,
     }?;
     Some(Arc::new(results.with_data_type(to.clone())))
+}
+
+/// The sums, or the differences: those overflow where the sum with the complement of the right side does.
+fn decimal_sums(
+    left: &dyn Datum,
+    right: &dyn Datum,
+    compute: impl Fn(i128, i128) -> i128,
+    summand: impl Fn(i128) -> i128,
+) -> Option<PrimitiveArray<Decimal128Type>> {
+    let step = |left, right, flags: &mut i64| {
+        let result = compute(left, right);
+        *flags |= overflow(left, summand(right), result) | bits(result);
+        result
+    };
+    pass(left, right, step, has_digits_left)
 }
 
 /// All bits if a sum has overflowed, none otherwise.

@@ -1,0 +1,134 @@
+//! The queries around a place of a statement, with the names of their relations.
+
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, SetExpr, TableFactor, TableWithJoins};
+
+use super::{ast, join_keys};
+
+/// The SELECTs around the place that a visitor has come to.
+#[derive(Default)]
+pub(super) struct Scopes {
+    around: Vec<Scope>,
+    /// Of the queries around, whether their ORDER BY sees the relations of their only SELECT.
+    ordered: Vec<bool>,
+    /// The number of SELECTs so far.
+    selects: usize,
+}
+
+enum Scope {
+    Select {
+        number: usize,
+        relations: Vec<Relation>,
+    },
+    /// A subquery in FROM that does not see the relations beside it.
+    Derived,
+}
+
+/// A relation in FROM: its name, and the schema that stands before it.
+struct Relation {
+    name: String,
+    schema: Option<Ident>,
+}
+
+/// A column of a query around.
+pub(super) struct Outer {
+    /// The schema of its relation, where it was written in FROM.
+    pub(super) schema: Option<Ident>,
+    /// The numbers of the SELECTs within that query that the column stands in.
+    pub(super) between: Vec<usize>,
+}
+
+impl Scopes {
+    /// Before a query is visited.
+    pub(super) fn enter_query(&mut self, query: &Query) {
+        self.ordered.push(query.order_by.is_some() && matches!(query.body.as_ref(), SetExpr::Select(_)));
+    }
+
+    /// After a query was visited.
+    pub(super) fn leave_query(&mut self) {
+        if self.ordered.pop() == Some(true) {
+            self.around.pop();
+        }
+    }
+
+    /// Before a SELECT is visited. They are numbered in this order.
+    pub(super) fn enter_select(&mut self, select: &Select) {
+        let mut relations = Vec::new();
+        select.from.iter().for_each(|table| add_relations(table, &mut relations));
+        self.around.push(Scope::Select { number: self.selects, relations });
+        self.selects += 1;
+    }
+
+    /// After a SELECT was visited.
+    pub(super) fn leave_select(&mut self) {
+        if self.ordered.last() != Some(&true) {
+            self.around.pop();
+        }
+    }
+
+    /// Before a part of FROM is visited.
+    pub(super) fn enter_factor(&mut self, factor: &TableFactor) {
+        if is_closed(factor) {
+            self.around.push(Scope::Derived);
+        }
+    }
+
+    /// After a part of FROM was visited.
+    pub(super) fn leave_factor(&mut self, factor: &TableFactor) {
+        if is_closed(factor) {
+            self.around.pop();
+        }
+    }
+
+    /// The column of a query around that an expression names by its relation; `None` for any other expression.
+    pub(super) fn outer(&self, expr: &Expr) -> Option<Outer> {
+        let Expr::CompoundIdentifier(names) = expr else { return None };
+        let (true, [relation, _, ..]) = (self.around.len() > 1, names.as_slice()) else { return None };
+        let name = ast::normalized(relation);
+        let (mut between, mut hidden) = (Vec::new(), false);
+        for scope in self.around.iter().rev() {
+            match scope {
+                Scope::Derived => hidden = true,
+                Scope::Select { .. } if hidden => hidden = false,
+                Scope::Select { number, relations } => match relations.iter().find(|relation| relation.name == name) {
+                    Some(_) if between.is_empty() => return None,
+                    Some(relation) => return Some(Outer { schema: relation.schema.clone(), between }),
+                    None => between.push(*number),
+                },
+            }
+        }
+        None
+    }
+}
+
+fn is_closed(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Derived { lateral: false, .. })
+}
+
+fn add_relations(table: &TableWithJoins, relations: &mut Vec<Relation>) {
+    for factor in std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)) {
+        match factor {
+            TableFactor::NestedJoin { table_with_joins, alias }
+                if alias.as_ref().is_none_or(|alias| alias.name.value == join_keys::MARK) =>
+            {
+                add_relations(table_with_joins, relations);
+            }
+            TableFactor::Table { name, alias: None, .. } => {
+                let mut parts = name.0.iter().rev().filter_map(|part| part.as_ident());
+                if let Some(last) = parts.next() {
+                    relations.push(Relation { name: ast::normalized(last), schema: parts.next().cloned() });
+                }
+            }
+            TableFactor::Table { alias: Some(alias), .. }
+            | TableFactor::Derived { alias: Some(alias), .. }
+            | TableFactor::Function { alias: Some(alias), .. }
+            | TableFactor::TableFunction { alias: Some(alias), .. }
+            | TableFactor::UNNEST { alias: Some(alias), .. }
+            | TableFactor::NestedJoin { alias: Some(alias), .. }
+            | TableFactor::Pivot { alias: Some(alias), .. }
+            | TableFactor::Unpivot { alias: Some(alias), .. } => {
+                relations.push(Relation { name: ast::normalized(&alias.name), schema: None });
+            }
+            _ => {}
+        }
+    }
+}
