@@ -170,7 +170,12 @@ fn own_words(text: &str) -> &str {
         return rest.split_once(NO_FUNCTION).map_or(rest, |(own, _)| own.trim_end_matches(' '));
     }
     match text.find(NO_FUNCTION) {
-        Some(at) if text[..at].contains("failed to match any signature, errors: ") => &text[at..],
+        Some(at)
+            if text[..at].contains("failed to match any signature, errors: ")
+                || text[..at].contains(" to the signature ") =>
+        {
+            &text[at..]
+        }
         _ => text,
     }
 }

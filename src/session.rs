@@ -33,7 +33,7 @@ use crate::rules::{
     analyzer_rules, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
-use crate::statements::{Transaction, Views};
+use crate::statements::{PreparedStatements, Transaction, Views};
 use crate::{Engine, Error, Result, names, panics};
 
 /// One user's settings and current schema on an [`Engine`].
@@ -45,6 +45,7 @@ pub struct Session {
     /// The rows of the running statement that are committed before it ends.
     committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
     pub(crate) transaction: Transaction,
+    pub(crate) prepared: Arc<PreparedStatements>,
     /// Tables of the program that its statements see.
     frames: Option<Arc<dyn Frames>>,
 }
@@ -134,6 +135,8 @@ impl Session {
         builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
         builder.aggregate_functions().get_or_insert_default().extend([bonnet_standard::sum(), bonnet_standard::avg()]);
         builder.aggregate_functions().get_or_insert_default().extend(bonnet_standard::extremes());
+        let aggregates = builder.aggregate_functions().get_or_insert_default();
+        aggregates.extend(bonnet_standard::sliding_aggregates(aggregates));
         builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         let planners: [Arc<dyn ExprPlanner>; 4] =
@@ -153,7 +156,7 @@ impl Session {
         let views = Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
         let (committed, transaction) = (Arc::default(), Transaction::default());
-        Self { engine, context, progress, committed, transaction, frames: None }
+        Self { engine, context, progress, committed, transaction, prepared: Arc::default(), frames: None }
     }
 
     /// The same session, whose statements find a table that no catalog has among those of the program: what stands in

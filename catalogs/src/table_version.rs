@@ -40,14 +40,6 @@ pub trait VersionedTable: Send + Sync {
         None
     }
 
-    /// The table at its latest version, for a plan that was made before; `None` where plans need no other table.
-    ///
-    /// # Errors
-    /// If the table was dropped, or has other columns.
-    fn renewed(&self) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
-        ready(Ok(None)).boxed()
-    }
-
     /// The table as it was; `None` without a history.
     ///
     /// # Errors

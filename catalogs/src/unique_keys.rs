@@ -1,9 +1,10 @@
 //! PRIMARY KEY and UNIQUE of a table in memory: rows that repeat a key are refused.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch};
-use arrow::datatypes::Schema;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::{Constraint, Constraints, Result, ScalarValue, exec_err};
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -72,6 +73,23 @@ impl UniqueKeys {
     }
 }
 
+/// Floats with one zero and one NaN: rows of keys are compared by their bits.
+fn comparable(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Float32 => Arc::new(
+            column
+                .as_primitive::<Float32Type>()
+                .unary::<_, Float32Type>(|x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
+        ),
+        DataType::Float64 => Arc::new(
+            column
+                .as_primitive::<Float64Type>()
+                .unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
+        ),
+        _ => Arc::clone(column),
+    }
+}
+
 impl Key {
     fn check<'a>(
         &self,
@@ -83,7 +101,7 @@ impl Key {
         let mut converted = Vec::new();
         for batch in batches {
             let columns: Vec<_> = self.columns.iter().map(|column| batch.column(*column).clone()).collect();
-            let rows = converter.convert_columns(&columns)?;
+            let rows = converter.convert_columns(&columns.iter().map(comparable).collect::<Vec<_>>())?;
             // The rows, and an entry of the set for each.
             memory.try_grow(rows.size() + rows.num_rows() * size_of::<(&[u8], u64)>())?;
             converted.push((columns, rows));

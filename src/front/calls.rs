@@ -4,8 +4,7 @@ use bonnet_catalogs::looks_like_a_file;
 use bonnet_sql::{Function, Kind, ParameterKind, Place, Registry, arguments};
 use datafusion::sql::sqlparser::ast::{
     DuplicateTreatment, Expr, Function as FunctionCall, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, ObjectName, Query, Spanned,
-    Value, WindowSpec, WindowType,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Query, Spanned, Value, WindowSpec, WindowType,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
@@ -69,9 +68,8 @@ fn query_of(registry: &Registry, expr: &Expr) -> Option<Query> {
     Some(ast::select_all(factor))
 }
 
-/// Checks a call in an expression, and gives DataFusion its arguments by position. `windows` are the definitions of the
-/// query's WINDOW clause.
-pub(super) fn check(function: &Function, call: &mut FunctionCall, windows: &[NamedWindowDefinition]) -> Result<()> {
+/// Checks a call in an expression, and gives DataFusion its arguments by position.
+pub(super) fn check(function: &Function, call: &mut FunctionCall) -> Result<()> {
     let name = function.name;
     let span = call.name.span();
     let refuse = |text: String| Err(Error::statement_at(span, text));
@@ -82,8 +80,8 @@ pub(super) fn check(function: &Function, call: &mut FunctionCall, windows: &[Nam
         Kind::Scalar if call.over.is_some() || call.filter.is_some() => {
             return refuse(format!("{name} answers a value per row: OVER and FILTER have no meaning for it"));
         }
-        Kind::Edge => edge_call(function, call, windows)?,
-        Kind::Window => window_call(name, call, windows)?,
+        Kind::Edge => edge_call(function, call)?,
+        Kind::Window => window_call(name, call)?,
         Kind::Aggregate | Kind::Scalar => {}
     }
     if call.null_treatment.is_some() || !call.within_group.is_empty() {
@@ -97,7 +95,7 @@ pub(super) fn check(function: &Function, call: &mut FunctionCall, windows: &[Nam
     Ok(())
 }
 
-fn edge_call(function: &Function, call: &FunctionCall, windows: &[NamedWindowDefinition]) -> Result<()> {
+fn edge_call(function: &Function, call: &FunctionCall) -> Result<()> {
     let (name, span) = (function.name, call.name.span());
     let Some(over) = &call.over else {
         let columns: Vec<_> = function.parameters.iter().take_while(|p| !p.optional).map(|p| p.name).collect();
@@ -114,7 +112,7 @@ fn edge_call(function: &Function, call: &FunctionCall, windows: &[NamedWindowDef
         let text = format!("{name}: FILTER has no meaning for a value per edge; filter the rows with WHERE");
         return Err(Error::statement_at(span, text));
     }
-    if window_has(over, windows, &|spec| !spec.order_by.is_empty() || spec.window_frame.is_some()) {
+    if window_has(over, &|spec| !spec.order_by.is_empty() || spec.window_frame.is_some()) {
         return Err(Error::statement_at(
             span,
             format!(
@@ -126,9 +124,8 @@ fn edge_call(function: &Function, call: &FunctionCall, windows: &[NamedWindowDef
 }
 
 /// A window function ranks the rows of its partition by the window's order; a frame would be ignored.
-fn window_call(name: &str, call: &FunctionCall, windows: &[NamedWindowDefinition]) -> Result<()> {
-    let has =
-        |holds: &dyn Fn(&WindowSpec) -> bool| call.over.as_ref().is_some_and(|over| window_has(over, windows, holds));
+fn window_call(name: &str, call: &FunctionCall) -> Result<()> {
+    let has = |holds: &dyn Fn(&WindowSpec) -> bool| call.over.as_ref().is_some_and(|over| window_has(over, holds));
     let text = if !has(&|spec| !spec.order_by.is_empty()) {
         format!("{name} answers a value per row of an ordered window: {name}() OVER (PARTITION BY ... ORDER BY ...)")
     } else if has(&|spec| spec.window_frame.is_some()) {
@@ -141,36 +138,9 @@ fn window_call(name: &str, call: &FunctionCall, windows: &[NamedWindowDefinition
     Err(Error::statement_at(call.name.span(), text))
 }
 
-/// Whether something holds for a window, or for one that it names among `windows`.
-fn window_has(window: &WindowType, windows: &[NamedWindowDefinition], holds: &dyn Fn(&WindowSpec) -> bool) -> bool {
-    match window {
-        WindowType::WindowSpec(spec) => spec_has(spec, windows, holds, 0),
-        WindowType::NamedWindow(name) => name_has(name, windows, holds, 0),
-    }
-}
-
-fn spec_has(
-    spec: &WindowSpec,
-    windows: &[NamedWindowDefinition],
-    holds: &dyn Fn(&WindowSpec) -> bool,
-    depth: usize,
-) -> bool {
-    holds(spec) || spec.window_name.as_ref().is_some_and(|name| name_has(name, windows, holds, depth))
-}
-
-// A window may name another; one that names itself is DataFusion's to refuse.
-fn name_has(
-    name: &Ident,
-    windows: &[NamedWindowDefinition],
-    holds: &dyn Fn(&WindowSpec) -> bool,
-    depth: usize,
-) -> bool {
-    let mut found = windows.iter().filter(|window| ast::normalized(&window.0) == ast::normalized(name));
-    depth < 16
-        && found.any(|NamedWindowDefinition(_, window)| match window {
-            NamedWindowExpr::NamedWindow(other) => name_has(other, windows, holds, depth + 1),
-            NamedWindowExpr::WindowSpec(spec) => spec_has(spec, windows, holds, depth + 1),
-        })
+/// Whether something holds for the window of a call; names of windows are spelled out before.
+fn window_has(window: &WindowType, holds: &dyn Fn(&WindowSpec) -> bool) -> bool {
+    matches!(window, WindowType::WindowSpec(spec) if holds(spec))
 }
 
 fn check_clauses(name: &str, span: Span, list: &FunctionArgumentList) -> Result<()> {

@@ -132,6 +132,9 @@ pub(super) fn tell_apart(select: &mut Select, ordered: bool) {
             (Some(wanted).filter(|_| clauses || !star), name)
         } else if one {
             continue;
+        } else if subquery_column(expr).is_some_and(|name| taken.contains(&name)) {
+            let text = expr.to_string();
+            (texts.insert(text.clone()).then(|| text.clone()), text)
         } else {
             let text = expr.to_string();
             let new = texts.insert(text.clone());
@@ -164,6 +167,15 @@ fn column(expr: &Expr) -> Option<&[Ident]> {
         Expr::Identifier(name) => Some(std::slice::from_ref(name)),
         Expr::CompoundIdentifier(names) => Some(names),
         Expr::Nested(expr) => column(expr),
+        _ => None,
+    }
+}
+
+/// The name of the column of a subquery, as far as it is written.
+fn subquery_column(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Nested(expr) => subquery_column(expr),
+        Expr::Subquery(query) => output_name(first_select(query)?.projection.first()?),
         _ => None,
     }
 }

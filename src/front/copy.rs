@@ -1,5 +1,8 @@
 //! `COPY ... TO`: DataFusion's clauses, and DuckDB's list of options.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use datafusion::sql::parser::{CopyToSource, CopyToStatement};
 use datafusion::sql::sqlparser::ast::Value;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -11,6 +14,36 @@ use super::words::{option_name, option_value};
 
 /// The form of COPY.
 pub(super) const FORM: &str = "COPY table or (query) TO 'file' [(FORMAT f, option value, ...)]";
+
+/// The endings of names that say a format.
+const ENDINGS: [&str; 8] = ["csv", "parquet", "json", "arrow", "mantra", "svg", "html", "vega-lite"];
+
+/// The options of formats whose others DataFusion refuses without saying which there are: its names, and ours.
+const OPTIONS: [(&str, &[&str], &str); 4] = [
+    (
+        "csv",
+        &[
+            "has_header",
+            "delimiter",
+            "quote",
+            "escape",
+            "null_value",
+            "date_format",
+            "datetime_format",
+            "timestamp_format",
+            "timestamp_tz_format",
+            "time_format",
+            "double_quote",
+            "terminator",
+            "compression",
+            "compression_level",
+        ],
+        "HEADER, DELIM, QUOTE, ESCAPE, NULLSTR, DATEFORMAT, TIMESTAMPFORMAT, COMPRESSION, PARTITION_BY",
+    ),
+    ("json", &["compression", "compression_level"], "COMPRESSION, PARTITION_BY"),
+    ("arrow", &[], "PARTITION_BY"),
+    ("mantra", &[], "none"),
+];
 
 /// Parses `COPY (query | table) TO 'file'` with `(FORMAT f, option value, ...)` as DuckDB writes it, or with
 /// `STORED AS f`, `PARTITIONED BY (...)` and `OPTIONS (...)` as DataFusion does. Without a format, the file's extension
@@ -65,6 +98,7 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Result<CopyToStatement, ParserEr
             options(parser, &mut copy, true)?;
         } else if matches!(found.token, Token::EOF | Token::SemiColon) {
             read_ending(&mut copy);
+            check(&copy)?;
             return Ok(copy);
         } else {
             return parser.expected("end of statement or (FORMAT f, ...)", found);
@@ -117,6 +151,58 @@ fn read_ending(copy: &mut CopyToStatement) {
     }
 }
 
+/// Refuses a format that is not known, and options that a format does not have.
+fn check(copy: &CopyToStatement) -> Result<(), ParserError> {
+    let refuse = |text: String| Err(ParserError::ParserError(text));
+    let target = copy.target.to_ascii_lowercase();
+    let ending = Path::new(&target).extension().and_then(OsStr::to_str).unwrap_or_default();
+    let format = copy.stored_as.as_deref().map_or_else(|| ending.to_owned(), str::to_ascii_lowercase);
+    if copy.stored_as.is_none() && !ENDINGS.contains(&ending) {
+        return refuse(format!(
+            "the ending of '{}' names no format: say it behind, (FORMAT csv), or parquet, json, arrow, mantra, svg, html, \
+             vega_lite",
+            copy.target
+        ));
+    }
+    let Some((_, known, shown)) = OPTIONS.iter().find(|(name, ..)| *name == format) else { return Ok(()) };
+    for (name, _) in &copy.options {
+        let name = name.strip_prefix("format.").unwrap_or(name);
+        if !known.contains(&name) && !name.contains([':', '.']) {
+            return refuse(format!("COPY to {format} has no option {name}; it takes {shown}"));
+        }
+    }
+    let one = |name: &str, usual: &str| {
+        let given = copy.options.iter().find(|(option, _)| option == name).map(|(_, value)| value);
+        match given {
+            Some(Value::SingleQuotedString(text)) => text.clone(),
+            _ => usual.to_owned(),
+        }
+    };
+    if format == "csv" && one("delimiter", ",") == one("quote", "\"") {
+        return refuse("COPY to csv: DELIM and QUOTE are the same character".to_owned());
+    }
+    Ok(())
+}
+
+/// An option's value as DataFusion reads it; an error where it can mean nothing.
+fn checked_value(option: &str, value: String) -> Result<String, ParserError> {
+    let refuse = |expected: &str| {
+        Err(ParserError::ParserError(format!("{} is '{value}': {expected} is expected", option.to_ascii_uppercase())))
+    };
+    match option {
+        "header" => match value.to_ascii_lowercase().as_str() {
+            "true" | "1" | "on" => Ok("true".to_owned()),
+            "false" | "0" | "off" => Ok("false".to_owned()),
+            _ => refuse("true or false"),
+        },
+        "delim" | "sep" | "delimiter" | "quote" | "escape" if value.len() != 1 || !value.is_ascii() => {
+            refuse("one character of ASCII")
+        }
+        "row_group_size" if !value.parse::<u64>().is_ok_and(|rows| rows > 0) => refuse("a number of rows"),
+        _ => Ok(value),
+    }
+}
+
 fn columns(parser: &mut Parser<'_>) -> Result<Vec<String>, ParserError> {
     if !parser.consume_token(&Token::LParen) {
         return Ok(vec![ast::normalized(&parser.parse_identifier()?)]);
@@ -138,6 +224,7 @@ fn options(parser: &mut Parser<'_>, copy: &mut CopyToStatement, duckdb: bool) ->
             "partition_by" if duckdb => copy.partitioned_by = columns(parser)?,
             _ => {
                 let value = option_value(parser)?.unwrap_or_else(|| "true".to_owned());
+                let value = if duckdb { checked_value(&name, value)? } else { value };
                 let name = if duckdb { datafusion_name(&name).to_owned() } else { name };
                 copy.options.push((name, Value::SingleQuotedString(value)));
             }

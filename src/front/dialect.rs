@@ -46,6 +46,11 @@ impl Dialect for BonnetDialect {
         true
     }
 
+    // `first_value(x IGNORE NULLS)`, as in DuckDB itself.
+    fn supports_window_function_null_treatment_arg(&self) -> bool {
+        true
+    }
+
     // `E'a\n'`, as in DuckDB itself.
     fn supports_string_escape_constant(&self) -> bool {
         true

@@ -129,6 +129,10 @@ impl VisitorMut for Translator {
                 ControlFlow::Continue(())
             }
             Expr::SimilarTo { .. } => similar_to(expr),
+            Expr::AnyOp { .. } => {
+                any_item(expr);
+                ControlFlow::Continue(())
+            }
             Expr::InSubquery { .. } => {
                 rows_in::as_value(expr);
                 ControlFlow::Continue(())
@@ -157,10 +161,13 @@ impl VisitorMut for Translator {
                 }
                 ControlFlow::Continue(())
             }
-            Expr::Function(call) => match ast::function_name(&call.name) {
-                Some(name) => function(&name, expr),
-                None => ControlFlow::Continue(()),
-            },
+            Expr::Function(call) => {
+                null_treatment(call);
+                match ast::function_name(&call.name) {
+                    Some(name) => function(&name, expr),
+                    None => ControlFlow::Continue(()),
+                }
+            }
             _ => ControlFlow::Continue(()),
         }
     }
@@ -326,6 +333,26 @@ fn qualify(select: &mut Select) {
     *condition = binary(take(condition), BinaryOperator::And, number);
 }
 
+/// `x = ANY (list)` as `NOT x <> ALL (list)`: DataFusion's answer is false where a NULL in the list leaves it open.
+fn any_item(expr: &mut Expr) {
+    let Expr::AnyOp { left, compare_op, right, .. } = expr else { return };
+    let negated = match compare_op {
+        BinaryOperator::Eq => BinaryOperator::NotEq,
+        BinaryOperator::NotEq => BinaryOperator::Eq,
+        BinaryOperator::Lt => BinaryOperator::GtEq,
+        BinaryOperator::GtEq => BinaryOperator::Lt,
+        BinaryOperator::Gt => BinaryOperator::LtEq,
+        BinaryOperator::LtEq => BinaryOperator::Gt,
+        _ => return,
+    };
+    if matches!(right.as_ref(), Expr::Subquery(_)) {
+        return;
+    }
+    let (left, right) = (Box::new(take(left)), Box::new(take(right)));
+    let all = Expr::Nested(Box::new(Expr::AllOp { left, compare_op: negated, right }));
+    *expr = Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(all) };
+}
+
 fn number(text: &str) -> Expr {
     Expr::Value(Value::Number(text.to_owned(), false).into())
 }
@@ -408,9 +435,41 @@ fn long_number(text: &str) -> Option<Expr> {
     (digits > DOUBLE_DIGITS && !whole).then(|| exact_casts::decimal(text)).flatten()
 }
 
+/// `first_value(x IGNORE NULLS)` as `first_value(x) IGNORE NULLS`.
+fn null_treatment(call: &mut Function) {
+    let FunctionArguments::List(list) = &mut call.args else { return };
+    list.clauses.retain(|clause| match clause {
+        FunctionArgumentClause::IgnoreOrRespectNulls(treatment) if call.null_treatment.is_none() => {
+            call.null_treatment = Some(*treatment);
+            false
+        }
+        _ => true,
+    });
+}
+
+/// Refuses offsets of window functions that DataFusion takes for others: NULL for 0, and negative ones for those from the end.
+fn check_offset(name: &str, call: &Function) -> Flow {
+    let FunctionArguments::List(list) = &call.args else { return ControlFlow::Continue(()) };
+    let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(offset))) = list.args.get(1) else {
+        return ControlFlow::Continue(());
+    };
+    let is_null = matches!(offset, Expr::Value(ValueWithSpan { value: Value::Null, .. }));
+    let is_negative = exact_casts::number(offset).is_some_and(|number| number.starts_with('-'));
+    match name {
+        "lag" | "lead" if is_null => {
+            refuse(call.name.span(), format!("{name}: the offset is NULL: give a number of rows"))
+        }
+        "nth_value" if is_null || is_negative => {
+            refuse(call.name.span(), format!("nth_value: n is {offset}: rows are numbered from 1 on"))
+        }
+        _ => ControlFlow::Continue(()),
+    }
+}
+
 /// Functions that DataFusion has under another name, or as an expression.
 fn function(name: &str, expr: &mut Expr) -> Flow {
     let Expr::Function(given) = expr else { return ControlFlow::Continue(()) };
+    check_offset(name, given)?;
     let FunctionArguments::List(list) = &given.args else { return ControlFlow::Continue(()) };
     let args: Option<Vec<Expr>> = list
         .args

@@ -81,7 +81,7 @@ fn is_number(expr: &Expr) -> bool {
 }
 
 /// The text of a number, which may have a sign and stand in parentheses.
-fn number(expr: &Expr) -> Option<String> {
+pub(super) fn number(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(text, _), .. }) => Some(text.clone()),
         Expr::Nested(inner) => number(inner),

@@ -5,9 +5,11 @@
 
 use std::collections::HashSet;
 
-use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr, Select, SelectItem};
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SelectItem,
+};
 
-use super::ordinals;
+use super::{ast, ordinals};
 
 /// CUBE of more keys than this, of which DataFusion makes 2^n sets, stays as it is.
 const MAX_CUBE: usize = 10;
@@ -16,6 +18,9 @@ const MAX_CUBE: usize = 10;
 pub(super) fn spell_out(select: &mut Select) {
     let GroupByExpr::Expressions(groups, _) = &mut select.group_by else { return };
     for group in groups {
+        if let Expr::GroupingSets(sets) = group {
+            *sets = std::mem::take(sets).into_iter().flat_map(nested_sets).collect();
+        }
         let (Expr::Rollup(keys) | Expr::Cube(keys) | Expr::GroupingSets(keys)) = &mut *group else { continue };
         for key in keys.iter_mut().flatten() {
             if let Some(column) = ordinals::ordinal(key).and_then(|at| column(&select.projection, at)) {
@@ -23,14 +28,37 @@ pub(super) fn spell_out(select: &mut Select) {
             }
         }
         let sets = match group {
-            Expr::Rollup(keys) if may_repeat(keys) => (0..=keys.len()).rev().map(|n| keys[..n].concat()).collect(),
-            Expr::Cube(keys) if may_repeat(keys) && keys.len() <= MAX_CUBE => {
-                (0..1 << keys.len()).map(|left_out| without(keys, left_out)).collect()
-            }
+            Expr::Rollup(keys) if may_repeat(keys) => rollup(keys),
+            Expr::Cube(keys) if may_repeat(keys) && keys.len() <= MAX_CUBE => cube(keys),
             _ => continue,
         };
         *group = Expr::GroupingSets(sets);
     }
+}
+
+/// The sets that stand for one of GROUPING SETS, where it is ROLLUP or CUBE: these have the form of a call there.
+fn nested_sets(set: Vec<Expr>) -> Vec<Vec<Expr>> {
+    let [Expr::Function(call)] = set.as_slice() else { return vec![set] };
+    let FunctionArguments::List(list) = &call.args else { return vec![set] };
+    let key = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Tuple(keys))) => Some(keys.clone()),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(key)) => Some(vec![key.clone()]),
+        _ => None,
+    };
+    let Some(keys) = list.args.iter().map(key).collect::<Option<Vec<_>>>() else { return vec![set] };
+    match ast::function_name(&call.name).as_deref() {
+        Some("rollup") => rollup(&keys),
+        Some("cube") if keys.len() <= MAX_CUBE => cube(&keys),
+        _ => vec![set],
+    }
+}
+
+fn rollup(keys: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
+    (0..=keys.len()).rev().map(|n| keys[..n].concat()).collect()
+}
+
+fn cube(keys: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
+    (0..1 << keys.len()).map(|left_out| without(keys, left_out)).collect()
 }
 
 /// The keys that are not among those left out, a bit for each.

@@ -26,9 +26,12 @@ mod files;
 mod from_first;
 mod grouping;
 mod insert_defaults;
+mod insert_numbers;
 mod intervals;
 pub mod join_keys;
 mod maintenance;
+mod named_windows;
+mod nested_ctes;
 mod numbers;
 mod order_names;
 mod ordinals;
@@ -121,8 +124,12 @@ pub(crate) async fn prepare(
     delete_alias::resolve(&mut statement);
     // DEFAULT among the values of INSERT and UPDATE.
     insert_defaults::fill(state, &mut statement).await?;
+    // Numbers among them, which are cast to the column's type as they are written.
+    insert_numbers::cast(state, &mut statement).await?;
     // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
     duckdb_syntax::translate(&mut statement)?;
+    // A CTE may have the name of one around.
+    nested_ctes::rename(&mut statement);
     // One walk over the tree: duplicate columns, versions of tables, calls of our functions, refusals.
     rewrite::rewrite(&mut statement, registry)?;
     // The keys of USING and NATURAL, which each side of an outer join gives.

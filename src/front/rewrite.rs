@@ -8,12 +8,10 @@ use std::ops::ControlFlow;
 
 use bonnet_sql::Registry;
 use datafusion::sql::parser::{CopyToSource, Statement as SqlStatement};
-use datafusion::sql::sqlparser::ast::{
-    Expr, NamedWindowDefinition, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut,
-};
+use datafusion::sql::sqlparser::ast::{Expr, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut};
 
 use super::walk::{Flow, flow, result, walk};
-use super::{ast, calls, casts, columns, grouping, ordinals, refusals, unplanned, versions, wildcards};
+use super::{ast, calls, casts, columns, grouping, named_windows, ordinals, refusals, unplanned, versions, wildcards};
 use crate::{Error, Result};
 
 /// Rewrites a statement in place, with everything in it: CTEs, subqueries, views, INSERT, COPY, EXPLAIN.
@@ -24,7 +22,7 @@ pub fn rewrite(statement: &mut SqlStatement, registry: &Registry) -> Result<()> 
     if let SqlStatement::Statement(statement) = statement {
         unplanned::check_statement(statement)?;
     }
-    let mut rewriter = Rewriter { registry, windows: Vec::new(), ordered: Vec::new() };
+    let mut rewriter = Rewriter { registry, ordered: Vec::new() };
     result(visit_statement(statement, &mut rewriter))
 }
 
@@ -43,8 +41,6 @@ pub(super) fn visit_statement<V: VisitorMut>(statement: &mut SqlStatement, visit
 
 struct Rewriter<'a> {
     registry: &'a Registry,
-    /// The WINDOW clauses of the queries around.
-    windows: Vec<Vec<NamedWindowDefinition>>,
     /// Whether the queries around have an ORDER BY.
     ordered: Vec<bool>,
 }
@@ -54,6 +50,9 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
         flow(unplanned::check_query(query))?;
+        if let (SetExpr::Select(select), Some(order)) = (query.body.as_ref(), &mut query.order_by) {
+            flow(named_windows::spell_out_in_order(order, select))?;
+        }
         // Of a UNION the names of the columns are all that ORDER BY sees.
         self.ordered.push(query.order_by.is_some() && matches!(query.body.as_ref(), SetExpr::Select(_)));
         ControlFlow::Continue(())
@@ -67,17 +66,12 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
-        self.windows.push(select.named_window.clone());
+        flow(named_windows::spell_out(select))?;
         flow(refusals::check_unnest(select))?;
         flow(refusals::check_windows(select))?;
         grouping::spell_out(select);
         wildcards::qualify(select);
         columns::tell_apart(select, self.ordered.last() == Some(&true));
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_select(&mut self, _: &mut Select) -> Flow {
-        self.windows.pop();
         ControlFlow::Continue(())
     }
 
@@ -90,8 +84,7 @@ impl VisitorMut for Rewriter<'_> {
         if let Expr::Function(call) = expr
             && let Some(function) = ast::function_name(&call.name).and_then(|name| self.registry.get(&name))
         {
-            let windows = self.windows.last().map(Vec::as_slice).unwrap_or_default();
-            flow(calls::check(function, call, windows))?;
+            flow(calls::check(function, call))?;
         }
         ControlFlow::Continue(())
     }

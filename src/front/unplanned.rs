@@ -2,8 +2,8 @@
 //! one says the same, else refused.
 
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query, Spanned, Statement, Subscript,
-    Value,
+    AccessExpr, Assignment, AssignmentTarget, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query,
+    Spanned, Statement, Subscript, Value,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
@@ -118,13 +118,62 @@ pub(super) fn check_query(query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// Refuses clauses of CREATE TABLE that would be left out, also where it is prepared.
+/// Refuses a column of UPDATE that is assigned twice, of which DataFusion takes the last.
+fn check_assignments(assignments: &[Assignment]) -> Result<()> {
+    let mut assigned = Vec::new();
+    for Assignment { target, .. } in assignments {
+        let names = match target {
+            AssignmentTarget::ColumnName(name) => std::slice::from_ref(name),
+            AssignmentTarget::Tuple(names) => names.as_slice(),
+        };
+        for name in names {
+            let Some(column) = ast::name_parts(name).and_then(|mut parts| parts.pop()) else { continue };
+            if assigned.contains(&column) {
+                return Err(Error::statement_at(name.span(), format!("UPDATE: {column} is assigned twice")));
+            }
+            assigned.push(column);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses clauses of CREATE TABLE that would be left out, also where it is prepared, those of UPDATE and INSERT, and statements that DataFusion
+/// only names in its tree.
 ///
 /// # Errors
 /// If there is such a clause.
 pub(super) fn check_statement(statement: &Statement) -> Result<()> {
     if let Statement::Prepare { statement, .. } = statement {
         return check_statement(statement);
+    }
+    let refuse = |text: &str| Err(Error::statement(text));
+    match statement {
+        Statement::Update(update) => return check_assignments(&update.assignments),
+        Statement::Insert(insert) if insert.or.is_some() || insert.replace_into => {
+            return refuse("INSERT takes no OR and no REPLACE: DELETE or UPDATE the rows of the same key first");
+        }
+        Statement::Insert(insert) if insert.source.is_none() && insert.assignments.is_empty() => {
+            return refuse("INSERT ... DEFAULT VALUES is not supported: VALUES (DEFAULT, ...), one for each column");
+        }
+        Statement::Merge(_) => {
+            return refuse(
+                "MERGE is not supported: UPDATE ... FROM changes the rows that have a partner, INSERT ... SELECT ... WHERE key \
+                 NOT IN (...) adds the others",
+            );
+        }
+        Statement::CreateIndex(_) => {
+            return refuse(
+                "there are no indexes: a table is scanned, but for columns and parts that a query does not need",
+            );
+        }
+        Statement::CreateSequence { .. } => return refuse("there are no sequences: row_number() OVER () numbers rows"),
+        Statement::CreateMacro { .. } | Statement::CreateFunction(_) => {
+            return refuse("there are no functions of users: CREATE VIEW names a query");
+        }
+        Statement::CreateType { .. } => {
+            return refuse("there are no types of users: write the type itself, or VARCHAR");
+        }
+        _ => {}
     }
     let Statement::CreateTable(CreateTable { name, columns, temporary, .. }) = statement else { return Ok(()) };
     if let Some(last) = ast::name_parts(name).and_then(|mut parts| parts.pop())

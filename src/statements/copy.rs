@@ -49,6 +49,9 @@ pub(super) async fn run(state: SessionState, mut copy: CopyTo) -> Result<u64> {
     if !folder {
         copy.options.insert("single_file_output".to_owned(), "true".to_owned());
     }
+    if !copy.partition_by.is_empty() && copy.partition_by.len() >= copy.input.schema().fields().len() {
+        return Err(Error::statement("COPY: PARTITION_BY names every column, and the files have none: leave one out"));
+    }
     let target = CopyTarget::new(&path, folder)?;
     let aside = Aside::new(&target)?;
     copy.output_url = url(&aside.rows, folder);

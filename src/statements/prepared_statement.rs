@@ -1,15 +1,17 @@
-//! Prepared statements: their parameters, and tables that have changed since.
+//! Prepared statements: their text, and their parameters.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
-use bonnet_catalogs::versioned;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::Placeholder;
-use datafusion::logical_expr::{Expr, LogicalPlan, Prepare, TableSource};
+use datafusion::logical_expr::{Execute, Expr, Prepare};
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast;
 
-use crate::Result;
+use crate::front::columns::ColumnNames;
+use crate::{Error, Result};
 
 /// The statement, whose parameters take timestamps to the microsecond, as PostgreSQL's do, not in the coarser unit of what
 /// they are compared with.
@@ -42,43 +44,45 @@ pub(super) fn with_fine_parameters(mut prepare: Prepare) -> Result<Prepare> {
     Ok(Prepare { input: Arc::new(input), ..prepare })
 }
 
-/// A plan that was made before, on the tables as they are now.
-pub(super) async fn on_current_tables(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let mut tables: Vec<(Arc<dyn TableSource>, Arc<dyn TableSource>)> = Vec::new();
-    let mut sources: Vec<Arc<dyn TableSource>> = Vec::new();
-    plan.apply_with_subqueries(|plan| {
-        match plan {
-            LogicalPlan::TableScan(scan) => sources.push(Arc::clone(&scan.source)),
-            LogicalPlan::Dml(dml) => sources.push(Arc::clone(&dml.target)),
-            _ => {}
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    for source in sources {
-        let Ok(provider) = source_as_provider(&source) else { continue };
-        if let Some(table) = versioned(provider.as_ref())
-            && !tables.iter().any(|(before, _)| Arc::ptr_eq(before, &source))
-            && let Some(table) = table.renewed().await?
-        {
-            tables.push((source, provider_as_source(table)));
-        }
+/// The statements that a session has prepared, as they were written: EXECUTE plans them anew, since their tables, views and
+/// settings may be others by then.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedStatements(Mutex<HashMap<String, SqlStatement>>);
+
+impl PreparedStatements {
+    pub(super) fn get(&self, name: &str) -> Option<SqlStatement> {
+        self.lock().get(name).cloned()
     }
-    let now = |source: &mut Arc<dyn TableSource>| {
-        let found = tables.iter().find(|(before, _)| Arc::ptr_eq(before, source));
-        found.map(|(_, now)| *source = Arc::clone(now)).is_some()
-    };
-    let renewed = plan.transform_up_with_subqueries(|plan| {
-        Ok(match plan {
-            LogicalPlan::TableScan(mut scan) => {
-                let changed = now(&mut scan.source);
-                Transformed::new_transformed(LogicalPlan::TableScan(scan), changed)
-            }
-            LogicalPlan::Dml(mut dml) => {
-                let changed = now(&mut dml.target);
-                Transformed::new_transformed(LogicalPlan::Dml(dml), changed)
-            }
-            other => Transformed::no(other),
-        })
-    })?;
-    Ok(renewed.data)
+
+    pub(super) fn insert(&self, name: String, statement: SqlStatement) {
+        self.lock().insert(name, statement);
+    }
+
+    pub(super) fn remove(&self, name: &str) {
+        self.lock().remove(name);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, SqlStatement>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The names of the columns that a prepared statement answers, where it is a query.
+pub(super) fn names(prepare: &SqlStatement) -> Option<ColumnNames> {
+    let SqlStatement::Statement(prepare) = prepare else { return None };
+    let ast::Statement::Prepare { statement, .. } = prepare.as_ref() else { return None };
+    ColumnNames::of(&SqlStatement::Statement(statement.clone()))
+}
+
+/// Refuses values of EXECUTE that the statement has no parameters for.
+pub(super) fn check_values(prepare: &Prepare, execute: &Execute) -> Result<()> {
+    let (given, taken) = (execute.parameters.len(), prepare.input.get_parameter_names()?.len());
+    if given <= taken {
+        return Ok(());
+    }
+    Err(Error::statement(format!(
+        "EXECUTE {}: {given} values are given, and the statement has {taken} {}",
+        execute.name,
+        if taken == 1 { "parameter" } else { "parameters" }
+    )))
 }

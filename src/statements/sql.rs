@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use bonnet_catalogs::{counted, planned_in};
 use datafusion::common::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
-use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement, WriteOp};
+use datafusion::logical_expr::{Deallocate, Execute, LogicalPlan, Statement as PlanStatement, WriteOp};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{self, Query};
@@ -48,28 +48,58 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         alter::run(session, alter).await?;
         return Ok(Answer::Done("ALTER TABLE".to_owned()));
     }
+    let prepares = is_prepare(&statement).then(|| statement.clone());
+    let state = Arc::new(session.state());
+    let (plan, text) = planned(session, &state, statement).await?;
+    if let LogicalPlan::Statement(PlanStatement::Execute(values)) = &plan {
+        let values = values.clone();
+        return execute(session, plan, &values).await;
+    }
+    let prepared = match (&plan, prepares) {
+        (LogicalPlan::Statement(PlanStatement::Prepare(prepare)), Some(statement)) => {
+            Some((prepare.name.clone(), statement))
+        }
+        (LogicalPlan::Statement(PlanStatement::Deallocate(deallocate)), _) => {
+            session.prepared.remove(&deallocate.name);
+            None
+        }
+        _ => None,
+    };
+    let answer = run_plan(session, Arc::unwrap_or_clone(state), plan, text).await?;
+    if let Some((name, statement)) = prepared {
+        session.prepared.insert(name, statement);
+    }
+    Ok(answer)
+}
+
+/// The plan of a statement, and what its run needs of its text.
+async fn planned(
+    session: &Session,
+    state: &Arc<SessionState>,
+    statement: SqlStatement,
+) -> Result<(LogicalPlan, StatementText)> {
     let tag = if is_query(&statement) { String::new() } else { tag(&statement) };
     let object = front_ast::object_span(&statement);
-    let state = Arc::new(session.state());
     let untyped = prepares_untyped(&statement);
     let planned = async {
         let Plannable { statement, names, mendable } =
-            front::prepare(&state, session.engine.registry(), statement).await?;
+            front::prepare(state, session.engine.registry(), statement).await?;
         let view = view_query(&statement);
-        let plan = front::plan_prepared(&state, session.engine.registry(), statement, mendable).await?;
+        let plan = front::plan_prepared(state, session.engine.registry(), statement, mendable).await?;
         Ok::<_, Error>((plan, StatementText { tag, view, names, object }))
     };
-    let (plan, text) = planned_in(Arc::clone(&state), planned).await?;
+    let (plan, text) = planned_in(Arc::clone(state), planned).await?;
     let plan = match plan {
         LogicalPlan::Statement(PlanStatement::Prepare(prepare)) if untyped => {
             LogicalPlan::Statement(PlanStatement::Prepare(prepared_statement::with_fine_parameters(prepare)?))
         }
         plan => plan,
     };
-    if matches!(plan, LogicalPlan::Statement(PlanStatement::Execute(_))) {
-        return execute(session, plan).await;
-    }
-    run_plan(session, Arc::unwrap_or_clone(state), plan, text).await
+    Ok((plan, text))
+}
+
+fn is_prepare(statement: &SqlStatement) -> bool {
+    matches!(statement, SqlStatement::Statement(statement) if matches!(**statement, ast::Statement::Prepare { .. }))
 }
 
 fn is_query(statement: &SqlStatement) -> bool {
@@ -104,16 +134,41 @@ pub(crate) async fn parameter_types(session: &Session, statement: Statement) -> 
     Ok(types.into_iter().filter_map(|(name, data_type)| Some((number(&name)?, data_type?))).collect())
 }
 
-/// Runs a prepared statement as if it were typed now: on the tables as they are, and in our way where it changes rows.
-async fn execute(session: &Session, plan: LogicalPlan) -> Result<Answer> {
+/// Runs a prepared statement as if it were typed now: on the tables and views as they are, and in our way where it changes
+/// rows.
+async fn execute(session: &Session, plan: LogicalPlan, values: &Execute) -> Result<Answer> {
+    let mut names = None;
+    if let Some(statement) = session.prepared.get(&values.name) {
+        names = prepared_statement::names(&statement);
+        let state = Arc::new(session.state());
+        let (anew, _) = planned(session, &state, statement).await?;
+        if let LogicalPlan::Statement(PlanStatement::Prepare(prepare)) = &anew {
+            prepared_statement::check_values(prepare, values)?;
+        }
+        let before = PlanStatement::Deallocate(Deallocate { name: values.name.clone() });
+        session.context.execute_logical_plan(LogicalPlan::Statement(before)).await?;
+        store(session, anew).await?;
+    }
     let plan = session.context.execute_logical_plan(plan).await?.into_unoptimized_plan();
-    let plan = prepared_statement::on_current_tables(plan).await?;
     let tag = match &plan {
         LogicalPlan::Dml(dml) => dml.op.to_string().split(' ').next().unwrap_or_default().to_uppercase(),
         _ => String::new(),
     };
-    run_plan(session, session.state(), plan, StatementText { tag, view: None, names: None, object: Span::empty() })
-        .await
+    run_plan(session, session.state(), plan, StatementText { tag, view: None, names, object: Span::empty() }).await
+}
+
+/// Hands the plan of a PREPARE to DataFusion, which would optimise a statement that has not been analysed; EXECUTE does both.
+async fn store(session: &Session, plan: LogicalPlan) -> Result<()> {
+    let state = session.context.state_ref();
+    let passes = |passes| {
+        let mut state = state.write();
+        std::mem::replace(&mut state.config_mut().options_mut().optimizer.max_passes, passes)
+    };
+    let usual = passes(0);
+    let prepared = session.context.execute_logical_plan(plan).await;
+    passes(usual);
+    prepared?;
+    Ok(())
 }
 
 async fn run_plan(session: &Session, state: SessionState, plan: LogicalPlan, text: StatementText) -> Result<Answer> {
@@ -144,16 +199,7 @@ async fn answer(session: &Session, state: SessionState, plan: LogicalPlan, text:
             Ok(Answer::Done(format!("{verb} {count}")))
         }
         LogicalPlan::Statement(PlanStatement::Prepare(_)) => {
-            // DataFusion would optimise a statement that has not been analysed; EXECUTE does both.
-            let state = session.context.state_ref();
-            let passes = |passes| {
-                let mut state = state.write();
-                std::mem::replace(&mut state.config_mut().options_mut().optimizer.max_passes, passes)
-            };
-            let usual = passes(0);
-            let prepared = session.context.execute_logical_plan(plan).await;
-            passes(usual);
-            prepared?;
+            store(session, plan).await?;
             Ok(Answer::Done(tag))
         }
         LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) => {

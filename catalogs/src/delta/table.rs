@@ -47,8 +47,8 @@ pub struct LastingTable {
 /// The right to change a table.
 #[derive(Clone)]
 enum Access {
-    /// The database whose table this is, the folder in it, and the table's entry in the catalog.
-    Database(Arc<Database>, String, PathBuf),
+    /// The database whose table this is, and the folder in it.
+    Database(Arc<Database>, String),
     /// Nobody, for this reason.
     Read(&'static str),
 }
@@ -79,7 +79,7 @@ impl LastingTable {
     pub(super) async fn of(database: &Arc<Database>, name: String, entry: PathBuf) -> Result<Option<Self>> {
         let Some(Entry::Table { folder, defaults }) = entry::read(&entry)? else { return Ok(None) };
         let snapshot = database.snapshot(&folder, &name).await?;
-        Self::new(name, snapshot, parsed(&defaults)?, Access::Database(Arc::clone(database), folder, entry)).map(Some)
+        Self::new(name, snapshot, parsed(&defaults)?, Access::Database(Arc::clone(database), folder)).map(Some)
     }
 
     /// Somebody else's Delta table, in this folder, for reading.
@@ -100,9 +100,7 @@ impl LastingTable {
 
     async fn with_files(&self) -> Result<TableSnapshot> {
         match &self.access {
-            Access::Database(database, folder, _) => {
-                database.with_files(folder, &self.name, self.snapshot.clone()).await
-            }
+            Access::Database(database, folder) => database.with_files(folder, &self.name, self.snapshot.clone()).await,
             Access::Read(_) => Ok(self.snapshot.clone()),
         }
     }
@@ -140,7 +138,7 @@ impl LastingTable {
     /// The table as it is now, for a statement that was planned before.
     pub(super) async fn now(&self) -> Result<DeltaTable> {
         match &self.access {
-            Access::Database(database, folder, _) => database.table(folder, &self.name).await,
+            Access::Database(database, folder) => database.table(folder, &self.name).await,
             Access::Read(_) => Ok(self.snapshot.table.clone()),
         }
     }
@@ -209,20 +207,6 @@ impl VersionedTable for LastingTable {
 
     fn version(&self) -> Option<u64> {
         Some(self.snapshot.version)
-    }
-
-    fn renewed(&self) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
-        async move {
-            // A version of the past stays as it is.
-            let Access::Database(database, _, entry) = &self.access else { return Ok(None) };
-            let name = &self.name;
-            match Self::of(database, name.clone(), entry.clone()).await? {
-                Some(table) if table.schema() == self.schema() => Ok(Some(Arc::new(table) as _)),
-                Some(_) => exec_err!("{name} has other columns than when the statement was prepared: PREPARE it again"),
-                None => exec_err!("{name} was dropped after the statement was prepared: PREPARE it again"),
-            }
-        }
-        .boxed()
     }
 
     fn at_version(&self, version: Version) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {
@@ -387,7 +371,7 @@ impl AppendSink {
             return Ok(0);
         }
         let (database, folder) = match &self.table.access {
-            Access::Database(database, folder, _) => (Arc::clone(database), folder.clone()),
+            Access::Database(database, folder) => (Arc::clone(database), folder.clone()),
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.table.name),
         };
         let name = self.table.name.clone();

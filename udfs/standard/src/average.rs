@@ -16,6 +16,7 @@ use datafusion::logical_expr::{
 
 use crate::exact_accumulators::{Distinct, Finish, Groups, One};
 use crate::interval_average::{self, INTERVAL, IntervalAverage};
+use crate::sliding_aggregates::SlidingFloats;
 use crate::type_names::sql_name;
 
 /// The aggregate, in place of DataFusion's of the same name.
@@ -164,6 +165,9 @@ impl AggregateUDFImpl for Average {
         match Digits::of_call(&args) {
             Some(digits) if !args.is_distinct => Ok(Box::new(One::new(digits))),
             None if !args.is_distinct && *args.return_type() == INTERVAL => Ok(Box::<IntervalAverage>::default()),
+            None if !args.is_distinct && *args.expr_fields[0].data_type() == DataType::Float64 => {
+                Ok(Box::new(SlidingFloats::mean()))
+            }
             _ => self.inner.create_sliding_accumulator(args),
         }
     }

@@ -36,6 +36,7 @@ mod rounded_parts;
 mod same_type_function;
 mod shifts;
 mod similar_to;
+mod sliding_aggregates;
 mod sparkline;
 mod state_nulls;
 mod sum;
@@ -62,6 +63,7 @@ pub use list_functions::list_functions;
 pub use mark_assertion::mark_assertion;
 pub use optimization_barrier::{nullable, opaque, unique_expression};
 pub use ranks::ranks;
+pub use sliding_aggregates::sliding_aggregates;
 pub use sum::sum;
 
 /// The functions for the registry.

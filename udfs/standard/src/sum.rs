@@ -17,6 +17,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::exact_accumulators::{Distinct, Finish, Groups, One};
+use crate::sliding_aggregates::SlidingFloats;
 use crate::total::Summed;
 use crate::type_names::sql_name;
 
@@ -93,10 +94,11 @@ impl AggregateUDFImpl for Sum {
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         let to = args.return_type().clone();
-        match args.is_distinct {
-            true => self.inner.create_sliding_accumulator(args),
-            false => {
-                Ok(of_type!(&to, self.inner.create_sliding_accumulator(args)?, |finish| Box::new(One::new(finish))))
+        match (args.is_distinct, &to) {
+            (true, _) => self.inner.create_sliding_accumulator(args),
+            (false, DataType::Float64) => Ok(Box::new(SlidingFloats::total())),
+            (false, to) => {
+                Ok(of_type!(to, self.inner.create_sliding_accumulator(args)?, |finish| Box::new(One::new(finish))))
             }
         }
     }
