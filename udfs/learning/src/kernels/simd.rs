@@ -28,9 +28,9 @@ pub trait Vectors: Copy {
     /// `a * b + c`, fused where the machine can.
     fn fma(a: f32, b: f32, c: f32) -> f32;
 
-    /// Asks for the cache line of a number that is read soon.
+    /// Asks for the cache line of a value that is read soon.
     #[inline(always)]
-    fn ask(_: &f32) {}
+    fn ask<T>(_: &T) {}
 }
 
 /// Fused multiply-add is an instruction. Its methods are called only after the processor's features were checked.
@@ -82,7 +82,7 @@ macro_rules! registers {
         type Eight = std::arch::x86_64::__m256;
 
         #[inline(always)]
-        fn ask(x: &f32) {
+        fn ask<T>(x: &T) {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: it reads nothing, and every machine has it.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) }

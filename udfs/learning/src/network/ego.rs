@@ -53,7 +53,8 @@ pub fn ego_means(
     reservation: &mut Reservation<'_>,
 ) -> Result<EgoMeans, Stopped> {
     let egos = Egos { graph, messages, hops, fanout, seed };
-    if egos.mean_size(reservation)? > features.n_columns() as f64 {
+    let columns = features.n_columns();
+    if columns > 0 && egos.mean_size(reservation)? > columns as f64 {
         Ok(EgoMeans::Features(egos.features(features, reservation)?))
     } else {
         Ok(EgoMeans::Matrix(egos.matrix(reservation)?))

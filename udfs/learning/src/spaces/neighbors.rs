@@ -139,13 +139,15 @@ impl Body for Points<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) {
         let Self { space, x, stride, points } = self;
-        let dimension = space.dimension();
+        let (dimension, mut wide) = (space.dimension(), Vec::new());
         for (x, points) in x.chunks_exact(stride).zip(points.chunks_exact_mut(space.factors.len())) {
             let (mut v, curvatures) = x.split_at(dimension);
             for ((factor, point), kappa) in space.factors.iter().zip(points).zip(curvatures) {
                 let (here, rest) = v.split_at(factor.dimension);
                 v = rest;
-                *point = Point::new(f64::from(*kappa), square(here));
+                wide.clear();
+                wide.extend(here.iter().map(|v| f64::from(*v)));
+                *point = Point::new(f64::from(*kappa), inner_quads(&wide, &wide));
             }
         }
     }
@@ -174,17 +176,19 @@ impl Body for Rows<'_> {
         let row = |node: usize| &x[node * stride..][..stride];
         let (mut delta, mut parts) = (vec![0.0; dimension], vec![Part::default(); count]);
         let (mut shares, mut sums) = (vec![1.0; count], vec![0.0; space.columns()]);
-        let mut own = vec![0.0; count];
+        let (mut own, mut wide) = (vec![0.0; count], vec![0.0; dimension]);
         let mut total = 0.0;
         for (at, out) in out.chunks_exact_mut(stride).enumerate() {
             let node = first + at;
             let (v, of_v) = (row(node), &points[node * count..][..count]);
+            wide.iter_mut().zip(v).for_each(|(wide, v)| *wide = f64::from(*v));
             sums.fill(0.0);
             own.fill(0.0);
             let near = &targets[offsets[node]..offsets[node + 1]];
             for (number, &neighbor) in near.iter().enumerate() {
                 if let Some(&next) = near.get(number + 1) {
                     row(next as usize).chunks(16).for_each(|line| V::ask(&line[0]));
+                    points[next as usize * count..][..count].iter().for_each(V::ask);
                 }
                 let (u, of_u) = (row(neighbor as usize), &points[neighbor as usize * count..][..count]);
                 let mut from = 0;
@@ -194,7 +198,9 @@ impl Body for Rows<'_> {
                     let kappa = 0.5 * (f64::from(v[dimension + number]) + f64::from(u[dimension + number]));
                     let ends = [of_v[number].at(kappa), of_u[number].at(kappa)];
                     let scales = ends.map(|end| end.scale);
-                    let [apart, product] = apart([&v[here.clone()], &u[here.clone()]], scales, &mut delta[here]);
+                    let (v, delta) = (&wide[here.clone()], &mut delta[here.clone()]);
+                    subtract(scales, v, &u[here], delta);
+                    let (apart, product) = (inner_quads(delta, delta), inner_quads(delta, v));
                     parts[number] = Part::new(kappa, ends, apart, product);
                 }
                 if space.gates {
@@ -225,7 +231,7 @@ impl Body for Rows<'_> {
             for (factor, own) in space.factors.iter().zip(&own) {
                 let here = from..from + factor.dimension;
                 from = here.end;
-                sums[here.clone()].iter_mut().zip(&v[here]).for_each(|(sum, v)| *sum += own * f64::from(*v));
+                add(*own, &wide[here.clone()], &mut sums[here]);
             }
             let (written, padding) = out.split_at_mut(sums.len());
             written.iter_mut().zip(&sums).for_each(|(out, sum)| *out = *sum as f32);
@@ -245,55 +251,27 @@ fn gates(v: &[f32], u: &[f32], shares: &mut [f64]) {
     shares.iter_mut().for_each(|share| *share /= sum);
 }
 
-const LANES: usize = 8;
-
+/// `delta = a v - b u`.
 #[inline(always)]
-fn sum_of(lanes: [f64; LANES]) -> f64 {
-    ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
+fn subtract([a, b]: [f64; 2], v: &[f64], u: &[f32], delta: &mut [f64]) {
+    delta.iter_mut().zip(v.iter().zip(u)).for_each(|(delta, (v, u))| *delta = a * v - b * f64::from(*u));
 }
 
+/// The inner product, as [`super::inner`] sums it, compiled for the instruction set of the caller.
 #[inline(always)]
-fn square(v: &[f32]) -> f64 {
-    let (eights, rest) = v.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for v in eights {
-        (0..LANES).for_each(|lane| sums[lane] += f64::from(v[lane]) * f64::from(v[lane]));
+fn inner_quads(x: &[f64], y: &[f64]) -> f64 {
+    let ((xs, x), (ys, y)) = (x.as_chunks::<4>(), y.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (x, y) in xs.iter().zip(ys) {
+        (0..4).for_each(|lane| sums[lane] += x[lane] * y[lane]);
     }
-    sum_of(sums) + rest.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>()
-}
-
-/// Writes `delta = a v - b u` and gives `|delta|^2` and `<delta, v>`.
-#[inline(always)]
-fn apart([v, u]: [&[f32]; 2], [a, b]: [f64; 2], delta: &mut [f64]) -> [f64; 2] {
-    let ((vs, v), (us, u)) = (v.as_chunks::<LANES>(), u.as_chunks::<LANES>());
-    let (deltas, delta) = delta.as_chunks_mut::<LANES>();
-    let (mut squares, mut products) = ([0.0; LANES], [0.0; LANES]);
-    for ((v, u), delta) in vs.iter().zip(us).zip(deltas) {
-        for lane in 0..LANES {
-            let x = f64::from(v[lane]);
-            let apart = a * x - b * f64::from(u[lane]);
-            delta[lane] = apart;
-            squares[lane] += apart * apart;
-            products[lane] += apart * x;
-        }
-    }
-    let mut sums = [sum_of(squares), sum_of(products)];
-    for ((v, u), delta) in v.iter().zip(u).zip(delta) {
-        let x = f64::from(*v);
-        *delta = a * x - b * f64::from(*u);
-        sums[0] += *delta * *delta;
-        sums[1] += *delta * x;
-    }
-    sums
+    let rest: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// `sum += factor * x`.
 #[inline(always)]
 fn add(factor: f64, x: &[f64], sum: &mut [f64]) {
-    let ((xs, x), (sums, sum)) = (x.as_chunks::<LANES>(), sum.as_chunks_mut::<LANES>());
-    for (x, sum) in xs.iter().zip(sums) {
-        (0..LANES).for_each(|lane| sum[lane] += factor * x[lane]);
-    }
     x.iter().zip(sum).for_each(|(x, sum)| *sum += factor * x);
 }
 
