@@ -180,8 +180,8 @@ mod tests {
             "PREPARE p AS SELECT * FROM @",
             "SELECT CASE WHEN EXISTS (SELECT * FROM @) THEN 1 END FROM a",
         ] {
-            let text = text.replace("TO f", "TO 'f'");
-            let expected = text.replace('@', query).replace("'f'", "f");
+            let text = text.replace("TO f", "TO 'f.csv'");
+            let expected = text.replace('@', query).replace("'f.csv'", "f.csv");
             assert_eq!(rewritten(&text.replace('@', call)).unwrap(), expected);
         }
     }
