@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringViewArray};
+use arrow::array::{Array, ArrayRef, AsArray, LargeStringArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
@@ -38,14 +38,20 @@ impl Mark {
     }
 }
 
-/// The column with its texts changed; one of another type stays.
+/// The column with its texts changed; one of another type stays, and one that has none to change.
 pub(super) fn change_texts<'a>(
     column: &'a ArrayRef,
     change: impl Fn(Option<&'a str>) -> Option<&'a str>,
 ) -> Result<ArrayRef, ArrowError> {
+    let stays = |text: Option<&'a str>| match (text, change(text)) {
+        (Some(before), Some(after)) => std::ptr::eq(before, after),
+        (before, after) => before == after,
+    };
     match texts(column) {
-        Some(texts) => cast(&texts.map(change).collect::<StringViewArray>(), column.data_type()),
-        None => Ok(Arc::clone(column)),
+        Some(after) if texts(column).is_some_and(|mut before| !before.all(stays)) => {
+            cast(&after.map(change).collect::<LargeStringArray>(), column.data_type())
+        }
+        _ => Ok(Arc::clone(column)),
     }
 }
 
