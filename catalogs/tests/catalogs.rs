@@ -13,7 +13,7 @@ use bonnet_catalogs::{
     CachedGraph, EngineCatalog, EngineCatalogs, Function, GraphSchema, Hyperparameter, MemoryCatalog, Model, PlanQuery,
     SessionCatalogs, SessionSchema, Setting, SystemRows, SystemSchema,
 };
-use bonnet_datasets::{Dataset, Error, Opened, Options, open};
+use bonnet_datasets::{Dataset, Error, Opened, Options, Stamp, open};
 use datafusion::catalog::SchemaProvider;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
@@ -82,12 +82,8 @@ impl Dataset for Counted {
         columns.len() * 24_000
     }
 
-    fn version(&self) -> String {
-        "1".to_owned()
-    }
-
-    fn modified(&self) -> Option<std::time::SystemTime> {
-        None
+    fn stamp(&self) -> Stamp {
+        Stamp { version: "1".to_owned(), modified: None }
     }
 }
 
