@@ -17,6 +17,7 @@ use super::ast;
 use super::dialect::BonnetDialect;
 use super::exact_casts;
 use super::files;
+use super::function_names;
 use super::intervals;
 use super::rewrite::visit_statement;
 use super::rows_in;
@@ -164,7 +165,10 @@ impl VisitorMut for Translator {
             Expr::Function(call) => {
                 null_treatment(call);
                 match ast::function_name(&call.name) {
-                    Some(name) => function(&name, expr),
+                    Some(mut name) => {
+                        function_names::rename(&mut name, call);
+                        function(&name, expr)
+                    }
                     None => ControlFlow::Continue(()),
                 }
             }
@@ -222,6 +226,11 @@ fn order_by_all(query: &mut Query) {
 
 /// Several `string_agg` with an ORDER BY: DataFusion orders the rows once, for all of them, but each list by itself.
 fn joined_texts(select: &mut Select) {
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+            function_names::rename_all(expr);
+        }
+    }
     let outputs = || select.projection.iter().filter_map(output);
     let is_ordered = |expr: &Expr| matches!(expr, Expr::Function(given) if ordered_texts(given).is_some());
     if outputs().filter(|expr| ast::find(expr, is_ordered).is_some()).count() < 2 {
@@ -353,11 +362,11 @@ fn any_item(expr: &mut Expr) {
     *expr = Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(all) };
 }
 
-fn number(text: &str) -> Expr {
+pub(super) fn number(text: &str) -> Expr {
     Expr::Value(Value::Number(text.to_owned(), false).into())
 }
 
-fn nested(expr: Expr) -> Expr {
+pub(super) fn nested(expr: Expr) -> Expr {
     match expr {
         Expr::BinaryOp { .. } | Expr::UnaryOp { .. } => Expr::Nested(Box::new(expr)),
         other => other,
@@ -372,7 +381,7 @@ pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
     Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, array: false, format: None }
 }
 
-fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: Box::new(nested(left)), op, right: Box::new(nested(right)) }
 }
 
@@ -471,6 +480,10 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
     let Expr::Function(given) = expr else { return ControlFlow::Continue(()) };
     check_offset(name, given)?;
     let FunctionArguments::List(list) = &given.args else { return ControlFlow::Continue(()) };
+    if let Some(read) = function_names::expression(name, given, list) {
+        *expr = nested(read);
+        return ControlFlow::Continue(());
+    }
     let args: Option<Vec<Expr>> = list
         .args
         .iter()
@@ -501,10 +514,6 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
             if let FunctionArguments::List(list) = &mut given.args {
                 list.args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(one))];
             }
-            return ControlFlow::Continue(());
-        }
-        ("quantile", _, 2) => {
-            given.name = ObjectName::from(vec![Ident::new("quantile_disc")]);
             return ControlFlow::Continue(());
         }
         // The first value that there is, in this order.

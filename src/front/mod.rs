@@ -24,6 +24,7 @@ mod duckdb_tokens;
 mod exact_casts;
 mod files;
 mod from_first;
+mod function_names;
 mod grouping;
 mod insert_defaults;
 mod insert_numbers;

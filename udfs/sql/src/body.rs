@@ -8,7 +8,7 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::AggregateUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 use crate::generated_graph::GeneratedGraph;
 use crate::generator_inputs::GeneratorInputs;
@@ -62,6 +62,8 @@ impl Kind {
 pub enum Body {
     /// One value per row.
     Scalar(Arc<dyn ScalarFunction>),
+    /// One value per row, of what the session or the plan knows beside the arguments.
+    NativeScalar(Arc<ScalarUDF>),
     /// One value per group.
     Aggregate(Arc<dyn AggregateFunction>),
     /// One value per group, of a type that depends on the arguments'.
@@ -90,7 +92,7 @@ impl Body {
     /// The shape of the answer.
     pub(crate) fn kind(&self) -> Kind {
         match self {
-            Self::Scalar(_) => Kind::Scalar,
+            Self::Scalar(_) | Self::NativeScalar(_) => Kind::Scalar,
             Self::Aggregate(_) | Self::NativeAggregate(_) | Self::Rows(_) => Kind::Aggregate,
             Self::Window(_) => Kind::Window,
             Self::Edge(_) => Kind::Edge,
@@ -103,8 +105,8 @@ impl Body {
 
 /// A function of one row.
 pub trait ScalarFunction: Debug + Send + Sync {
-    /// The type of a value.
-    fn data_type(&self) -> DataType;
+    /// The type of a value of arguments of these types.
+    fn data_type(&self, given: &[DataType]) -> Result<DataType>;
 
     /// One value per row; all columns have the same length and their parameters' types. Called in the kernel threads
     /// where there is much to do; `monitor` is that of the running statement.

@@ -110,7 +110,7 @@ pub use rows_function::rows_function;
 pub use rules::{PruneOutputs, ShareRuns};
 pub use run::Run;
 pub use running_statement::RunningStatement;
-pub use scalar_function::scalar_function;
+pub use scalar_function::{scalar_function, typed_scalar_function};
 pub use shared_states::SharedStates;
 pub use sql_type::sql_type;
 pub use table_version::TableVersion;

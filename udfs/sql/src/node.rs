@@ -113,7 +113,12 @@ impl RelationNode {
 /// The operator that a function's FROM spelling runs; `None` for scalars, aggregates and window functions.
 fn operator(function: &Function) -> Option<Arc<dyn Operator>> {
     match &function.body {
-        Body::Scalar(_) | Body::Aggregate(_) | Body::NativeAggregate(_) | Body::Rows(_) | Body::Window(_) => None,
+        Body::Scalar(_)
+        | Body::NativeScalar(_)
+        | Body::Aggregate(_)
+        | Body::NativeAggregate(_)
+        | Body::Rows(_)
+        | Body::Window(_) => None,
         Body::Edge(edge) => Some(Arc::new(EdgeOperator::new(function.name, Arc::clone(edge)))),
         Body::Relation(operator) | Body::Run(operator) => Some(Arc::clone(operator)),
         Body::Generator(generator) => Some(Arc::new(GeneratorOperator::new(function, generator))),

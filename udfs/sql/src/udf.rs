@@ -27,6 +27,7 @@ impl Registry {
     pub fn scalar_udfs(&self) -> Vec<Arc<ScalarUDF>> {
         self.adapted(|function| match &function.body {
             Body::Scalar(body) => Some(ScalarUDF::new_from_impl(Adapter::new(function, body))),
+            Body::NativeScalar(body) => Some(body.as_ref().clone()),
             _ => None,
         })
     }
@@ -59,8 +60,8 @@ impl Registry {
 impl ScalarUDFImpl for Adapter<dyn ScalarFunction> {
     common_methods!(coerce);
 
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(self.body.data_type())
+    fn return_type(&self, given: &[DataType]) -> Result<DataType> {
+        self.body.data_type(given)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

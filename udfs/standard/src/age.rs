@@ -9,6 +9,8 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{Function, Parameter, scalar_function};
 use datafusion::common::Result;
 
+use crate::moments::month_length;
+
 const DAY: i64 = 86_400_000_000;
 
 /// The registration of `age`.
@@ -70,15 +72,6 @@ pub(crate) fn civil(day: i64) -> (i64, i64, i64) {
     let day = of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
-fn month_length(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! `avg` of decimals: the exact total divided once, and rounded half away from zero in its last digit. DataFusion's
-//! truncates. And `avg` of intervals.
+//! truncates. And `avg` of intervals, dates and timestamps.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Decimal128Type, FieldRef, i256};
-use datafusion::common::{DataFusionError, Result, internal_err};
+use arrow::datatypes::{
+    DataType, Decimal128Type, FieldRef, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, i256,
+};
+use datafusion::common::types::{NativeType, logical_date};
+use datafusion::common::{DataFusionError, Result, internal_err, plan_err};
 use datafusion::functions_aggregate::average::avg_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
@@ -16,6 +20,7 @@ use datafusion::logical_expr::{
 
 use crate::exact_accumulators::{Distinct, Finish, Groups, One};
 use crate::interval_average::{self, INTERVAL, IntervalAverage};
+use crate::moment_average::{Moments, of_moments};
 use crate::sliding_aggregates::SlidingFloats;
 use crate::type_names::sql_name;
 
@@ -25,6 +30,13 @@ pub fn avg() -> Arc<AggregateUDF> {
     let mut signature = inner.signature().clone();
     if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {
         kinds.push(TypeSignature::Coercible(vec![Coercion::new_exact(TypeSignatureClass::Interval)]));
+        let dates = vec![TypeSignatureClass::Native(logical_date())];
+        let moment = NativeType::Timestamp(TimeUnit::Microsecond, None);
+        kinds.push(TypeSignature::Coercible(vec![Coercion::new_implicit(
+            TypeSignatureClass::Timestamp,
+            dates,
+            moment,
+        )]));
     }
     Arc::new(AggregateUDF::new_from_impl(Average { inner, signature }))
 }
@@ -33,7 +45,7 @@ pub fn avg() -> Arc<AggregateUDF> {
 struct Average {
     /// DataFusion's average, which serves floats and durations.
     inner: Arc<AggregateUDF>,
-    /// That of DataFusion's, and intervals.
+    /// That of DataFusion's, intervals, dates and timestamps.
     signature: Signature,
 }
 
@@ -121,6 +133,7 @@ impl AggregateUDFImpl for Average {
     fn return_type(&self, given: &[DataType]) -> Result<DataType> {
         match given {
             [DataType::Interval(_)] => Ok(INTERVAL),
+            [moment @ DataType::Timestamp(..)] => Ok(moment.clone()),
             _ => self.inner.return_type(given),
         }
     }
@@ -132,11 +145,13 @@ impl AggregateUDFImpl for Average {
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         let digits = Digits::of_call(&args);
         let distinct = args.is_distinct;
+        refuse_distinct(distinct, args.return_type())?;
+        let to = args.return_type().clone();
         match digits {
             None if !distinct && *args.return_type() == INTERVAL => Ok(Box::<IntervalAverage>::default()),
             Some(digits) if distinct => Ok(Box::new(Distinct::new(self.inner.accumulator(args)?, digits))),
             Some(digits) => Ok(Box::new(One::new(digits))),
-            None => self.inner.accumulator(args),
+            None => Ok(of_moments!(&to, self.inner.accumulator(args)?, |finish| Box::new(One::new(finish)))),
         }
     }
 
@@ -146,18 +161,28 @@ impl AggregateUDFImpl for Average {
                 Ok(interval_average::state_fields(args.name))
             }
             Some(digits) if !args.is_distinct => Ok(digits.state_fields(args.name)),
-            _ => self.inner.state_fields(args),
+            _ => {
+                refuse_distinct(args.is_distinct, args.return_type())?;
+                let to = args.return_type().clone();
+                Ok(of_moments!(&to, self.inner.state_fields(args)?, |finish| finish.state_fields(args.name)))
+            }
         }
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
-        *args.return_type() != INTERVAL && self.inner.groups_accumulator_supported(args)
+        matches!(args.return_type(), DataType::Timestamp(..)) && !args.is_distinct
+            || *args.return_type() != INTERVAL && self.inner.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         match Digits::of_call(&args) {
             Some(digits) => Ok(Box::new(Groups::new(digits))),
-            None => self.inner.create_groups_accumulator(args),
+            None => {
+                let to = args.return_type().clone();
+                Ok(of_moments!(&to, self.inner.create_groups_accumulator(args)?, |finish| {
+                    Box::new(Groups::new(finish))
+                }))
+            }
         }
     }
 
@@ -168,7 +193,11 @@ impl AggregateUDFImpl for Average {
             None if !args.is_distinct && *args.expr_fields[0].data_type() == DataType::Float64 => {
                 Ok(Box::new(SlidingFloats::mean()))
             }
-            _ => self.inner.create_sliding_accumulator(args),
+            _ => {
+                refuse_distinct(args.is_distinct, args.return_type())?;
+                let to = args.return_type().clone();
+                Ok(of_moments!(&to, self.inner.create_sliding_accumulator(args)?, |finish| Box::new(One::new(finish))))
+            }
         }
     }
 
@@ -182,6 +211,13 @@ impl AggregateUDFImpl for Average {
 
     fn documentation(&self) -> Option<&Documentation> {
         self.inner.documentation()
+    }
+}
+
+fn refuse_distinct(is_distinct: bool, of: &DataType) -> Result<()> {
+    match is_distinct && matches!(of, DataType::Timestamp(..)) {
+        true => plan_err!("avg(DISTINCT ...) takes no dates or timestamps: avg over a subquery with SELECT DISTINCT"),
+        false => Ok(()),
     }
 }
 

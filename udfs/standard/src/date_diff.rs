@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
-use arrow::compute::{CastOptions, cast, cast_with_options};
-use arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
 use bonnet_sql::{Function, Parameter, execution_error, scalar_function};
 use datafusion::common::Result;
 
 use crate::age::civil;
-
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
+use crate::moments::{DAY, SECOND, micros};
 
 /// The registration of `date_diff`.
 pub(crate) fn date_diff() -> Function {
@@ -20,7 +18,7 @@ pub(crate) fn date_diff() -> Function {
         .parameters([
             Parameter::column(
                 "part",
-                "The part: year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, decade or century.",
+                "The part: year, quarter, month, week, day, hour, minute, second, millisecond, microsecond, decade, century or millennium.",
             ),
             Parameter::column("start", "The earlier moment: a date, a timestamp, or text of one."),
             Parameter::column("end", "The later moment."),
@@ -36,13 +34,18 @@ pub(crate) fn date_diff() -> Function {
 
 /// The differences of rows.
 fn differences(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
+    Ok(Arc::new(counts("date_diff", columns, Part::borders)?))
+}
+
+/// What a function of this name counts of a part between two moments, by row.
+pub(crate) fn counts(
+    function: &str,
+    columns: &[ArrayRef],
+    count: impl Fn(Part, i64, i64) -> i64,
+) -> Result<Int64Array> {
     let parts = cast(&columns[0], &DataType::Utf8)?;
     let parts = parts.as_string::<i32>();
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    let moment = |column| cast_with_options(column, &DataType::Timestamp(TimeUnit::Microsecond, None), &strict);
-    let (starts, ends) = (moment(&columns[1])?, moment(&columns[2])?);
-    let (starts, ends) =
-        (starts.as_primitive::<TimestampMicrosecondType>(), ends.as_primitive::<TimestampMicrosecondType>());
+    let (starts, ends) = (micros(&columns[1])?, micros(&columns[2])?);
     let mut known: Option<(&str, Part)> = None;
     let rows = (0..parts.len()).map(|row| {
         if parts.is_null(row) || starts.is_null(row) || ends.is_null(row) {
@@ -51,17 +54,17 @@ fn differences(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
         let name = parts.value(row);
         let part = match known {
             Some((same, part)) if same == name => part,
-            _ => Part::named(name)?,
+            _ => Part::named(function, name)?,
         };
         known = Some((name, part));
-        Ok(Some(part.borders(starts.value(row), ends.value(row))))
+        Ok(Some(count(part, starts.value(row), ends.value(row))))
     });
-    Ok(Arc::new(rows.collect::<Result<Int64Array>>()?))
+    rows.collect()
 }
 
 /// A part of the calendar.
 #[derive(Clone, Copy)]
-enum Part {
+pub(crate) enum Part {
     /// So many months.
     Months(i64),
     Weeks,
@@ -70,7 +73,7 @@ enum Part {
 }
 
 impl Part {
-    fn named(name: &str) -> Result<Self> {
+    fn named(function: &str, name: &str) -> Result<Self> {
         let lower = name.to_ascii_lowercase();
         Ok(match lower.strip_suffix('s').unwrap_or(&lower) {
             "year" => Self::Months(12),
@@ -78,6 +81,7 @@ impl Part {
             "month" => Self::Months(1),
             "decade" => Self::Months(120),
             "century" | "centurie" => Self::Months(1200),
+            "millennium" | "millennia" | "millenium" => Self::Months(12_000),
             "week" => Self::Weeks,
             "day" => Self::Time(DAY),
             "hour" => Self::Time(3_600 * SECOND),
@@ -87,8 +91,8 @@ impl Part {
             "microsecond" => Self::Time(1),
             _ => {
                 return Err(execution_error(format!(
-                    "date_diff: there is no part '{name}': year, quarter, month, week, day, hour, minute, second, \
-                     millisecond, microsecond, decade or century"
+                    "{function}: there is no part '{name}': year, quarter, month, week, day, hour, minute, second, \
+                     millisecond, microsecond, decade, century or millennium"
                 )));
             }
         })
@@ -128,8 +132,8 @@ mod tests {
             ("second", -SECOND / 2, SECOND / 2, 1),
             ("decade", at(17_956, 0), at(19_723, 0), 1),
         ] {
-            assert_eq!(Part::named(part).unwrap().borders(start, end), expected, "{part}");
+            assert_eq!(Part::named("date_diff", part).unwrap().borders(start, end), expected, "{part}");
         }
-        assert!(Part::named("foo").is_err());
+        assert!(Part::named("date_diff", "foo").is_err());
     }
 }

@@ -2,7 +2,7 @@
 //! casts that round, and functions that users of DuckDB and PostgreSQL expect.
 //!
 //! let names: Vec<&str> = bonnet_standard::functions().iter().map(|function| function.name).collect();
-//! assert_eq!(names[..4], ["age", "bar", "date_diff", "mode"]);
+//! assert_eq!(names[..4], ["age", "bar", "date_diff", "date_sub"]);
 
 mod age;
 mod arithmetic;
@@ -13,17 +13,32 @@ mod canonical_values;
 mod casts;
 mod coalesce;
 mod concatenation;
+mod current_names;
 mod date_arithmetic;
 mod date_diff;
+mod date_sub;
+mod day_names;
+mod even;
 mod exact_accumulators;
 mod extremes;
+mod finite;
+mod frequencies;
 mod function_guard;
+mod hex;
 mod interval_average;
 mod interval_length;
 mod interval_products;
+mod kurtosis;
+mod last_day;
+mod list_aggregate;
 mod list_functions;
+mod list_unique;
+mod mad;
+mod make_timestamp;
+mod map_from_entries;
 mod mark_assertion;
-mod mode;
+mod moment_average;
+mod moments;
 mod nested_texts;
 mod optimization_barrier;
 mod overflow_detection;
@@ -32,6 +47,7 @@ mod quantile_disc;
 mod quotient;
 mod ranks;
 mod regexp_extract;
+mod regexp_lists;
 mod rounded_parts;
 mod same_type_function;
 mod shifts;
@@ -41,9 +57,13 @@ mod sparkline;
 mod state_nulls;
 mod sum;
 mod text_casts;
+mod time_bucket;
+mod to_intervals;
 mod total;
 mod type_names;
 mod typeof_function;
+mod unicode;
+mod whole_numbers;
 
 use std::sync::Arc;
 
@@ -68,18 +88,37 @@ pub use sum::sum;
 
 /// The functions for the registry.
 pub fn functions() -> Vec<bonnet_sql::Function> {
-    vec![
+    let one = [
         age::age(),
         bar::bar(),
         date_diff::date_diff(),
-        mode::mode(),
+        date_sub::date_sub(),
+        even::even(),
+        last_day::last_day(),
+        list_aggregate::list_aggregate(),
+        list_unique::list_unique(),
+        mad::mad(),
+        make_timestamp::make_timestamp(),
+        map_from_entries::map_from_entries(),
         product::product(),
         quantile_disc::quantile_disc(),
         regexp_extract::regexp_extract(),
         similar_to::similar_to(),
         sparkline::sparkline(),
+        time_bucket::time_bucket(),
         typeof_function::type_of(),
-    ]
+        unicode::unicode(),
+    ];
+    let pairs = [
+        current_names::functions(),
+        day_names::functions(),
+        finite::functions(),
+        hex::functions(),
+        kurtosis::functions(),
+    ];
+    let more = [frequencies::functions(), regexp_lists::functions()];
+    let of_families = pairs.into_iter().flatten().chain(more.into_iter().flatten()).chain(to_intervals::functions());
+    one.into_iter().chain(of_families).collect()
 }
 
 /// The functions that plans call, but no user: checked operators, rounding, comparisons, optimization barriers, and the

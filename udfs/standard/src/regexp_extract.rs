@@ -52,7 +52,7 @@ fn extract(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
         let (pattern, flags) = (patterns.value(row), if options.is_null(row) { "" } else { options.value(row) });
         let regex = match known.take() {
             Some((same, by, regex)) if same == pattern && by == flags => regex,
-            _ => compile(pattern, flags)?,
+            _ => compile("regexp_extract", pattern, flags)?,
         };
         let group = if groups.is_null(row) { 0 } else { groups.value(row) };
         let Ok(group) = usize::try_from(group) else {
@@ -70,7 +70,8 @@ fn extract(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
     Ok(Arc::new(found.finish()))
 }
 
-fn compile(pattern: &str, options: &str) -> Result<Regex> {
+/// The regular expression of a pattern, for a function of this name.
+pub(crate) fn compile(function: &str, pattern: &str, options: &str) -> Result<Regex> {
     let mut builder = RegexBuilder::new(pattern);
     for option in options.chars() {
         match option {
@@ -78,7 +79,7 @@ fn compile(pattern: &str, options: &str) -> Result<Regex> {
             's' => builder.dot_matches_new_line(true),
             'c' => builder.case_insensitive(false),
             other => {
-                return Err(execution_error(format!("regexp_extract: there is no option '{other}': i, c or s")));
+                return Err(execution_error(format!("{function}: there is no option '{other}': i, c or s")));
             }
         };
     }
@@ -86,6 +87,6 @@ fn compile(pattern: &str, options: &str) -> Result<Regex> {
         // The error's last line says what is wrong; those before draw where.
         let text = error.to_string();
         let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        execution_error(format!("regexp_extract: '{pattern}' is no regular expression: {reason}"))
+        execution_error(format!("{function}: '{pattern}' is no regular expression: {reason}"))
     })
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use arrow::array::ArrowPrimitiveType;
 use arrow::datatypes::{DataType, Decimal128Type, FieldRef, Int64Type, UInt64Type};
+use datafusion::common::types::{NativeType, logical_boolean, logical_int64};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
-    Signature, StatisticsArgs,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Coercion, Documentation, GroupsAccumulator, ReversedUDAF,
+    SetMonotonicity, Signature, StatisticsArgs, TypeSignature, TypeSignatureClass,
 };
 
 use crate::exact_accumulators::{Distinct, Finish, Groups, One};
@@ -23,13 +24,23 @@ use crate::type_names::sql_name;
 
 /// The aggregate, in place of DataFusion's of the same name.
 pub fn sum() -> Arc<AggregateUDF> {
-    Arc::new(AggregateUDF::new_from_impl(Sum { inner: sum_udaf() }))
+    let inner = sum_udaf();
+    let mut signature = inner.signature().clone();
+    if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {
+        // Truth values count as 0 and 1.
+        let integer = TypeSignatureClass::Native(logical_int64());
+        let boolean = vec![TypeSignatureClass::Native(logical_boolean())];
+        kinds.push(TypeSignature::Coercible(vec![Coercion::new_implicit(integer, boolean, NativeType::Int64)]));
+    }
+    Arc::new(AggregateUDF::new_from_impl(Sum { inner, signature }))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sum {
     /// DataFusion's sum, which serves floats and intervals.
     inner: Arc<AggregateUDF>,
+    /// That of DataFusion's, and truth values.
+    signature: Signature,
 }
 
 /// An expression of the [`Narrow`] of a type; another expression for a type that DataFusion's sum serves.
@@ -59,7 +70,7 @@ impl AggregateUDFImpl for Sum {
     }
 
     fn signature(&self) -> &Signature {
-        self.inner.signature()
+        &self.signature
     }
 
     fn return_type(&self, given: &[DataType]) -> Result<DataType> {

@@ -1,7 +1,10 @@
 //! Exact totals of integers and decimals.
 
 use arrow::array::{Array, ArrowPrimitiveType, PrimitiveArray};
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int64Type, UInt64Type};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt64Type,
+};
 
 /// Numbers whose sums are computed in 128 bits.
 pub(crate) trait Summed: ArrowPrimitiveType + Send + Sync {
@@ -62,6 +65,27 @@ impl Summed for UInt64Type {
         total.try_into().ok()
     }
 }
+
+/// Timestamps, as the integers that they are.
+macro_rules! as_integers {
+    ($($kind:ty),*) => {$(
+        impl Summed for $kind {
+            fn total(values: &[i64]) -> Option<i128> {
+                Int64Type::total(values)
+            }
+
+            fn wide(value: i64) -> i128 {
+                value.into()
+            }
+
+            fn narrow(total: i128, _: &DataType) -> Option<i64> {
+                total.try_into().ok()
+            }
+        }
+    )*};
+}
+
+as_integers!(TimestampSecondType, TimestampMillisecondType, TimestampMicrosecondType, TimestampNanosecondType);
 
 impl Summed for Decimal128Type {
     fn total(values: &[i128]) -> Option<i128> {

@@ -1,0 +1,54 @@
+//! `kurtosis(x)` and `kurtosis_pop(x)`: how heavy the tails of numbers are.
+
+use bonnet_graph::Stopped;
+use bonnet_sql::{Function, number_aggregate};
+
+/// The registrations.
+pub(crate) fn functions() -> [Function; 2] {
+    [
+        number_aggregate("kurtosis", [("x", "Numbers.")], |[x], _| Ok::<_, Stopped>(sample(x)))
+            .description(
+                "The excess kurtosis of a sample, without bias: 0 of the normal distribution. NULLs do not count; NULL for \
+                 fewer than four numbers and where all are equal, NaN with an infinity or NaN.",
+            )
+            .example("SELECT kurtosis(x) FROM (VALUES (0), (1), (5), (6), (9)) t(x)")
+            .source("DuckDB, statistical aggregates"),
+        number_aggregate("kurtosis_pop", [("x", "Numbers.")], |[x], _| Ok::<_, Stopped>(population(x)))
+            .description(
+                "The excess kurtosis of a population: the fourth central moment over the squared variance, less 3. NULLs do \
+                 not count; NULL for fewer than two numbers and where all are equal, NaN with an infinity or NaN.",
+            )
+            .example("SELECT kurtosis_pop(x) FROM (VALUES (0), (1), (5), (6), (9)) t(x)")
+            .source("DuckDB, statistical aggregates"),
+    ]
+}
+
+fn population(x: &[f64]) -> Option<f64> {
+    let n = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / n;
+    let moment = |power: i32| x.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / n;
+    let variance = moment(2);
+    (x.len() > 1 && variance != 0.0).then(|| moment(4) / (variance * variance) - 3.0)
+}
+
+fn sample(x: &[f64]) -> Option<f64> {
+    let n = x.len() as f64;
+    let excess = population(x).filter(|_| x.len() > 3)?;
+    Some((n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * excess + 6.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kurtosis_is_that_of_its_definition() {
+        // Two points: the fourth moment is the squared variance. As DuckDB 2.0 answers for the others.
+        assert_eq!(population(&[1.0, 2.0]), Some(-2.0));
+        assert_eq!((population(&[4.0; 3]), population(&[]), sample(&[1.0, 2.0, 3.0])), (None, None, None));
+        let x = [0.0, 1.0, 5.0, 6.0, 9.0];
+        assert!((population(&x).unwrap() + 1.405_322_606_425_488_7).abs() < 1e-12);
+        assert!((sample(&x).unwrap() + 1.621_290_425_701_954_7).abs() < 1e-12);
+        assert!(population(&[1.0, f64::INFINITY]).unwrap().is_nan());
+    }
+}
