@@ -56,6 +56,11 @@ impl Error {
 const CORRELATED: &str = "a subquery reads columns of the query around it in a way that cannot be planned: compare them \
                           with = in its WHERE, or join its tables and GROUP BY";
 
+/// The error of a subquery in ON that reads columns of the side whose rows the join keeps.
+const CORRELATED_ON: &str = "EXISTS or IN (SELECT ...) in the ON of an outer join reads a column of the side whose rows \
+                             are kept, which cannot be planned: compute it before, FROM (SELECT *, EXISTS (...) AS found \
+                             FROM a) AS a LEFT JOIN b ON found AND ...";
+
 /// The text of a DataFusion error without the wrappers that say nothing to a user.
 fn message(error: &DataFusionError) -> String {
     match error {
@@ -103,6 +108,11 @@ fn message(error: &DataFusionError) -> String {
                 without_class(error),
                 field.name
             ),
+            SchemaError::FieldNotFound { valid_fields, .. }
+                if valid_fields.iter().any(|it| it.flat_name().starts_with("__correlated_sq")) =>
+            {
+                CORRELATED_ON.to_owned()
+            }
             SchemaError::FieldNotFound { field, valid_fields } => {
                 let fields = valid_fields.iter().flat_map(|it| [(it.name.clone(), it), (it.flat_name(), it)]);
                 let meant = nearest(&field.name, fields.clone()).or_else(|| nearest(&field.flat_name(), fields));

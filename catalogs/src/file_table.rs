@@ -147,6 +147,8 @@ impl FileClause {
         };
         if let Some(compression) = self.parsed("compression", "none, gzip, zstd, bz2 or xz", compression)? {
             ending.compression = compression;
+        } else if ending.compression.is_none() && ["csv", "tsv", "json", "ndjson", "jsonl"].contains(&ending.format) {
+            ending.compression = compression_of(Path::new(path));
         }
         Ok(ending)
     }
@@ -386,6 +388,21 @@ fn has_null_marks(path: &Path) -> bool {
         last = part[read - 1];
     }
     false
+}
+
+/// The compression of a file by its first bytes, whatever its name: `COPY ... (COMPRESSION gzip)` writes where it is told.
+fn compression_of(path: &Path) -> Option<&'static str> {
+    use std::io::Read;
+    // A block of bzip2 begins with the digits of pi.
+    let mut start = Vec::new();
+    std::fs::File::open(path).ok()?.take(10).read_to_end(&mut start).ok()?;
+    match &start[..] {
+        [0x1f, 0x8b, 8, ..] => Some("gz"),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some("bz2"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zst"),
+        _ => None,
+    }
 }
 
 /// Whether a JSON file is one array of objects rather than an object a line.

@@ -110,6 +110,12 @@ pub(super) fn expression(name: &str, given: &Function, list: &FunctionArgumentLi
         ("list_reverse_sort", [values]) => {
             call("array_sort", vec![values.clone(), ast::text("DESC"), ast::text("NULLS LAST")])
         }
+        ("list_sort" | "array_sort", [values]) => {
+            call("array_sort", vec![values.clone(), ast::text("ASC"), ast::text("NULLS LAST")])
+        }
+        ("list_sort" | "array_sort", [values, order]) => {
+            call("array_sort", vec![values.clone(), order.clone(), ast::text("NULLS LAST")])
+        }
         ("decade", [of]) => binary(part("year", of), BinaryOperator::Divide, number("10")),
         ("yearweek", [of]) => {
             let years = binary(part("isoyear", of), BinaryOperator::Multiply, number("100"));

@@ -19,7 +19,9 @@ use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::{StreamExt, TryStreamExt};
 
 use super::update_from::JoinedChange;
-use super::{alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, train_rows};
+use super::{
+    alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, time_zone, train_rows,
+};
 use crate::front::columns::ColumnNames;
 #[cfg(feature = "pg")]
 use crate::front::statement::Statement;
@@ -173,6 +175,7 @@ async fn store(session: &Session, plan: LogicalPlan) -> Result<()> {
 
 async fn run_plan(session: &Session, state: SessionState, plan: LogicalPlan, text: StatementText) -> Result<Answer> {
     external_access::check_plan(session, &plan)?;
+    time_zone::check(&plan)?;
     let change = match &plan {
         LogicalPlan::Dml(change) => Some(change.clone()),
         _ => None,

@@ -46,6 +46,18 @@ fn a_missing_folder_is_an_error_and_is_not_made() {
     }
 }
 
+#[test]
+fn compressed_text_is_read_whatever_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for (ending, compression) in [("csv", "gzip"), ("csv", "zstd"), ("csv", "bzip2"), ("csv", "xz"), ("json", "gzip")] {
+        let file = folder.path().join(format!("{compression}.{ending}"));
+        let written = copy("SELECT 1 AS a, 'x' AS b", &file, &format!("(COMPRESSION {compression})"));
+        assert_eq!(written.status, Some(0), "{written:?}");
+        let read = run(&["-c", &format!("SELECT a + 1 AS sum, b FROM '{}'", file.display())]);
+        assert!(read.status == Some(0) && read.out.contains('2') && read.out.contains('x'), "{compression}: {read:?}");
+    }
+}
+
 /// Rows with all that an empty field may stand for.
 const GAPS: &str = "SELECT * FROM (VALUES (1, '', NULL, ''), (2, NULL, 7, 'a'), (3, '\"', NULL, NULL), \
                     (4, ',\"\",', 8, ''), (5, 'two\nlines', NULL, '')) t(id, a, n, b)";

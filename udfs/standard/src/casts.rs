@@ -1,5 +1,5 @@
-//! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts of
-//! texts to integers and timestamps; casts of lists, structs and maps to text; and IN lists, where either zero matches the other.
+//! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts to
+//! FLOAT, which refuse numbers beyond it where DataFusion makes them infinite; casts of texts to integers and timestamps; casts of lists, structs and maps to text; and IN lists, where either zero matches the other.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type};
 use bonnet_sql::{InputColumns, map_expressions, mentions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::logical_expr::expr::{Cast, InList, ScalarFunction, TryCast};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{ColumnarValue, Expr, ExprSchemable, LogicalPlan, ScalarUDF, cast};
@@ -38,11 +38,11 @@ impl AnalyzerRule for RoundedCasts {
         }
         let rewrite = |expr: Expr, columns: &InputColumns| match expr {
             Expr::Cast(Cast { expr: of, field }) if is_target(field.data_type()) => {
-                let (of, changed) = round(*of, field.data_type(), columns);
+                let (of, changed) = round(*of, field.data_type(), columns, Beyond::Refused);
                 Ok(Transformed::new_transformed(Expr::Cast(Cast { expr: Box::new(of), field }), changed))
             }
             Expr::TryCast(TryCast { expr: of, field }) if is_target(field.data_type()) => {
-                let (of, changed) = round(*of, field.data_type(), columns);
+                let (of, changed) = round(*of, field.data_type(), columns, Beyond::Null);
                 Ok(Transformed::new_transformed(Expr::TryCast(TryCast { expr: Box::new(of), field }), changed))
             }
             Expr::InList(list) => Ok(add_other_zero(list)),
@@ -61,11 +61,11 @@ impl AnalyzerRule for RoundedCasts {
 
 /// Whether operands of casts to this type are looked at.
 fn is_target(kind: &DataType) -> bool {
-    holds_integers(kind) || matches!(kind, DataType::Timestamp(..)) || is_text(kind)
+    holds_integers(kind) || matches!(kind, DataType::Timestamp(..) | DataType::Float32) || is_text(kind)
 }
 
 /// The operand of a cast, rounded or in the form of its target, and whether it changed.
-fn round(of: Expr, to: &DataType, schema: &InputColumns) -> (Expr, bool) {
+fn round(of: Expr, to: &DataType, schema: &InputColumns, beyond: Beyond) -> (Expr, bool) {
     let from = of.get_type(schema);
     if let Ok(from) = &from
         && let Some(castable) = castable(&of, from, to).or_else(|| nested_texts::text(&of, from, to))
@@ -74,6 +74,9 @@ fn round(of: Expr, to: &DataType, schema: &InputColumns) -> (Expr, bool) {
     }
     match from {
         _ if matches!(to, DataType::Timestamp(..)) || is_text(to) => (of, false),
+        Ok(DataType::Float64 | DataType::Decimal256(..)) if *to == DataType::Float32 => {
+            (beyond.function().call(vec![cast(of, DataType::Float64)]), true)
+        }
         Ok(from) if !to.is_integer() => match round_parts(&of, &from, to) {
             Some(rounded) => (rounded, true),
             None => (of, false),
@@ -125,6 +128,55 @@ pub fn constant(expr: &Expr) -> Option<ScalarValue> {
 /// The function that rounds.
 pub(crate) fn round_ties_even() -> Arc<ScalarUDF> {
     Arc::new(RoundTiesEven.function())
+}
+
+/// The functions that look for numbers beyond FLOAT.
+pub(crate) fn within_float() -> [Arc<ScalarUDF>; 2] {
+    [Beyond::Refused, Beyond::Null].map(|beyond| Arc::new(beyond.function()))
+}
+
+/// The answer to a finite DOUBLE that a FLOAT cannot hold, on its way to one: an error, or NULL in TRY_CAST.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Beyond {
+    Refused,
+    Null,
+}
+
+fn is_beyond_float(value: f64) -> bool {
+    value.is_finite() && (value as f32).is_infinite()
+}
+
+impl Kernel for Beyond {
+    fn name(&self) -> &str {
+        match self {
+            Self::Refused => "within_float",
+            Self::Null => "within_float_or_null",
+        }
+    }
+
+    fn column_name(arg: &Expr) -> String {
+        arg.schema_name().to_string()
+    }
+
+    fn field(&self, arg: &FieldRef) -> FieldRef {
+        let nullable = arg.is_nullable() || *self == Self::Null;
+        Arc::new(arg.as_ref().clone().with_nullable(nullable))
+    }
+
+    fn evaluate(&self, arg: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
+        let values = arg.to_array(rows)?;
+        let values = values.as_primitive::<Float64Type>();
+        // Nearly always there is nothing to do.
+        let Some(first) = values.iter().flatten().find(|value| is_beyond_float(*value)) else { return Ok(arg.clone()) };
+        if *self == Self::Refused {
+            return exec_err!("{first:e} is out of range for FLOAT: CAST it AS DOUBLE, or TRY_CAST, which gives NULL");
+        }
+        let within = values.unary_opt::<_, Float64Type>(|value| (!is_beyond_float(value)).then_some(value));
+        match arg {
+            ColumnarValue::Array(_) => Ok(ColumnarValue::Array(Arc::new(within))),
+            ColumnarValue::Scalar(_) => Ok(ColumnarValue::Scalar(ScalarValue::Float64(None))),
+        }
+    }
 }
 
 /// The nearest integer; of two, the even one.

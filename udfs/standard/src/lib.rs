@@ -139,6 +139,7 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         canonical_values::functions(),
         interval_products::functions(),
         text_casts::functions(),
+        casts::within_float(),
     ];
     arithmetic::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
 }
