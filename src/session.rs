@@ -137,6 +137,7 @@ impl Session {
         builder.aggregate_functions().get_or_insert_default().extend(bonnet_standard::extremes());
         let aggregates = builder.aggregate_functions().get_or_insert_default();
         aggregates.extend(bonnet_standard::sliding_aggregates(aggregates));
+        aggregates.extend(bonnet_standard::percentile_cont(aggregates));
         builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         let planners: [Arc<dyn ExprPlanner>; 4] =
