@@ -50,11 +50,8 @@ const ENDLESS: [(&str, &str); 12] = [
         "SELECT count(*) FROM generate_series(1, 3000000) AS a(x)
              WHERE EXISTS (SELECT 1 FROM generate_series(1, 3000000) AS b(y) WHERE x % 7 = y % 7 AND x * y < 0)",
     ),
-    (
-        "long texts",
-        "SELECT length(lpad('x', 2000000000)) + length(rpad('y', 1000000000, 'é')) + length(upper(repeat('z', 2000000000)))
-             + length(reverse(repeat('u', 2000000000))) + length(replace(repeat('v', 2000000000), 'v', 'w'))",
-    ),
+    ("long texts", "SELECT length(upper(repeat('é', 200000000))) + length(reverse(repeat('é', 200000000)))"),
+    ("replace", "SELECT length(replace(repeat('é', 200000000), 'é', 'w'))"),
     ("levenshtein", "SELECT levenshtein(repeat('x', 10000000), repeat('y', 10000000))"),
     (
         "array_has_all",
