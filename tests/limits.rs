@@ -14,7 +14,7 @@ use super::Db;
 const BOUND: Duration = Duration::from_secs(6);
 
 /// Statements that would go on for hours, each in the work of which it is to be stopped: `{}` stands for a folder.
-const ENDLESS: [(&str, &str); 12] = [
+const ENDLESS: [(&str, &str); 13] = [
     (
         "train",
         "SELECT * FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'gat', 'mlp']) AS model, 100000000 AS epochs),
