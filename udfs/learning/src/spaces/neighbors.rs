@@ -1,5 +1,5 @@
 //! A loss of the distances of neighbours in a product of stereographic spaces, with its gradient, row by row: the quick form
-//! of [`super::pairs::gradient`] where the pairs are the edges of a graph.
+//! of `pairs::gradient` where the pairs are the edges of a graph.
 //!
 //! A row reads its neighbours' rows and writes its own gradient alone, so that rows are tasks and nothing is held for an
 //! edge; each edge is computed from both ends. What a distance needs of a row alone is computed once a row.
