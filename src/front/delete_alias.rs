@@ -6,12 +6,12 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, FromTable, Ident, Statement, TableFactor, VisitorMut};
 
 use super::ast;
-use super::insert_defaults::change;
+use super::changed_values::changing;
 use super::walk::walk_outside_subqueries;
 
 /// Gives the columns of a DELETE the table's name in the place of its alias.
 pub(super) fn resolve(statement: &mut SqlStatement) {
-    let Some(Statement::Delete(delete)) = change(statement) else { return };
+    let Some(Statement::Delete(delete)) = changing(statement) else { return };
     let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &mut delete.from;
     let [table] = tables.as_mut_slice() else { return };
     let TableFactor::Table { name, alias, .. } = &mut table.relation else { return };

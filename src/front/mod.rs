@@ -12,6 +12,7 @@ pub(crate) mod ast;
 mod attach;
 mod calls;
 mod casts;
+mod changed_values;
 pub mod columns;
 mod copy;
 mod create_graph;

@@ -6,7 +6,6 @@
 //! by any. As in DuckDB, a field that the column does have goes first.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
 
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::{Column, DFSchemaRef, DataFusionError, Result, SchemaError, TableReference};
@@ -14,12 +13,11 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr as PlanExpr;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult};
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, Statement, TableFactor, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Ident, Query, Select, Statement};
 
 use super::ast;
 use super::ctes::Ctes;
-use super::rewrite::visit_statement;
-use super::scopes::Scopes;
+use super::scopes::{AtOuterColumns, Outer, visit_outer_columns};
 
 /// The schema that is put before the name of a relation around. It shows in the error about a column that is not there.
 const AROUND: &str = "outer query";
@@ -66,15 +64,15 @@ pub(super) async fn qualify(statement: &mut SqlStatement, error: &DataFusionErro
             columns.insert(number, plan.schema().clone());
         }
     }
-    let mut qualifier = Qualifier { scopes: Scopes::default(), columns, changed: false };
-    let _ = visit_statement(statement, &mut qualifier);
+    let mut qualifier = Qualifier { columns, changed: false };
+    visit_outer_columns(statement, &mut qualifier);
     qualifier.changed
 }
 
 /// The SELECTs between a column and the query around that has its relation: their numbers, and queries of the columns of FROM.
 fn between(statement: &mut SqlStatement) -> Vec<(usize, Query)> {
     let mut finder = Finder::default();
-    let _ = visit_statement(statement, &mut finder);
+    visit_outer_columns(statement, &mut finder);
     finder.queries.into_iter().enumerate().filter(|(number, _)| finder.between.contains(number)).collect()
 }
 
@@ -92,60 +90,32 @@ fn may_be_a_field(error: &DataFusionError) -> bool {
 /// Finds the queries between a column and the query around that has its relation.
 #[derive(Default)]
 struct Finder {
-    scopes: Scopes,
     ctes: Ctes,
     /// Of each SELECT, by its number, the query whose columns are those of its FROM.
     queries: Vec<Query>,
     between: HashSet<usize>,
 }
 
-impl VisitorMut for Finder {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+impl AtOuterColumns for Finder {
+    fn enter_query(&mut self, query: &Query) {
         self.ctes.enter(query);
-        self.scopes.enter_query(query);
-        ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    fn leave_query(&mut self, query: &Query) {
         self.ctes.leave(query);
-        self.scopes.leave_query();
-        ControlFlow::Continue(())
     }
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        self.scopes.enter_select(select);
+    fn enter_select(&mut self, select: &Select) {
         self.queries.push(self.ctes.around(ast::select_all_from(select.from.clone())));
-        ControlFlow::Continue(())
     }
 
-    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
-        self.scopes.leave_select();
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        self.scopes.enter_factor(factor);
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        self.scopes.leave_factor(factor);
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Some(outer) = self.scopes.outer(expr) {
-            self.between.extend(outer.between);
-        }
-        ControlFlow::Continue(())
+    fn outer(&mut self, _: &mut Vec<Ident>, column: Outer) {
+        self.between.extend(column.between);
     }
 }
 
 /// Puts the schema before the names.
 struct Qualifier {
-    scopes: Scopes,
     /// The columns of FROM, by the number of their SELECT.
     columns: HashMap<usize, DFSchemaRef>,
     changed: bool,
@@ -161,47 +131,11 @@ impl Qualifier {
     }
 }
 
-impl VisitorMut for Qualifier {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        self.scopes.enter_query(query);
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.scopes.leave_query();
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        self.scopes.enter_select(select);
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
-        self.scopes.leave_select();
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        self.scopes.enter_factor(factor);
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        self.scopes.leave_factor(factor);
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Some(outer) = self.scopes.outer(expr)
-            && let Expr::CompoundIdentifier(names) = expr
-            && outer.between.iter().any(|select| self.hides(*select, names))
-        {
-            names.insert(0, outer.schema.unwrap_or_else(|| ast::quoted(AROUND)));
+impl AtOuterColumns for Qualifier {
+    fn outer(&mut self, names: &mut Vec<Ident>, column: Outer) {
+        if column.between.iter().any(|select| self.hides(*select, names)) {
+            names.insert(0, column.schema.unwrap_or_else(|| ast::quoted(AROUND)));
             self.changed = true;
         }
-        ControlFlow::Continue(())
     }
 }

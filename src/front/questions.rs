@@ -132,7 +132,7 @@ impl<T, F: FnMut(Unresolved<'_>, &Ctes) -> T> VisitorMut for Finder<F> {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<T> {
-        self.mendable |= output_aliases::are_read(select);
+        self.mendable = self.mendable || output_aliases::are_read(select);
         self.scopes.enter_select(select);
         ControlFlow::Continue(())
     }

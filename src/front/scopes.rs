@@ -1,7 +1,11 @@
 //! The queries around a place of a statement, with the names of their relations.
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, SetExpr, TableFactor, TableWithJoins};
+use std::ops::ControlFlow;
 
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, SetExpr, TableFactor, TableWithJoins, VisitorMut};
+
+use super::rewrite::visit_statement;
 use super::{ast, join_keys};
 
 /// The SELECTs around the place that a visitor has come to.
@@ -97,6 +101,77 @@ impl Scopes {
             }
         }
         None
+    }
+}
+
+/// What is done at columns of queries around.
+pub(super) trait AtOuterColumns {
+    /// Before a query is visited.
+    fn enter_query(&mut self, _: &Query) {}
+
+    /// After a query was visited.
+    fn leave_query(&mut self, _: &Query) {}
+
+    /// Before a SELECT is visited.
+    fn enter_select(&mut self, _: &Select) {}
+
+    /// At a column of a query around, by its names.
+    fn outer(&mut self, names: &mut Vec<Ident>, column: Outer);
+}
+
+/// Shows the columns of queries around to `act`.
+pub(super) fn visit_outer_columns(statement: &mut SqlStatement, act: &mut impl AtOuterColumns) {
+    let _ = visit_statement(statement, &mut OuterColumns { scopes: Scopes::default(), act });
+}
+
+struct OuterColumns<'a, A> {
+    scopes: Scopes,
+    act: &'a mut A,
+}
+
+impl<A: AtOuterColumns> VisitorMut for OuterColumns<'_, A> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.act.enter_query(query);
+        self.scopes.enter_query(query);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.act.leave_query(query);
+        self.scopes.leave_query();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        self.scopes.enter_select(select);
+        self.act.enter_select(select);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
+        self.scopes.leave_select();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        self.scopes.enter_factor(factor);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        self.scopes.leave_factor(factor);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Some(column) = self.scopes.outer(expr)
+            && let Expr::CompoundIdentifier(names) = expr
+        {
+            self.act.outer(names, column);
+        }
+        ControlFlow::Continue(())
     }
 }
 
