@@ -132,12 +132,10 @@ impl Session {
         scalar.extend(bonnet_standard::list_functions(scalar));
         scalar.extend(registry.scalar_udfs());
         scalar.extend(bonnet_standard::internal());
-        builder.aggregate_functions().get_or_insert_default().extend(registry.aggregate_udfs());
-        builder.aggregate_functions().get_or_insert_default().extend([bonnet_standard::sum(), bonnet_standard::avg()]);
-        builder.aggregate_functions().get_or_insert_default().extend(bonnet_standard::extremes());
         let aggregates = builder.aggregate_functions().get_or_insert_default();
+        aggregates.extend(registry.aggregate_udfs());
+        aggregates.extend(bonnet_standard::aggregates());
         aggregates.extend(bonnet_standard::sliding_aggregates(aggregates));
-        aggregates.extend(bonnet_standard::percentile_cont(aggregates));
         builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
         builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
         let planners: [Arc<dyn ExprPlanner>; 4] =

@@ -25,7 +25,7 @@ use crate::sliding_aggregates::SlidingFloats;
 use crate::type_names::sql_name;
 
 /// The aggregate, in place of DataFusion's of the same name.
-pub fn avg() -> Arc<AggregateUDF> {
+pub(crate) fn avg() -> Arc<AggregateUDF> {
     let inner = avg_udaf();
     let mut signature = inner.signature().clone();
     if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {

@@ -66,13 +66,7 @@ impl Kernel for Form {
         let canonical = *self == Self::Canonical;
         let values = arg.to_array(if is_scalar { 1 } else { rows })?;
         let values: ArrayRef = match values.data_type() {
-            // The sum of two zeros is positive, unless both are negative.
-            DataType::Float64 if canonical => {
-                map::<Float64Type>(&values, |x| if x.is_nan() { f64::NAN } else { x + 0.0 })
-            }
-            DataType::Float32 if canonical => {
-                map::<Float32Type>(&values, |x| if x.is_nan() { f32::NAN } else { x + 0.0 })
-            }
+            DataType::Float64 | DataType::Float32 if canonical => canonical_floats(&values),
             DataType::Float64 => replace_nan::<Float64Type>(&values, f64::is_nan, f64::NAN),
             DataType::Float32 => replace_nan::<Float32Type>(&values, f32::is_nan, f32::NAN),
             DataType::Interval(IntervalUnit::MonthDayNano) if canonical => {
@@ -84,6 +78,16 @@ impl Kernel for Form {
             true => ScalarValue::try_from_array(&values, 0).map(ColumnarValue::Scalar),
             false => Ok(ColumnarValue::Array(values)),
         }
+    }
+}
+
+/// Floats with one zero and one NaN; other values stay.
+pub(crate) fn canonical_floats(values: &ArrayRef) -> ArrayRef {
+    match values.data_type() {
+        // The sum of two zeros is positive, unless both are negative.
+        DataType::Float64 => map::<Float64Type>(values, |x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
+        DataType::Float32 => map::<Float32Type>(values, |x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
+        _ => Arc::clone(values),
     }
 }
 

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, MapArray, StructArray, UInt64Array};
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::{sort_to_indices, take};
-use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float32Type, Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Int64Type};
 use bonnet_sql::{Body, Function, Parameter};
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
+
+use crate::canonical_values::canonical_floats;
 
 /// The registrations.
 pub(crate) fn functions() -> [Function; 3] {
@@ -98,21 +100,6 @@ fn map_of(values: &DataType) -> DataType {
     DataType::Map(Arc::new(Field::new("entries", DataType::Struct(entries), false)), false)
 }
 
-/// Floats with one zero and one NaN: those that are equal are counted as one.
-fn one_zero(values: &ArrayRef) -> ArrayRef {
-    match values.data_type() {
-        DataType::Float64 => {
-            let one = |value: f64| if value.is_nan() { f64::NAN } else { value + 0.0 };
-            Arc::new(values.as_primitive::<Float64Type>().unary::<_, Float64Type>(one))
-        }
-        DataType::Float32 => {
-            let one = |value: f32| if value.is_nan() { f32::NAN } else { value + 0.0 };
-            Arc::new(values.as_primitive::<Float32Type>().unary::<_, Float32Type>(one))
-        }
-        _ => Arc::clone(values),
-    }
-}
-
 #[derive(Debug)]
 struct Counts {
     counts: HashMap<ScalarValue, i64>,
@@ -123,7 +110,7 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, values: &ArrayRef, count: impl Fn(usize) -> i64) -> Result<()> {
-        let values = &one_zero(values);
+        let values = &canonical_floats(values);
         for row in 0..values.len() {
             if values.is_null(row) {
                 continue;

@@ -25,6 +25,7 @@ mod finite;
 mod frequencies;
 mod function_guard;
 mod hex;
+mod inner_aggregate;
 mod interval_average;
 mod interval_length;
 mod interval_products;
@@ -68,25 +69,21 @@ mod whole_numbers;
 
 use std::sync::Arc;
 
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 pub use arithmetic::{CheckedConstants, CheckedPlanner};
-pub use average::avg;
 pub use between_predicate::between_once;
 pub use canonical_values::{canonical, is_canonical, unsigned_nan, unsigned_nan_function};
 pub use casts::{RoundedCasts, constant};
 pub use coalesce::coalesce_once;
 pub use date_arithmetic::DateArithmetic;
-pub use extremes::extremes;
 pub use function_guard::guard_identities;
 pub use interval_length::interval_length;
 pub use list_functions::list_functions;
 pub use mark_assertion::mark_assertion;
 pub use optimization_barrier::{nullable, opaque, unique_expression};
-pub use percentile_cont::percentile_cont;
 pub use ranks::ranks;
 pub use sliding_aggregates::sliding_aggregates;
-pub use sum::sum;
 
 /// The functions for the registry.
 pub fn functions() -> Vec<bonnet_sql::Function> {
@@ -121,6 +118,12 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
     let more = [frequencies::functions(), regexp_lists::functions()];
     let of_families = pairs.into_iter().flatten().chain(more.into_iter().flatten()).chain(to_intervals::functions());
     one.into_iter().chain(of_families).collect()
+}
+
+/// The aggregates in place of DataFusion's of the same names.
+pub fn aggregates() -> Vec<Arc<AggregateUDF>> {
+    let one = [sum::sum(), average::avg(), percentile_cont::percentile_cont()];
+    one.into_iter().chain(extremes::extremes()).collect()
 }
 
 /// The functions that plans call, but no user: checked operators, rounding, comparisons, optimization barriers, and the

@@ -16,7 +16,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFunctionExpr};
 use datafusion::physical_expr::expressions::{Column, Literal};
 
-use crate::{avg, frequencies, product, quantile_disc, sum};
+use crate::{aggregates, frequencies, product, quantile_disc};
 
 /// The registration of `list_aggregate`.
 pub(crate) fn list_aggregate() -> Function {
@@ -60,7 +60,7 @@ fn named(name: &str) -> Result<Arc<AggregateUDF>> {
         Body::NativeAggregate(body) => Some(body),
         _ => None,
     });
-    let mut all = [sum(), avg()].into_iter().chain(own).chain(all_default_aggregate_functions());
+    let mut all = aggregates().into_iter().chain(own).chain(all_default_aggregate_functions());
     all.find(|aggregate| aggregate.name() == known || aggregate.aliases().iter().any(|alias| alias == known))
         .ok_or_else(|| execution_error(format!("list_aggregate: there is no aggregate '{name}' of lists")))
 }

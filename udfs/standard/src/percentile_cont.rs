@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray, Float64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Float64Type};
+use arrow::datatypes::{DataType, Float64Type};
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs};
-use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, EmitTo, GroupsAccumulator, Signature,
-};
+use datafusion::functions_aggregate::percentile_cont::percentile_cont_udaf;
+use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimplification};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::expressions::Literal;
 
-/// The continuous percentile of a list of aggregates, exact.
-pub fn percentile_cont(aggregates: &[Arc<AggregateUDF>]) -> Option<Arc<AggregateUDF>> {
-    let inner = aggregates.iter().find(|aggregate| aggregate.name() == "percentile_cont")?;
-    Some(Arc::new(AggregateUDF::new_from_impl(PercentileCont { inner: Arc::clone(inner) })))
+use crate::inner_aggregate::as_inner_aggregate;
+
+/// The aggregate, in place of DataFusion's of the same name.
+pub(crate) fn percentile_cont() -> Arc<AggregateUDF> {
+    Arc::new(AggregateUDF::new_from_impl(PercentileCont { inner: percentile_cont_udaf() }))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -27,39 +27,13 @@ struct PercentileCont {
 }
 
 impl AggregateUDFImpl for PercentileCont {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, given: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(given)
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(given)
-    }
+    as_inner_aggregate!();
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         Ok(match share(&args)? {
             Some(share) => Box::new(Exact { share, data_type: type_of(&args), inner: self.inner.accumulator(args)? }),
             None => self.inner.accumulator(args)?,
         })
-    }
-
-    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        self.inner.state_fields(args)
-    }
-
-    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
-        self.inner.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
@@ -86,10 +60,6 @@ impl AggregateUDFImpl for PercentileCont {
 
     fn supports_within_group_clause(&self) -> bool {
         true
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.inner.documentation()
     }
 }
 

@@ -12,12 +12,12 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::concat;
 use arrow::datatypes::{DataType, FieldRef, Float64Type, SchemaRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs};
+use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimplification};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
-use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, ReversedUDAF, Signature,
-};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+
+use crate::inner_aggregate::as_inner_aggregate;
 
 /// Aggregates that do not depend on the order of their rows, and that DataFusion subtracts from, or cannot.
 const NAMES: [&str; 20] = [
@@ -55,21 +55,7 @@ struct Sliding {
 }
 
 impl AggregateUDFImpl for Sliding {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, given: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(given)
-    }
+    as_inner_aggregate!();
 
     fn return_field(&self, given: &[FieldRef]) -> Result<FieldRef> {
         self.inner.return_field(given)
@@ -79,20 +65,8 @@ impl AggregateUDFImpl for Sliding {
         self.inner.is_nullable()
     }
 
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(given)
-    }
-
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         self.inner.accumulator(args)
-    }
-
-    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        self.inner.state_fields(args)
-    }
-
-    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
-        self.inner.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
@@ -120,10 +94,6 @@ impl AggregateUDFImpl for Sliding {
 
     fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
         self.inner.default_value(data_type)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.inner.documentation()
     }
 }
 

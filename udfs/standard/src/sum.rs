@@ -23,7 +23,7 @@ use crate::total::Summed;
 use crate::type_names::sql_name;
 
 /// The aggregate, in place of DataFusion's of the same name.
-pub fn sum() -> Arc<AggregateUDF> {
+pub(crate) fn sum() -> Arc<AggregateUDF> {
     let inner = sum_udaf();
     let mut signature = inner.signature().clone();
     if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {

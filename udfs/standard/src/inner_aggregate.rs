@@ -1,0 +1,50 @@
+//! What every wrapper of an aggregate of DataFusion has from the aggregate within.
+
+/// The methods of `AggregateUDFImpl` that a wrapper answers as its field `inner` does: all that say what the aggregate takes and
+/// gives. How it is computed is the wrapper's own.
+macro_rules! as_inner_aggregate {
+    () => {
+        fn name(&self) -> &str {
+            self.inner.name()
+        }
+
+        fn aliases(&self) -> &[String] {
+            self.inner.aliases()
+        }
+
+        fn signature(&self) -> &::datafusion::logical_expr::Signature {
+            self.inner.signature()
+        }
+
+        fn return_type(
+            &self,
+            given: &[::arrow::datatypes::DataType],
+        ) -> ::datafusion::common::Result<::arrow::datatypes::DataType> {
+            self.inner.return_type(given)
+        }
+
+        fn coerce_types(
+            &self,
+            given: &[::arrow::datatypes::DataType],
+        ) -> ::datafusion::common::Result<Vec<::arrow::datatypes::DataType>> {
+            self.inner.coerce_types(given)
+        }
+
+        fn state_fields(
+            &self,
+            args: ::datafusion::logical_expr::function::StateFieldsArgs,
+        ) -> ::datafusion::common::Result<Vec<::arrow::datatypes::FieldRef>> {
+            self.inner.state_fields(args)
+        }
+
+        fn groups_accumulator_supported(&self, args: ::datafusion::logical_expr::function::AccumulatorArgs) -> bool {
+            self.inner.groups_accumulator_supported(args)
+        }
+
+        fn documentation(&self) -> Option<&::datafusion::logical_expr::Documentation> {
+            self.inner.documentation()
+        }
+    };
+}
+
+pub(crate) use as_inner_aggregate;
