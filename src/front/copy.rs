@@ -19,7 +19,7 @@ pub(super) const FORM: &str = "COPY table or (query) TO 'file' [(FORMAT f, optio
 const ENDINGS: [&str; 8] = ["csv", "parquet", "json", "arrow", "mantra", "svg", "html", "vega-lite"];
 
 /// The options of formats whose others DataFusion refuses without saying which there are: its names, and ours.
-const OPTIONS: [(&str, &[&str], &str); 4] = [
+const OPTIONS: [(&str, &[&str], &str); 3] = [
     (
         "csv",
         &[
@@ -42,7 +42,6 @@ const OPTIONS: [(&str, &[&str], &str); 4] = [
     ),
     ("json", &["compression", "compression_level"], "COMPRESSION, PARTITION_BY"),
     ("arrow", &[], "PARTITION_BY"),
-    ("mantra", &[], "none"),
 ];
 
 /// Parses `COPY (query | table) TO 'file'` with `(FORMAT f, option value, ...)` as DuckDB writes it, or with
