@@ -65,6 +65,15 @@ impl<'a> Adjacency<'a> {
         &self.targets[self.offsets[v as usize]..self.offsets[v as usize + 1]]
     }
 
+    /// Where each node's neighbours start among all targets, and where the last one's end.
+    pub(super) fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    pub(super) fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
     /// Runs of consecutive nodes with about `arcs` arcs each, as their boundaries.
     pub(super) fn blocks(&self, arcs: usize) -> Vec<usize> {
         let n = self.n_nodes();

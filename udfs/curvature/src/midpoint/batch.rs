@@ -29,13 +29,14 @@ pub(super) struct Searches {
     live: Vec<bool>,
     /// Whether all searches have met the node.
     done: Vec<bool>,
+    /// Whether `active` holds and `next` is empty. A sweep over all nodes needs neither and leaves neither.
+    sparse: bool,
     /// The nodes with a bit in `cur`.
     active: Vec<u32>,
     /// Nodes already listed for a sweep over a list bear its number.
     stamp: Vec<u32>,
     stamps: u32,
     listed: Vec<u32>,
-    found: Sweep,
     /// Boundaries of the blocks of nodes.
     blocks: Vec<usize>,
 }
@@ -50,29 +51,21 @@ pub(super) struct Manner<'a> {
 }
 
 /// The result of a sweep.
-#[derive(Default)]
-struct Sweep {
+#[derive(Default, Clone, Copy)]
+struct Found {
     /// The nodes with a bit in `next`.
-    active: Vec<u32>,
+    nodes: usize,
     /// The sum of their degrees.
-    active_arcs: usize,
+    arcs: usize,
     /// The sum of the degrees of nodes that all searches have now met.
     done_arcs: usize,
 }
 
-impl Sweep {
-    fn clear(&mut self) {
-        self.active.clear();
-        (self.active_arcs, self.done_arcs) = (0, 0);
-    }
-
-    #[inline(always)]
-    fn note(&mut self, v: u32, degree: usize, done: bool) {
-        self.active.push(v);
-        self.active_arcs += degree;
-        if done {
-            self.done_arcs += degree;
-        }
+impl Found {
+    fn add(&mut self, other: Self) {
+        self.nodes += other.nodes;
+        self.arcs += other.arcs;
+        self.done_arcs += other.done_arcs;
     }
 }
 
@@ -81,7 +74,6 @@ struct Level<'a, T> {
     graph: &'a Adjacency<'a>,
     tally: &'a T,
     cur: &'a [Lanes],
-    live: &'a [bool],
     level: u32,
     all: &'a Lanes,
     /// Whether searches at the same level on both ends of an edge are to be counted.
@@ -93,14 +85,24 @@ struct Block<'a, R> {
     nodes: Range<usize>,
     next: &'a mut [Lanes],
     seen: &'a mut [Lanes],
+    live: &'a mut [bool],
     done: &'a mut [bool],
     rows: &'a mut [R],
+}
+
+/// What a sweep writes of one node.
+struct Slot<'a, R> {
+    next: &'a mut Lanes,
+    seen: &'a mut Lanes,
+    live: &'a mut bool,
+    done: &'a mut bool,
+    row: &'a mut R,
 }
 
 impl Searches {
     /// The bytes held for a graph of `n` nodes.
     pub(super) fn bytes(n: usize) -> usize {
-        n * (3 * size_of::<Lanes>() + 2 * size_of::<bool>() + 4 * size_of::<u32>())
+        n * (3 * size_of::<Lanes>() + 2 * size_of::<bool>() + 3 * size_of::<u32>())
     }
 
     pub(super) fn new(graph: &Adjacency) -> Self {
@@ -111,11 +113,11 @@ impl Searches {
             seen: vec![Lanes::EMPTY; n],
             live: vec![false; n],
             done: vec![false; n],
+            sparse: true,
             active: Vec::new(),
             stamp: vec![0; n],
             stamps: 0,
             listed: Vec::new(),
-            found: Sweep::default(),
             blocks: graph.blocks(BLOCK_ARCS),
         }
     }
@@ -160,40 +162,33 @@ impl Searches {
             if !dense {
                 self.list(graph);
             }
-            let sweep = Level {
-                graph,
-                tally,
-                cur: &self.cur,
-                live: &self.live,
-                level,
-                all: &all,
-                peers: manner.peers && level > 0,
-            };
+            let peers = manner.peers && level > 0;
+            let sweep = Level { graph, tally, cur: &self.cur, level, all: &all, peers };
             let everything = Block {
                 nodes: 0..graph.n_nodes(),
                 next: &mut self.next,
                 seen: &mut self.seen,
+                live: &mut self.live,
                 done: &mut self.done,
                 rows: &mut *rows,
             };
-            self.found.clear();
-            if dense {
-                sweep_all(&sweep, &self.blocks, everything, &mut self.found, manner)?;
+            let found = if dense {
+                sweep_all(&sweep, &self.blocks, everything, manner)?
             } else {
-                sweep_listed(&sweep, &self.listed, everything, &mut self.found, manner)?;
-            }
-            for &v in &self.active {
-                self.cur[v as usize] = Lanes::EMPTY;
-                self.live[v as usize] = false;
+                sweep_listed(&sweep, &self.listed, everything, manner)?
+            };
+            self.sparse = !dense;
+            if self.sparse {
+                for &v in &self.active {
+                    self.cur[v as usize] = Lanes::EMPTY;
+                }
+                self.active.clear();
+                self.active.extend(self.listed.iter().filter(|&&v| self.live[v as usize]));
             }
             std::mem::swap(&mut self.cur, &mut self.next);
-            std::mem::swap(&mut self.active, &mut self.found.active);
-            active_arcs = self.found.active_arcs;
-            undone_arcs -= self.found.done_arcs;
-            for &v in &self.active {
-                self.live[v as usize] = true;
-            }
-            level = match (self.active.is_empty(), starts.get(begun)) {
+            active_arcs = found.arcs;
+            undone_arcs -= found.done_arcs;
+            level = match (found.nodes == 0, starts.get(begun)) {
                 (true, None) => return Ok(level),
                 (true, Some(start)) => start.level,
                 (false, _) => level + 1,
@@ -203,6 +198,11 @@ impl Searches {
 
     /// Lists the active nodes and those of their neighbours that some search has not met.
     fn list(&mut self, graph: &Adjacency) {
+        if !self.sparse {
+            self.next.fill(Lanes::EMPTY);
+            self.active.clear();
+            self.active.extend((0..).zip(&self.live).filter(|(_, live)| **live).map(|(v, _)| v));
+        }
         self.stamps = self.stamps.wrapping_add(1);
         if self.stamps == 0 {
             self.stamp.fill(0);
@@ -229,34 +229,23 @@ fn sweep_all<T: Tally>(
     level: &Level<T>,
     bounds: &[usize],
     everything: Block<T::Row>,
-    found: &mut Sweep,
     manner: &Manner,
-) -> Result<(), Stopped> {
+) -> Result<Found, Stopped> {
     let Host { monitor, isa } = manner.host;
+    let sweep = |block: Block<T::Row>| {
+        monitor.check()?;
+        let mut found = Found::default();
+        sweep_block(isa, level, block, &mut found);
+        Ok(found)
+    };
     let blocks = blocks(bounds, everything);
-    if !manner.parallel {
-        for block in blocks {
-            monitor.check()?;
-            sweep_block(isa, level, block, found);
-        }
-        return Ok(());
-    }
-    let parts: Result<Vec<Sweep>, Stopped> = blocks
-        .collect::<Vec<_>>()
-        .into_par_iter()
-        .map(|block| {
-            monitor.check()?;
-            let mut found = Sweep::default();
-            sweep_block(isa, level, block, &mut found);
-            Ok(found)
-        })
-        .collect();
-    for part in parts? {
-        found.active.extend_from_slice(&part.active);
-        found.active_arcs += part.active_arcs;
-        found.done_arcs += part.done_arcs;
-    }
-    Ok(())
+    let parts: Result<Vec<Found>, Stopped> = match manner.parallel {
+        true => blocks.collect::<Vec<_>>().into_par_iter().map(sweep).collect(),
+        false => blocks.map(sweep).collect(),
+    };
+    let mut found = Found::default();
+    parts?.into_iter().for_each(|part| found.add(part));
+    Ok(found)
 }
 
 /// One level, through some nodes.
@@ -264,100 +253,123 @@ fn sweep_listed<T: Tally>(
     level: &Level<T>,
     listed: &[u32],
     mut everything: Block<T::Row>,
-    found: &mut Sweep,
     manner: &Manner,
-) -> Result<(), Stopped> {
+) -> Result<Found, Stopped> {
+    let mut found = Found::default();
     for listed in listed.chunks(BLOCK_ARCS / 4) {
         manner.host.monitor.check()?;
-        sweep_list(manner.host.isa, level, listed, &mut everything, found);
+        sweep_list(manner.host.isa, level, listed, &mut everything, &mut found);
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Cuts a block of all nodes at the boundaries.
 fn blocks<'a, R>(bounds: &'a [usize], everything: Block<'a, R>) -> impl Iterator<Item = Block<'a, R>> {
-    let Block { mut next, mut seen, mut done, mut rows, .. } = everything;
-    bounds.windows(2).map(move |bound| {
-        let len = bound[1] - bound[0];
-        let (next_here, next_rest) = std::mem::take(&mut next).split_at_mut(len);
-        let (seen_here, seen_rest) = std::mem::take(&mut seen).split_at_mut(len);
-        let (done_here, done_rest) = std::mem::take(&mut done).split_at_mut(len);
-        let (rows_here, rows_rest) = std::mem::take(&mut rows).split_at_mut(len);
-        (next, seen, done, rows) = (next_rest, seen_rest, done_rest, rows_rest);
-        Block { nodes: bound[0]..bound[1], next: next_here, seen: seen_here, done: done_here, rows: rows_here }
+    let Block { mut next, mut seen, mut live, mut done, mut rows, .. } = everything;
+    bounds.windows(2).map(move |bound| Block {
+        nodes: bound[0]..bound[1],
+        next: cut(&mut next, bound),
+        seen: cut(&mut seen, bound),
+        live: cut(&mut live, bound),
+        done: cut(&mut done, bound),
+        rows: cut(&mut rows, bound),
     })
 }
 
-compiled_for_each_isa! {
-    fn sweep_block[T: Tally](level: &Level<T>, block: Block<T::Row>, found: &mut Sweep) = every_node
+/// The first items of a slice, as many as lie between two boundaries; the rest stays.
+fn cut<'a, T>(rest: &mut &'a mut [T], bound: &[usize]) -> &'a mut [T] {
+    let (here, behind) = std::mem::take(rest).split_at_mut(bound[1] - bound[0]);
+    *rest = behind;
+    here
 }
 
 compiled_for_each_isa! {
-    fn sweep_list[T: Tally](level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Sweep) = every_listed
+    fn sweep_block[T: Tally](level: &Level<T>, block: Block<T::Row>, found: &mut Found) = every_node
+}
+
+compiled_for_each_isa! {
+    fn sweep_list[T: Tally](level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) = every_listed
 }
 
 #[inline(always)]
-fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Sweep) {
-    let Block { nodes, next, seen, done, rows } = block;
-    let slots = next.iter_mut().zip(seen).zip(done).zip(rows);
-    for (v, (((next, seen), done), row)) in nodes.zip(slots) {
-        if !*done || level.live[v] {
-            visit(level, v as u32, next, seen, done, row, found);
+fn every_node<T: Tally>(level: &Level<T>, block: Block<T::Row>, found: &mut Found) {
+    let Block { nodes, next, seen, live, done, rows } = block;
+    // Slices of one length and sums of its own: the loop then has neither bounds checks nor counters in memory.
+    let count = nodes.len();
+    let (next, seen, live) = (&mut next[..count], &mut seen[..count], &mut live[..count]);
+    let (done, rows) = (&mut done[..count], &mut rows[..count]);
+    let here = &level.cur[nodes.clone()][..count];
+    let offsets = &level.graph.offsets()[nodes.start..=nodes.end][..count + 1];
+    let targets = level.graph.targets();
+    let mut here_found = Found::default();
+    for i in 0..count {
+        if done[i] && !live[i] {
+            next[i] = Lanes::EMPTY;
+        } else {
+            let neighbors = &targets[offsets[i]..offsets[i + 1]];
+            let slot = Slot {
+                next: &mut next[i],
+                seen: &mut seen[i],
+                live: &mut live[i],
+                done: &mut done[i],
+                row: &mut rows[i],
+            };
+            visit(level, (nodes.start + i) as u32, neighbors, &here[i], slot, &mut here_found);
         }
     }
+    found.add(here_found);
 }
 
 #[inline(always)]
-fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Sweep) {
-    let Block { next, seen, done, rows, .. } = block;
+fn every_listed<T: Tally>(level: &Level<T>, listed: &[u32], block: &mut Block<T::Row>, found: &mut Found) {
+    let Block { next, seen, live, done, rows, .. } = block;
     for &v in listed {
         let i = v as usize;
-        visit(level, v, &mut next[i], &mut seen[i], &mut done[i], &mut rows[i], found);
+        let slot =
+            Slot { next: &mut next[i], seen: &mut seen[i], live: &mut live[i], done: &mut done[i], row: &mut rows[i] };
+        visit(level, v, level.graph.neighbors(v), &level.cur[i], slot, found);
     }
 }
 
 #[inline(always)]
-fn visit<T: Tally>(
-    sweep: &Level<T>,
-    v: u32,
-    next: &mut Lanes,
-    seen: &mut Lanes,
-    done: &mut bool,
-    row: &mut T::Row,
-    found: &mut Sweep,
-) {
-    let neighbors = sweep.graph.neighbors(v);
+fn visit<T: Tally>(sweep: &Level<T>, v: u32, neighbors: &[u32], here: &Lanes, slot: Slot<T::Row>, found: &mut Found) {
+    let Slot { next, seen, live, done, row } = slot;
+    let &Level { tally, cur, level, all, .. } = sweep;
     let mut reached = Lanes::EMPTY;
-    if sweep.live[v as usize] {
-        let here = sweep.cur[v as usize];
-        let mut peers = sweep.tally.begin(&here);
+    if *live {
+        let here = *here;
+        let mut peers = tally.begin(&here);
         if sweep.peers {
             for &y in neighbors {
-                let there = &sweep.cur[y as usize];
+                let there = &cur[y as usize];
                 reached.add(there);
-                sweep.tally.peer(row, &mut peers, &here.and(there));
+                tally.peer(row, &mut peers, &here.and(there));
             }
         } else if !*done {
             for &y in neighbors {
-                reached.add(&sweep.cur[y as usize]);
+                reached.add(&cur[y as usize]);
             }
         }
-        if sweep.level > 0 {
-            sweep.tally.level(row, v, sweep.level, &here, &peers);
+        if level > 0 {
+            tally.level(row, v, level, &here, &peers);
         }
     } else {
         for &y in neighbors {
-            reached.add(&sweep.cur[y as usize]);
+            reached.add(&cur[y as usize]);
         }
     }
     if *done {
+        *next = Lanes::EMPTY;
+        *live = false;
         return;
     }
     let new = reached.without(seen);
-    if !new.is_empty() {
-        *next = new;
-        seen.add(&new);
-        *done = seen == sweep.all;
-        found.note(v, neighbors.len(), *done);
-    }
+    let met = seen.or(&new);
+    (*next, *seen) = (new, met);
+    // Not by `==`, which sends them through memory.
+    let (is_live, is_done) = (!new.is_empty(), met.xor(all).is_empty());
+    (*live, *done) = (is_live, is_done);
+    found.nodes += usize::from(is_live);
+    found.arcs += if is_live { neighbors.len() } else { 0 };
+    found.done_arcs += if is_done { neighbors.len() } else { 0 };
 }

@@ -44,6 +44,13 @@ impl Lanes {
     }
 
     #[inline(always)]
+    pub(super) fn or(&self, other: &Self) -> Self {
+        let mut either = *self;
+        either.add(other);
+        either
+    }
+
+    #[inline(always)]
     pub(super) fn and(&self, other: &Self) -> Self {
         let mut both = *self;
         for (word, other) in both.0.iter_mut().zip(&other.0) {

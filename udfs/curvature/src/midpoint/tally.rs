@@ -81,17 +81,21 @@ impl Tally for Single<'_> {
     #[inline(always)]
     fn level(&self, row: &mut Sums, v: u32, level: u32, here: &Lanes, peers: &Self::Peers) {
         // By halves: a row of additions in order keeps a processor with wide words waiting.
-        let [a, b, c, d, e, f, g, h] = *peers;
-        let sum = ((a + e) + (c + g)) + ((b + f) + (d + h));
-        let count = (sum >> HERE) << self.digit;
+        let half: [u64; 4] = std::array::from_fn(|i| peers[i] + peers[i + 4]);
+        let quarter: [u64; 2] = std::array::from_fn(|i| half[i] + half[i + 2]);
+        let sum = quarter[0] + quarter[1];
+        let (count, peers) = (sum >> HERE, sum & ((1 << HERE) - 1));
         let inverse = u128::from(self.inverse);
-        row.farness += count * u64::from(level);
-        row.harmonic += u128::from(count) * inverse;
-        let peers = u128::from(sum & ((1 << HERE) - 1)) * inverse;
-        row.peers += if self.digit == 0 { peers } else { peers << self.digit };
+        let mut terms = (count * u64::from(level), u128::from(count) * inverse, u128::from(peers) * inverse);
+        if self.digit > 0 {
+            terms = self.weighed(terms);
+        }
+        row.farness += terms.0;
+        row.harmonic += terms.1;
+        row.peers += terms.2;
         let own = self.heights[v as usize];
         // What comes up the node's own tree does not go down again.
-        if level > own || self.others(v, here) {
+        if level > own || self.others(v, *here) {
             row.farthest = row.farthest.max(level + own);
         }
     }
@@ -101,8 +105,14 @@ impl Tally for Single<'_> {
 const HERE: u32 = 48;
 
 impl Single<'_> {
+    /// Rare, and long shifts cost as much as the rest.
     #[cold]
-    fn others(&self, v: u32, here: &Lanes) -> bool {
+    fn weighed(&self, (farness, harmonic, peers): (u64, u128, u128)) -> (u64, u128, u128) {
+        (farness << self.digit, harmonic << self.digit, peers << self.digit)
+    }
+
+    #[cold]
+    fn others(&self, v: u32, here: Lanes) -> bool {
         let mut others = false;
         here.for_each(|lane| others |= self.starts[lane].node != v);
         others
