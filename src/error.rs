@@ -6,6 +6,7 @@ use bonnet_sql::without_report_request;
 use datafusion::common::{self, Column, DataFusionError, Diagnostic, SchemaError};
 use datafusion::sql::sqlparser::tokenizer::Span;
 
+use crate::arrow_types::with_sql_types;
 use crate::debug_structures::without_structures;
 use crate::nearest::nearest;
 
@@ -22,7 +23,7 @@ pub enum Error {
     #[error("{0}")]
     Syntax(String),
     /// DataFusion refused the statement or failed in running it.
-    #[error("{}", without_structures(&without_report_request(&message(.0))))]
+    #[error("{}", with_sql_types(&without_structures(&without_report_request(&message(.0)))))]
     DataFusion(#[from] DataFusionError),
     /// A file could not be read or written.
     #[error("{0}")]

@@ -6,6 +6,7 @@
 
 mod answer;
 mod append;
+mod arrow_types;
 mod attachments;
 mod cells;
 pub mod cli;

@@ -130,6 +130,7 @@ impl Session {
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));
         scalar.extend(bonnet_standard::list_functions(scalar));
+        scalar.extend(bonnet_standard::rounding_functions(scalar));
         scalar.extend(registry.scalar_udfs());
         scalar.extend(bonnet_standard::internal());
         let aggregates = builder.aggregate_functions().get_or_insert_default();

@@ -14,7 +14,7 @@ use super::Db;
 const BOUND: Duration = Duration::from_secs(6);
 
 /// Statements that would go on for hours, each in the work of which it is to be stopped: `{}` stands for a folder.
-const ENDLESS: [(&str, &str); 11] = [
+const ENDLESS: [(&str, &str); 13] = [
     (
         "train",
         "SELECT * FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'gat', 'mlp']) AS model, 100000000 AS epochs),
@@ -49,6 +49,17 @@ const ENDLESS: [(&str, &str); 11] = [
         "EXISTS",
         "SELECT count(*) FROM generate_series(1, 3000000) AS a(x)
              WHERE EXISTS (SELECT 1 FROM generate_series(1, 3000000) AS b(y) WHERE x % 7 = y % 7 AND x * y < 0)",
+    ),
+    (
+        "long texts",
+        "SELECT length(reverse(upper(reverse(upper(reverse(upper(reverse(upper(reverse(upper(reverse(upper(
+             repeat('é', 100000000))))))))))))))",
+    ),
+    (
+        "replace",
+        "SELECT length(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
+             repeat('é', 100000000), 'é', 'ü'), 'ü', 'é'), 'é', 'ü'), 'ü', 'é'), 'é', 'ü'), 'ü', 'é'),
+             'é', 'ü'), 'ü', 'é'), 'é', 'ü'), 'ü', 'é'), 'é', 'ü'), 'ü', 'é'))",
     ),
     ("levenshtein", "SELECT levenshtein(repeat('x', 10000000), repeat('y', 10000000))"),
     (

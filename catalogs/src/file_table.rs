@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, plan_err};
@@ -22,6 +23,7 @@ use crate::arrow_file;
 use crate::csv::CsvText;
 use crate::delta::LastingTable;
 use crate::error::external;
+use crate::file_patterns::{addresses, is_pattern};
 
 /// The endings of files that are tables.
 const ENDINGS: [&str; 9] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather", "avro"];
@@ -129,7 +131,7 @@ impl FileClause {
     fn ending(&self, path: &str) -> Result<Ending> {
         let mut ending = match (self.format, Ending::of(path)) {
             (Some(format), found) if found.as_ref().is_none_or(|it| it.format != format) => {
-                if !is_glob(path) && !Path::new(path).exists() {
+                if !is_pattern(path) && !Path::new(path).exists() {
                     return Err(external(bonnet_datasets::missing(Path::new(path))));
                 }
                 let compression = COMPRESSED.iter().map(|(end, _)| *end).find(|end| path.ends_with(&format!(".{end}")));
@@ -201,18 +203,42 @@ async fn listing(
     ending: &Ending,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
-    let url = ListingTableUrl::parse(path)?;
+    let pattern = path.to_owned();
+    let found = SpawnedTask::spawn_blocking(move || addresses(&pattern)).join().await;
+    let urls =
+        found.map_err(|error| DataFusionError::Execution(format!("looking for the files failed: {error}")))??;
     if matches!(ending.format, "arrow" | "feather") {
-        check_arrow(&url, ending, state).await?;
+        for url in &urls {
+            check_arrow(url, ending, state).await?;
+        }
     }
     let options = ListingOptions::new(format).with_file_extension(&ending.text);
-    let config = ListingTableConfig::new(url).with_listing_options(options);
-    let config = config.infer_partitions_from_path(state).await?;
-    let config = config.infer_schema(state).await.map_err(|error| at(path, &error))?;
+    let config = match &urls[..] {
+        [url] => {
+            let config = ListingTableConfig::new(url.clone()).with_listing_options(options);
+            let config = config.infer_partitions_from_path(state).await?;
+            config.infer_schema(state).await.map_err(|error| at(path, &error))?
+        }
+        urls => {
+            let schema = schema_of(urls, &options, state).await.map_err(|error| at(path, &error))?;
+            ListingTableConfig::new_with_multi_paths(urls.to_vec()).with_listing_options(options).with_schema(schema)
+        }
+    };
     if config.file_schema.as_ref().is_none_or(|schema| schema.fields().is_empty()) {
         return plan_err!("'{path}' is empty: it has no columns");
     }
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// The columns of all files; DataFusion would look at the first alone.
+async fn schema_of(urls: &[ListingTableUrl], options: &ListingOptions, state: &SessionState) -> Result<SchemaRef> {
+    let store = state.runtime_env().object_store(&urls[0])?;
+    let mut files = Vec::new();
+    for url in urls {
+        let found = url.list_all_files(state, store.as_ref(), &options.file_extension).await?;
+        files.extend(found.try_collect::<Vec<_>>().await?);
+    }
+    options.format.infer_schema(state, &store, &files).await
 }
 
 /// Checks Arrow files before their reader does what they say, and that there is memory for their largest batch.
@@ -248,14 +274,10 @@ fn home(path: &str) -> String {
     }
 }
 
-fn is_glob(path: &str) -> bool {
-    path.contains(['*', '?', '['])
-}
-
 /// The one ending of the files that a path means.
 fn find_ending(path: &str) -> Result<Ending> {
     let known = || ENDINGS.iter().filter(|ending| **ending != "avro").copied().collect::<Vec<_>>().join(", ");
-    if is_glob(path) && !Path::new(path).exists() {
+    if is_pattern(path) && !Path::new(path).exists() {
         return match Ending::of(path) {
             Some(ending) => Ok(ending),
             None => plan_err!("'{path}' does not end like a file of a table ({})", known()),

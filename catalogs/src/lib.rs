@@ -33,6 +33,7 @@ mod engine_catalog;
 mod error;
 mod external_catalog;
 mod faulty_schema;
+mod file_patterns;
 mod file_table;
 mod frames;
 mod graph_schema;

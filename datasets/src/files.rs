@@ -62,6 +62,10 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
 pub(crate) fn head(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(Error::io(path))?;
+    // To read a file of /proc, which has no bytes until it is read, may take for ever.
+    if file.metadata().map_err(Error::io(path))?.len() == 0 {
+        return Ok(bytes);
+    }
     file.take(limit).read_to_end(&mut bytes).map_err(Error::io(path))?;
     Ok(bytes)
 }

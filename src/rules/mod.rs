@@ -59,6 +59,7 @@ mod outer_joins;
 mod physical_filter_pushdown;
 mod physical_optimizer;
 mod set_operations;
+mod short_constants;
 mod simplification;
 mod subqueries;
 mod values;

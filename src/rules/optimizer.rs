@@ -12,11 +12,13 @@ use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
+use datafusion::optimizer::simplify_expressions::SimplifyExpressions;
 
 use super::correlation::PLAIN_LATERAL;
 use super::filter_pushdown::ConfinedFilters;
 use super::functional_dependencies::TrueKeys;
 use super::null_equality::{NullSafeCrossJoins, NullSafeKeys};
+use super::short_constants::ShortConstants;
 use super::wide_keys::WIDE_KEYS;
 use super::window_twins::WINDOW_TWINS;
 
@@ -25,10 +27,12 @@ type SharedOptimizerRule = Arc<dyn OptimizerRule + Send + Sync>;
 /// The rules with which the logical optimizer begins. The session appends those that run after DataFusion's.
 pub(crate) fn logical_rules() -> Vec<SharedOptimizerRule> {
     let (filters, joins, keys) = (PushDownFilter::new(), EliminateCrossJoin::new(), ExtractEquijoinPredicate::new());
+    let simplification = SimplifyExpressions::new();
     let confine = |rule: SharedOptimizerRule| match rule.name() {
         name if name == filters.name() => Arc::new(ConfinedFilters(rule)) as SharedOptimizerRule,
         name if name == joins.name() => Arc::new(NullSafeCrossJoins::default()),
         name if name == keys.name() => Arc::new(NullSafeKeys::default()),
+        name if name == simplification.name() => Arc::new(ShortConstants(rule)),
         _ => match TrueKeys::of(&rule) {
             Some(rule) => Arc::new(rule),
             None => rule,

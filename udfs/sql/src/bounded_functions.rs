@@ -20,6 +20,7 @@ use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUD
 
 use crate::long_texts::{self, Argument};
 use crate::running_statement::ExpressionHost;
+use crate::short_constants::leave_long_constant;
 use crate::{execution_error, stopped};
 
 /// Columns below this size are not worth a reservation.
@@ -137,6 +138,7 @@ impl ScalarUDFImpl for Bounded {
         let size = self.growth.size(&args.args, rows)?;
         check_units(self.name(), size, args.return_field.data_type(), rows)?;
         if size.bytes >= SMALL {
+            leave_long_constant(self.name(), size.bytes)?;
             // The column, and what it is built from.
             host.reserve(size.bytes.saturating_mul(2)).map_err(stopped)?;
         }
@@ -291,6 +293,7 @@ pub fn join_texts(
         return join(texts);
     }
     let host = ExpressionHost::new(function);
+    leave_long_constant(function, bytes)?;
     host.check().map_err(stopped)?;
     let to = texts[0].data_type();
     check_units(function, Size::text(bytes), &to, rows)?;

@@ -1,5 +1,7 @@
 //! `min` and `max` of floats, where NaN is greater than all other numbers, as in ORDER BY.
 //!
+//! And of rows `(a, b)`, where a NULL within is greater than all values, as in ORDER BY: DataFusion 55 left such rows out.
+//!
 //! With GROUP BY, DataFusion 55 lost a NaN or the values before it, and never answered infinity for an extreme, since it
 //! starts from the greatest finite number. And it answered from statistics of files, which leave NaN out.
 
@@ -7,10 +9,10 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
-use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
+use arrow::datatypes::{DataType, FieldRef, Float16Type, Float32Type, Float64Type};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
-use datafusion::logical_expr::function::AccumulatorArgs;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
@@ -18,6 +20,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::NullState;
 
+use crate::extreme_row::ExtremeRow;
 use crate::inner_aggregate::as_inner_aggregate;
 use crate::state_nulls::nulls_of_states;
 
@@ -38,8 +41,19 @@ struct Extreme {
 impl AggregateUDFImpl for Extreme {
     as_inner_aggregate!();
 
+    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
+        self.inner.state_fields(args)
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
+        !args.return_type().is_nested() && self.inner.groups_accumulator_supported(args)
+    }
+
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        self.inner.accumulator(args)
+        match args.return_type() {
+            kind @ DataType::Struct(_) => Ok(Box::new(ExtremeRow::new(kind, self.ordering)?)),
+            _ => self.inner.accumulator(args),
+        }
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
@@ -52,7 +66,10 @@ impl AggregateUDFImpl for Extreme {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        self.inner.create_sliding_accumulator(args)
+        match args.return_type() {
+            DataType::Struct(_) => self.accumulator(args),
+            _ => self.inner.create_sliding_accumulator(args),
+        }
     }
 
     fn is_descending(&self) -> Option<bool> {

@@ -30,6 +30,15 @@ macro_rules! as_inner_aggregate {
             self.inner.coerce_types(given)
         }
 
+        fn documentation(&self) -> Option<&::datafusion::logical_expr::Documentation> {
+            self.inner.documentation()
+        }
+    };
+}
+
+/// The methods about states and groups, which most wrappers answer as the aggregate within, too.
+macro_rules! with_inner_states {
+    () => {
         fn state_fields(
             &self,
             args: ::datafusion::logical_expr::function::StateFieldsArgs,
@@ -40,11 +49,7 @@ macro_rules! as_inner_aggregate {
         fn groups_accumulator_supported(&self, args: ::datafusion::logical_expr::function::AccumulatorArgs) -> bool {
             self.inner.groups_accumulator_supported(args)
         }
-
-        fn documentation(&self) -> Option<&::datafusion::logical_expr::Documentation> {
-            self.inner.documentation()
-        }
     };
 }
 
-pub(crate) use as_inner_aggregate;
+pub(crate) use {as_inner_aggregate, with_inner_states};

@@ -5,6 +5,7 @@
 //! assert_eq!(names[..4], ["age", "bar", "date_diff", "date_sub"]);
 
 mod age;
+mod approximate_quantiles;
 mod arithmetic;
 mod average;
 mod bar;
@@ -20,6 +21,7 @@ mod date_sub;
 mod day_names;
 mod even;
 mod exact_accumulators;
+mod extreme_row;
 mod extremes;
 mod finite;
 mod frequencies;
@@ -50,6 +52,7 @@ mod quotient;
 mod ranks;
 mod regexp_extract;
 mod regexp_lists;
+mod rounded_digits;
 mod rounded_parts;
 mod same_type_function;
 mod shifts;
@@ -83,6 +86,7 @@ pub use list_functions::list_functions;
 pub use mark_assertion::mark_assertion;
 pub use optimization_barrier::{nullable, opaque, unique_expression};
 pub use ranks::ranks;
+pub use rounded_digits::rounding_functions;
 pub use sliding_aggregates::sliding_aggregates;
 
 /// The functions for the registry.
@@ -123,7 +127,7 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
 /// The aggregates in place of DataFusion's of the same names.
 pub fn aggregates() -> Vec<Arc<AggregateUDF>> {
     let one = [sum::sum(), average::avg(), percentile_cont::percentile_cont()];
-    one.into_iter().chain(extremes::extremes()).collect()
+    one.into_iter().chain(extremes::extremes()).chain(approximate_quantiles::approximate_quantiles()).collect()
 }
 
 /// The functions that plans call, but no user: checked operators, rounding, comparisons, optimization barriers, and the

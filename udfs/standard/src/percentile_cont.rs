@@ -14,7 +14,7 @@ use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimpl
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::expressions::Literal;
 
-use crate::inner_aggregate::as_inner_aggregate;
+use crate::inner_aggregate::{as_inner_aggregate, with_inner_states};
 
 /// The aggregate, in place of DataFusion's of the same name.
 pub(crate) fn percentile_cont() -> Arc<AggregateUDF> {
@@ -28,6 +28,7 @@ struct PercentileCont {
 
 impl AggregateUDFImpl for PercentileCont {
     as_inner_aggregate!();
+    with_inner_states!();
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         Ok(match share(&args)? {
@@ -63,12 +64,12 @@ impl AggregateUDFImpl for PercentileCont {
     }
 }
 
-fn type_of(args: &AccumulatorArgs) -> DataType {
+pub(crate) fn type_of(args: &AccumulatorArgs) -> DataType {
     args.expr_fields[0].data_type().clone()
 }
 
 /// The share of the values below, by ascending order; `None` where the inner aggregate answers, with an error or NULL.
-fn share(args: &AccumulatorArgs) -> Result<Option<f64>> {
+pub(crate) fn share(args: &AccumulatorArgs) -> Result<Option<f64>> {
     let Some(literal) = args.exprs.get(1).and_then(|expr| expr.downcast_ref::<Literal>()) else { return Ok(None) };
     if !type_of(args).is_floating() {
         return Ok(None);
@@ -79,7 +80,7 @@ fn share(args: &AccumulatorArgs) -> Result<Option<f64>> {
 }
 
 /// The value at a share of sorted values, between two of them by their distance (Hyndman and Fan 1996, definition 7).
-fn at_share(values: &mut [f64], share: f64) -> Option<f64> {
+pub(crate) fn at_share(values: &mut [f64], share: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let place = share * last as f64;
     let below = (place.floor() as usize).min(last);

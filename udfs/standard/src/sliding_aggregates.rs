@@ -17,7 +17,7 @@ use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 
-use crate::inner_aggregate::as_inner_aggregate;
+use crate::inner_aggregate::{as_inner_aggregate, with_inner_states};
 
 /// Aggregates that do not depend on the order of their rows, and that DataFusion subtracts from, or cannot.
 const NAMES: [&str; 20] = [
@@ -56,6 +56,7 @@ struct Sliding {
 
 impl AggregateUDFImpl for Sliding {
     as_inner_aggregate!();
+    with_inner_states!();
 
     fn return_field(&self, given: &[FieldRef]) -> Result<FieldRef> {
         self.inner.return_field(given)

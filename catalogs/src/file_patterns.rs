@@ -1,0 +1,100 @@
+//! Patterns of files, `p/*/part-?.parquet`, as addresses that DataFusion lists.
+//!
+//! DataFusion 55 matches a pattern with the first folder below the first sign alone, and sees no folders `key=value`: a
+//! pattern for folders found nothing. Such a pattern is matched here, and DataFusion gets the files.
+
+use std::path::Path;
+
+use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::datasource::listing::ListingTableUrl;
+
+/// Whether a path is a pattern.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// The addresses of a path: one of a file, a folder or a pattern of names in one folder, or one for each file that a
+/// pattern of folders matches.
+///
+/// # Errors
+/// If no file matches, or the pattern chooses among folders `key=value`.
+pub(crate) fn addresses(path: &str) -> Result<Vec<ListingTableUrl>> {
+    let one = || Ok(vec![ListingTableUrl::parse(path)?]);
+    if !is_pattern(path) || Path::new(path).exists() {
+        return one();
+    }
+    let files = matching(path)?;
+    if files.is_empty() {
+        return plan_err!("'{path}': no file matches");
+    }
+    let (folder, names) = split(path);
+    let Some((_, last)) = names.rsplit_once('/') else { return one() };
+    let below =
+        |file: &str| file.strip_prefix(folder).and_then(|file| file.rsplit_once('/')).map(|(it, _)| it.to_owned());
+    if !files.iter().filter_map(|file| below(file)).any(|folders| folders.contains('=')) {
+        return files.iter().map(ListingTableUrl::parse).collect();
+    }
+    // Keys are columns only where DataFusion finds the folders itself.
+    let all = format!("{folder}**/{last}");
+    match matching(&all)? == files {
+        true => Ok(vec![ListingTableUrl::parse(all)?]),
+        false => plan_err!(
+            "'{path}' chooses among folders key=value: read '{all}', and choose with WHERE: the keys are columns"
+        ),
+    }
+}
+
+/// The part of a pattern before its first folder with a sign, and the rest.
+fn split(pattern: &str) -> (&str, &str) {
+    let sign = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
+    pattern.split_at(pattern[..sign].rfind('/').map_or(0, |slash| slash + 1))
+}
+
+/// The files that a pattern matches, sorted; hidden ones left out.
+fn matching(pattern: &str) -> Result<Vec<String>> {
+    let options =
+        glob::MatchOptions { require_literal_separator: true, require_literal_leading_dot: true, ..Default::default() };
+    let wrong = |error: &dyn std::fmt::Display| DataFusionError::Plan(format!("'{pattern}': {error}"));
+    let mut files = Vec::new();
+    for file in glob::glob_with(pattern, options).map_err(|error| wrong(&error))? {
+        let file = file.map_err(|error| wrong(&error))?;
+        if file.is_file() {
+            files.push(file.to_string_lossy().into_owned());
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_folders_are_their_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in
+            ["a/x.csv", "b/y.csv", "b/c/z.csv", "keys/k=1/x.csv", "keys/k=2/x.csv", "keys/k=2/y.csv", ".h/x.csv"]
+        {
+            std::fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
+            std::fs::write(folder.path().join(file), "1").unwrap();
+        }
+        let root = folder.path().to_str().unwrap();
+        let found = |pattern: &str| -> Result<Vec<String>, String> {
+            let found = addresses(&format!("{root}/{pattern}")).map_err(|error| error.to_string())?;
+            Ok(found.iter().map(|url| url.to_string().replace(&format!("file://{root}/"), "")).collect())
+        };
+        assert_eq!(found("*/*.csv").unwrap(), ["a/x.csv", "b/y.csv"]);
+        assert_eq!(found("b/**/*.csv").unwrap(), ["b/c/z.csv", "b/y.csv"]);
+        assert_eq!(found("?/c/z.csv").unwrap(), ["b/c/z.csv"]);
+        assert_eq!(found("a/*.csv").unwrap().len(), 1);
+        // Folders of keys are DataFusion's own.
+        assert_eq!(found("keys/*/x.csv").unwrap(), ["keys/"]);
+        assert_eq!(found("keys/k=*/*.csv").unwrap(), ["keys/"]);
+        let chosen = found("keys/k=1/../k=[2]/x.csv").unwrap_err();
+        assert!(chosen.contains("WHERE"), "{chosen}");
+        assert!(found("*/*.nosuch").unwrap_err().contains("no file matches"));
+        assert_eq!(split("/p/q?/*.csv"), ("/p/", "q?/*.csv"));
+        assert_eq!(split("*.csv"), ("", "*.csv"));
+    }
+}
