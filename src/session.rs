@@ -29,8 +29,8 @@ use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
     AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCANNED_NAN,
-    SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS,
-    analyzer_rules, logical_rules, physical_rules,
+    SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS,
+    YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{PreparedStatements, Transaction, Views};
@@ -124,6 +124,7 @@ impl Session {
             .with_physical_optimizer_rules(physical_rules())
             .with_physical_optimizer_rule(Arc::new(GroupOnce))
             .with_physical_optimizer_rule(Arc::new(WINDOWS))
+            .with_physical_optimizer_rule(Arc::new(UNREAD_PARTITIONS))
             .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
             .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
             .with_physical_optimizer_rule(Arc::new(SCANNED_NAN));

@@ -178,7 +178,7 @@ fn what_mantras_format_cannot_hold_is_refused_and_leaves_no_file() {
     db.refuses(&copy(TWO, "a.json", ""), &["the query has no name", "it has: id, facets"]);
     db.refuses(&copy(full, "a.csv", ""), &["ends in .json or .json.gz"]);
     db.refuses(&copy(full, "a.json", "OPTIONS (colour red)"), &["STORED AS MANTRA has no option colour"]);
-    db.refuses(&copy(&format!("SELECT *, DATE '2020-01-01' AS day FROM ({full})"), "a.json", ""), &["day is Date32"]);
+    db.refuses(&copy(&format!("SELECT *, DATE '2020-01-01' AS day FROM ({full})"), "a.json", ""), &["day is DATE"]);
     db.refuses(&copy(&full.replace("'x'", "CAST(NULL AS TEXT)"), "a.json", ""), &["row 1: id is NULL"]);
     db.refuses(&copy(&full.replace("[[1,2]]", "[[1,NULL]]"), "a.json", ""), &["row 1: facet 1 is NULL or empty"]);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);

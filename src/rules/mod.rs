@@ -17,8 +17,9 @@
 //!    joins. Afterwards `CheckedPlanner` replaces arithmetic by checked functions; before, the rules see plain operators, except
 //!    of constants.
 //! 3. **Physical optimization** ([`physical_rules`]) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
-//!    that leave out sorts; WINDOWS after those that place them; NAN_STATISTICS after filters have been pushed to scans.
-//!    SCANNED_NAN is the last, since it puts projections over the scans that other rules look for.
+//!    that leave out sorts; WINDOWS after those that place them; UNREAD_PARTITIONS after the pushdown of filters, which makes
+//!    joins wait; NAN_STATISTICS after filters have been pushed to scans. SCANNED_NAN is the last, since it puts projections
+//!    over the scans that other rules look for.
 //!
 //! A rule belongs before the mistake that it prevents, and as close to it as may be. Wrong identities of expressions are
 //! prevented in analysis, since simplification is among the optimizer's first steps; orderings only exist in physical plans.
@@ -62,6 +63,7 @@ mod set_operations;
 mod short_constants;
 mod simplification;
 mod subqueries;
+mod unread_partitions;
 mod values;
 mod wide_keys;
 mod window_inputs;
@@ -84,6 +86,7 @@ pub(crate) use physical_optimizer::physical_rules;
 pub(crate) use set_operations::SET_OPERATIONS;
 pub(crate) use simplification::SIMPLIFICATION;
 pub(crate) use subqueries::SUBQUERIES;
+pub(crate) use unread_partitions::UNREAD_PARTITIONS;
 pub(crate) use values::{SCANNED_NAN, VALUES};
 pub(crate) use window_inputs::WINDOWS;
 pub(crate) use window_monotonicity::WINDOW_VALUES;
