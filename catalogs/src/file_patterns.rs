@@ -1,7 +1,8 @@
 //! Patterns of files, `p/*/part-?.parquet`, as addresses that DataFusion lists.
 //!
-//! DataFusion 55 matches a pattern with the first folder below the first sign alone, and sees no folders `key=value`: a
-//! pattern for folders found nothing. Such a pattern is matched here, and DataFusion gets the files.
+//! DataFusion 55 walks through all folders below the first sign, fails where it may not look or goes in circles, matches a
+//! pattern with the first folder alone, and sees no folders `key=value`: a pattern for folders found nothing. Patterns are
+//! matched here, and DataFusion gets the files.
 
 use std::path::Path;
 
@@ -13,8 +14,7 @@ pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// The addresses of a path: one of a file, a folder or a pattern of names in one folder, or one for each file that a
-/// pattern of folders matches.
+/// The addresses of a path: one of a file, a folder or of folders `key=value`, or one for each file that a pattern matches.
 ///
 /// # Errors
 /// If no file matches, or the pattern chooses among folders `key=value`.
@@ -25,10 +25,19 @@ pub(crate) fn addresses(path: &str) -> Result<Vec<ListingTableUrl>> {
     }
     let files = matching(path)?;
     if files.is_empty() {
-        return plan_err!("'{path}': no file matches");
+        // In folders of keys, which DataFusion does not count, there may be some.
+        let found = one()?;
+        return match path.rsplit_once('/') {
+            Some((folder, last))
+                if !is_pattern(folder) && !matching(&format!("{folder}/**/*=*/**/{last}"))?.is_empty() =>
+            {
+                Ok(found)
+            }
+            _ => plan_err!("'{path}': no file matches"),
+        };
     }
     let (folder, names) = split(path);
-    let Some((_, last)) = names.rsplit_once('/') else { return one() };
+    let last = names.rsplit_once('/').map_or(names, |(_, last)| last);
     let below =
         |file: &str| file.strip_prefix(folder).and_then(|file| file.rsplit_once('/')).map(|(it, _)| it.to_owned());
     if !files.iter().filter_map(|file| below(file)).any(|folders| folders.contains('=')) {
@@ -87,7 +96,8 @@ mod tests {
         assert_eq!(found("*/*.csv").unwrap(), ["a/x.csv", "b/y.csv"]);
         assert_eq!(found("b/**/*.csv").unwrap(), ["b/c/z.csv", "b/y.csv"]);
         assert_eq!(found("?/c/z.csv").unwrap(), ["b/c/z.csv"]);
-        assert_eq!(found("a/*.csv").unwrap().len(), 1);
+        assert_eq!(found("a/*.csv").unwrap(), ["a/x.csv"]);
+        assert_eq!(found("keys/*.csv").unwrap().len(), 1);
         // Folders of keys are DataFusion's own.
         assert_eq!(found("keys/*/x.csv").unwrap(), ["keys/"]);
         assert_eq!(found("keys/k=*/*.csv").unwrap(), ["keys/"]);

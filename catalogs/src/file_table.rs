@@ -24,6 +24,7 @@ use crate::csv::CsvText;
 use crate::delta::LastingTable;
 use crate::error::external;
 use crate::file_patterns::{addresses, is_pattern};
+use crate::json_array::check_json_array;
 
 /// The endings of files that are tables.
 const ENDINGS: [&str; 9] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather", "avro"];
@@ -171,6 +172,10 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
     let (path, given, ending, nulls) = SpawnedTask::spawn_blocking(move || {
         let path = home(&path);
         let ending = given.ending(&path)?;
+        let is_json = ["json", "ndjson", "jsonl"].contains(&ending.format);
+        if is_json && Path::new(&path).is_file() && is_json_array(ending.format, Path::new(&path), &given)? {
+            check_json_array(Path::new(&path), compression(&ending))?;
+        }
         let nulls = match given.get("nullstr") {
             Some(word) => Some(null_word(word)),
             None if matches!(ending.format, "csv" | "tsv") && has_null_marks(Path::new(&path)) => {
@@ -334,6 +339,21 @@ fn null_word(word: &str) -> String {
     format!("^{}$", regex::escape(word))
 }
 
+/// Whether a JSON file is one array of rows, rather than a row a line.
+fn is_json_array(format: &str, path: &Path, given: &FileClause) -> Result<bool> {
+    Ok(match given.get("format") {
+        None | Some("auto") => format == "json" && starts_with_array(path),
+        Some("array") => true,
+        Some("newline_delimited") => false,
+        Some(other) => return plan_err!("format is '{other}': auto, array or newline_delimited is expected"),
+    })
+}
+
+fn compression(ending: &Ending) -> FileCompressionType {
+    let found = COMPRESSED.iter().find(|(end, _)| Some(*end) == ending.compression);
+    found.map_or(FileCompressionType::UNCOMPRESSED, |(_, compression)| *compression)
+}
+
 /// The format of files that end so. The types of text are found from its first `sample` rows; with 0 rows all columns are texts.
 /// `nulls` is the pattern of what is NULL without quotes, where that is not nothing.
 fn format(
@@ -344,10 +364,7 @@ fn format(
     given: &FileClause,
     state: &SessionState,
 ) -> Result<Arc<dyn FileFormat>> {
-    let compression = COMPRESSED
-        .iter()
-        .find(|(end, _)| Some(*end) == ending.compression)
-        .map_or(FileCompressionType::UNCOMPRESSED, |(_, compression)| *compression);
+    let compression = compression(ending);
     let options = state.default_table_options();
     Ok(match ending.format {
         "parquet" => {
@@ -384,13 +401,9 @@ fn format(
             return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());
         }
         name => {
-            let lines = match given.get("format") {
-                None | Some("auto") => name != "json" || !starts_with_array(path),
-                Some("array") => false,
-                Some("newline_delimited") => true,
-                Some(other) => return plan_err!("format is '{other}': auto, array or newline_delimited is expected"),
-            };
-            let format = JsonFormat::default().with_options(options.json);
+            let lines = !is_json_array(name, path, given)?;
+            // Of all rows: a number that does not fit the type of those before would be cut, and a new column left out.
+            let format = JsonFormat::default().with_options(options.json).with_schema_infer_max_rec(usize::MAX);
             Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression))
         }
     })

@@ -38,6 +38,7 @@ mod file_table;
 mod frames;
 mod graph_schema;
 mod graphs;
+mod json_array;
 mod json_texts;
 mod lazy;
 mod leaf_plan;

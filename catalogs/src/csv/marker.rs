@@ -169,10 +169,19 @@ impl Marker {
     }
 
     /// The end of the file.
-    fn end(&mut self, out: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    /// If it stands inside quotes: they hold all rows from where they open.
+    fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        if matches!(self.place, Place::Quoted(_) | Place::Escaped) {
+            let text = "a text in quotes does not end before the file does: close it, write a quote inside quotes twice, or \
+                        read the file without quotes, read_csv(..., quote => '')";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
         if self.is_due() {
             self.put(out);
         }
+        Ok(())
     }
 }
 
@@ -200,7 +209,7 @@ impl<R: Read> BufRead for MarkedFile<R> {
             self.at = 0;
             let read = self.file.read(&mut self.part)?;
             match &mut self.marker {
-                Some(marker) if read == 0 => marker.end(&mut self.passed),
+                Some(marker) if read == 0 => marker.end(&mut self.passed)?,
                 Some(marker) => marker.pass(&self.part[..read], &mut self.passed),
                 None => self.passed.extend_from_slice(&self.part[..read]),
             }
@@ -243,7 +252,7 @@ mod tests {
             Marker::new(signs, Arc::clone(&mark), texts.to_vec(), true, Arc::clone(&marked)).marking_all(all);
         let mut out = Vec::new();
         text.as_bytes().chunks(part).for_each(|part| marker.pass(part, &mut out));
-        marker.end(&mut out);
+        marker.end(&mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert_eq!(marked.load(Ordering::Relaxed), out.contains(mark.as_str()));
         out.replace(mark.as_str(), "MARK")

@@ -143,10 +143,11 @@ impl Output {
             }
             None => Destination::Stdout(BufWriter::new(io::stdout())),
         };
-        self.flush()?;
+        // What the file before could not take is lost, and said; the new one takes what comes.
+        let flushed = self.flush();
         self.destination = destination;
         self.results = 0;
-        Ok(())
+        flushed
     }
 
     /// Forgets the results before: the next one needs no blank line before it.

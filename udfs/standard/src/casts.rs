@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::AsArray;
+use arrow::array::{AsArray, Float64Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type};
 use bonnet_sql::{InputColumns, map_expressions, mentions};
 use datafusion::common::config::ConfigOptions;
@@ -17,7 +17,7 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
 use crate::concatenation::is_text;
 use crate::nested_texts;
-use crate::rounded_parts::{holds_integers, round_parts};
+use crate::rounded_parts::{holds_floats, holds_integers, round_parts};
 use crate::same_type_function::Kernel;
 use crate::text_casts::castable;
 
@@ -61,7 +61,7 @@ impl AnalyzerRule for RoundedCasts {
 
 /// Whether operands of casts to this type are looked at.
 fn is_target(kind: &DataType) -> bool {
-    holds_integers(kind) || matches!(kind, DataType::Timestamp(..) | DataType::Float32) || is_text(kind)
+    holds_integers(kind) || holds_floats(kind) || matches!(kind, DataType::Timestamp(..)) || is_text(kind)
 }
 
 /// The operand of a cast, rounded or in the form of its target, and whether it changed.
@@ -77,6 +77,8 @@ fn round(of: Expr, to: &DataType, schema: &InputColumns, beyond: Beyond) -> (Exp
         Ok(DataType::Float64 | DataType::Decimal256(..)) if *to == DataType::Float32 => {
             (beyond.function().call(vec![cast(of, DataType::Float64)]), true)
         }
+        // NULL for a part is not for a cast of the whole to say.
+        Ok(_) if beyond == Beyond::Null && !holds_integers(to) => (of, false),
         Ok(from) if !to.is_integer() => match round_parts(&of, &from, to) {
             Some(rounded) => (rounded, true),
             None => (of, false),
@@ -146,6 +148,14 @@ fn is_beyond_float(value: f64) -> bool {
     value.is_finite() && (value as f32).is_infinite()
 }
 
+/// Fails where a number is beyond FLOAT, and says what to do about it.
+pub(crate) fn check_within_float(values: &Float64Array, remedy: &str) -> Result<()> {
+    match values.iter().flatten().find(|value| is_beyond_float(*value)) {
+        Some(first) => exec_err!("{first:e} is out of range for FLOAT: {remedy}"),
+        None => Ok(()),
+    }
+}
+
 impl Kernel for Beyond {
     fn name(&self) -> &str {
         match self {
@@ -166,10 +176,13 @@ impl Kernel for Beyond {
     fn evaluate(&self, arg: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
         let values = arg.to_array(rows)?;
         let values = values.as_primitive::<Float64Type>();
-        // Nearly always there is nothing to do.
-        let Some(first) = values.iter().flatten().find(|value| is_beyond_float(*value)) else { return Ok(arg.clone()) };
         if *self == Self::Refused {
-            return exec_err!("{first:e} is out of range for FLOAT: CAST it AS DOUBLE, or TRY_CAST, which gives NULL");
+            check_within_float(values, "CAST it AS DOUBLE, or TRY_CAST, which gives NULL")?;
+            return Ok(arg.clone());
+        }
+        // Nearly always there is nothing to do.
+        if !values.iter().flatten().any(is_beyond_float) {
+            return Ok(arg.clone());
         }
         let within = values.unary_opt::<_, Float64Type>(|value| (!is_beyond_float(value)).then_some(value));
         match arg {

@@ -1,5 +1,5 @@
-//! Numbers inside lists, structs and maps, rounded before a cast of the whole to one of integers, where DataFusion 55
-//! truncates.
+//! Numbers inside lists, structs and maps before a cast of the whole: rounded for integers, where DataFusion 55 truncates, and
+//! looked at for FLOAT, where it makes infinities of numbers beyond.
 
 use std::sync::Arc;
 
@@ -13,6 +13,8 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use crate::casts::check_within_float;
+
 /// Whether a type is of integers, or has integers inside.
 pub(crate) fn holds_integers(kind: &DataType) -> bool {
     match kind {
@@ -22,6 +24,18 @@ pub(crate) fn holds_integers(kind: &DataType) -> bool {
         | DataType::Map(item, _) => holds_integers(item.data_type()),
         DataType::Struct(fields) => fields.iter().any(|field| holds_integers(field.data_type())),
         other => other.is_integer(),
+    }
+}
+
+/// Whether a type has FLOAT inside.
+pub(crate) fn holds_floats(kind: &DataType) -> bool {
+    match kind {
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => holds_floats(item.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| holds_floats(field.data_type())),
+        other => *other == DataType::Float32,
     }
 }
 
@@ -48,6 +62,7 @@ fn rounded_type(from: &DataType, to: &DataType) -> Option<DataType> {
     let inner = |field: &FieldRef, kind: DataType| Arc::new(field.as_ref().clone().with_data_type(kind));
     match (from, to) {
         (DataType::Float32 | DataType::Float64, to) if to.is_integer() => Some(from.clone()),
+        (DataType::Float64, DataType::Float32) => Some(DataType::Float64),
         (DataType::Decimal128(precision, scale), to) if to.is_integer() && *scale > 0 => {
             Some(DataType::Decimal128(*precision, 0))
         }
@@ -108,6 +123,10 @@ fn round(values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     Ok(match &kind {
         DataType::Float32 => {
             Arc::new(values.as_primitive::<Float32Type>().unary::<_, Float32Type>(|x| x.round_ties_even()))
+        }
+        DataType::Float64 if *to == DataType::Float32 => {
+            check_within_float(values.as_primitive(), "CAST to a type with DOUBLE inside")?;
+            Arc::clone(values)
         }
         DataType::Float64 => {
             Arc::new(values.as_primitive::<Float64Type>().unary::<_, Float64Type>(|x| x.round_ties_even()))

@@ -10,6 +10,9 @@ use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 use crate::features::stand_ins;
 use crate::{Features, SparseRows};
 
+/// Columns of sparse features: a layer has a row of parameters for each, whether they occur or not.
+const MOST_COLUMNS: usize = 100_000_000;
+
 /// Dense rows with a smaller share of non-zero entries than this are trained on as sparse ones: bags of words that were
 /// published as dense arrays.
 const SPARSE: f64 = 0.25;
@@ -120,6 +123,13 @@ pub(super) fn read_features(
             offsets.push(columns.len());
         }
         let seen = columns.iter().max().map_or(0, |&index| index as usize + 1);
+        if seen > MOST_COLUMNS {
+            return Err(format!(
+                "the features have an index of {}, and {MOST_COLUMNS} columns at most are read: number them from 0 on, without \
+                 gaps, such as dense_rank() OVER (ORDER BY column) - 1",
+                seen - 1
+            ));
+        }
         return SparseRows::new(width.unwrap_or(seen).max(seen), offsets, columns, values)
             .map(Features::Sparse)
             .map_err(wrong);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::AsArray;
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use bonnet_graph::Stopped;
@@ -67,7 +67,7 @@ pub(super) fn read_splits(
 ) -> Result<BTreeMap<i64, StoredSplit>> {
     let columns = run.read_columns(&split_columns(table, item))?;
     content.add("splits", &columns)?;
-    let number = cast(&columns[0], &DataType::Int64)?;
+    let number = split_numbers(&columns[0])?;
     let items = keys.numbers(&KeyColumn::new(&columns[1], &format!("splits.{item}"))?);
     let part = cast(&columns[2], &DataType::Utf8)?;
     let mut splits: BTreeMap<i64, StoredSplit> = BTreeMap::new();
@@ -88,7 +88,29 @@ pub(super) fn read_splits(
             }
         }
     }
+    // With a random split in its place nobody would notice.
+    if splits.is_empty() && !number.is_empty() {
+        return Err(execution_error(
+            "no row of the table splits has both a split and a part: fill it, or drop it and choose a split_scheme",
+        ));
+    }
     Ok(splits)
+}
+
+/// The numbers of splits.
+fn split_numbers(column: &ArrayRef) -> Result<ArrayRef> {
+    let numbers = cast(column, &DataType::Int64)?;
+    // 0.5 would become 0, and a text that is no number NULL.
+    let back = cast(&numbers, column.data_type())?;
+    let (given, kept) = (cast(column, &DataType::Utf8)?, cast(&back, &DataType::Utf8)?);
+    let whole = given.as_string::<i32>().iter().zip(kept.as_string::<i32>().iter());
+    match whole.into_iter().find(|(given, kept)| given.is_some() && given != kept) {
+        Some((given, _)) => Err(execution_error(format!(
+            "splits.split is {}; splits are numbered 0, 1, ...: CAST the column to BIGINT",
+            given.unwrap_or_default()
+        ))),
+        None => Ok(numbers),
+    }
 }
 
 /// The stored split of a number.

@@ -1,0 +1,96 @@
+//! JSON files that are one array of rows: DataFusion 55 reads them up to where they are cut, and no farther than the array's end.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+
+/// The bytes that are read at once.
+const PART: usize = 1 << 16;
+
+/// Checks that a file is one array, and nothing else. Values are not looked at.
+///
+/// # Errors
+/// If the array does not end, or something follows it.
+pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) -> Result<()> {
+    let wrong = |error: std::io::Error| DataFusionError::Plan(format!("'{}' cannot be read: {error}", path.display()));
+    let file = BufReader::new(File::open(path).map_err(wrong)?);
+    let mut text = compression.convert_read(file)?;
+    let (mut brackets, mut part, mut before) = (Brackets::default(), vec![0; PART], 0);
+    loop {
+        let read = text.read(&mut part).map_err(wrong)?;
+        if let Some(at) = part[..read].iter().position(|&sign| !brackets.step(sign)) {
+            return plan_err!(
+                "'{}' goes on behind its array, at byte {}: a file has one array, or with format => 'newline_delimited' a row a \
+                 line",
+                path.display(),
+                before + at
+            );
+        }
+        before += read;
+        if read == 0 {
+            break;
+        }
+    }
+    match brackets.depth {
+        // A file without anything is said to be empty elsewhere.
+        0 => Ok(()),
+        _ => plan_err!("'{}' is cut short: its array does not end", path.display()),
+    }
+}
+
+/// The brackets of a text that are open.
+#[derive(Debug, Default)]
+struct Brackets {
+    depth: usize,
+    quoted: bool,
+    escaped: bool,
+    /// Whether the first value has begun.
+    begun: bool,
+}
+
+impl Brackets {
+    /// Takes the next sign; false behind the end of the first value.
+    fn step(&mut self, sign: u8) -> bool {
+        match sign {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.quoted => self.escaped = true,
+            b'"' => self.quoted = !self.quoted,
+            _ if self.quoted => {}
+            _ if self.depth == 0 && self.begun && !sign.is_ascii_whitespace() => return false,
+            b'[' | b'{' => {
+                self.depth += 1;
+                self.begun = true;
+            }
+            b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_ends_and_is_all_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.json");
+        let found = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            check_json_array(&path, FileCompressionType::UNCOMPRESSED).map_err(|error| error.to_string())
+        };
+        for whole in ["[]", " [{\"a\": \"]}\\\"[\"}, {\"b\": [1, {}]}]\n\n", ""] {
+            assert!(found(whole).is_ok(), "{whole}");
+        }
+        for cut in ["[", "[{\"a\":1},{\"a\":2}", "[{\"a\":1},", "[{\"a\":\"]"] {
+            assert!(found(cut).unwrap_err().contains("is cut short"), "{cut}");
+        }
+        for more in ["[{\"a\":1}]\n[{\"a\":2}]", "[] xyz", "[]\n{\"a\":3}"] {
+            assert!(found(more).unwrap_err().contains("goes on behind its array, at byte"), "{more}");
+        }
+    }
+}
