@@ -28,9 +28,9 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCANNED_NAN,
-    SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS,
-    YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
+    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCALAR_SUBQUERIES,
+    SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES, WINDOW_STRINGS, WINDOW_VALUES,
+    WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{PreparedStatements, Transaction, Views};
@@ -106,6 +106,7 @@ impl Session {
             .with_analyzer_rule(Arc::new(GROUPING_SETS))
             .with_analyzer_rule(Arc::new(SET_OPERATIONS))
             .with_analyzer_rule(Arc::new(DISTINCT_SUBQUERIES))
+            .with_analyzer_rule(Arc::new(SCALAR_SUBQUERIES))
             .with_analyzer_rule(Arc::new(SUBQUERIES))
             .with_analyzer_rule(Arc::new(Correlation))
             .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))

@@ -6,9 +6,10 @@
 //! 1. **Analysis** ([`analyzer_rules`] and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
 //!    comes before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since coercion would cast
 //!    the operands. All others depend on types and come after it: first those of nodes (GROUPING_SETS, SET_OPERATIONS,
-//!    DISTINCT_SUBQUERIES); then those of subqueries (SUBQUERIES, which leaves EXISTS, before [`Correlation`], which makes joins
-//!    of it); then those of expressions. Of these VALUES is the first, since it writes `nullif` and `CASE x WHEN` as
-//!    comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers around operands, which hide them from
+//!    DISTINCT_SUBQUERIES); then those of subqueries (SCALAR_SUBQUERIES, and SUBQUERIES, which leaves EXISTS, before
+//!    [`Correlation`], which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
+//!    `nullif` and `CASE x WHEN` as comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers
+//!    around operands, which hide them from
 //!    the optimizer, but would hide them from other rules as well.
 //! 2. **Logical optimization** ([`logical_rules`]) repeats its list while the plan changes, three times at most. DataFusion's
 //!    rules do not see what they mistake (`filter_pushdown`, `functional_dependencies`, `null_equality`), or find it rewritten
@@ -59,6 +60,7 @@ mod optimizer;
 mod outer_joins;
 mod physical_filter_pushdown;
 mod physical_optimizer;
+mod scalar_subqueries;
 mod set_operations;
 mod short_constants;
 mod simplification;
@@ -83,6 +85,7 @@ pub(crate) use in_lists::IN_LISTS;
 pub(crate) use nan_statistics::NAN_STATISTICS;
 pub(crate) use optimizer::logical_rules;
 pub(crate) use physical_optimizer::physical_rules;
+pub(crate) use scalar_subqueries::SCALAR_SUBQUERIES;
 pub(crate) use set_operations::SET_OPERATIONS;
 pub(crate) use simplification::SIMPLIFICATION;
 pub(crate) use subqueries::SUBQUERIES;

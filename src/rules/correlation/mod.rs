@@ -35,7 +35,15 @@ pub(crate) struct Correlation;
 impl AnalyzerRule for Correlation {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let mut decorrelator = Decorrelator::default();
-        Ok(plan.transform_up_with_subqueries(|node| decorrelator.rewrite_node(node))?.data)
+        // What a subquery gives may be NULL, and with it columns of all nodes above.
+        let mut changed = false;
+        let plan = plan.transform_up_with_subqueries(|node| {
+            let node = if changed { node.recompute_schema()? } else { node };
+            let node = decorrelator.rewrite_node(node)?;
+            changed |= node.transformed;
+            Ok(node)
+        })?;
+        Ok(plan.data)
     }
 
     fn name(&self) -> &'static str {

@@ -10,7 +10,6 @@ mod conditionals;
 mod function_identities;
 mod operand_order;
 mod patterns;
-mod scalar_subqueries;
 mod timestamps;
 mod volatile_expressions;
 
@@ -27,8 +26,7 @@ pub(crate) const SIMPLIFICATION: ExpressionRule =
 
 type Rewrite = fn(Expr, &InputColumns) -> Result<Transformed<Expr>>;
 
-const REWRITES: [Rewrite; 11] = [
-    scalar_subqueries::make_nullable,
+const REWRITES: [Rewrite; 10] = [
     function_identities::guard_function,
     volatile_expressions::evaluate_between_once,
     timestamps::localize_dates,
