@@ -9,8 +9,7 @@
 //!    DISTINCT_SUBQUERIES); then those of subqueries (SCALAR_SUBQUERIES, and SUBQUERIES, which leaves EXISTS, before
 //!    [`Correlation`], which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
 //!    `nullif` and `CASE x WHEN` as comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers
-//!    around operands, which hide them from
-//!    the optimizer, but would hide them from other rules as well.
+//!    around operands, which hide them from the optimizer, but would hide them from other rules as well.
 //! 2. **Logical optimization** ([`logical_rules`]) repeats its list while the plan changes, three times at most. DataFusion's
 //!    rules do not see what they mistake (`filter_pushdown`, `functional_dependencies`, `null_equality`), or find it rewritten
 //!    right before (`window_twins`, `wide_keys`, PLAIN_LATERAL). AGGREGATE_ORDER, WINDOW_STRINGS and WINDOW_VALUES follow
