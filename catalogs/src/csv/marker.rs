@@ -289,10 +289,22 @@ mod tests {
     #[test]
     fn escapes_and_comments_are_followed() {
         let signs = Signs { escape: Some(b'\\'), comment: Some(b'#'), ..SIGNS };
-        let text = "a,b\n# it's \",\n\"\\\"\",\"\"\n\"x\\\",\"\",\"\"\n";
-        let expected = "a,b\n# it's \",\n\"\\\"\",\"\"MARK\n\"x\\\",\"\",\"\"\n";
+        let text = "a,b\n# it's \",\n\"\\\"\",\"\"\n\"x\\\",\"\",\"\"\n\"";
+        let expected = "a,b\n# it's \",\n\"\\\"\",\"\"MARK\n\"x\\\",\"\",\"\"\n\"";
         for part in 1..=text.len() {
             assert_eq!(passed(signs, &[true, true], text, part), expected, "in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn a_quote_without_an_end_is_an_error() {
+        for (text, ends) in
+            [("a\n\"x", false), ("a\n\"x\"\"", false), ("a\n\"x\"", true), ("a\nx\"", true), ("a\n\"", false)]
+        {
+            let mark = Arc::new(Mark::without(&SIGNS.list()).unwrap());
+            let marker = Marker::new(SIGNS, mark, vec![true], true, Arc::default());
+            let read = io::read_to_string(MarkedFile::new(text.as_bytes(), Some(marker)));
+            assert_eq!(read.is_ok(), ends, "{text}");
         }
     }
 }
