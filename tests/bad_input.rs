@@ -43,6 +43,39 @@ fn copy(folder: &str) -> Option<tempfile::TempDir> {
     Some(to)
 }
 
+/// Files that would be read in part, or not at all, say what is wrong with them.
+#[test]
+fn damaged_files_of_tables_are_not_read_in_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::new();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    for (name, text, says) in [
+        ("cut.json", "[{\"a\":1},{\"a\":2}", "is cut short"),
+        ("more.json", "[{\"a\":1}]\n[{\"a\":2}]\n", "goes on behind its array, at byte 10"),
+        ("quote.csv", "a,b\n1,\"x\n2,y\n3,z\n", "a text in quotes does not end before the file does"),
+        ("twice.csv", "a,b,a\n1,2,3\n", "two columns are called \"a\""),
+    ] {
+        db.refuses(&format!("SELECT count(*) FROM '{}'", file(name, text)), &[says]);
+    }
+    let rows = "{\"a\":1}\n".repeat(1000) + "{\"a\":2.5}\n{\"b\":\"x\"}\n";
+    let rows = file("late.ndjson", &rows);
+    assert_eq!(db.value(&format!("SELECT concat_ws(' ', sum(a), max(b), count(*)) FROM '{rows}'")), "1002.5 x 1002");
+    let (keys, some) = (folder.path().join("keyed/k=1"), folder.path().join("some"));
+    for (name, path) in [("x.csv", &keys), ("y.csv", &some)] {
+        std::fs::create_dir_all(path).unwrap();
+        std::fs::write(path.join(name), "v\n1\n").unwrap();
+    }
+    let root = folder.path().display();
+    assert_eq!(db.value(&format!("SELECT count(*) FROM '{root}/s*/*.csv'")), "1");
+    assert_eq!(db.value(&format!("SELECT k FROM '{root}/keyed/k=*/*.csv'")), "1");
+    db.refuses(&format!("SELECT * FROM '{root}/*/*.nosuch'"), &["does not end like a file of a table"]);
+    db.refuses(&format!("SELECT * FROM '{root}/*/z*.csv'"), &["no file matches"]);
+}
+
 #[test]
 fn a_missing_path_says_what_its_folder_holds() {
     let db = Db::new();

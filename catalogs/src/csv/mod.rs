@@ -13,6 +13,7 @@ mod write;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow::csv::reader::Format;
 use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -27,7 +28,7 @@ use datafusion::datasource::sink::DataSinkExec;
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::logical_expr::dml::InsertOp;
-use datafusion::object_store::{ObjectMeta, ObjectStore};
+use datafusion::object_store::{GetOptions, GetResultPayload, ObjectMeta, ObjectStore};
 use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_plan::ExecutionPlan;
 
@@ -78,6 +79,42 @@ impl CsvText {
     }
 }
 
+impl CsvText {
+    /// Checks the names of a file's columns, of which DataFusion 55 merges equal ones and then finds too many fields in each row.
+    async fn check_names(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        file: &ObjectMeta,
+        columns: usize,
+    ) -> Result<()> {
+        let options = self.options(state);
+        let GetResultPayload::File(text, path) = store.get_opts(&file.location, GetOptions::default()).await?.payload
+        else {
+            return Ok(());
+        };
+        if options.has_header == Some(false) {
+            return Ok(());
+        }
+        let text = FileCompressionType::from(options.compression).convert_read(text)?;
+        let format = Format::default().with_header(true).with_delimiter(options.delimiter).with_quote(options.quote);
+        // What cannot be read says so where it is read.
+        let Ok((names, _)) = format.infer_schema(text, Some(0)) else { return Ok(()) };
+        if names.fields().len() == columns {
+            return Ok(());
+        }
+        let names: Vec<&str> = names.fields().iter().map(|field| field.name().as_str()).collect();
+        match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+            Some((_, name)) => plan_err!(
+                "'{}': two columns are called \"{name}\"; give them names of their own, or read the file with \
+                 read_csv(..., header => false)",
+                path.display()
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Refuses a word for NULL that would have to be quoted, and so be a text.
 fn check_null(options: &CsvOptions) -> Result<()> {
     let signs = [options.delimiter, options.quote, options.terminator.unwrap_or(b'\n'), b'\n', b'\r'];
@@ -110,6 +147,9 @@ impl FileFormat for CsvText {
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
         let schema = self.0.infer_schema(state, store, objects).await?;
+        if let Some(first) = objects.first() {
+            self.check_names(state, store, first, schema.fields().len()).await?;
+        }
         // Of a column whose fields are all empty nothing shows but that they are texts, or might be.
         let texts = schema.fields().iter().map(|field| match field.data_type() {
             DataType::Null => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),
