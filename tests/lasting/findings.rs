@@ -73,6 +73,10 @@ fn a_read_only_session_changes_no_database() {
         db.refuses("CREATE VIEW v AS SELECT 1 AS a", &["reading alone"]);
         db.refuses("VACUUM", &["reading alone"]);
     }
+    // A folder of temporary files would be made at once.
+    let inside = lab.root().join("temporary");
+    db.refuses(&format!("SET datafusion.runtime.temp_directory = '{}'", inside.display()), &["is a database"]);
+    assert!(!inside.exists());
     // Nor does one without a database of its own.
     let memory = Db::with(bonnetdb::EngineOptions { read_only: true, ..bonnetdb::EngineOptions::default() });
     memory.run(&format!("ATTACH '{}' AS other", other.root().display()));
