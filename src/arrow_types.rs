@@ -3,32 +3,21 @@
 use arrow::datatypes::DataType;
 use bonnet_sql::sql_type;
 
+use crate::capital_words::replace_words;
+
 /// Arrow's names that are words of plain texts, too.
 const WORDS: [&str; 2] = ["Binary", "Null"];
 
 /// The text with `BIGINT` for `Int64`, `DOUBLE[]` for `List(Float64)`, and so on; what stands in quotes is a user's.
 pub(crate) fn with_sql_types(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_uppercase()) {
-        let (before, from) = rest.split_at(start);
-        plain += before;
-        let word = from.len() - from.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
-        let is_part = plain.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '"' | '.' | '`'));
-        let found = if is_part { None } else { data_type(from, word) };
-        let length = match found {
-            Some((data_type, length)) => {
-                plain += &sql_type(&data_type);
-                length
-            }
-            None => {
-                plain += &from[..word];
-                word
-            }
-        };
-        rest = &from[length..];
-    }
-    plain + rest
+    replace_words(text, |word| {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '"' | '.' | '`');
+        if word.before.ends_with(is_part) {
+            return None;
+        }
+        let (data_type, length) = data_type(word.from, word.length)?;
+        Some((sql_type(&data_type), length))
+    })
 }
 
 /// The type that a text begins with, with its arguments in parentheses where it has some, and the length of its name.

@@ -1,21 +1,13 @@
 //! Structures of Rust in the texts of errors, which say nothing to a user.
 
+use crate::capital_words::replace_words;
+
 /// The text with `...` for each structure that was printed by `Debug`: `Column { name: "a" }`, `Some(Value(Number { ... }))`.
 pub(crate) fn without_structures(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_uppercase()) {
-        let (before, from) = rest.split_at(start);
-        plain += before;
-        let word = from.len() - from.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
-        let length = structure(&from[word..]).filter(|_| !before.ends_with(|c: char| c.is_alphanumeric()));
-        match length {
-            Some(_) => plain += "...",
-            None => plain += &from[..word],
-        }
-        rest = &from[word + length.unwrap_or(0)..];
-    }
-    plain + rest
+    replace_words(text, |word| {
+        let length = structure(&word.from[word.length..])?;
+        (!word.before.ends_with(char::is_alphanumeric)).then(|| ("...".to_owned(), word.length + length))
+    })
 }
 
 /// The length of the brackets with fields that a text begins with; all of it where they are cut off.

@@ -8,6 +8,7 @@ mod answer;
 mod append;
 mod arrow_types;
 mod attachments;
+mod capital_words;
 mod cells;
 pub mod cli;
 mod debug_structures;

@@ -50,7 +50,7 @@ fn damaged_files_of_tables_are_not_read_in_part() {
     let db = Db::new();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
+        fs::write(&path, text).unwrap();
         path.display().to_string()
     };
     for (name, text, says) in [
@@ -66,8 +66,8 @@ fn damaged_files_of_tables_are_not_read_in_part() {
     assert_eq!(db.value(&format!("SELECT concat_ws(' ', sum(a), max(b), count(*)) FROM '{rows}'")), "1002.5 x 1002");
     let (keys, some) = (folder.path().join("keyed/k=1"), folder.path().join("some"));
     for (name, path) in [("x.csv", &keys), ("y.csv", &some)] {
-        std::fs::create_dir_all(path).unwrap();
-        std::fs::write(path.join(name), "v\n1\n").unwrap();
+        fs::create_dir_all(path).unwrap();
+        fs::write(path.join(name), "v\n1\n").unwrap();
     }
     let root = folder.path().display();
     assert_eq!(db.value(&format!("SELECT count(*) FROM '{root}/s*/*.csv'")), "1");

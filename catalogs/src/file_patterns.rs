@@ -24,23 +24,15 @@ pub(crate) fn addresses(path: &str) -> Result<Vec<ListingTableUrl>> {
         return one();
     }
     let files = matching(path)?;
-    if files.is_empty() {
-        // In folders of keys, which DataFusion does not count, there may be some.
-        let found = one()?;
-        return match path.rsplit_once('/') {
-            Some((folder, last))
-                if !is_pattern(folder) && !matching(&format!("{folder}/**/*=*/**/{last}"))?.is_empty() =>
-            {
-                Ok(found)
-            }
-            _ => plan_err!("'{path}': no file matches"),
-        };
-    }
     let (folder, names) = split(path);
     let last = names.rsplit_once('/').map_or(names, |(_, last)| last);
-    let below =
-        |file: &str| file.strip_prefix(folder).and_then(|file| file.rsplit_once('/')).map(|(it, _)| it.to_owned());
-    if !files.iter().filter_map(|file| below(file)).any(|folders| folders.contains('=')) {
+    if files.is_empty() {
+        // In folders of keys, which DataFusion does not count, there may be some.
+        let keyed = last == names && !matching(&format!("{folder}**/*=*/**/{last}"))?.is_empty();
+        return if keyed { one() } else { plan_err!("'{path}': no file matches") };
+    }
+    let below = |file: &String| file.strip_prefix(folder)?.rsplit_once('/').map(|(folders, _)| folders.contains('='));
+    if !files.iter().filter_map(below).any(|has_keys| has_keys) {
         return files.iter().map(ListingTableUrl::parse).collect();
     }
     // Keys are columns only where DataFusion finds the folders itself.

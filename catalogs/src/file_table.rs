@@ -158,7 +158,7 @@ impl FileClause {
 }
 
 /// The table of a path: a file, a glob or a folder of files of one format (partition folders `key=value` become
-/// columns). Reads the columns from the first bytes of the files. A missing file is an error that says what its folder
+/// columns). Reads the columns from the first rows of the files, of JSON from all. A missing file is an error that says what its folder
 /// holds.
 pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
     let (path, given) = FileClause::of(path.strip_prefix("file://").unwrap_or(path))?;
@@ -172,9 +172,9 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
     let (path, given, ending, nulls) = SpawnedTask::spawn_blocking(move || {
         let path = home(&path);
         let ending = given.ending(&path)?;
-        let is_json = ["json", "ndjson", "jsonl"].contains(&ending.format);
-        if is_json && Path::new(&path).is_file() && is_json_array(ending.format, Path::new(&path), &given)? {
-            check_json_array(Path::new(&path), compression(&ending))?;
+        let file = Path::new(&path);
+        if file.is_file() && is_json_array(ending.format, file, &given)? {
+            check_json_array(file, compression(&ending))?;
         }
         let nulls = match given.get("nullstr") {
             Some(word) => Some(null_word(word)),

@@ -42,8 +42,5 @@ fn without_waiting(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn E
         Some(join) => Transformed::yes(join.builder().reset_state().build_exec()?),
         None => Transformed::no(plan),
     };
-    let changed = plan.transformed;
-    let mut plan = plan.data.map_children(without_waiting)?;
-    plan.transformed |= changed;
-    Ok(plan)
+    plan.transform_data(|plan| plan.map_children(without_waiting))
 }

@@ -2,9 +2,6 @@
 //! a query reads are refused where they are opened, in `catalogs/src/file_table.rs`, parameters of models in
 //! `udfs/learning/src/sql/jobs.rs`.
 
-use std::path::Path;
-
-use bonnet_sql::outside_databases;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
@@ -15,9 +12,6 @@ use crate::{Error, Result, Session};
 
 /// Settings of the runtime that hold limits of memory and the folder of temporary files.
 const RUNTIME: &str = "datafusion.runtime.";
-
-/// The folder of temporary files.
-const TEMPORARY: &str = "datafusion.runtime.temp_directory";
 
 fn refused(what: &str) -> Error {
     Error::statement(format!("{what} is refused: bonnet.external_access is off in this session"))
@@ -33,15 +27,9 @@ pub(super) fn check_statement(session: &Session, statement: &Statement) -> Resul
     }
 }
 
-/// Refuses temporary files inside a database, and where external access is off, plans that write files or make tables of them,
-/// also where they are explained or prepared, and settings of the runtime.
+/// Refuses plans that write files or make tables of them, also where they are explained or prepared, and settings of the
+/// runtime, where external access is off.
 pub(super) fn check_plan(session: &Session, plan: &LogicalPlan) -> Result<()> {
-    // The folder is made at once, in a database that may not be changed as well.
-    if let LogicalPlan::Statement(PlanStatement::SetVariable(set)) = plan
-        && set.variable.eq_ignore_ascii_case(TEMPORARY)
-    {
-        outside_databases(Path::new(&set.value)).map_err(|error| Error::statement(error.to_string()))?;
-    }
     if session.settings()?.external_access() {
         return Ok(());
     }

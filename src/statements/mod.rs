@@ -17,6 +17,7 @@ mod settings;
 mod sql;
 mod table;
 mod table_place;
+mod temporary_folder;
 mod time_zone;
 mod train_rows;
 mod transaction;

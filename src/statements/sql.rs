@@ -20,7 +20,8 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::update_from::JoinedChange;
 use super::{
-    alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, time_zone, train_rows,
+    alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, temporary_folder,
+    time_zone, train_rows,
 };
 use crate::front::columns::ColumnNames;
 #[cfg(feature = "pg")]
@@ -176,6 +177,7 @@ async fn store(session: &Session, plan: LogicalPlan) -> Result<()> {
 async fn run_plan(session: &Session, state: SessionState, plan: LogicalPlan, text: StatementText) -> Result<Answer> {
     external_access::check_plan(session, &plan)?;
     time_zone::check(&plan)?;
+    temporary_folder::check(&plan)?;
     let change = match &plan {
         LogicalPlan::Dml(change) => Some(change.clone()),
         _ => None,

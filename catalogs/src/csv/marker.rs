@@ -175,7 +175,7 @@ impl Marker {
     fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         if matches!(self.place, Place::Quoted(_) | Place::Escaped) {
             let text = "a text in quotes does not end before the file does: close it, write a quote inside quotes twice, or \
-                        read the file without quotes, read_csv(..., quote => '')";
+                        name another quote, read_csv(..., quote => '...')";
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         if self.is_due() {

@@ -77,9 +77,7 @@ impl CsvText {
         options.newlines_in_values.get_or_insert(catalog.newlines_in_values);
         options
     }
-}
 
-impl CsvText {
     /// Checks the names of a file's columns, of which DataFusion 55 merges equal ones and then finds too many fields in each row.
     async fn check_names(
         &self,
@@ -89,13 +87,13 @@ impl CsvText {
         columns: usize,
     ) -> Result<()> {
         let options = self.options(state);
+        if options.has_header == Some(false) {
+            return Ok(());
+        }
         let GetResultPayload::File(text, path) = store.get_opts(&file.location, GetOptions::default()).await?.payload
         else {
             return Ok(());
         };
-        if options.has_header == Some(false) {
-            return Ok(());
-        }
         let text = FileCompressionType::from(options.compression).convert_read(text)?;
         let format = Format::default().with_header(true).with_delimiter(options.delimiter).with_quote(options.quote);
         // What cannot be read says so where it is read.

@@ -46,7 +46,7 @@ impl AggregateUDFImpl for Extreme {
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
-        !args.return_type().is_nested() && self.inner.groups_accumulator_supported(args)
+        !matches!(args.return_type(), DataType::Struct(_)) && self.inner.groups_accumulator_supported(args)
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {

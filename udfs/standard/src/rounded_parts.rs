@@ -17,25 +17,22 @@ use crate::casts::check_within_float;
 
 /// Whether a type is of integers, or has integers inside.
 pub(crate) fn holds_integers(kind: &DataType) -> bool {
-    match kind {
-        DataType::List(item)
-        | DataType::LargeList(item)
-        | DataType::FixedSizeList(item, _)
-        | DataType::Map(item, _) => holds_integers(item.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| holds_integers(field.data_type())),
-        other => other.is_integer(),
-    }
+    holds(kind, DataType::is_integer)
 }
 
-/// Whether a type has FLOAT inside.
+/// Whether a type is FLOAT, or has FLOAT inside.
 pub(crate) fn holds_floats(kind: &DataType) -> bool {
+    holds(kind, |kind| *kind == DataType::Float32)
+}
+
+fn holds(kind: &DataType, is_sought: fn(&DataType) -> bool) -> bool {
     match kind {
         DataType::List(item)
         | DataType::LargeList(item)
         | DataType::FixedSizeList(item, _)
-        | DataType::Map(item, _) => holds_floats(item.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| holds_floats(field.data_type())),
-        other => *other == DataType::Float32,
+        | DataType::Map(item, _) => holds(item.data_type(), is_sought),
+        DataType::Struct(fields) => fields.iter().any(|field| holds(field.data_type(), is_sought)),
+        other => is_sought(other),
     }
 }
 

@@ -100,6 +100,9 @@ pub(super) fn read_splits(
 /// The numbers of splits.
 fn split_numbers(column: &ArrayRef) -> Result<ArrayRef> {
     let numbers = cast(column, &DataType::Int64)?;
+    if column.data_type().is_integer() {
+        return Ok(numbers);
+    }
     // 0.5 would become 0, and a text that is no number NULL.
     let back = cast(&numbers, column.data_type())?;
     let (given, kept) = (cast(column, &DataType::Utf8)?, cast(&back, &DataType::Utf8)?);
