@@ -6,7 +6,8 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use super::{from_first, numbers};
 use crate::{Error, Result};
 
-/// Reads `E'a\n'` as a text, `1_000` and `0x1F` as numbers, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`, `TABLE t` as `SELECT * FROM t`,
+/// Reads `E'a\n'` as a text, `1_000` and `0x1F` as numbers, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`,
+/// `FILTER (x)` as `FILTER (WHERE x)`, `TABLE t` as `SELECT * FROM t`,
 /// `TRUNCATE t` as `DELETE FROM t`, and the statement UNPIVOT as UNPIVOT in FROM.
 pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     for TokenWithSpan { token, .. } in &mut tokens {
@@ -22,6 +23,7 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
     powers(&mut tokens);
     exclude(&mut tokens);
     materialized(&mut tokens);
+    filters(&mut tokens);
     truncate(&mut tokens);
     for start in from_first::query_starts(&tokens, Keyword::TABLE).into_iter().rev() {
         let before = tokens[..start].iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
@@ -167,6 +169,21 @@ fn materialized(tokens: &mut Vec<TokenWithSpan>) {
         let Some(end) = is_word(significant(tokens, not.map_or(at, |not| not + 1)), "MATERIALIZED") else { continue };
         if matches!(significant(tokens, end + 1), Some((_, Token::LParen))) {
             tokens.drain(at..=end);
+        }
+    }
+}
+
+/// Reads `sum(x) FILTER (x > 1)` as `sum(x) FILTER (WHERE x > 1)`.
+fn filters(tokens: &mut Vec<TokenWithSpan>) {
+    for at in (1..tokens.len()).rev() {
+        if is_word(Some((at, &tokens[at].token)), "FILTER").is_none() {
+            continue;
+        }
+        let before = tokens[..at].iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
+        let Some((open, Token::LParen)) = significant(tokens, at + 1) else { continue };
+        let is_call = before.is_some_and(|token| token.token == Token::RParen);
+        if is_call && is_word(significant(tokens, open + 1), "WHERE").is_none() {
+            replace(tokens, open, 1, &[Token::LParen, Token::make_keyword("WHERE")]);
         }
     }
 }

@@ -13,7 +13,7 @@ use super::duckdb_syntax::{binary, cast, nested, number};
 use super::walk::walk_outside_subqueries;
 
 /// What is written, and what is read: with the same arguments.
-const SYNONYMS: [(&str, &str); 25] = [
+const SYNONYMS: [(&str, &str); 31] = [
     ("prefix", "starts_with"),
     ("suffix", "ends_with"),
     ("lcase", "lower"),
@@ -39,6 +39,13 @@ const SYNONYMS: [(&str, &str); 25] = [
     ("listagg", "string_agg"),
     ("last", "last_value"),
     ("quantile", "quantile_disc"),
+    // DataFusion knows these, but `mean(x)` and `mean(x) FILTER (...)` are of one name there.
+    ("mean", "avg"),
+    ("covar", "covar_samp"),
+    ("quantile_cont", "percentile_cont"),
+    ("var_sample", "var"),
+    ("var_samp", "var"),
+    ("var_population", "var_pop"),
 ];
 
 /// The parts of a moment: the function of a part's name, and the part.
@@ -88,7 +95,7 @@ pub(super) fn rename_all(expr: &mut Expr) {
 
 /// The expression that a call of this name is read as, if it is another.
 pub(super) fn expression(name: &str, given: &Function, list: &FunctionArgumentList) -> Option<Expr> {
-    if matches!(name, "quantile_cont" | "quantile_disc") {
+    if matches!(name, "percentile_cont" | "quantile_disc") {
         return quantiles(given, list);
     }
     if given.over.is_some() || given.filter.is_some() || !list.clauses.is_empty() {

@@ -1,5 +1,6 @@
 //! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts to
-//! FLOAT, which refuse numbers beyond it where DataFusion makes them infinite; casts of texts to integers and timestamps; casts of lists, structs and maps to text; and IN lists, where either zero matches the other.
+//! FLOAT, which refuse numbers beyond it where DataFusion makes them infinite; casts of texts to integers and timestamps; casts
+//! of lists, structs and maps to text, and back; and IN lists, where either zero matches the other.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
 use crate::concatenation::is_text;
 use crate::nested_texts;
-use crate::rounded_parts::{holds_floats, holds_integers, round_parts};
+use crate::parts_of_texts;
+use crate::rounded_parts::{holds_integers, is_nested, round_parts};
 use crate::same_type_function::Kernel;
 use crate::text_casts::castable;
 
@@ -61,14 +63,17 @@ impl AnalyzerRule for RoundedCasts {
 
 /// Whether operands of casts to this type are looked at.
 fn is_target(kind: &DataType) -> bool {
-    holds_integers(kind) || holds_floats(kind) || matches!(kind, DataType::Timestamp(..)) || is_text(kind)
+    let is_looked_at = kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Timestamp(..));
+    is_looked_at || is_text(kind) || is_nested(kind)
 }
 
 /// The operand of a cast, rounded or in the form of its target, and whether it changed.
 fn round(of: Expr, to: &DataType, schema: &InputColumns, beyond: Beyond) -> (Expr, bool) {
     let from = of.get_type(schema);
     if let Ok(from) = &from
-        && let Some(castable) = castable(&of, from, to).or_else(|| nested_texts::text(&of, from, to))
+        && let Some(castable) = castable(&of, from, to)
+            .or_else(|| nested_texts::text(&of, from, to))
+            .or_else(|| parts_of_texts::parts(&of, from, to, beyond == Beyond::Null))
     {
         return (castable, true);
     }

@@ -42,9 +42,11 @@ mod map_from_entries;
 mod mark_assertion;
 mod moment_average;
 mod moments;
+mod nested_syntax;
 mod nested_texts;
 mod optimization_barrier;
 mod overflow_detection;
+mod parts_of_texts;
 mod percentile_cont;
 mod product;
 mod quantile_disc;
@@ -148,6 +150,7 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         canonical_values::functions(),
         interval_products::functions(),
         text_casts::functions(),
+        parts_of_texts::functions(),
         casts::within_float(),
     ];
     arithmetic::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()

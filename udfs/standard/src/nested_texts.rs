@@ -13,6 +13,7 @@ use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 
 use crate::concatenation::is_text;
+use crate::rounded_parts::is_nested;
 use crate::same_type_function::Kernel;
 
 /// The signs of the syntax, which a text is quoted for.
@@ -25,15 +26,7 @@ pub(crate) fn function() -> ScalarUDF {
 
 /// The text of a nested value that is cast to this type; `None` for other values and types.
 pub(crate) fn text(value: &Expr, from: &DataType, to: &DataType) -> Option<Expr> {
-    let nested = matches!(
-        from,
-        DataType::List(_)
-            | DataType::LargeList(_)
-            | DataType::FixedSizeList(..)
-            | DataType::Struct(_)
-            | DataType::Map(..)
-    );
-    (nested && is_text(to)).then(|| function().call(vec![value.clone()]))
+    (is_nested(from) && is_text(to)).then(|| function().call(vec![value.clone()]))
 }
 
 /// The text of a list, struct or map.

@@ -17,36 +17,31 @@ use crate::casts::check_within_float;
 
 /// Whether a type is of integers, or has integers inside.
 pub(crate) fn holds_integers(kind: &DataType) -> bool {
-    holds(kind, DataType::is_integer)
-}
-
-/// Whether a type is FLOAT, or has FLOAT inside.
-pub(crate) fn holds_floats(kind: &DataType) -> bool {
-    holds(kind, |kind| *kind == DataType::Float32)
-}
-
-fn holds(kind: &DataType, is_sought: fn(&DataType) -> bool) -> bool {
     match kind {
         DataType::List(item)
         | DataType::LargeList(item)
         | DataType::FixedSizeList(item, _)
-        | DataType::Map(item, _) => holds(item.data_type(), is_sought),
-        DataType::Struct(fields) => fields.iter().any(|field| holds(field.data_type(), is_sought)),
-        other => is_sought(other),
+        | DataType::Map(item, _) => holds_integers(item.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| holds_integers(field.data_type())),
+        other => other.is_integer(),
     }
 }
 
-/// A value with its parts rounded that a cast to this type makes integers; `None` if there are none.
-pub(crate) fn round_parts(value: &Expr, from: &DataType, to: &DataType) -> Option<Expr> {
-    let nested = matches!(
-        to,
+/// Whether values of a type have parts.
+pub(crate) fn is_nested(kind: &DataType) -> bool {
+    matches!(
+        kind,
         DataType::List(_)
             | DataType::LargeList(_)
             | DataType::FixedSizeList(..)
             | DataType::Map(..)
             | DataType::Struct(_)
-    );
-    if !nested || rounded_type(from, to).is_none() {
+    )
+}
+
+/// A value with its parts rounded that a cast to this type makes integers; `None` if there are none.
+pub(crate) fn round_parts(value: &Expr, from: &DataType, to: &DataType) -> Option<Expr> {
+    if !is_nested(to) || rounded_type(from, to).is_none() {
         return None;
     }
     let target = Expr::Literal(ScalarValue::try_new_null(to).ok()?, None);

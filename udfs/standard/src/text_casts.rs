@@ -10,6 +10,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 
+use crate::concatenation::is_text;
 use crate::same_type_function::Kernel;
 
 /// The functions, which plans refer to by name.
@@ -19,18 +20,13 @@ pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
 
 /// A text in the form that DataFusion casts to this type; `None` for a type that it casts texts to by itself.
 pub(crate) fn castable(text: &Expr, from: &DataType, to: &DataType) -> Option<Expr> {
-    let form = match to {
-        _ if !matches!(from, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => return None,
-        DataType::Timestamp(..) => TextForm::Timestamp,
-        to if to.is_integer() => TextForm::Integer,
-        _ => return None,
-    };
+    let form = TextForm::of(to).filter(|_| is_text(from))?;
     Some(form.function().call(vec![text.clone()]))
 }
 
 /// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum TextForm {
+pub(crate) enum TextForm {
     /// A whole number: a number that is none is rounded half away from zero.
     Integer,
     /// A time with seconds.
@@ -38,7 +34,17 @@ enum TextForm {
 }
 
 impl TextForm {
-    fn apply(self, text: &str) -> Option<Cow<'_, str>> {
+    /// The form of texts on their way to this type, if it is not any.
+    pub(crate) fn of(to: &DataType) -> Option<Self> {
+        match to {
+            DataType::Timestamp(..) => Some(Self::Timestamp),
+            to if to.is_integer() => Some(Self::Integer),
+            _ => None,
+        }
+    }
+
+    /// The text in this form; `None` if it is already.
+    pub(crate) fn apply(self, text: &str) -> Option<Cow<'_, str>> {
         match self {
             Self::Integer => whole(text).map(Cow::Owned),
             Self::Timestamp => with_seconds(text).map(Cow::Owned),
