@@ -1,6 +1,7 @@
 //! Arguments of aggregates and window functions: canonical where the function selects, counts or compares its values.
 
 use bonnet_sql::InputColumns;
+use bonnet_standard::{canonical, is_canonical};
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction};
@@ -8,6 +9,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable};
 
 use super::canonicalization::{canonicalize, is_computed_float, is_interval};
 use super::sort_keys;
+use crate::rules::expressions::replace;
 
 /// The aggregates that compute with numbers: every NaN among their arguments has the same effect, and their result may be a
 /// NaN of either sign.
@@ -45,9 +47,15 @@ pub(super) fn rewrite_window(mut window: WindowFunction, columns: &InputColumns)
 fn rewrite_arguments(name: &str, distinct: bool, args: &mut [Expr], columns: &InputColumns) -> bool {
     let mut changed = false;
     for arg in args.iter_mut().filter(|arg| arg.any_column_refs()) {
+        // DataFusion drops what it has seen by its bits, unless it makes DISTINCT a GROUP BY.
+        if distinct && !is_canonical(arg) && arg.get_type(columns).is_ok_and(|of| of.is_floating()) {
+            replace(arg, canonical);
+            changed = true;
+            continue;
+        }
         let interval = |arg: &Expr| arg.get_type(columns).is_ok_and(|of| is_interval(&of));
         let needs_canonical = match is_computed_float(arg, columns) {
-            true => distinct || !is_arithmetic(name),
+            true => !is_arithmetic(name),
             false => (distinct || selects_value(name)) && interval(arg),
         };
         changed |= needs_canonical && canonicalize(arg, columns);

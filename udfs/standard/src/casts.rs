@@ -1,6 +1,6 @@
 //! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts to
 //! FLOAT, which refuse numbers beyond it where DataFusion makes them infinite; casts of texts to integers and timestamps; casts
-//! of lists, structs and maps to text, and back; and IN lists, where either zero matches the other.
+//! of times to text; of lists, structs and maps to text, and back; and IN lists, where either zero matches the other.
 
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use crate::parts_of_texts;
 use crate::rounded_parts::{holds_integers, is_nested, round_parts};
 use crate::same_type_function::Kernel;
 use crate::text_casts::castable;
+use crate::times_as_texts;
 
 /// Rounds operands of casts to integers, and to lists, structs and maps of them: a DOUBLE half to even, a decimal half away
 /// from zero, both as DuckDB does. Texts get the form that DataFusion casts, and nested values their text.
@@ -72,6 +73,7 @@ fn round(of: Expr, to: &DataType, schema: &InputColumns, beyond: Beyond) -> (Exp
     let from = of.get_type(schema);
     if let Ok(from) = &from
         && let Some(castable) = castable(&of, from, to)
+            .or_else(|| times_as_texts::text(&of, from, to))
             .or_else(|| nested_texts::text(&of, from, to))
             .or_else(|| parts_of_texts::parts(&of, from, to, beyond == Beyond::Null))
     {

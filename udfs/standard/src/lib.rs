@@ -65,6 +65,7 @@ mod state_nulls;
 mod sum;
 mod text_casts;
 mod time_bucket;
+mod times_as_texts;
 mod to_intervals;
 mod total;
 mod type_names;
@@ -141,6 +142,7 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         date_arithmetic::function(),
         nested_texts::function(),
         rounded_parts::function(),
+        times_as_texts::function(),
     ]
     .map(Arc::new);
     let others = [casts::round_ties_even(), mark_assertion()].into_iter().chain(one);

@@ -11,6 +11,8 @@ use bonnet_graph::Monitor;
 use bonnet_sql::{Function, Parameter, execution_error, scalar_function, sql_type};
 use datafusion::common::Result;
 
+use crate::canonical_values::canonical_floats;
+
 /// The registration of `list_unique`.
 pub(crate) fn list_unique() -> Function {
     scalar_function("list_unique", DataType::UInt64, numbers)
@@ -34,7 +36,7 @@ fn numbers(columns: &[ArrayRef], _: &dyn Monitor) -> Result<ArrayRef> {
         if lists.is_null(row) {
             return Ok(None);
         }
-        let items = lists.value(row);
+        let items = canonical_floats(&lists.value(row));
         let rows = converter.convert_columns(&[Arc::clone(&items)])?;
         let nulls = items.logical_nulls();
         let known = (0..items.len()).filter(|&at| !nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)));

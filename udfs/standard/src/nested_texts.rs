@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, LargeStringArray, StringViewBuilder};
 use arrow::buffer::NullBuffer;
-use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
@@ -15,6 +14,7 @@ use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 use crate::concatenation::is_text;
 use crate::rounded_parts::is_nested;
 use crate::same_type_function::Kernel;
+use crate::times_as_texts;
 
 /// The signs of the syntax, which a text is quoted for.
 const SIGNS: &[char] = &['"', '\'', '(', ')', ',', ':', '=', '[', '\\', ']', '{', '}'];
@@ -115,7 +115,7 @@ impl Parts {
                 let places = places(maps.value_offsets().iter().map(|offset| *offset as usize));
                 Self::Map { nulls, entries: Box::new([Self::of(maps.keys())?, Self::of(maps.values())?]), places }
             }
-            _ => Self::Plain(cast(values, &DataType::LargeUtf8)?.as_string::<i64>().clone()),
+            _ => Self::Plain(times_as_texts::texts(values)?),
         })
     }
 

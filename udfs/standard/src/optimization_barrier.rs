@@ -46,6 +46,14 @@ impl Kernel for Barrier {
         if self.nullable { "nullable" } else { "opaque" }
     }
 
+    /// What is around a column once a CASE is simplified may be a key of a join, whose names differ from the columns'.
+    fn column_name(arg: &Expr) -> String {
+        match arg {
+            Expr::Column(_) => format!("barrier({arg})"),
+            _ => arg.to_string(),
+        }
+    }
+
     fn field(&self, arg: &FieldRef) -> FieldRef {
         let nullable = self.nullable || arg.is_nullable();
         Arc::new(Field::clone(arg).with_nullable(nullable))
