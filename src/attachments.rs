@@ -122,8 +122,11 @@ pub(crate) fn catalogs(
     if let Some(path) = database {
         let database = Database::open(path, read_only)?;
         for (name, attached) in database.attached_catalogs()? {
-            let catalog = AttachedCatalog { name: name.clone(), attached, read_only, opened: OnceLock::new() };
-            catalogs.insert(&name, Arc::new(catalog));
+            let (attached, opened) = match attached {
+                Ok(attached) => (attached, OnceLock::new()),
+                Err(why) => (Attachment::default(), OnceLock::from(Err(why))),
+            };
+            catalogs.insert(&name, Arc::new(AttachedCatalog { name: name.clone(), attached, read_only, opened }));
         }
         catalogs.insert(&start, Arc::new(LastingCatalog::new(database)));
     }

@@ -121,6 +121,8 @@ fn message(error: &DataFusionError) -> String {
             }
             _ => without_class(error),
         },
+        // With its path.
+        DataFusionError::IoError(inner) => inner.to_string(),
         DataFusionError::ArrowError(inner, _) => match inner.as_ref() {
             ArrowError::DivideByZero => "division by zero".to_owned(),
             ArrowError::CastError(text)

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bonnet_catalogs::delta::DamagedFiles;
 use bonnet_catalogs::{
     CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames,
 };
@@ -128,7 +129,8 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(UNREAD_PARTITIONS))
             .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
             .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
-            .with_physical_optimizer_rule(Arc::new(SCANNED_NAN));
+            .with_physical_optimizer_rule(Arc::new(SCANNED_NAN))
+            .with_physical_optimizer_rule(Arc::new(DamagedFiles));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));
         scalar.extend(bonnet_standard::list_functions(scalar));

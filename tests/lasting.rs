@@ -2,6 +2,7 @@
 
 mod attached;
 mod crash;
+mod damage;
 mod findings;
 mod peers;
 #[cfg(feature = "postgres")]

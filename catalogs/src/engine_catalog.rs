@@ -219,22 +219,37 @@ impl EngineCatalogs {
 
     /// Every table, view and schema of any catalog that cannot be read, with the reason: `lab.main.t`.
     pub fn damaged(&self) -> Vec<(String, String)> {
+        self.names().iter().flat_map(|name| self.damaged_of(name)).collect()
+    }
+
+    /// Those of one catalog.
+    pub fn damaged_of(&self, name: &str) -> Vec<(String, String)> {
+        let Some(catalog) = self.get(name) else { return Vec::new() };
         let mut found = Vec::new();
-        for name in self.names() {
-            let Some(catalog) = self.get(&name) else { continue };
-            let schemas = catalog.schema_names();
-            if schemas.is_empty()
-                && let Some(schema) = catalog.schema(MAIN_SCHEMA)
-            {
-                found.extend(schema.fault().map(|why| (name.clone(), why.to_owned())));
-            }
-            for schema_name in schemas {
-                let Some(schema) = catalog.schema(&schema_name) else { continue };
-                let path = format!("{name}.{schema_name}");
-                found.extend(schema.fault().map(|why| (path.clone(), why.to_owned())));
-                found.extend(schema.damaged().into_iter().map(|(table, why)| (format!("{path}.{table}"), why)));
-            }
+        let mut schemas = catalog.schema_names();
+        let lasting = catalog.database().is_some();
+        if schemas.is_empty()
+            && !lasting
+            && let Some(schema) = catalog.schema(MAIN_SCHEMA)
+        {
+            found.extend(schema.fault().map(|why| (name.to_owned(), reason(why))));
+        }
+        // Every database has it, though its entry may be gone.
+        if lasting && !schemas.iter().any(|schema| schema == MAIN_SCHEMA) {
+            schemas.push(MAIN_SCHEMA.to_owned());
+        }
+        for schema_name in schemas {
+            let Some(schema) = catalog.schema(&schema_name) else { continue };
+            let path = format!("{name}.{schema_name}");
+            found.extend(schema.fault().map(|why| (path.clone(), reason(why))));
+            found.extend(schema.damaged().into_iter().map(|(table, why)| (format!("{path}.{table}"), reason(&why))));
         }
         found
     }
+}
+
+/// The reason in an error's text, which may begin with the name of what cannot be read.
+fn reason(why: &str) -> String {
+    let named = why.split_once(" cannot be read: ").filter(|(name, _)| !name.contains('\''));
+    named.map_or(why, |(_, reason)| reason).to_owned()
 }

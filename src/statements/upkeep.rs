@@ -71,13 +71,32 @@ pub(super) async fn vacuum(
     let dropped = tokio::task::spawn_blocking(move || database.remove_dropped(keep)).await;
     let dropped = dropped.map_err(|error| Error::statement(format!("VACUUM failed: {error}")))??;
     let mut files = 0;
-    for schema in catalog.iter().flat_map(|catalog| catalog.schema_names()) {
-        let Some(schema) = catalog.as_ref().and_then(|catalog| catalog.schema(&schema)) else { continue };
+    // What is damaged keeps nothing else from it.
+    let damaged = session.engine.shared.catalogs.damaged_of(name);
+    let mut kept: Vec<String> = damaged.iter().map(|(path, why)| format!("{path} cannot be read: {why}")).collect();
+    for schema_name in catalog.iter().flat_map(|catalog| catalog.schema_names()) {
+        let Some(schema) = catalog.as_ref().and_then(|catalog| catalog.schema(&schema_name)) else { continue };
         for table in schema.table_names() {
-            if let Some(table) = schema.lasting_table(&table).await? {
-                files += table.vacuum(retain).await?.files;
+            let path = format!("{name}.{schema_name}.{table}");
+            if damaged.iter().any(|(known, _)| *known == path) {
+                continue;
+            }
+            let done = match schema.lasting_table(&table).await {
+                Ok(Some(table)) => table.vacuum(retain).await,
+                Ok(None) => continue,
+                Err(error) => Err(error),
+            };
+            match done.map_err(Error::from) {
+                Ok(done) => files += done.files,
+                Err(error) => kept.push(error.to_string()),
             }
         }
     }
-    Ok(Answer::Done(format!("VACUUM ({files} files and {dropped} dropped tables removed)")))
+    match kept.is_empty() {
+        true => Ok(Answer::Done(format!("VACUUM ({files} files and {dropped} dropped tables removed)"))),
+        false => Err(Error::statement(format!(
+            "VACUUM: {files} files of other tables and {dropped} dropped tables were removed; {}",
+            kept.join("; ")
+        ))),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +10,7 @@ use async_trait::async_trait;
 use bonnet_datasets::{Dataset, Opened};
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, exec_err, internal_err, plan_err};
+use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, internal_err, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::logical_expr::Expr;
@@ -17,6 +18,7 @@ use datafusion::sql::unparser::expr_to_sql;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
+use super::damage;
 use super::database::{Database, lock};
 use super::entry::{self, Attachment, Entry, GraphFacts};
 use super::store::{self, Appender};
@@ -119,23 +121,19 @@ impl EngineCatalog for LastingCatalog {
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn EngineSchema>> {
-        let fault = |why: String| {
-            let text = format!("the schema {name}: {why}; DETACH or DROP SCHEMA {name} forgets it");
-            Some(Arc::new(FaultySchema(text)) as Arc<dyn EngineSchema>)
+        let fault = |why: String| Some(Arc::new(FaultySchema(why)) as Arc<dyn EngineSchema>);
+        let found = match self.database.schema_entry(name) {
+            Ok(found) => found?,
+            Err(why) => return fault(why),
         };
-        let (folder, facts, attached) = match entry::read(&self.database.schema_path(name)) {
-            Ok(None) => return None,
-            Ok(Some(Entry::Schema { folder, graph, attached })) => (folder, graph, attached),
-            Ok(Some(_)) => return fault(format!("the catalog's entry of {name} is of no schema")),
-            Err(error) => return fault(error.to_string()),
-        };
-        let attached = match attached.map(|attached| self.graph(name, &attached)).transpose() {
+        let attached = match found.attached.map(|attached| self.graph(name, &attached)).transpose() {
             Ok(attached) => attached,
-            Err(error) => return fault(error.strip_backtrace()),
+            Err(error) => {
+                return fault(format!("the schema {name}: {}; DETACH {name} forgets it", error.strip_backtrace()));
+            }
         };
-        let (database, name) = (Arc::clone(&self.database), name.to_owned());
-        let folder = database.catalog().join(folder);
-        Some(Arc::new(LastingSchema { database, name, folder, facts, attached }))
+        let (database, name, facts) = (Arc::clone(&self.database), name.to_owned(), found.graph);
+        Some(Arc::new(LastingSchema { database, name, folder: found.folder, facts, attached }))
     }
 
     fn register_schema(&self, name: &str, _: Arc<dyn EngineSchema>) -> Result<()> {
@@ -156,9 +154,11 @@ impl EngineCatalog for LastingCatalog {
         let path = self.database.schema_path(name);
         // One that is damaged names no folder; VACUUM removes what it named.
         let entry = entry::read(&path);
-        if let Ok(Some(Entry::Schema { folder, .. })) = &entry {
+        if let Ok(Some(Entry::Schema { folder, .. })) = &entry
+            && !cascade
+        {
             let tables = entry::list(&self.database.catalog().join(folder))?;
-            if !cascade && !tables.is_empty() {
+            if !tables.is_empty() {
                 let tables = tables.join(", ");
                 return plan_err!("schema {name} has the tables {tables}; DROP SCHEMA {name} CASCADE drops them too");
             }
@@ -239,14 +239,43 @@ impl LastingSchema {
         self.attached.as_ref().map_or(Ok(()), |graph| graph.check_new(table))
     }
 
+    /// The error of an entry that is of no table and no view.
+    fn no_table(&self, name: &str) -> DataFusionError {
+        let error = io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("'{}' is damaged: it is the entry of a schema", self.path(name).display()),
+        );
+        self.damaged_entry(name, &error).into()
+    }
+
+    /// The entry of a table or view.
+    fn entry(&self, table: &str) -> Result<Option<Entry>> {
+        Ok(entry::read(&self.path(table)).map_err(|error| self.damaged_entry(table, &error))?)
+    }
+
+    /// The error of an entry that cannot be read. Its table is no longer used by anything, but its files are there.
+    fn damaged_entry(&self, table: &str, error: &io::Error) -> io::Error {
+        let name = self.full_name(table);
+        let remedy = match error.kind() {
+            io::ErrorKind::IsADirectory => "move it away".to_owned(),
+            _ => format!(
+                "restore it from a copy of the database, or DROP TABLE {name} forgets it, and VACUUM removes its files a week \
+                 later"
+            ),
+        };
+        let text = format!("{name} cannot be read: {error}; {remedy}");
+        io::Error::new(error.kind(), text)
+    }
+
     fn put(&self, table: &str, entry: &Entry, replace: bool) -> Result<()> {
         let path = self.path(table);
         let _lock = self.database.lock()?;
         if !self.folder.is_dir() {
+            self.database.schema_entry(&self.name).map_err(|why| exec_datafusion_err!("{why}"))?;
             return exec_err!("the schema {} was dropped while the statement ran", self.name);
         }
         // One that is damaged can be replaced.
-        let before = if path.is_file() { Some(entry::read(&path)) } else { None };
+        let before = entry::read(&path).transpose();
         if !replace && before.is_some() {
             return plan_err!(
                 "the table {} exists already: CREATE OR REPLACE, or DROP it first",
@@ -254,7 +283,7 @@ impl LastingSchema {
             );
         }
         entry::write(&path, entry)?;
-        if let Some(Ok(Some(before))) = before {
+        if let Some(Ok(before)) = before {
             self.database.mark_dropped(&before);
         }
         Ok(())
@@ -276,7 +305,18 @@ impl EngineSchema for LastingSchema {
 
     fn damaged(&self) -> Vec<(String, String)> {
         let names = entry::list(&self.folder).unwrap_or_default().into_iter();
-        names.filter_map(|name| entry::read(&self.path(&name)).err().map(|why| (name, why.to_string()))).collect()
+        let fault = |name: String| {
+            let why = match self.entry(&name) {
+                Ok(Some(Entry::Table { folder, .. })) => {
+                    damage::without_log(&self.full_name(&name), &self.database.table_path(&folder))?
+                }
+                Ok(Some(Entry::View { .. }) | None) => return None,
+                Ok(Some(_)) => self.no_table(&name),
+                Err(error) => error,
+            };
+            Some((name, why))
+        };
+        names.filter_map(fault).map(|(name, why)| (name, text(&why))).collect()
     }
 
     fn why_not_drop(&self, table: &str) -> Option<String> {
@@ -323,7 +363,24 @@ impl EngineSchema for LastingSchema {
     }
 
     fn lasting_table<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<LastingTable>>> {
-        LastingTable::of(&self.database, self.full_name(table), self.path(table)).boxed()
+        async move {
+            match self.entry(table)? {
+                Some(Entry::Table { folder, defaults }) => {
+                    LastingTable::of(&self.database, self.full_name(table), folder, &defaults).await.map(Some)
+                }
+                Some(Entry::View { .. }) | None => Ok(None),
+                Some(_) => Err(self.no_table(table)),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The text of an error, without the name of its class.
+fn text(error: &DataFusionError) -> String {
+    match error {
+        DataFusionError::IoError(error) => error.to_string(),
+        other => other.strip_backtrace(),
     }
 }
 
@@ -355,12 +412,12 @@ impl SchemaProvider for LastingSchema {
         if let Some(table) = self.database.registered(&self.name, name) {
             return Ok(Some(table));
         }
-        match entry::read(&self.path(name))? {
+        match self.entry(name)? {
             Some(Entry::Table { .. }) => Ok(self.lasting_table(name).await?.map(|table| Arc::new(table) as _)),
             Some(Entry::View { sql, schema }) => {
                 Ok(Some(Arc::new(StoredView { name: self.full_name(name), query: sql, catalog: None, schema })))
             }
-            Some(_) => exec_err!("the catalog's entry of {} is of no table", self.full_name(name)),
+            Some(_) => Err(self.no_table(name)),
             None => match &self.attached {
                 Some(graph) => graph.table(name).await,
                 None => Ok(None),
@@ -372,7 +429,7 @@ impl SchemaProvider for LastingSchema {
         if let Some(table) = self.database.registered(&self.name, name) {
             return Ok(Some(table.table_type()));
         }
-        match entry::read(&self.path(name))? {
+        match self.entry(name)? {
             Some(Entry::View { .. }) => Ok(Some(TableType::View)),
             Some(_) => Ok(Some(TableType::Base)),
             None => match &self.attached {
@@ -397,7 +454,7 @@ impl SchemaProvider for LastingSchema {
 
     fn table_exist(&self, name: &str) -> bool {
         self.database.registered(&self.name, name).is_some()
-            || self.path(name).is_file()
+            || self.path(name).symlink_metadata().is_ok()
             || self.attached.as_ref().is_some_and(|graph| graph.table_exist(name))
     }
 }

@@ -22,7 +22,8 @@ use deltalake::DeltaTable;
 use deltalake::kernel::Action;
 use serde::{Deserialize, Serialize};
 
-use super::entry::{self, Attachment, Entry};
+use super::damage;
+use super::entry::{self, Attachment, Entry, GraphFacts};
 use super::fast::data_file::Written;
 use super::fast::log::{self, Since};
 use super::fast::plain::PlainFiles;
@@ -38,6 +39,14 @@ const FORMAT: u32 = 1;
 struct Header {
     format: u32,
     engine: String,
+}
+
+/// A schema of the catalog.
+pub(super) struct SchemaEntry {
+    /// The path of the folder with the entries of its tables.
+    pub(super) folder: PathBuf,
+    pub(super) graph: Option<GraphFacts>,
+    pub(super) attached: Option<Attachment>,
 }
 
 /// A database in a folder. Any number of processes may work on it at the same time: what is committed in one is seen by
@@ -101,7 +110,14 @@ impl Database {
         }
         let text = std::fs::read(root.join(HEADER)).map_err(|error| entry::at(&root, &error))?;
         let header: Header = serde_json::from_slice(&text)
-            .map_err(|error| io::Error::other(format!("'{shown}/{HEADER}' is damaged: {error}")))?;
+            .map_err(|error| {
+                let what = if text.is_empty() { "it is empty".to_owned() } else { error.to_string() };
+                let text = format!(
+                    "'{shown}/{HEADER}' is damaged: {what}; restore it from a copy of the database, or take that of another one \
+                     which the same version of the engine has made"
+                );
+                io::Error::new(io::ErrorKind::InvalidData, text)
+            })?;
         if header.format > FORMAT {
             return plan_err!(
                 "the database '{shown}' was written by a later version ({}): open it with that version",
@@ -110,7 +126,11 @@ impl Database {
         }
         let read_only = match read_only {
             true => Some("it was opened for reading alone".to_owned()),
-            false => File::options().create(true).append(true).open(root.join("lock")).err().map(|e| e.to_string()),
+            false => {
+                let lock = root.join("lock");
+                let opened = File::options().create(true).append(true).open(&lock);
+                opened.err().map(|error| format!("'{}': {error}", lock.display()))
+            }
         };
         let (snapshots, registered) = Default::default();
         Ok(Arc::new(Self { root, read_only, snapshots, registered }))
@@ -181,7 +201,7 @@ impl Database {
             let table = store::open(&path, name).await?;
             return Ok(self.remember(folder, table));
         };
-        match log::since(&path, snapshot.version).map_err(|error| entry::at(&path, &error))? {
+        match log::since(&path, snapshot.version).map_err(|error| store::with_name(&path, name, error.into()))? {
             Since::Rows(version) => {
                 snapshot.version = version;
                 let mut known = lock(&self.snapshots);
@@ -191,9 +211,11 @@ impl Database {
                 Ok(snapshot)
             }
             Since::More => {
-                log::check(&path)?;
-                snapshot.table.update_state().await.map_err(|error| store::failed(name, error))?;
-                Ok(self.remember(folder, snapshot.table))
+                store::check(&path, name, u64::MAX).await?;
+                match snapshot.table.update_state().await {
+                    Ok(()) => Ok(self.remember(folder, snapshot.table)),
+                    Err(error) => Err(store::unread(&path, name, error).await),
+                }
             }
         }
     }
@@ -225,8 +247,10 @@ impl Database {
         if snapshot.has_files() {
             return Ok(snapshot);
         }
-        snapshot.table.update_incremental(Some(snapshot.version)).await.map_err(|error| store::failed(name, error))?;
-        Ok(self.remember(folder, snapshot.table))
+        match snapshot.table.update_incremental(Some(snapshot.version)).await {
+            Ok(()) => Ok(self.remember(folder, snapshot.table)),
+            Err(error) => Err(store::unread(&self.table_path(folder), name, error).await),
+        }
     }
 
     /// Caches the snapshot of a table, unless a later one is cached.
@@ -295,18 +319,58 @@ impl Database {
         Ok(entry::remove(&self.attached_path(name))?)
     }
 
-    /// The attached catalogs that are remembered.
+    /// The attached catalogs that are remembered, or why one cannot be read.
     ///
     /// # Errors
-    /// If the catalog cannot be read.
-    pub fn attached_catalogs(&self) -> Result<Vec<(String, Attachment)>> {
-        let mut found = Vec::new();
-        for name in entry::list(&self.root().join("attached"))? {
-            if let Some(Entry::Catalog { attached }) = entry::read(&self.attached_path(&name))? {
-                found.push((name, attached));
+    /// If their folder cannot be read.
+    pub fn attached_catalogs(&self) -> Result<Vec<(String, Result<Attachment, String>)>> {
+        let names = entry::list(&self.root().join("attached"))?.into_iter();
+        let read = |name: String| {
+            let attached = match entry::read(&self.attached_path(&name)) {
+                Ok(Some(Entry::Catalog { attached })) => Ok(attached),
+                Ok(None) => return None,
+                Ok(Some(_)) => {
+                    Err(format!("'{}' is damaged: it is no entry of a catalog", self.attached_path(&name).display()))
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            let why = |why| format!("{name} is attached, but its entry, {why}; DETACH {name} forgets it");
+            let attached = attached.map_err(why);
+            Some((name, attached))
+        };
+        Ok(names.filter_map(read).collect())
+    }
+
+    /// The schema of this name, with the path of its folder; `None` if there is none.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to do.
+    pub(super) fn schema_entry(&self, name: &str) -> Result<Option<SchemaEntry>, String> {
+        let path = self.schema_path(name);
+        let remedy = match name {
+            MAIN_SCHEMA => String::new(),
+            name => format!(", or DROP SCHEMA {name} CASCADE gives it up with its tables"),
+        };
+        let fault = |what: String| {
+            Err(format!("the schema {name} cannot be read: {what}; restore it from a copy of the database{remedy}"))
+        };
+        match entry::read(&path) {
+            Ok(None) if name == MAIN_SCHEMA => fault(format!("its entry '{}' is gone", path.display())),
+            Ok(None) => Ok(None),
+            Ok(Some(Entry::Schema { folder, graph, attached })) => {
+                let folder = self.catalog().join(folder);
+                match damage::of_folder(&folder) {
+                    None => Ok(Some(SchemaEntry { folder, graph, attached })),
+                    // Dropped, or replaced, between the two.
+                    Some(_) if !matches!(entry::read(&path), Ok(Some(Entry::Schema { folder: now, .. })) if self.catalog().join(&now) == folder) => {
+                        self.schema_entry(name)
+                    }
+                    Some(why) => fault(format!("the folder of its tables, '{}', {}", folder.display(), why.text())),
+                }
             }
+            Ok(Some(_)) => fault(format!("'{}' is damaged: it is no entry of a schema", path.display())),
+            Err(error) => fault(error.to_string()),
         }
-        Ok(found)
     }
 
     pub(super) fn registered(&self, schema: &str, table: &str) -> Option<Arc<dyn TableProvider>> {
@@ -385,24 +449,28 @@ impl Database {
 
     /// Removes the files of tables that were dropped longer ago than `retain`, of schemas that were dropped, and of
     /// statements that were killed; how many folders of tables. Other processes may still read a table that was dropped.
+    /// Nothing where something of the catalog cannot be read, whose files would be taken for dropped ones.
     ///
     /// # Errors
-    /// If an entry of the catalog is damaged, so that its table would be taken for a dropped one, or a file cannot be
-    /// removed.
+    /// If a file cannot be removed.
     pub fn remove_dropped(&self, retain: Duration) -> Result<usize> {
         let _lock = self.lock()?;
         let (mut used, mut schemas) = (HashSet::new(), HashSet::new());
-        for schema in entry::list(&self.catalog())? {
-            let Some(Entry::Schema { folder, .. }) = entry::read(&self.schema_path(&schema))? else { continue };
-            let path = self.catalog().join(&folder);
+        // One without its entry is damaged.
+        let names = entry::list(&self.catalog())?.into_iter().chain([MAIN_SCHEMA.to_owned()]);
+        for schema in names {
+            let Ok(found) = self.schema_entry(&schema) else { return Ok(0) };
+            let Some(SchemaEntry { folder: path, .. }) = found else { continue };
             for name in entry::list(&path)? {
-                if let Some(Entry::Table { folder, .. }) =
-                    entry::read(&path.join(format!("{}.json", names::encode(&name))))?
-                {
-                    used.insert(folder);
+                match entry::read(&path.join(format!("{}.json", names::encode(&name)))) {
+                    Ok(Some(Entry::Table { folder, .. })) => {
+                        used.insert(folder);
+                    }
+                    Ok(Some(Entry::View { .. }) | None) => {}
+                    Ok(Some(_)) | Err(_) => return Ok(0),
                 }
             }
-            schemas.insert(folder);
+            schemas.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
         }
         let mut removed = 0;
         let tables = self.root.join("tables");

@@ -58,7 +58,7 @@ pub struct GraphFacts {
 }
 
 /// The operands of an ATTACH.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// An absolute path, a URL, or `builtin:name`.
     pub location: String,
@@ -74,23 +74,48 @@ pub struct Attachment {
 }
 
 /// Reads an entry; `None` if there is none.
+///
+/// # Errors
+/// With the file's path and what is wrong with it. What to do depends on what the entry names.
 pub(super) fn read(path: &Path) -> io::Result<Option<Entry>> {
+    let fault = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", path.display()));
     let text = match std::fs::read(path) {
-        Err(error) if nothing(&error) => {
-            return Ok(None);
+        Ok(text) => text,
+        // A link to what is not there is no name that is free.
+        Err(error) if nothing(&error) && path.symlink_metadata().is_err() => return Ok(None),
+        Err(error) if nothing(&error) => return Err(fault("is a link to what is not there".to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            return Err(io::Error::new(error.kind(), fault("is a folder, where the catalog has a file".to_owned())));
         }
-        text => text.map_err(|error| at(path, &error))?,
+        Err(error) => return Err(fault(format!("cannot be read: {error}"))),
     };
-    let entry = serde_json::from_slice(&text).map_err(|error| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!(
-                "'{}' is damaged: {error}; restore it from a copy, or remove it to forget what it names",
-                path.display()
-            ),
-        )
-    })?;
-    Ok(Some(entry))
+    if text.trim_ascii().is_empty() {
+        return Err(fault("is damaged: it is empty".to_owned()));
+    }
+    let entry: Entry = serde_json::from_slice(&text).map_err(|error| fault(format!("is damaged: {error}")))?;
+    match entry.folder() {
+        Some((folder, parts)) if !is_below(folder, parts) => {
+            Err(fault(format!("is damaged: it names the folder '{folder}', which is none of the database")))
+        }
+        _ => Ok(Some(entry)),
+    }
+}
+
+impl Entry {
+    /// The folder that an entry names, and how many names its path has.
+    fn folder(&self) -> Option<(&str, usize)> {
+        match self {
+            Self::Schema { folder, .. } => Some((folder, 1)),
+            Self::Table { folder, .. } => Some((folder, 2)),
+            Self::Catalog { .. } | Self::View { .. } => None,
+        }
+    }
+}
+
+/// Whether a path leads to a folder below another, by this many names.
+fn is_below(path: &str, parts: usize) -> bool {
+    let plain = |part: std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
+    Path::new(path).components().all(plain) && Path::new(path).components().count() == parts
 }
 
 /// Whether an error means that there is no such file. A name that is too long for a file is none either.
@@ -137,6 +162,10 @@ pub(super) fn rename(path: &Path, to: &Path) -> io::Result<()> {
 pub(super) fn remove(path: &Path) -> io::Result<bool> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(_) if path.is_dir() => Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            format!("'{}' is a folder, where the catalog has a file: move it away", path.display()),
+        )),
         Err(error) => Err(at(path, &error)),
         Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))).map(|()| true),
     }
@@ -214,10 +243,33 @@ mod tests {
     fn a_damaged_entry_is_an_error_that_names_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.json");
-        for text in ["", "{", "{\"kind\": \"table\"}", "{\"kind\": \"spoon\"}"] {
+        for text in [
+            "",
+            "{",
+            "{\"kind\": \"table\"}",
+            "{\"kind\": \"spoon\"}",
+            "{\"kind\": \"table\", \"folder\": \"../../etc\"}",
+            "{\"kind\": \"table\", \"folder\": \"/etc/x\"}",
+            "{\"kind\": \"table\", \"folder\": \"main\"}",
+            "{\"kind\": \"schema\", \"folder\": \"..\"}",
+        ] {
             std::fs::write(&path, text).unwrap();
             let error = read(&path).unwrap_err().to_string();
-            assert!(error.contains("x.json' is damaged"), "{error}");
+            assert!(error.contains("x.json' is damaged: "), "{error}");
+        }
+        // A folder is no entry, and is not removed.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        for error in [read(&path).unwrap_err(), remove(&path).unwrap_err()] {
+            assert!(error.to_string().contains("x.json' is a folder"), "{error}");
+        }
+        #[cfg(unix)]
+        {
+            std::fs::remove_dir(&path).unwrap();
+            std::os::unix::fs::symlink("nothing", &path).unwrap();
+            assert!(read(&path).unwrap_err().to_string().contains("x.json' is a link to what is not there"));
+            assert!(remove(&path).unwrap());
+            assert_eq!(read(&path).unwrap(), None);
         }
     }
 }

@@ -16,6 +16,8 @@ use deltalake::{DeltaTable, DeltaTableBuilder};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
+use super::damage::{self, Fault};
+use super::fast::log;
 use super::store;
 use crate::lazy::{LazyExec, LazyRows, TableRows};
 use crate::table_methods::{Planned, table_methods};
@@ -24,10 +26,11 @@ pub use crate::time_travel::Version;
 /// The commits of a table with their versions, latest first. Reads the log, up to the table's version. The library's
 /// `history` gives no version numbers, leaves out commits without a `commitInfo` and does not end at the table's version;
 /// its `load_with_datetime` goes by the times of files, which a copied database has not kept.
-async fn commits(table: &DeltaTable) -> Result<Vec<(u64, CommitInfo)>> {
-    let log = store::folder(table)?.join("_delta_log");
+async fn commits(table: &DeltaTable, name: &str) -> Result<Vec<(u64, CommitInfo)>> {
+    let folder = store::folder(table)?;
+    let log = log::log(&folder);
     let latest = table.version().unwrap_or_default();
-    store::blocking(move || {
+    let found = store::blocking(move || {
         let mut found = Vec::new();
         for file in std::fs::read_dir(&log)? {
             let path = file?.path();
@@ -35,7 +38,8 @@ async fn commits(table: &DeltaTable) -> Result<Vec<(u64, CommitInfo)>> {
             let is_commit = path.extension().is_some_and(|ending| ending == "json");
             let Some(version) = stem.filter(|_| is_commit).and_then(|stem| stem.parse().ok()) else { continue };
             if version <= latest {
-                let text = std::fs::read_to_string(&path)?;
+                let text = std::fs::read_to_string(&path);
+                let text = text.map_err(|error| Fault::new(&path, format!("cannot be read: {error}")))?;
                 let info = text.lines().find_map(|line| match serde_json::from_str(line) {
                     Ok(Action::CommitInfo(info)) => Some(info),
                     _ => None,
@@ -45,8 +49,8 @@ async fn commits(table: &DeltaTable) -> Result<Vec<(u64, CommitInfo)>> {
         }
         found.sort_unstable_by_key(|(version, _): &(u64, CommitInfo)| std::cmp::Reverse(*version));
         Ok(found)
-    })
-    .await
+    });
+    found.await.map_err(|error| store::with_name(&folder, name, error))
 }
 
 /// Loads a table as it was.
@@ -58,7 +62,7 @@ pub(super) async fn load(table: &DeltaTable, name: &str, version: &Version) -> R
         }
         Version::Number(number) => *number,
         Version::Time(time) => {
-            let commits = commits(table).await?;
+            let commits = commits(table, name).await?;
             let before =
                 commits.iter().find(|(_, info)| info.timestamp.is_some_and(|at| at.saturating_mul(1000) <= *time));
             match (before, commits.last()) {
@@ -74,25 +78,32 @@ pub(super) async fn load(table: &DeltaTable, name: &str, version: &Version) -> R
     if number == latest {
         return Ok(table.clone());
     }
+    let folder = store::folder(table)?;
+    store::check(&folder, name, number).await?;
     let builder = DeltaTableBuilder::from_url(table.table_url().clone());
     let old = match builder {
         Ok(builder) => builder.with_version(number).load().await,
         Err(error) => Err(error),
     };
-    let old = old.map_err(|error| store::failed(&format!("{name} {version}"), error))?;
-    let folder = store::folder(table)?;
+    let old = match old {
+        Ok(old) => old,
+        Err(error) => return Err(store::unread(&folder, name, error).await),
+    };
     let paths: Vec<_> = old.get_file_uris().map_err(|error| store::failed(name, error))?.collect();
     let gone = paths.iter().find(|path| {
         let file = path.rsplit('/').next().unwrap_or(path);
         // Partitioned tables keep their files deeper, and such paths need the whole address.
         !folder.join(file).exists() && !std::path::Path::new(path.trim_start_matches("file://")).exists()
     });
-    match gone {
-        Some(_) => {
-            exec_err!("{name} {version}: the rows of that version were removed by VACUUM; its latest is {latest}")
-        }
-        None => Ok(old),
+    let Some(gone) = gone else { return Ok(old) };
+    // VACUUM removes no file of the latest version.
+    let file = gone.rsplit('/').next().unwrap_or(gone);
+    if table.get_file_uris().map_err(|error| store::failed(name, error))?.any(|path| path == *gone)
+        && let Some(error) = damage::of_files(&[(folder.join(file), 0)])
+    {
+        return Err(error);
     }
+    exec_err!("{name} {version}: the rows of that version were removed by VACUUM; its latest is {latest}")
 }
 
 /// The commits of a table as rows: `version, timestamp, operation, parameters, engine`.
@@ -170,7 +181,7 @@ impl LazyRows for HistoryScan {
 
     fn rows<'a>(&'a self, columns: &'a [usize], _: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>> {
         async move {
-            let commits = commits(&self.table).await?;
+            let commits = commits(&self.table, &self.name).await?;
             let parameters = |info: &CommitInfo| {
                 // What a new table is stands in the table itself, at length.
                 let said = |(name, _): &(&String, _)| !["location", "metadata", "protocol"].contains(&name.as_str());

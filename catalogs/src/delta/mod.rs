@@ -2,6 +2,7 @@
 
 mod catalog;
 mod copy_on_write;
+mod damage;
 mod database;
 mod entry;
 mod fast;
@@ -14,6 +15,7 @@ mod types;
 mod upkeep;
 
 pub use catalog::LastingCatalog;
+pub use damage::DamagedFiles;
 pub use database::Database;
 pub use entry::{Attachment, GraphFacts};
 pub use history::History;

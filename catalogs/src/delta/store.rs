@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
+use datafusion::common::{DataFusionError, Result, exec_datafusion_err};
 use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::delta_datafusion::DeltaScanConfig;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
@@ -22,6 +22,7 @@ use deltalake::table::config::TablePropertiesExt;
 use deltalake::{DeltaResult, DeltaTable, DeltaTableBuilder, DeltaTableError};
 use serde_json::Value;
 
+use super::damage::{self, Fault};
 use super::fast::data_file::{self, DataFile, Written};
 use super::fast::log::{self, Prepared, Since};
 use super::flushed_store::FlushedStore;
@@ -35,15 +36,42 @@ const FILE_SIZE: NonZeroU64 = NonZeroU64::new(128 << 20).expect("a size");
 
 /// The table in this folder as it is now.
 pub(super) async fn open(folder: &Path, name: &str) -> Result<DeltaTable> {
-    if !folder.join("_delta_log").is_dir() {
-        return exec_err!(
-            "the files of {name} are gone: there is no Delta table in '{}'; restore the folder, or DROP TABLE {name}",
-            folder.display()
-        );
+    if let Some(error) = damage::without_log(name, folder) {
+        return Err(error);
     }
+    check(folder, name, u64::MAX).await?;
+    match builder(folder)?.load().await {
+        Ok(table) => Ok(table),
+        Err(error) => Err(unread(folder, name, error).await),
+    }
+}
+
+/// Refuses a log with a commit up to this version that is not as it was written.
+pub(super) async fn check(folder: &Path, name: &str, version: u64) -> Result<()> {
     let path = folder.to_owned();
-    blocking(move || log::check(&path)).await?;
-    builder(folder)?.load().await.map_err(|error| failed(name, error))
+    blocking(move || log::check(&path, version)).await.map_err(|error| with_name(folder, name, error))
+}
+
+/// The error of a log that cannot be read: what is wrong with its files, where that can be found out.
+pub(super) async fn unread(folder: &Path, name: &str, error: DeltaTableError) -> DataFusionError {
+    let path = folder.to_owned();
+    match blocking(move || Ok(damage::of_log(&path))).await {
+        Ok(Some(fault)) => damage::unreadable(name, folder, fault),
+        _ => exec_datafusion_err!(
+            "{name} cannot be read: {}, in the log of '{}'",
+            damage::plain(&error),
+            folder.display()
+        ),
+    }
+}
+
+/// An error of the disk with the table's name, where it is of a damaged file.
+pub(super) fn with_name(folder: &Path, name: &str, error: DataFusionError) -> DataFusionError {
+    let fault = match &error {
+        DataFusionError::IoError(io) => io.get_ref().and_then(|inner| inner.downcast_ref::<Fault>()),
+        _ => None,
+    };
+    fault.map(|fault| damage::unreadable(name, folder, fault.clone())).unwrap_or(error)
 }
 
 fn builder(folder: &Path) -> Result<DeltaTableBuilder> {
@@ -69,14 +97,26 @@ pub(super) async fn create(folder: &Path, name: &str, schema: &Schema, added: Ve
         .create()
         .with_table_name(name)
         .with_columns(columns.fields().cloned())
+        .with_commit_properties(properties(None, COLUMNS + added.len()))
         .with_actions(added.into_iter().map(Action::Add))
-        .with_commit_properties(properties(None))
         .await
         .map_err(|error| failed(name, error))
 }
 
-fn properties(predicate: Option<String>) -> CommitProperties {
-    let mut metadata = vec![("bonnetdb".to_owned(), Value::from(env!("CARGO_PKG_VERSION")))];
+/// The actions of a new table that say which columns and properties it has: its `metaData` and its `protocol`.
+const COLUMNS: usize = 2;
+
+/// What a commit of this many actions says of itself beside its operation.
+fn own_info(actions: usize) -> [(String, Value); 2] {
+    // With the `commitInfo` itself.
+    [
+        ("bonnetdb".to_owned(), Value::from(env!("CARGO_PKG_VERSION"))),
+        (log::ACTIONS.to_owned(), Value::from(actions + 1)),
+    ]
+}
+
+fn properties(predicate: Option<String>, actions: usize) -> CommitProperties {
+    let mut metadata = Vec::from(own_info(actions));
     if let Some(predicate) = predicate {
         let parameters = serde_json::Map::from_iter([("predicate".to_owned(), Value::from(predicate))]);
         metadata.push(("operationParameters".to_owned(), Value::Object(parameters)));
@@ -104,7 +144,7 @@ pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>,
         Operation::Update(predicate) => (DeltaOperation::Update { predicate: None }, predicate),
     };
     let state = table.snapshot().map_err(|error| failed(name, error))?;
-    let committed = CommitBuilder::from(properties(predicate))
+    let committed = CommitBuilder::from(properties(predicate, actions.len()))
         .with_actions(actions)
         .build(Some(state as &dyn TableReference), table.log_store(), operation)
         .into_prepared_commit_future()
@@ -155,10 +195,10 @@ pub(super) async fn checkpoint(folder: &Path, version: u64) -> Result<()> {
 /// at the same time, unless that changes more than rows.
 pub(super) async fn append(folder: &Path, name: &str, last: u64, written: Vec<Written>) -> Result<u64> {
     let operation = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
-    let metadata = HashMap::from([("bonnetdb".to_owned(), Value::from(env!("CARGO_PKG_VERSION")))]);
     let (added, files): (Vec<Action>, Vec<File>) =
         written.into_iter().map(|Written { add, file }| (Action::Add(add), file)).unzip();
-    let data = CommitData::new(added, operation, metadata, Vec::new());
+    let info = HashMap::from(own_info(added.len()));
+    let data = CommitData::new(added, operation, info, Vec::new());
     let bytes = data.get_bytes().map_err(|error| failed(name, error.into()))?;
     let place = folder.to_owned();
     let committed = blocking(move || {
@@ -182,7 +222,12 @@ pub(super) async fn append(folder: &Path, name: &str, last: u64, written: Vec<Wr
         }
         Ok(None)
     });
-    let committed = committed.await.map_err(|error| failed(name, as_delta_error(error)))?;
+    let committed = committed.await.map_err(|error| match with_name(folder, name, error) {
+        DataFusionError::IoError(error) if error.kind() == io::ErrorKind::InvalidData => {
+            DataFusionError::IoError(error)
+        }
+        error => failed(name, as_delta_error(error)),
+    })?;
     committed.ok_or_else(|| {
         exec_datafusion_err!(
             "another statement changed {name} while this one ran; nothing of this one was kept: run it again"
@@ -338,10 +383,10 @@ pub(super) fn failed(name: &str, error: DeltaTableError) -> DataFusionError {
             _ => None,
         };
         if let Some(advice) = advice {
-            return exec_datafusion_err!("{name}: {advice} ({error})");
+            return exec_datafusion_err!("{name}: {advice} ({})", damage::plain(&error));
         }
     }
-    exec_datafusion_err!("{name}: {error}")
+    exec_datafusion_err!("{name}: {}", damage::plain(&error))
 }
 
 /// The operating system's error beneath another.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -22,7 +21,6 @@ use futures::{FutureExt, StreamExt};
 
 use super::copy_on_write;
 use super::database::{Database, TableSnapshot};
-use super::entry::{self, Entry};
 use super::fast::plain::PlainFiles;
 use super::history::{self, History};
 use super::store::{self, Appender};
@@ -75,11 +73,15 @@ impl LastingTable {
         Self::new(name, TableSnapshot::new(table), defaults, access)
     }
 
-    /// A table of a database as it is now.
-    pub(super) async fn of(database: &Arc<Database>, name: String, entry: PathBuf) -> Result<Option<Self>> {
-        let Some(Entry::Table { folder, defaults }) = entry::read(&entry)? else { return Ok(None) };
+    /// The table of a database in this folder as it is now.
+    pub(super) async fn of(
+        database: &Arc<Database>,
+        name: String,
+        folder: String,
+        defaults: &[(String, String)],
+    ) -> Result<Self> {
         let snapshot = database.snapshot(&folder, &name).await?;
-        Self::new(name, snapshot, parsed(&defaults)?, Access::Database(Arc::clone(database), folder)).map(Some)
+        Self::new(name, snapshot, parsed(defaults)?, Access::Database(Arc::clone(database), folder))
     }
 
     /// Somebody else's Delta table, in this folder, for reading.

@@ -11,6 +11,7 @@ use deltalake::delta_datafusion::planner::DeltaPlanner;
 use deltalake::operations::vacuum::VacuumMode;
 use parquet::basic::{Compression, ZstdLevel};
 
+use super::damage;
 use super::fast::{data_file, log, plain};
 use super::store;
 use super::table::LastingTable;
@@ -44,13 +45,24 @@ impl LastingTable {
         let state = datafusion::execution::session_state::SessionStateBuilder::new_from_existing(state.clone())
             .with_query_planner(DeltaPlanner::new())
             .build();
-        let (_, metrics) = table
+        let files = table.snapshot().map_err(|error| store::failed(self.name(), error))?.snapshot().clone();
+        let optimized = table
             .optimize()
             .with_writer_properties(data_file::properties(Compression::ZSTD(ZstdLevel::default()), &with_nan))
             .with_session_state(Arc::new(state))
-            .await
-            .map_err(|error| store::failed(self.name(), error))?;
-        Ok(Optimized { removed: metrics.num_files_removed, added: metrics.num_files_added })
+            .await;
+        match optimized {
+            Ok((_, metrics)) => Ok(Optimized { removed: metrics.num_files_removed, added: metrics.num_files_added }),
+            // The library tells no file.
+            Err(error) => {
+                let folder = self.location()?;
+                let size = |size| u64::try_from(size).unwrap_or_default();
+                let files: Vec<_> =
+                    files.log_data().iter().map(|file| (folder.join(&*file.path()), size(file.size()))).collect();
+                let damaged = store::blocking(move || Ok(damage::of_files(&files))).await?;
+                Err(damaged.unwrap_or_else(|| store::failed(self.name(), error)))
+            }
+        }
     }
 
     /// Removes files that no version younger than `retain` (by default a week) needs, and files that no version names

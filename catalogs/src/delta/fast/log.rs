@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::delta::damage::Fault;
 use crate::delta::{entry, names};
 
 /// The commits since a version.
@@ -30,12 +31,23 @@ pub(in crate::delta) const UNFINISHED: &str = ".commit-";
 /// Such a file is abandoned after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
+/// The key of a commit's `commitInfo` under which our commits say how many actions they have: one that was cut off at the end
+/// of a line is a commit like any other, but for that. Other programs read over it.
+pub(in crate::delta) const ACTIONS: &str = "bonnetActions";
+
 /// A line of a commit, as far as it says more than which rows there are.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
     meta_data: Option<IgnoredAny>,
     protocol: Option<IgnoredAny>,
+    commit_info: Option<Info>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Info {
+    bonnet_actions: Option<usize>,
 }
 
 /// The last checkpoint.
@@ -52,70 +64,149 @@ pub(in crate::delta) fn commit(folder: &Path, version: u64) -> PathBuf {
     log(folder).join(format!("{version:020}.json"))
 }
 
-/// The lines of a commit, each an action.
-fn lines(commit: &[u8]) -> impl Iterator<Item = &[u8]> {
-    commit.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+pub(in crate::delta) fn checkpoint(folder: &Path, version: u64) -> PathBuf {
+    log(folder).join(format!("{version:020}.checkpoint.parquet"))
 }
 
-/// The last checkpoint of the table in this folder, if there is one.
-fn last_checkpoint(folder: &Path) -> io::Result<Option<LastCheckpoint>> {
+/// What is wrong with a commit. It can be taken back, with those after it.
+pub(in crate::delta) fn commit_fault(folder: &Path, version: u64, what: String) -> Fault {
+    let remedy = version.checked_sub(1).map(|before| match commit(folder, version + 1).exists() {
+        false => format!("remove it to go on from version {before}, without what it changed"),
+        true => format!("remove it and all later commits to go back to version {before}"),
+    });
+    Fault { remedy, ..Fault::new(&commit(folder, version), what) }
+}
+
+/// Whether a commit changes rows alone.
+fn changes_rows_alone(folder: &Path, version: u64, text: &[u8]) -> Result<bool, Fault> {
+    let fault = |what: String| commit_fault(folder, version, what);
+    let (mut count, mut expected, mut rows_alone) = (0, None, true);
+    for line in serde_json::Deserializer::from_slice(text).into_iter::<Line>() {
+        let line = line.map_err(|error| match error.is_eof() {
+            true => fault(format!("ends within an action, in line {}", error.line())),
+            false => fault(format!("is damaged in line {}", error.line())),
+        })?;
+        count += 1;
+        rows_alone &= line.meta_data.is_none() && line.protocol.is_none();
+        expected = expected.or(line.commit_info.and_then(|info| info.bonnet_actions));
+    }
+    match expected {
+        _ if count == 0 => Err(fault("is empty".to_owned())),
+        Some(expected) if expected != count => {
+            Err(fault(format!("has {count} of its {expected} actions: it was cut off")))
+        }
+        _ => Ok(rows_alone),
+    }
+}
+
+/// The version of the last checkpoint of the table in this folder, if the log names one.
+pub(in crate::delta) fn last_checkpoint(folder: &Path) -> io::Result<Option<u64>> {
     match std::fs::read(log(folder).join("_last_checkpoint")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        text => Ok(Some(serde_json::from_slice(&text?)?)),
+        text => Ok(Some(serde_json::from_slice::<LastCheckpoint>(&text?)?.version)),
     }
 }
 
 /// The commits to the table in this folder since this version. Reads the commits since then, and whether
 /// there is a later one.
+///
+/// # Errors
+/// A [`Fault`] of a commit that is not as it was written.
 pub(in crate::delta) fn since(folder: &Path, version: u64) -> io::Result<Since> {
     let mut last = version;
     loop {
         let text = match std::fs::read(commit(folder, last + 1)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-            text => text?,
+            text => text.map_err(|error| unread(folder, last + 1, &error))?,
         };
-        if lines(&text).next().is_none() {
-            return Err(empty(&commit(folder, last + 1)));
-        }
-        for line in lines(&text) {
-            match serde_json::from_slice(line) {
-                Ok(Line { meta_data: None, protocol: None }) => {}
-                // The reader of the whole log says what is damaged.
-                _ => return Ok(Since::More),
-            }
+        if !changes_rows_alone(folder, last + 1, &text)? {
+            return Ok(Since::More);
         }
         last += 1;
     }
     // Other programs remove old commits, but none that is not in a checkpoint.
     Ok(match last_checkpoint(folder) {
-        Ok(Some(checkpoint)) if checkpoint.version > last => Since::More,
+        Ok(Some(checkpoint)) if checkpoint > last => Since::More,
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Since::More,
         found => found.map(|_| Since::Rows(last))?,
     })
 }
 
-/// Refuses a log with a commit of no bytes, which a power cut may leave of one that was never flushed: the library takes
-/// it for a commit without rows.
-pub(in crate::delta) fn check(folder: &Path) -> io::Result<()> {
-    for file in std::fs::read_dir(log(folder))? {
-        let file = file?;
-        let name = file.file_name();
-        let stem = name.to_str().and_then(|name| name.strip_suffix(".json"));
-        let is_commit = stem.is_some_and(|stem| stem.len() == 20 && stem.bytes().all(|byte| byte.is_ascii_digit()));
-        if is_commit && file.metadata()?.len() == 0 {
-            return Err(empty(&file.path()));
+fn unread(folder: &Path, version: u64, error: &io::Error) -> Fault {
+    commit_fault(folder, version, format!("cannot be read: {error}"))
+}
+
+/// The files of a log by their names.
+#[derive(Debug, Default)]
+pub(in crate::delta) struct Listed {
+    /// The versions of the commits, in order.
+    pub(in crate::delta) commits: Vec<u64>,
+    /// The version of the latest checkpoint that holds anything, and its files.
+    pub(in crate::delta) checkpoint: Option<(u64, Vec<PathBuf>)>,
+}
+
+impl Listed {
+    /// The files up to a version of the log of the table in this folder.
+    pub(in crate::delta) fn of(folder: &Path, last: u64) -> io::Result<Self> {
+        let mut listed = Self::default();
+        for file in std::fs::read_dir(log(folder))? {
+            let file = file?;
+            let name = file.file_name();
+            let Some((version, ending)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
+            let Some(version) = Some(version).filter(|it| it.len() == 20).and_then(|it| it.parse().ok()) else {
+                continue;
+            };
+            if version > last {
+                continue;
+            }
+            if ending == "json" {
+                listed.commits.push(version);
+            } else if ending.starts_with("checkpoint.") && file.metadata().is_ok_and(|data| data.len() > 0) {
+                match &mut listed.checkpoint {
+                    Some((latest, files)) if *latest == version => files.push(file.path()),
+                    Some((latest, _)) if *latest > version => {}
+                    latest => *latest = Some((version, vec![file.path()])),
+                }
+            }
+        }
+        listed.commits.sort_unstable();
+        Ok(listed)
+    }
+}
+
+/// Refuses a log with a commit up to a version that is not as it was written, among those that no checkpoint holds: the library
+/// takes one of no bytes, which a power cut may leave of what was never flushed, for one without rows, and of others does not say
+/// which it is.
+///
+/// # Errors
+/// A [`Fault`] of that commit.
+pub(in crate::delta) fn check(folder: &Path, last: u64) -> io::Result<()> {
+    let listed =
+        Listed::of(folder, last).map_err(|error| Fault::new(&log(folder), format!("cannot be read: {error}")))?;
+    let before = listed.checkpoint.map(|(version, _)| version);
+    for version in listed.commits.into_iter().filter(|version| before.is_none_or(|before| *version > before)) {
+        match std::fs::read(commit(folder, version)) {
+            // Removed meanwhile, since a checkpoint holds it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link(&commit(folder, version)) => {}
+            text => {
+                let text = text.map_err(|error| of_past(unread(folder, version, &error), last))?;
+                changes_rows_alone(folder, version, &text).map_err(|fault| of_past(fault, last))?;
+            }
         }
     }
     Ok(())
 }
 
-fn empty(commit: &Path) -> io::Error {
-    let text = format!(
-        "'{}' is empty, so the rows of that commit are lost: restore the file from a copy, or, if it is the latest, \
-         remove it to go on from the commit before",
-        commit.display()
-    );
-    io::Error::new(io::ErrorKind::InvalidData, text)
+/// A fault that stands in the way of a version of the past, not of the table.
+fn of_past(mut fault: Fault, version: u64) -> Fault {
+    if version != u64::MAX {
+        fault.remedy = Some("read another version".to_owned());
+    }
+    fault
+}
+
+fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 /// A commit that is written, but not yet under its number.
@@ -212,18 +303,51 @@ mod tests {
         assert!(put(folder.path(), 4, b"{ \"metaData\": {} }").unwrap());
         assert_eq!(since(folder.path(), 2).unwrap(), Since::More);
         assert_eq!(since(folder.path(), 4).unwrap(), Since::Rows(4));
-        assert!(put(folder.path(), 5, b"no JSON").unwrap());
-        assert_eq!(since(folder.path(), 4).unwrap(), Since::More);
     }
 
     #[test]
-    fn a_commit_without_bytes_is_an_error_that_names_the_file() {
+    fn a_commit_that_is_not_as_it_was_written_is_an_error_that_names_the_file() {
         let folder = table();
-        check(folder.path()).unwrap();
-        std::fs::write(commit(folder.path(), 1), "").unwrap();
-        for error in [since(folder.path(), 0).unwrap_err(), check(folder.path()).unwrap_err()] {
-            assert!(error.to_string().contains("00000000000000000001.json' is empty"), "{error}");
+        check(folder.path(), u64::MAX).unwrap();
+        let whole =
+            b"{\"commitInfo\":{\"bonnetActions\":3}}\n{\"add\":{\"path\":\"a\"}}\n{\"remove\":{\"path\":\"b\"}}";
+        let line_ends: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').collect();
+        for (text, what) in [
+            (&b""[..], "is empty"),
+            (&b"\n"[..], "is empty"),
+            (&whole[..30], "ends within an action, in line 1"),
+            (&whole[..line_ends[0]], "has 1 of its 3 actions: it was cut off"),
+            (&whole[..line_ends[1] + 1], "has 2 of its 3 actions: it was cut off"),
+            (&[0; 40][..], "is damaged in line 1"),
+            (&b"{}\n[1]"[..], "is damaged in line 2"),
+        ] {
+            std::fs::write(commit(folder.path(), 1), text).unwrap();
+            for error in [since(folder.path(), 0).unwrap_err(), check(folder.path(), u64::MAX).unwrap_err()] {
+                let (error, file) = (error.to_string(), format!("00000000000000000001.json' {what}"));
+                assert!(
+                    error.contains(&file)
+                        && error.ends_with("or remove it to go on from version 0, without what it changed"),
+                    "{error}"
+                );
+            }
         }
+        std::fs::write(commit(folder.path(), 1), whole).unwrap();
+        check(folder.path(), u64::MAX).unwrap();
+        assert_eq!(since(folder.path(), 0).unwrap(), Since::Rows(1));
+        // One that a checkpoint holds is not read again, and one that others follow cannot be taken back.
+        std::fs::write(commit(folder.path(), 1), "").unwrap();
+        std::fs::write(commit(folder.path(), 2), whole).unwrap();
+        let error = check(folder.path(), u64::MAX).unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "is empty; restore it from a copy, or remove it and all later commits to go back to version 0"
+            ),
+            "{error}"
+        );
+        assert!(check(folder.path(), 1).unwrap_err().to_string().ends_with("or read another version"));
+        check(folder.path(), 0).unwrap();
+        std::fs::write(checkpoint(folder.path(), 1), "PAR1").unwrap();
+        check(folder.path(), u64::MAX).unwrap();
     }
 
     #[test]

@@ -1,0 +1,156 @@
+//! Logs that cannot be read, and what a log knows of a data file.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use deltalake::kernel::Action;
+use serde::Deserialize;
+
+use super::data_files::{of_contents, of_file};
+use super::fault::Fault;
+use crate::delta::fast::log::{self, Listed};
+
+/// What is wrong with the log of the table in this folder, once it could not be read.
+pub(in crate::delta) fn of_log(folder: &Path) -> Option<Fault> {
+    if let Err(error) = log::check(folder, u64::MAX) {
+        let fault = error.get_ref().and_then(|inner| inner.downcast_ref::<Fault>()).cloned();
+        return Some(fault.unwrap_or_else(|| Fault::new(&log::log(folder), format!("cannot be read: {error}"))));
+    }
+    let listed = Listed::of(folder, u64::MAX).ok()?;
+    if listed.commits.is_empty() && listed.checkpoint.is_none() {
+        return Some(Fault::new(&log::log(folder), "holds no commit"));
+    }
+    checkpoint(folder, &listed).or_else(|| gap(folder, &listed)).or_else(|| action(folder, &listed))
+}
+
+/// The first commit with an action that is none of the protocol's.
+fn action(folder: &Path, listed: &Listed) -> Option<Fault> {
+    let first = listed.checkpoint.as_ref().map_or(0, |(version, _)| version + 1);
+    listed.commits.iter().filter(|version| **version >= first).find_map(|version| {
+        let path = log::commit(folder, *version);
+        let text = std::fs::read_to_string(&path).ok()?;
+        let known = ["{\"add\"", "{\"remove\"", "{\"metaData\"", "{\"protocol\""];
+        let damaged = |line: &&str| {
+            known.iter().any(|action| line.starts_with(action)) && serde_json::from_str::<Action>(line).is_err()
+        };
+        let line = text.lines().position(|line| damaged(&line))?;
+        Some(log::commit_fault(folder, *version, format!("is damaged in line {}", line + 1)))
+    })
+}
+
+/// What is wrong with the latest checkpoint.
+fn checkpoint(folder: &Path, listed: &Listed) -> Option<Fault> {
+    let fault = |path: &Path, what: String, version: u64| {
+        // Without a checkpoint the log is read from its first commit.
+        let whole = (0..=version).all(|version| listed.commits.contains(&version));
+        let remedy = "remove it and the file _last_checkpoint: the commits before it are all there".to_owned();
+        Some(Fault { remedy: whole.then_some(remedy), ..Fault::new(path, what) })
+    };
+    let hint = log::last_checkpoint(folder).ok().flatten();
+    if let Some(version) = hint.filter(|version| listed.checkpoint.as_ref().is_none_or(|(latest, _)| latest < version))
+    {
+        let path = log::checkpoint(folder, version);
+        return fault(&path, of_file(&path, None).unwrap_or_else(|| "cannot be read".to_owned()), version);
+    }
+    let (version, files) = listed.checkpoint.as_ref()?;
+    files.iter().find_map(|path| fault(path, of_file(path, None).or_else(|| of_contents(path))?, *version))
+}
+
+/// The first commit that is missing.
+fn gap(folder: &Path, listed: &Listed) -> Option<Fault> {
+    let first = listed.checkpoint.as_ref().map_or(0, |(version, _)| version + 1);
+    let missing = (first..*listed.commits.last()?).find(|version| !listed.commits.contains(version))?;
+    let remedy = missing
+        .checked_sub(1)
+        .map(|before| format!("remove all later commits to go back to version {before}, without what they changed"));
+    Some(Fault { remedy, ..Fault::new(&log::commit(folder, missing), "is gone") })
+}
+
+/// A line of a commit, as far as it says which files there are.
+#[derive(Deserialize)]
+struct Line {
+    add: Option<DataFile>,
+    remove: Option<DataFile>,
+}
+
+#[derive(Deserialize)]
+struct DataFile {
+    path: String,
+}
+
+/// The version before a data file was written, if all of its files are there.
+pub(super) fn version_before(folder: &Path, file: &Path) -> Option<u64> {
+    let path = file.strip_prefix(folder).ok()?.to_str()?;
+    let mut files = HashSet::new();
+    // A log that begins with a checkpoint would take that as well.
+    for version in 0..=*Listed::of(folder, u64::MAX).ok()?.commits.last()? {
+        let text = std::fs::read(log::commit(folder, version)).ok()?;
+        let lines =
+            serde_json::Deserializer::from_slice(&text).into_iter::<Line>().collect::<Result<Vec<_>, _>>().ok()?;
+        if lines.iter().any(|line| line.add.as_ref().is_some_and(|added| added.path == path)) {
+            let there = files.iter().all(|file: &String| folder.join(file).is_file());
+            return version.checked_sub(1).filter(|_| there);
+        }
+        for line in lines {
+            files.extend(line.add.map(|added| added.path));
+            if let Some(removed) = line.remove {
+                files.remove(&removed.path);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_log_lacks_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, log) = (folder.path(), log::log(folder.path()));
+        std::fs::create_dir(&log).unwrap();
+        let found = || of_log(path).map(|fault| fault.to_string()).unwrap_or_default();
+        assert_eq!(found(), format!("'{}' holds no commit; restore it from a copy", log.display()));
+        let commit = |version: u64, text: &str| std::fs::write(log::commit(path, version), text).unwrap();
+        commit(0, "{\"add\":{\"path\":\"a.parquet\"}}");
+        commit(1, "{\"add\":{\"path\":\"b.parquet\"}}\n{\"remove\":{\"path\":\"a.parquet\"}}");
+        commit(2, "{\"add\":{\"path\":\"c.parquet\"}}");
+        assert_eq!(found(), "");
+        std::fs::remove_file(log::commit(path, 1)).unwrap();
+        assert!(found().contains("00000000000000000001.json' is gone"), "{}", found());
+        std::fs::remove_file(log::commit(path, 0)).unwrap();
+        assert!(found().contains("00000000000000000000.json' is gone"), "{}", found());
+        // A checkpoint takes their place, if it can be read.
+        std::fs::write(log.join("_last_checkpoint"), "{\"version\":1,\"size\":3}").unwrap();
+        assert!(
+            found().contains("00000000000000000001.checkpoint.parquet' is gone; restore it from a copy"),
+            "{}",
+            found()
+        );
+        std::fs::write(log::checkpoint(path, 1), "no Parquet").unwrap();
+        assert!(found().contains("00000000000000000001.checkpoint.parquet' is damaged"), "{}", found());
+        commit(0, "{}");
+        commit(1, "{}");
+        assert!(found().contains("remove it and the file _last_checkpoint"), "{}", found());
+        std::fs::remove_file(log::checkpoint(path, 1)).unwrap();
+        std::fs::remove_file(log.join("_last_checkpoint")).unwrap();
+        commit(1, "{}\n{\"add\":{\"path\":5}}");
+        assert!(found().contains("00000000000000000001.json' is damaged in line 2"), "{}", found());
+    }
+
+    #[test]
+    fn the_version_before_a_file_is_named_if_it_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        std::fs::create_dir(log::log(path)).unwrap();
+        let commit = |version: u64, text: &str| std::fs::write(log::commit(path, version), text).unwrap();
+        commit(0, "{\"add\":{\"path\":\"a.parquet\"}}");
+        commit(1, "{\"add\":{\"path\":\"b.parquet\"}}\n{\"remove\":{\"path\":\"a.parquet\"}}");
+        commit(2, "{\"add\":{\"path\":\"c.parquet\"}}");
+        let before = |file: &str| version_before(path, &path.join(file));
+        assert_eq!((before("a.parquet"), before("d.parquet"), before("c.parquet")), (None, None, None));
+        std::fs::write(path.join("b.parquet"), "").unwrap();
+        assert_eq!((before("b.parquet"), before("c.parquet")), (None, Some(1)));
+    }
+}

@@ -1,0 +1,33 @@
+//! The database that a table's folder belongs to, and the table's name in it.
+
+use std::path::{Path, PathBuf};
+
+use crate::delta::database::Database;
+use crate::delta::entry::{self, Entry};
+use crate::delta::names;
+use crate::new_table::MAIN_SCHEMA;
+
+/// The folder of the database of which this is the folder of a table.
+pub(super) fn database_of(folder: &Path) -> Option<PathBuf> {
+    let root = folder.ancestors().nth(3)?;
+    Database::is_at(root).then(|| root.to_owned())
+}
+
+/// The name of the table in this folder: in the catalog of its database, or else the folder itself.
+pub(super) fn table_name(folder: &Path) -> String {
+    in_catalog(folder).unwrap_or_else(|| format!("the Delta table '{}'", folder.display()))
+}
+
+fn in_catalog(folder: &Path) -> Option<String> {
+    let root = database_of(folder)?;
+    let below = folder.strip_prefix(root.join("tables")).ok()?;
+    let file = |folder: &Path, name: &str| folder.join(format!("{}.json", names::encode(name)));
+    let catalog = root.join("catalog");
+    entry::list(&catalog).ok()?.into_iter().find_map(|schema| {
+        let Ok(Some(Entry::Schema { folder, .. })) = entry::read(&file(&catalog, &schema)) else { return None };
+        let entries = catalog.join(folder);
+        let is_it = |table: &String| matches!(entry::read(&file(&entries, table)), Ok(Some(Entry::Table { folder, .. })) if Path::new(&folder) == below);
+        let table = entry::list(&entries).ok()?.into_iter().find(is_it)?;
+        Some(if schema == MAIN_SCHEMA { table } else { format!("{schema}.{table}") })
+    })
+}
