@@ -1,6 +1,7 @@
 //! Lasting databases: what is made in one is there when it is opened again, whatever happens in between.
 
 mod attached;
+mod columns;
 mod crash;
 mod damage;
 mod findings;

@@ -12,9 +12,11 @@ use bonnet_datasets::Dataset;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{Result, plan_err};
 use datafusion::datasource::TableProvider;
+use datafusion::execution::SessionState;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
+use crate::column_change::ColumnChange;
 use crate::delta::{Database, GraphFacts, LastingTable};
 use crate::memory_table::MemoryTable;
 use crate::new_table::{MAIN_SCHEMA, NewGraph, NewTable, SYSTEM_SCHEMA};
@@ -98,6 +100,26 @@ pub trait EngineSchema: SchemaProvider {
             Some(found) => self.register_table(to.to_owned(), found).map(|_| ()),
             None => plan_err!("there is no table {table}"),
         }
+    }
+
+    /// Changes the columns of a table, in one step.
+    ///
+    /// # Errors
+    /// If they cannot be changed so; the table stays as it is.
+    fn change_columns<'a>(
+        &'a self,
+        table: &'a str,
+        change: &'a ColumnChange,
+        state: &'a SessionState,
+    ) -> BoxFuture<'a, Result<()>> {
+        async move {
+            let Some(found) = self.table(table).await? else { return plan_err!("there is no table {table}") };
+            let Some(rows) = found.downcast_ref::<MemoryTable>() else {
+                return plan_err!("{table} was registered by a program or reads files, which give it its columns");
+            };
+            put(self, table, Arc::new(rows.with_columns(table, change, state).await?), true)
+        }
+        .boxed()
     }
 
     /// The lasting table of this name: what has versions, and files that are merged and removed.

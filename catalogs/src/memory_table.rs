@@ -16,17 +16,19 @@ use datafusion::common::{
 };
 use datafusion::datasource::memory::PartitionData;
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
-use datafusion::datasource::{MemTable, TableType};
+use datafusion::datasource::{MemTable, TableType, provider_as_source};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
-use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, collect};
+use datafusion::prelude::DataFrame;
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, StreamExt};
 
 use crate::change_exec::{ChangeExec, RowChange};
+use crate::column_change::{ChangedColumns, ColumnChange};
 use crate::new_table::NewTable;
 use crate::table_methods::{Planned, table_methods};
 use crate::table_version::{RowVersion, TableVersion, VersionedTable};
@@ -129,6 +131,36 @@ impl MemoryTable {
         let memory = Arc::into_inner(memory).ok_or_else(|| internal_datafusion_err!("{name} is still being read"))?;
         let memory = memory.into_inner().unwrap_or_else(PoisonError::into_inner);
         Self::try_new(name, columns, partitions, constraints, defaults, memory)
+    }
+}
+
+impl MemoryTable {
+    /// The table with other columns. Its rows are computed anew, beside those that it has.
+    ///
+    /// # Errors
+    /// If the columns cannot be changed so, the pool has no room for the rows, or another statement changes them meanwhile.
+    pub(crate) async fn with_columns(&self, name: &str, change: &ColumnChange, state: &SessionState) -> Result<Self> {
+        let before = self.version.get();
+        let ChangedColumns { schema, values, places } = change.of(name, &self.schema())?;
+        let constraints = self.keys.moved(&places)?;
+        let rows = LogicalPlanBuilder::scan(name, provider_as_source(Arc::clone(&self.rows) as _), None)?;
+        let rows = DataFrame::new(state.clone(), rows.project(values)?.build()?);
+        let mut defaults = Vec::new();
+        for (field, place) in schema.fields().iter().zip(places) {
+            let old = place.and_then(|place| self.rows.get_column_default(self.rows.schema().field(place).name()));
+            defaults.extend(old.cloned().map(|default| (field.name().clone(), default)));
+        }
+        if let ColumnChange::Add { field, default: Some(default) } = change {
+            defaults.push((field.name().clone(), default.clone()));
+        }
+        let new = NewTable { columns: schema, rows, defaults, constraints };
+        let table = Self::load(name, new).await?;
+        if before.is_none() || before != self.version.get() {
+            return exec_err!(
+                "another statement changed {name} while this one ran; nothing of this one was kept: run it again"
+            );
+        }
+        Ok(table)
     }
 }
 

@@ -51,6 +51,26 @@ impl UniqueKeys {
         Ok(Self { table: table.to_owned(), keys, writing: tokio::sync::Mutex::default() })
     }
 
+    /// The keys, of columns that have come to other places.
+    ///
+    /// # Errors
+    /// If a column of a key is gone.
+    pub fn moved(&self, places: &[Option<usize>]) -> Result<Constraints> {
+        let mut moved = Vec::new();
+        for key in &self.keys {
+            let new = |column: &usize| places.iter().position(|place| *place == Some(*column));
+            let Some(columns) = key.columns.iter().map(new).collect::<Option<Vec<_>>>() else {
+                return exec_err!(
+                    "{}: the column is part of {}: CREATE TABLE ... AS SELECT makes a table without it",
+                    self.table,
+                    key.text
+                );
+            };
+            moved.push(if key.primary { Constraint::PrimaryKey(columns) } else { Constraint::Unique(columns) });
+        }
+        Ok(Constraints::new_unverified(moved))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()

@@ -4,6 +4,7 @@
 //! (its transaction, `bonnet.external_access`), and of running it (a file that cannot be written), have none.
 
 mod alter;
+mod alter_columns;
 mod attach;
 mod changes;
 mod copy;

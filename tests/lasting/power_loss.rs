@@ -17,7 +17,7 @@ use super::super::Db;
 use super::{open, options};
 
 /// Each changes the database, or keeps its rows.
-const STATEMENTS: [&str; 23] = [
+const STATEMENTS: [&str; 26] = [
     "CREATE TABLE t (a BIGINT, s TEXT)",
     "INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, NULL)",
     "INSERT INTO t SELECT value, 'many' FROM generate_series(4, 400)",
@@ -33,6 +33,9 @@ const STATEMENTS: [&str; 23] = [
     "OPTIMIZE t",
     "INSERT INTO t VALUES (1000, 'after')",
     "ALTER TABLE results.runs RENAME TO best",
+    "ALTER TABLE t ADD COLUMN n INT DEFAULT 3",
+    "ALTER TABLE t RENAME COLUMN n TO m",
+    "ALTER TABLE t DROP COLUMN m",
     "CREATE OR REPLACE VIEW v AS SELECT max(a) AS n FROM t",
     "CREATE OR REPLACE GRAPH ring AS cycle(6)",
     "VACUUM RETAIN 0 HOURS",

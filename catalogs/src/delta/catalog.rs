@@ -13,6 +13,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, internal_err, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::empty::EmptyTable;
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::unparser::expr_to_sql;
 use futures::future::BoxFuture;
@@ -23,7 +24,8 @@ use super::database::{Database, lock};
 use super::entry::{self, Attachment, Entry, GraphFacts};
 use super::store::{self, Appender};
 use super::table::LastingTable;
-use super::{names, types};
+use super::{names, new_columns, types};
+use crate::column_change::ColumnChange;
 use crate::engine_catalog::{EngineCatalog, EngineSchema};
 use crate::error::external;
 use crate::faulty_schema::FaultySchema;
@@ -227,6 +229,59 @@ impl LastingSchema {
         Ok(())
     }
 
+    /// Changes the columns of a table. Its defaults stand in the catalog: a new one is there before its column, and one that
+    /// goes after it.
+    async fn alter(&self, table: &str, change: &ColumnChange, state: &SessionState) -> Result<()> {
+        let Some(Entry::Table { folder, defaults }) = self.entry(table)? else {
+            return plan_err!("{} was registered by a program, which gives it its columns", self.full_name(table));
+        };
+        let name = self.full_name(table);
+        let lasting = LastingTable::of(&self.database, name.clone(), folder.clone(), &defaults).await?;
+        lasting.writable()?;
+        let mut after = defaults.clone();
+        match change {
+            ColumnChange::Add { field, default } => {
+                after.retain(|(column, _)| column != field.name());
+                if let Some(default) = default {
+                    after.push((field.name().clone(), default_sql(default)?));
+                }
+            }
+            ColumnChange::Drop(dropped) => after.retain(|(column, _)| column != dropped),
+            ColumnChange::Rename { from, to } => {
+                after.retain(|(column, _)| column != to);
+                after.iter_mut().filter(|(column, _)| column == from).for_each(|(column, _)| column.clone_from(to));
+            }
+            ColumnChange::Retype { .. } => {}
+        }
+        let mut before = after.clone();
+        if !matches!(change, ColumnChange::Add { .. }) {
+            before.extend(defaults.iter().filter(|(column, _)| after.iter().all(|(kept, _)| kept != column)).cloned());
+        }
+        let now = lasting.now().await?;
+        // What cannot be is refused before anything is written.
+        change.of(&name, &lasting.schema())?;
+        if before != defaults {
+            self.set_defaults(table, &folder, before.clone())?;
+        }
+        let aside = self.database.build(&self.name, table)?;
+        let changed = new_columns::run(&now, &aside.path(), &name, state, change).await;
+        let last = if changed.is_ok() { after } else { defaults };
+        if last != before {
+            self.set_defaults(table, &folder, last)?;
+        }
+        changed
+    }
+
+    fn set_defaults(&self, table: &str, folder: &str, defaults: Vec<(String, String)>) -> Result<()> {
+        let _lock = self.database.lock()?;
+        match self.entry(table)? {
+            Some(Entry::Table { folder: there, .. }) if there == folder => {
+                Ok(entry::write(&self.path(table), &Entry::Table { folder: there, defaults })?)
+            }
+            _ => exec_err!("{} was dropped while the statement ran", self.full_name(table)),
+        }
+    }
+
     fn check_new(&self, table: &str) -> Result<()> {
         self.database.writable()?;
         let bytes = names::encode(table).len();
@@ -360,6 +415,15 @@ impl EngineSchema for LastingSchema {
             return plan_err!("the table {} exists already: DROP it first", self.full_name(to));
         }
         Ok(entry::rename(&self.path(table), &self.path(to))?)
+    }
+
+    fn change_columns<'a>(
+        &'a self,
+        table: &'a str,
+        change: &'a ColumnChange,
+        state: &'a SessionState,
+    ) -> BoxFuture<'a, Result<()>> {
+        self.alter(table, change, state).boxed()
     }
 
     fn lasting_table<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<LastingTable>>> {

@@ -265,8 +265,22 @@ impl Database {
     }
 
     /// Commits rows to the table in this folder; the version that has them.
-    pub(super) async fn append(&self, folder: &str, name: &str, written: Vec<Written>) -> Result<u64> {
+    pub(super) async fn append(
+        &self,
+        folder: &str,
+        name: &str,
+        planned: Option<&DeltaTable>,
+        written: Vec<Written>,
+    ) -> Result<u64> {
         let snapshot = self.snapshot(folder, name).await?;
+        let columns = |table: &DeltaTable| table.snapshot().map(|state| state.schema()).ok();
+        if let Some(planned) = planned
+            && columns(planned) != columns(&snapshot.table)
+        {
+            return exec_err!(
+                "another statement changed the columns of {name} while this one ran; nothing of this one was kept: run it again"
+            );
+        }
         let path = self.table_path(folder);
         if !store::appends_alone(&snapshot.table, name)? {
             let table = self.with_files(folder, name, snapshot).await?.table;
@@ -358,14 +372,16 @@ impl Database {
             Ok(None) if name == MAIN_SCHEMA => fault(format!("its entry '{}' is gone", path.display())),
             Ok(None) => Ok(None),
             Ok(Some(Entry::Schema { folder, graph, attached })) => {
-                let folder = self.catalog().join(folder);
-                match damage::of_folder(&folder) {
-                    None => Ok(Some(SchemaEntry { folder, graph, attached })),
-                    // Dropped, or replaced, between the two.
-                    Some(_) if !matches!(entry::read(&path), Ok(Some(Entry::Schema { folder: now, .. })) if self.catalog().join(&now) == folder) => {
-                        self.schema_entry(name)
+                let path_of = |folder: &str| self.catalog().join(folder);
+                let Some(why) = damage::of_folder(&path_of(&folder)) else {
+                    return Ok(Some(SchemaEntry { folder: path_of(&folder), graph, attached }));
+                };
+                match entry::read(&path) {
+                    Ok(Some(Entry::Schema { folder: now, .. })) if now == folder => {
+                        fault(format!("the folder of its tables, '{}', {}", path_of(&folder).display(), why.text()))
                     }
-                    Some(why) => fault(format!("the folder of its tables, '{}', {}", folder.display(), why.text())),
+                    // Dropped, or replaced, between the two.
+                    _ => self.schema_entry(name),
                 }
             }
             Ok(Some(_)) => fault(format!("'{}' is damaged: it is no entry of a schema", path.display())),

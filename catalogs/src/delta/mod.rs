@@ -9,6 +9,7 @@ mod fast;
 mod flushed_store;
 mod history;
 mod names;
+mod new_columns;
 mod store;
 mod table;
 mod types;

@@ -6,6 +6,7 @@ use std::io;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
@@ -15,7 +16,7 @@ use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::delta_datafusion::DeltaScanConfig;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitData, CommitProperties, TableReference, TransactionError};
-use deltalake::kernel::{Action, Add, Snapshot, StructType};
+use deltalake::kernel::{Action, Add, CommitInfo, Snapshot, StructType};
 use deltalake::operations::get_num_idx_cols_and_stats_columns;
 use deltalake::protocol::{DeltaOperation, SaveMode};
 use deltalake::table::config::TablePropertiesExt;
@@ -156,6 +157,23 @@ pub(super) async fn commit(table: &DeltaTable, name: &str, actions: Vec<Action>,
     // The rows are committed: a checkpoint that cannot be written only makes reading slower.
     let _ = committed.await;
     Ok(version)
+}
+
+/// Commits actions as the version after the table's, and only as that; `false` where another commit is that version.
+pub(super) async fn commit_next(table: &DeltaTable, name: &str, actions: Vec<Action>, operation: &str) -> Result<bool> {
+    let (folder, last) = (folder(table)?, table.version().unwrap_or_default());
+    let info = HashMap::from(own_info(actions.len()));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let said = CommitInfo { timestamp: Some(now as i64), operation: Some(operation.to_owned()), ..Default::default() };
+    let actions = std::iter::once(Action::CommitInfo(said)).chain(actions).collect();
+    let data = CommitData::new(actions, DeltaOperation::Update { predicate: None }, info, Vec::new());
+    let bytes = data.get_bytes().map_err(|error| failed(name, error.into()))?;
+    let committed = blocking(move || {
+        let prepared = Prepared::new(&folder, &bytes)?;
+        prepared.sync()?;
+        prepared.put(last + 1)
+    });
+    committed.await.map_err(|error| failed(name, as_delta_error(error)))
 }
 
 /// Whether a commit that only adds rows conflicts with no other: no property of the table has to be maintained with each

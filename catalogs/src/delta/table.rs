@@ -376,8 +376,8 @@ impl AppendSink {
             Access::Database(database, folder) => (Arc::clone(database), folder.clone()),
             Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.table.name),
         };
-        let name = self.table.name.clone();
-        let commit = async move { database.append(&folder, &name, added).await.map(|_| rows) };
+        let (name, planned) = (self.table.name.clone(), self.table.snapshot.table.clone());
+        let commit = async move { database.append(&folder, &name, Some(&planned), added).await.map(|_| rows) };
         match &self.each {
             Some(each) => each.add(commit).await,
             None => commit.await,

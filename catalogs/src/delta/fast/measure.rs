@@ -50,7 +50,7 @@ async fn appends(count: i64, ours: bool) -> (tempfile::TempDir, Arc<Database>, S
         files.write(&rows(i, 1)).await.unwrap();
         let written = files.take().await.unwrap();
         if ours {
-            database.append(&folder, "t", written).await.unwrap();
+            database.append(&folder, "t", None, written).await.unwrap();
         } else {
             let table = database.table(&folder, "t").await.unwrap();
             let added = store::synced(&path, written).await.unwrap().into_iter().map(Action::Add).collect();
@@ -121,7 +121,7 @@ async fn large_table(key: fn(i64) -> i64) -> (tempfile::TempDir, Arc<Database>, 
             columns[0] = Arc::new(Int64Array::from_iter_values((first..first + count).map(key)));
             files.write(&RecordBatch::try_new(rows.schema(), columns).unwrap()).await.unwrap();
         }
-        database.append(&folder, "t", files.take().await.unwrap()).await.unwrap();
+        database.append(&folder, "t", None, files.take().await.unwrap()).await.unwrap();
     }
     (root, database, folder)
 }
