@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 
-use crate::same_type_function::Kernel;
+use crate::same_type_function::{Kernel, written};
 
 /// The expression as one of which no more is known than its type, its nullability and its order.
 pub fn opaque(expr: Expr) -> Expr {
@@ -50,7 +50,7 @@ impl Kernel for Barrier {
     fn column_name(arg: &Expr) -> String {
         match arg {
             Expr::Column(_) => format!("barrier({arg})"),
-            _ => arg.to_string(),
+            _ => written(arg),
         }
     }
 

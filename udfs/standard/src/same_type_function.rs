@@ -5,7 +5,8 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, Result};
 use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
@@ -19,7 +20,7 @@ pub(crate) trait Kernel: Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// The name of the column that a call computes. By default that of the argument as it is written: in a schema, the name
     /// of a cast is that of its operand, which may be a column beside it.
     fn column_name(arg: &Expr) -> String {
-        arg.to_string()
+        written(arg)
     }
 
     /// The field of the answer to an argument of this field.
@@ -43,6 +44,22 @@ pub(crate) trait Kernel: Debug + Eq + Hash + Send + Sync + Sized + 'static {
     fn function(self) -> ScalarUDF {
         ScalarUDF::new_from_impl(SameType { kernel: self, signature: Signature::any(1, Volatility::Immutable) })
     }
+}
+
+/// An expression as it is written, with the names of what has one: where a part of it is computed beside others, it stands
+/// there as a column under the name of the part.
+pub(crate) fn written(expr: &Expr) -> String {
+    let is_alias = |expr: &Expr| Ok(matches!(expr, Expr::Alias(_)));
+    if !expr.exists(is_alias).unwrap_or(false) {
+        return expr.to_string();
+    }
+    let named = expr.clone().transform_down(|expr| match expr {
+        Expr::Alias(alias) => {
+            Ok(Transformed::new(Expr::Column(Column::new_unqualified(alias.name)), true, TreeNodeRecursion::Jump))
+        }
+        other => Ok(Transformed::no(other)),
+    });
+    named.map_or_else(|_| expr.to_string(), |named| named.data.to_string())
 }
 
 /// A function of one argument.
