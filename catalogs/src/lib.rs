@@ -24,6 +24,7 @@
 
 mod arrow_file;
 mod change_exec;
+mod column_change;
 mod committed_rows;
 mod csv;
 mod databases;
@@ -61,6 +62,7 @@ mod unique_keys;
 mod versioned_tables;
 mod write_only;
 
+pub use column_change::ColumnChange;
 pub use committed_rows::CommittedRows;
 pub use csv::{CsvTextFactory, write_csv};
 pub use dataset_table::DatasetTable;
