@@ -121,6 +121,12 @@ fn message(error: &DataFusionError) -> String {
             }
             _ => without_class(error),
         },
+        // What panicked is known by its text, which stands in quotes at the end.
+        DataFusionError::ExecutionJoin(inner) if inner.is_panic() => {
+            let text = inner.to_string();
+            let panic = text.split_once(" panicked with message \"").map_or(text.as_str(), |(_, panic)| panic);
+            crate::panics::message(panic.trim_end_matches('"'))
+        }
         // With its path.
         DataFusionError::IoError(inner) => inner.to_string(),
         DataFusionError::ArrowError(inner, _) => match inner.as_ref() {

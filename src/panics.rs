@@ -78,6 +78,12 @@ fn cause(panic: &PanicHookInfo<'_>) -> Option<Cause> {
     (text == "capacity overflow" || READERS.iter().any(|reader| of(reader))).then_some(Cause::File)
 }
 
+/// Whether a panic, by its text, is the fault of a file that was read.
+pub(crate) fn is_of_file(panic: &str) -> bool {
+    let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    recent.iter().find(|(text, _)| text == panic).is_some_and(|(_, cause)| *cause == Some(Cause::File))
+}
+
 /// The error of a statement that a panic ended.
 pub(crate) fn message(panic: &str) -> String {
     let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);

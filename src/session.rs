@@ -29,9 +29,9 @@ use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
 use crate::rules::{
-    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCALAR_SUBQUERIES,
-    SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES, WINDOW_STRINGS, WINDOW_VALUES,
-    WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
+    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, FILE_FAULTS, GROUPING_SETS, IN_LISTS, NAN_STATISTICS,
+    SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES,
+    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
 };
 use crate::settings::BonnetSettings;
 use crate::statements::{PreparedStatements, Transaction, Views};
@@ -130,6 +130,7 @@ impl Session {
             .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
             .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
             .with_physical_optimizer_rule(Arc::new(SCANNED_NAN))
+            .with_physical_optimizer_rule(Arc::new(FILE_FAULTS))
             .with_physical_optimizer_rule(Arc::new(DamagedFiles));
         let scalar = builder.scalar_functions().get_or_insert_default();
         scalar.extend(bounded_functions(scalar));

@@ -228,6 +228,35 @@ fn the_command_keeps_within_its_limit() {
     }
 }
 
+/// Files of many columns, and of rows that do not end: the first took 2.7 GB of batches, the second what they unpack to.
+#[test]
+fn wide_files_and_long_rows_keep_within_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, parts: &[&str]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, parts.concat()).unwrap();
+        path.display().to_string()
+    };
+    let fields = |field: &dyn Fn(usize) -> String| (0..10_000).map(field).collect::<Vec<_>>().join(",");
+    let (names, values) = (fields(&|i| format!("c{i}")), fields(&|i| (i % 9).to_string()));
+    let csv = write("wide.csv", &[&names, "\n", &(values + "\n").repeat(1000)]);
+    let object = format!("{{{}}}\n", fields(&|i| format!("\"c{i}\":{}", i % 9)));
+    let json = write("wide.json", &[&object.repeat(200)]);
+    let long = write("long.csv", &["a,b\n", &"1,2\n".repeat(30_000), &"1".repeat(300_000_000)]);
+    let idle = peak(&["-c", "SELECT 1"]).0;
+    for (sql, said) in [
+        (format!("SELECT count(*) AS n FROM '{csv}'"), "1000"),
+        (format!("SELECT sum(c1) AS n FROM '{csv}'"), "1000"),
+        (format!("SELECT sum(c1) AS n FROM '{json}'"), "200"),
+        (format!("SELECT count(*) AS n FROM '{long}'"), "long.csv', line 30002: a row of more than 32 MB"),
+    ] {
+        let (most, end) = peak(&["-c", &sql]);
+        println!("{} MB beyond the idle {} MB: {sql}", most.saturating_sub(idle) / 1_000_000, idle / 1_000_000);
+        assert!(end.contains(said), "{sql} ends so: {end}");
+        assert!(most <= idle + MOST_BEYOND_IDLE, "{sql} holds {} MB", most / 1_000_000);
+    }
+}
+
 /// The most memory that the command holds with these arguments, and the end of what it says.
 fn peak(arguments: &[&str]) -> (u64, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bonnet"));

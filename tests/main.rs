@@ -11,6 +11,7 @@ mod compatibility;
 mod differential;
 mod documents;
 mod explain;
+mod file_faults;
 mod fuzz;
 mod graph_cache;
 mod homophily;

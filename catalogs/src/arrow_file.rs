@@ -8,7 +8,9 @@ use std::path::Path;
 
 use arrow::ipc::reader::FileReader;
 use arrow::ipc::{Block, Message, MessageHeader, RecordBatch, root_as_footer, root_as_message};
-use datafusion::common::{Result, plan_err};
+use datafusion::common::Result;
+
+use crate::files::fault;
 
 const MAGIC: &[u8; 6] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -32,7 +34,11 @@ pub(crate) fn check(path: &Path) -> Result<u64> {
     });
     match checked {
         Ok(largest) => Ok(largest),
-        Err(what) => plan_err!("'{}' is damaged: {what}", path.display()),
+        Err(what) => {
+            // Those of flatbuffers go on with the places of each table.
+            let what = what.lines().next().unwrap_or_default();
+            Err(fault(path, format!("is damaged, or no Arrow file: {what}; take a whole copy of it, or write it anew")))
+        }
     }
 }
 

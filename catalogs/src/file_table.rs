@@ -24,6 +24,7 @@ use crate::csv::CsvText;
 use crate::delta::LastingTable;
 use crate::error::external;
 use crate::file_patterns::{addresses, is_pattern};
+use crate::files::{Kind, NamedFormat, check_special, compression_of, name_error, starts_with_array};
 use crate::json_array::check_json_array;
 
 /// The endings of files that are tables.
@@ -170,10 +171,10 @@ pub async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn Tabl
         return Ok(Arc::new(LastingTable::at(Path::new(&folder)).await?));
     }
     let (path, given, ending, nulls) = SpawnedTask::spawn_blocking(move || {
-        let path = home(&path);
+        let path = check_special(&home(&path))?;
         let ending = given.ending(&path)?;
         let file = Path::new(&path);
-        if file.is_file() && is_json_array(ending.format, file, &given)? {
+        if file.is_file() && is_json_array(&ending, file, &given)? {
             check_json_array(file, compression(&ending))?;
         }
         let nulls = match given.get("nullstr") {
@@ -222,10 +223,10 @@ async fn listing(
         [url] => {
             let config = ListingTableConfig::new(url.clone()).with_listing_options(options);
             let config = config.infer_partitions_from_path(state).await?;
-            config.infer_schema(state).await.map_err(|error| at(path, &error))?
+            config.infer_schema(state).await.map_err(|error| name_error(path, error))?
         }
         urls => {
-            let schema = schema_of(urls, &options, state).await.map_err(|error| at(path, &error))?;
+            let schema = schema_of(urls, &options, state).await.map_err(|error| name_error(path, error))?;
             ListingTableConfig::new_with_multi_paths(urls.to_vec()).with_listing_options(options).with_schema(schema)
         }
     };
@@ -265,10 +266,6 @@ async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionStat
     let largest = SpawnedTask::spawn_blocking(check).join().await;
     let largest = largest.map_err(|error| DataFusionError::Execution(error.to_string()))??;
     MemoryConsumer::new(format!("batch of '{url}'")).register(&environment.memory_pool).try_grow(largest as usize)
-}
-
-fn at(path: &str, error: &DataFusionError) -> DataFusionError {
-    DataFusionError::Plan(format!("'{path}': {}", error.strip_backtrace()))
 }
 
 /// `~/` is the user's home.
@@ -340,9 +337,9 @@ fn null_word(word: &str) -> String {
 }
 
 /// Whether a JSON file is one array of rows, rather than a row a line.
-fn is_json_array(format: &str, path: &Path, given: &FileClause) -> Result<bool> {
+fn is_json_array(ending: &Ending, path: &Path, given: &FileClause) -> Result<bool> {
     Ok(match given.get("format") {
-        None | Some("auto") => format == "json" && starts_with_array(path),
+        None | Some("auto") => ending.format == "json" && starts_with_array(path, compression(ending)),
         Some("array") => true,
         Some("newline_delimited") => false,
         Some(other) => return plan_err!("format is '{other}': auto, array or newline_delimited is expected"),
@@ -366,13 +363,13 @@ fn format(
 ) -> Result<Arc<dyn FileFormat>> {
     let compression = compression(ending);
     let options = state.default_table_options();
-    Ok(match ending.format {
+    let (kind, format): (_, Arc<dyn FileFormat>) = match ending.format {
         "parquet" => {
             let mut options = options.parquet;
             if let Some(as_string) = given.flag("binary_as_string")? {
                 options.global.binary_as_string = as_string;
             }
-            Arc::new(ParquetFormat::new().with_options(options))
+            (Kind::Parquet, Arc::new(ParquetFormat::new().with_options(options)))
         }
         "csv" | "tsv" => {
             let separator = if ending.format == "tsv" { b'\t' } else { b',' };
@@ -393,20 +390,21 @@ fn format(
             // A row that ends early has NULLs in its last columns, as some publishers write them.
             let format = format.with_schema_infer_max_rec(sample).with_truncated_rows(true);
             let format = format.with_delimiter(separator).with_file_compression_type(compression);
-            Arc::new(CsvText::new(format.options().clone()))
+            (Kind::Csv, Arc::new(CsvText::new(format.options().clone())))
         }
-        "arrow" | "feather" => Arc::new(ArrowFormat),
+        "arrow" | "feather" => (Kind::Arrow, Arc::new(ArrowFormat)),
         // The reader of arrow-avro 59.3 never ends in a block that has bytes left after its rows.
         "avro" => {
             return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());
         }
-        name => {
-            let lines = !is_json_array(name, path, given)?;
+        _ => {
+            let lines = !is_json_array(ending, path, given)?;
             // Of all rows: a number that does not fit the type of those before would be cut, and a new column left out.
             let format = JsonFormat::default().with_options(options.json).with_schema_infer_max_rec(usize::MAX);
-            Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression))
+            (Kind::Json, Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression)))
         }
-    })
+    };
+    Ok(Arc::new(NamedFormat::new(format, kind)))
 }
 
 /// Whether a text file writes NULL as `\N`, as MySQL and PostgreSQL do. Looks at its first 16 MiB.
@@ -423,29 +421,6 @@ fn has_null_marks(path: &Path) -> bool {
         last = part[read - 1];
     }
     false
-}
-
-/// The compression of a file by its first bytes, whatever its name: `COPY ... (COMPRESSION gzip)` writes where it is told.
-fn compression_of(path: &Path) -> Option<&'static str> {
-    use std::io::Read;
-    // A block of bzip2 begins with the digits of pi.
-    let mut start = Vec::new();
-    std::fs::File::open(path).ok()?.take(10).read_to_end(&mut start).ok()?;
-    match &start[..] {
-        [0x1f, 0x8b, 8, ..] => Some("gz"),
-        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some("bz2"),
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zst"),
-        _ => None,
-    }
-}
-
-/// Whether a JSON file is one array of objects rather than an object a line.
-fn starts_with_array(path: &Path) -> bool {
-    use std::io::Read;
-    let mut start = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
-    read.is_ok() && start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
 }
 
 #[cfg(test)]

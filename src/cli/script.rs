@@ -1,6 +1,6 @@
 //! Reading scripts: lines go in, statements and backslash commands come out as soon as they are whole.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use crate::front::split::{Lexer, Lines};
 
@@ -49,6 +49,11 @@ impl Pending {
             self.text.push_str(&line);
         }
         if ends { self.take(false) } else { Vec::new() }
+    }
+
+    /// Whether the statement that is not whole has become too long.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.text.len() > MOST_TEXT
     }
 
     /// Gives what remains at the end of the script, where the last statement may lack its semicolon.
@@ -189,6 +194,17 @@ pub(super) fn is_whole(input: &str) -> bool {
     pending.finish().is_empty()
 }
 
+/// The most bytes of a line or a statement of a script, which has to be in memory whole.
+pub(super) const MOST_TEXT: usize = 128 << 20;
+
+/// The error of a longer one.
+pub(super) fn too_long() -> String {
+    format!(
+        "a line or a statement of more than {} MB: write rows to a file, which FROM 'rows.csv' reads",
+        MOST_TEXT >> 20
+    )
+}
+
 /// The lines of a script as text; a line that is not UTF-8 is an error that names it.
 pub(super) struct ScriptLines<R> {
     reader: R,
@@ -205,7 +221,9 @@ impl<R: BufRead> ScriptLines<R> {
         let mut bytes = Vec::new();
         self.line += 1;
         loop {
-            match self.reader.read_until(b'\n', &mut bytes) {
+            let room = (MOST_TEXT + 1 - bytes.len()) as u64;
+            match self.reader.by_ref().take(room).read_until(b'\n', &mut bytes) {
+                Ok(_) if bytes.len() > MOST_TEXT => return Err((self.line, too_long())),
                 Ok(_) => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err((self.line, format!("the script cannot be read: {error}"))),
@@ -241,6 +259,18 @@ mod tests {
 
     fn command(text: &str, line: usize, column: usize) -> Item {
         Item { task: Task::Command(text.into()), line, column }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_an_error() {
+        let mut lines = ScriptLines::new(io::BufReader::new(io::repeat(b' ')));
+        let (line, text) = lines.next().unwrap_err();
+        assert!(line == 1 && text.contains("more than 128 MB"), "{text}");
+        let mut pending = Pending::new();
+        for _ in 0..=MOST_TEXT >> 20 {
+            assert!(!pending.is_too_long() && pending.push(" ".repeat(1 << 20)).is_empty());
+        }
+        assert!(pending.is_too_long());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::interrupt::Interrupts;
 use super::output::Output;
 use super::page::Report;
 use super::progress::Bar;
-use super::script::{Item, Pending, ScriptLines, Task};
+use super::script::{Item, Pending, ScriptLines, Task, too_long};
 use super::variables::Variables;
 use crate::{Answer, Session};
 
@@ -97,6 +97,9 @@ impl Shell {
                 Some(line) => pending.push(line),
                 None => pending.finish(),
             };
+            if pending.is_too_long() {
+                return Err(ScriptFailure::Located(format!("{origin}: {}", too_long())));
+            }
             for item in items {
                 match self.run_item(&item).map_err(|failure| failure.at(origin, &item))? {
                     ControlFlow::Continue(()) => {}

@@ -18,8 +18,8 @@
 //!    of constants.
 //! 3. **Physical optimization** ([`physical_rules`]) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
 //!    that leave out sorts; WINDOWS after those that place them; UNREAD_PARTITIONS after the pushdown of filters, which makes
-//!    joins wait; NAN_STATISTICS after filters have been pushed to scans. SCANNED_NAN is the last, since it puts projections
-//!    over the scans that other rules look for.
+//!    joins wait; NAN_STATISTICS after filters have been pushed to scans. SCANNED_NAN comes behind these, since it puts projections
+//!    over the scans that other rules look for, and FILE_FAULTS is the last, since it hides the readers of files.
 //!
 //! A rule belongs before the mistake that it prevents, and as close to it as may be. Wrong identities of expressions are
 //! prevented in analysis, since simplification is among the optimizer's first steps; orderings only exist in physical plans.
@@ -46,6 +46,7 @@ mod correlation;
 mod date_comparisons;
 mod distinct_on;
 mod expressions;
+mod file_faults;
 mod filter_projections;
 mod filter_pushdown;
 mod functional_dependencies;
@@ -78,6 +79,7 @@ pub(crate) use analyzer::analyzer_rules;
 pub(crate) use cooperative_joins::YIELDING_JOINS;
 pub(crate) use correlation::Correlation;
 pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
+pub(crate) use file_faults::FILE_FAULTS;
 pub(crate) use functional_dependencies::without_false_keys;
 pub(crate) use grouping_sets::GROUPING_SETS;
 pub(crate) use in_lists::IN_LISTS;

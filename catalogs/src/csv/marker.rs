@@ -5,7 +5,10 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use datafusion::config::CsvOptions;
+
 use super::mark::Mark;
+use crate::files::{MOST_ROW, TOO_LONG};
 
 /// The bytes of a file that are read at once.
 const PART: usize = 1 << 16;
@@ -22,7 +25,12 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    fn ends_row(&self, sign: u8) -> bool {
+    pub(super) fn of(options: &CsvOptions) -> Self {
+        let CsvOptions { delimiter, quote, escape, comment, terminator, .. } = *options;
+        Self { delimiter, quote, escape, comment, terminator }
+    }
+
+    pub(super) fn ends_row(&self, sign: u8) -> bool {
         self.terminator.map_or(sign == b'\n' || sign == b'\r', |end| sign == end)
     }
 
@@ -64,12 +72,27 @@ pub(super) struct Marker {
     /// Whether a line of names is yet to come. An empty line before it is none.
     header: bool,
     marked: Arc<AtomicBool>,
+    /// The bytes that were passed on before this part, and where the row begins that goes on in it.
+    passed: u64,
+    row: u64,
 }
 
 impl Marker {
     /// `marked` says afterwards whether there are marks.
     pub(super) fn new(signs: Signs, mark: Arc<Mark>, texts: Vec<bool>, header: bool, marked: Arc<AtomicBool>) -> Self {
-        Self { signs, mark, texts, all: false, place: Place::Row, column: 0, last: 0, header, marked }
+        Self {
+            signs,
+            mark,
+            texts,
+            all: false,
+            place: Place::Row,
+            column: 0,
+            last: 0,
+            header,
+            marked,
+            passed: 0,
+            row: 0,
+        }
     }
 
     /// Marks all texts in quotes.
@@ -83,10 +106,21 @@ impl Marker {
     }
 
     /// Passes a part of the text on, with marks.
-    fn pass(&mut self, part: &[u8], out: &mut Vec<u8>) {
-        if self.pass_unquoted(part, out) {
-            return;
+    ///
+    /// # Errors
+    /// If a row is longer than one may be: it has to be in memory whole.
+    fn pass(&mut self, part: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+        if !self.pass_unquoted(part, out) {
+            self.pass_signs(part, out);
         }
+        self.passed += part.len() as u64;
+        if self.passed - self.row > MOST_ROW as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("{TOO_LONG}{}", self.row)));
+        }
+        Ok(())
+    }
+
+    fn pass_signs(&mut self, part: &[u8], out: &mut Vec<u8>) {
         let signs = self.signs;
         let mut passed = 0;
         for (at, &sign) in part.iter().enumerate() {
@@ -104,6 +138,9 @@ impl Marker {
                 passed = at;
             }
             self.step(sign, ends);
+            if ends && self.place == Place::Row {
+                self.row = self.passed + at as u64 + 1;
+            }
             self.last = sign;
         }
         out.extend_from_slice(&part[passed..]);
@@ -153,9 +190,10 @@ impl Marker {
         }
         out.extend_from_slice(part);
         let line = part.iter().rposition(|&sign| self.signs.ends_row(sign)).map(|end| end + 1);
-        if line.is_some() {
+        if let Some(end) = line {
             self.header = false;
             self.column = 0;
+            self.row = self.passed + end as u64;
         }
         let row = &part[line.unwrap_or(0)..];
         self.column += row.iter().filter(|sign| **sign == self.signs.delimiter).count();
@@ -210,7 +248,7 @@ impl<R: Read> BufRead for MarkedFile<R> {
             let read = self.file.read(&mut self.part)?;
             match &mut self.marker {
                 Some(marker) if read == 0 => marker.end(&mut self.passed)?,
-                Some(marker) => marker.pass(&self.part[..read], &mut self.passed),
+                Some(marker) => marker.pass(&self.part[..read], &mut self.passed)?,
                 None => self.passed.extend_from_slice(&self.part[..read]),
             }
             if read == 0 {
@@ -251,7 +289,7 @@ mod tests {
         let mut marker =
             Marker::new(signs, Arc::clone(&mark), texts.to_vec(), true, Arc::clone(&marked)).marking_all(all);
         let mut out = Vec::new();
-        text.as_bytes().chunks(part).for_each(|part| marker.pass(part, &mut out));
+        text.as_bytes().chunks(part).for_each(|part| marker.pass(part, &mut out).unwrap());
         marker.end(&mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert_eq!(marked.load(Ordering::Relaxed), out.contains(mark.as_str()));
@@ -293,6 +331,17 @@ mod tests {
         let expected = "a,b\n# it's \",\n\"\\\"\",\"\"MARK\n\"x\\\",\"\",\"\"\n\"";
         for part in 1..=text.len() {
             assert_eq!(passed(signs, &[true, true], text, part), expected, "in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_is_an_error_with_its_place() {
+        for (text, begins) in [("a,b\n1,2\nx", "8"), ("a,b\n\"x", "4")] {
+            let mark = Arc::new(Mark::without(&SIGNS.list()).unwrap());
+            let marker = Marker::new(SIGNS, mark, vec![true, true], true, Arc::default());
+            let endless = text.as_bytes().chain(io::repeat(b'x'));
+            let error = io::copy(&mut MarkedFile::new(endless, Some(marker)), &mut io::sink()).unwrap_err().to_string();
+            assert_eq!(error, format!("{TOO_LONG}{begins}"));
         }
     }
 

@@ -4,6 +4,7 @@
 //! Arrow's reader and writer take both for the same. So a [`mark::Mark`], a word that no file holds, stands behind or for the text
 //! while they work: [`marker`] puts it into what is read, and [`write`] takes it out of what is written.
 
+mod header;
 mod mark;
 mod marker;
 mod sink;
@@ -13,7 +14,6 @@ mod write;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::csv::reader::Format;
 use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -22,7 +22,7 @@ use datafusion::common::{GetExt, Result, Statistics, exec_err, not_impl_err, pla
 use datafusion::config::CsvOptions;
 use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
-use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::file_format::{DEFAULT_SCHEMA_INFER_MAX_RECORD, FileFormat, FileFormatFactory};
 use datafusion::datasource::physical_plan::{FileScanConfig, FileScanConfigBuilder, FileSinkConfig, FileSource};
 use datafusion::datasource::sink::DataSinkExec;
 use datafusion::datasource::source::DataSourceExec;
@@ -32,9 +32,11 @@ use datafusion::object_store::{GetOptions, GetResultPayload, ObjectMeta, ObjectS
 use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_plan::ExecutionPlan;
 
+use self::marker::Signs;
 use self::sink::TextSink;
 use self::source::TextSource;
 pub use self::write::write_csv;
+use crate::files::fault;
 
 /// Makes a table of a CSV file of a statement's options.
 #[derive(Debug, Default)]
@@ -78,36 +80,17 @@ impl CsvText {
         options
     }
 
-    /// Checks the names of a file's columns, of which DataFusion 55 merges equal ones and then finds too many fields in each row.
-    async fn check_names(
-        &self,
-        state: &dyn Session,
-        store: &Arc<dyn ObjectStore>,
-        file: &ObjectMeta,
-        columns: usize,
-    ) -> Result<()> {
+    /// Looks at the first row of a file, before its columns are planned.
+    async fn check_header(&self, state: &dyn Session, store: &Arc<dyn ObjectStore>, file: &ObjectMeta) -> Result<()> {
         let options = self.options(state);
-        if options.has_header == Some(false) {
-            return Ok(());
-        }
         let GetResultPayload::File(text, path) = store.get_opts(&file.location, GetOptions::default()).await?.payload
         else {
             return Ok(());
         };
         let text = FileCompressionType::from(options.compression).convert_read(text)?;
-        let format = Format::default().with_header(true).with_delimiter(options.delimiter).with_quote(options.quote);
-        // What cannot be read says so where it is read.
-        let Ok((names, _)) = format.infer_schema(text, Some(0)) else { return Ok(()) };
-        if names.fields().len() == columns {
-            return Ok(());
-        }
-        let names: Vec<&str> = names.fields().iter().map(|field| field.name().as_str()).collect();
-        match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-            Some((_, name)) => plan_err!(
-                "'{}': two columns are called \"{name}\"; give them names of their own, or read the file with \
-                 read_csv(..., header => false)",
-                path.display()
-            ),
+        let rows = options.schema_infer_max_rec.unwrap_or(DEFAULT_SCHEMA_INFER_MAX_RECORD);
+        match header::fault(text, Signs::of(&options), options.has_header.unwrap_or(true), rows)? {
+            Some(what) => Err(fault(&path, what)),
             None => Ok(()),
         }
     }
@@ -144,10 +127,10 @@ impl FileFormat for CsvText {
         store: &Arc<dyn ObjectStore>,
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
-        let schema = self.0.infer_schema(state, store, objects).await?;
-        if let Some(first) = objects.first() {
-            self.check_names(state, store, first, schema.fields().len()).await?;
+        for file in objects {
+            self.check_header(state, store, file).await?;
         }
+        let schema = self.0.infer_schema(state, store, objects).await?;
         // Of a column whose fields are all empty nothing shows but that they are texts, or might be.
         let texts = schema.fields().iter().map(|field| match field.data_type() {
             DataType::Null => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),

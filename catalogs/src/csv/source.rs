@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,16 +48,15 @@ impl TextSource {
     }
 
     fn signs(&self) -> Signs {
-        let CsvOptions { delimiter, quote, escape, comment, terminator, .. } = self.options;
-        Signs { delimiter, quote, escape, comment, terminator }
+        Signs::of(&self.options)
     }
 
-    fn builder(&self, header: bool) -> Result<ReaderBuilder> {
+    fn builder(&self, header: bool, rows: usize) -> Result<ReaderBuilder> {
         let signs = self.signs();
         let mut builder = ReaderBuilder::new(Arc::clone(self.table_schema.file_schema()))
             .with_delimiter(signs.delimiter)
             .with_quote(signs.quote)
-            .with_batch_size(self.batch_size)
+            .with_batch_size(rows)
             .with_header(header)
             .with_truncated_rows(self.options.truncated_rows.unwrap_or(false))
             .with_projection(self.projection.file_indices.clone());
@@ -165,8 +164,12 @@ impl FileOpener for TextOpener {
             };
             let header = source.options.has_header.unwrap_or(true) && range.is_none_or(|(start, _)| start == 0);
             let text = part_of(text, range, source.options.terminator.unwrap_or(b'\n'))?;
-            let text = compression.convert_read(text)?;
+            let mut text = compression.convert_read(text)?;
+            let mut start = Vec::new();
+            text.by_ref().take(LOOKED_AT).read_to_end(&mut start)?;
             let signs = source.signs();
+            let rows = rows_of_a_batch(&start, signs, source.batch_size);
+            let text = Cursor::new(start).chain(text);
             let mark = Mark::without(&signs.list()).map(Arc::new);
             let marked = Arc::new(AtomicBool::new(false));
             let marker = mark.clone().map(|mark| {
@@ -175,7 +178,7 @@ impl FileOpener for TextOpener {
                 Marker::new(signs, mark, texts, header, Arc::clone(&marked))
                     .marking_all(source.options.null_regex.is_some())
             });
-            let mut reader = source.builder(header)?.build_buffered(MarkedFile::new(text, marker))?;
+            let mut reader = source.builder(header, rows)?.build_buffered(MarkedFile::new(text, marker))?;
             let batches = std::iter::from_fn(move || {
                 let _timer = metrics.elapsed_compute().timer();
                 let batch = reader.next()?;
@@ -186,6 +189,19 @@ impl FileOpener for TextOpener {
             Ok(futures::stream::iter(batches).boxed())
         }))
     }
+}
+
+/// The bytes of a file by which the length of its rows is estimated.
+const LOOKED_AT: u64 = 256 << 10;
+
+/// The bytes of a batch, about.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// The rows of a batch, fewer where rows are long by the start of the text: 8,192 documents would be gigabytes.
+fn rows_of_a_batch(start: &[u8], signs: Signs, most: usize) -> usize {
+    let rows = start.iter().filter(|sign| signs.ends_row(**sign)).count();
+    let length = start.len() / rows.max(1);
+    (BATCH_BYTES / length.max(1)).clamp(1, most.max(1))
 }
 
 /// The rows of a file that begin within a range of its bytes.
@@ -203,4 +219,17 @@ fn row_at(file: &mut File, position: u64, terminator: u8) -> io::Result<u64> {
     let Some(before) = position.checked_sub(1) else { return Ok(0) };
     file.seek(SeekFrom::Start(before))?;
     Ok(before + BufReader::new(file).skip_until(terminator)? as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_of_long_rows_are_short() {
+        let signs = Signs::of(&CsvOptions::default());
+        let rows = |text: &str| rows_of_a_batch(text.as_bytes(), signs, 8192);
+        assert_eq!([rows(""), rows("a,b\n1,2\n"), rows(&"x".repeat(2048))], [8192; 3]);
+        assert_eq!(rows(&("x".repeat((256 << 10) - 1) + "\n")), 64);
+    }
 }

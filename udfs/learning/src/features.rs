@@ -202,12 +202,12 @@ forms! {
             graphs_only();
         Random(usize, count::<1, 1_000_000>) = "random:k",
             "k standard normal columns, drawn from the seed",
-            note("k columns");
+            note("k columns, 1,000,000 at most");
         DegreeNumber = "degree_number",
             "the degree, one column";
         OneHotDegree(usize, count::<1, 65_535>) = "one_hot_degree:m",
             "one-hot code of the degree, a column for each up to m; larger ones count as m",
-            note("m + 1 columns");
+            note("m + 1 columns, m up to 65,535");
         Connectivity = "connectivity",
             "the degree of a node; of a simplex the number of its neighbours by common cofaces and by common faces (a vertex has the \
              first alone, a simplex of the highest dimension the second, which are their degrees)";

@@ -133,7 +133,14 @@ impl Saved {
     /// # Errors
     /// If the file is not there, or holds something else.
     pub fn read(path: &Path) -> Result<Self, SaveError> {
-        let bytes = fs::read(path).map_err(|error| SaveError::File { path: shown(path), why: error.to_string() })?;
+        let unreadable = |why: String| SaveError::File { path: shown(path), why };
+        // A device may never end.
+        match fs::metadata(path) {
+            Ok(data) if data.is_file() => {}
+            Ok(_) => return Err(unreadable("it is a folder, a pipe or a device, not a file".to_owned())),
+            Err(error) => return Err(unreadable(error.to_string())),
+        }
+        let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
         let malformed = |why: String| SaveError::Malformed { path: shown(path), why };
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| malformed(error.to_string()))?;
         let run = header.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
