@@ -113,9 +113,11 @@ mod tests {
         let found = || of_log(path).map(|fault| fault.to_string()).unwrap_or_default();
         assert_eq!(found(), format!("'{}' holds no commit; restore it from a copy", log.display()));
         let commit = |version: u64, text: &str| std::fs::write(log::commit(path, version), text).unwrap();
-        commit(0, "{\"add\":{\"path\":\"a.parquet\"}}");
-        commit(1, "{\"add\":{\"path\":\"b.parquet\"}}\n{\"remove\":{\"path\":\"a.parquet\"}}");
-        commit(2, "{\"add\":{\"path\":\"c.parquet\"}}");
+        let added =
+            "{\"add\":{\"path\":\"a\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}";
+        commit(0, added);
+        commit(1, &format!("{added}\n{{\"remove\":{{\"path\":\"a\",\"dataChange\":true}}}}"));
+        commit(2, added);
         assert_eq!(found(), "");
         std::fs::remove_file(log::commit(path, 1)).unwrap();
         assert!(found().contains("00000000000000000001.json' is gone"), "{}", found());

@@ -26,7 +26,10 @@ fn in_catalog(folder: &Path) -> Option<String> {
     entry::list(&catalog).ok()?.into_iter().find_map(|schema| {
         let Ok(Some(Entry::Schema { folder, .. })) = entry::read(&file(&catalog, &schema)) else { return None };
         let entries = catalog.join(folder);
-        let is_it = |table: &String| matches!(entry::read(&file(&entries, table)), Ok(Some(Entry::Table { folder, .. })) if Path::new(&folder) == below);
+        let is_it = |table: &String| match entry::read(&file(&entries, table)) {
+            Ok(Some(Entry::Table { folder, .. })) => Path::new(&folder) == below,
+            _ => false,
+        };
         let table = entry::list(&entries).ok()?.into_iter().find(is_it)?;
         Some(if schema == MAIN_SCHEMA { table } else { format!("{schema}.{table}") })
     })
