@@ -63,10 +63,7 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Result<CopyToStatement, ParserEr
         }
     };
     if matches!(&parser.peek_token().token, Token::Word(word) if word.keyword == Keyword::FROM) {
-        return parser.expected(
-            "TO: COPY writes files; to read one, INSERT INTO table SELECT * FROM 'file'",
-            parser.peek_token(),
-        );
+        return parser.expected("TO 'file', or FROM 'file' behind a table", parser.peek_token());
     }
     parser.expect_keyword(Keyword::TO)?;
     let mut copy = CopyToStatement {

@@ -3,11 +3,11 @@
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::{from_first, numbers};
+use super::{copy_from, from_first, numbers};
 use crate::{Error, Result};
 
 /// Reads `E'a\n'` as a text, `1_000` and `0x1F` as numbers, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`,
-/// `FILTER (x)` as `FILTER (WHERE x)`, `TABLE t` as `SELECT * FROM t`,
+/// `FILTER (x)` as `FILTER (WHERE x)`, `COPY t FROM 'f'` as INSERT, `TABLE t` as `SELECT * FROM t`,
 /// `TRUNCATE t` as `DELETE FROM t`, and the statement UNPIVOT as UNPIVOT in FROM.
 pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     for TokenWithSpan { token, .. } in &mut tokens {
@@ -16,6 +16,7 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
             *token = Token::SingleQuotedString(std::mem::take(text));
         }
     }
+    copy_from::rewrite(&mut tokens)?;
     number_parameters(&mut tokens)?;
     numbers::join(&mut tokens);
     refuse_joins(&tokens)?;
@@ -47,12 +48,12 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
 }
 
 /// The first token from this place on that is no space, and its place.
-fn significant(tokens: &[TokenWithSpan], from: usize) -> Option<(usize, &Token)> {
+pub(super) fn significant(tokens: &[TokenWithSpan], from: usize) -> Option<(usize, &Token)> {
     let mut tokens = tokens.iter().enumerate().skip(from);
     tokens.find(|(_, token)| !matches!(token.token, Token::Whitespace(_))).map(|(at, token)| (at, &token.token))
 }
 
-fn is_word(token: Option<(usize, &Token)>, text: &str) -> Option<usize> {
+pub(super) fn is_word(token: Option<(usize, &Token)>, text: &str) -> Option<usize> {
     match token {
         Some((at, Token::Word(word))) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text) => {
             Some(at)
@@ -62,7 +63,7 @@ fn is_word(token: Option<(usize, &Token)>, text: &str) -> Option<usize> {
 }
 
 /// Puts tokens in the place of `count` others, a space between them.
-fn replace(tokens: &mut Vec<TokenWithSpan>, at: usize, count: usize, by: &[Token]) {
+pub(super) fn replace(tokens: &mut Vec<TokenWithSpan>, at: usize, count: usize, by: &[Token]) {
     let span = tokens[at].span;
     tokens.splice(at..at + count, by.iter().map(|token| TokenWithSpan::new(token.clone(), span)));
 }

@@ -15,6 +15,7 @@ mod casts;
 mod changed_values;
 pub mod columns;
 mod copy;
+mod copy_from;
 mod create_graph;
 mod ctes;
 mod delete_alias;

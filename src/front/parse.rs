@@ -316,7 +316,11 @@ mod tests {
             assert_eq!(sql_text(text), copied);
         }
         assert!(error(parse("COPY t TO 'a' (FORMAT xls)")).contains("csv, parquet, json, arrow"));
-        assert!(error(parse("COPY t FROM 'a.csv'")).contains("INSERT INTO table SELECT * FROM 'file'"));
+        assert!(error(parse("COPY t FROM a")).contains("TO 'file', or FROM 'file'"));
+        assert!(
+            error(parse("COPY t FROM 'a.csv' HEADER")).contains("COPY table FROM 'file' (FORMAT f, option value, ...)")
+        );
+        assert!(error(parse("COPY t FROM 'a' (FORMAT xml)")).contains("csv, parquet, json and ndjson, not xml"));
         assert!(error(parse("COPY t TO 'a' (FORMAT csv, FORMAT json)")).contains("one format"));
         assert!(error(parse("COPY t TO 'a' nonsense")).contains("found: nonsense at Line: 1, Column: 15"));
     }
