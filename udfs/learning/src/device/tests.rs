@@ -43,9 +43,10 @@ fn agree(device: fn() -> Lease, items: Items<'_>, job: &Job) -> &'static str {
         close(a.train_loss, b.train_loss, 2e-3, &format!("{what}: training loss of epoch {}", a.epoch));
         close(a.val_loss.unwrap(), b.val_loss.unwrap(), 2e-3, &format!("{what}: validation loss of epoch {}", a.epoch));
         let some = |x: Option<f64>| x.unwrap_or(-1.0);
-        // A prediction on the edge may tip.
-        close(some(a.val.accuracy), some(b.val.accuracy), 0.05, &what);
-        close(some(a.test.accuracy), some(b.test.accuracy), 0.05, &what);
+        // A prediction on the edge may tip: one of the ten nodes of a part, of which a GPU sums in another order.
+        for (a, b) in [(a.val.accuracy, b.val.accuracy), (a.test.accuracy, b.test.accuracy)] {
+            assert!((some(a) - some(b)).abs() < 0.101, "{what}: accuracy {b:?} for {a:?}");
+        }
         assert_eq!(a.val.accuracy.is_some(), b.val.accuracy.is_some());
         assert_eq!((a.val.auc.is_some(), a.test.auc.is_some()), (b.val.auc.is_some(), b.test.auc.is_some()), "{what}");
     }

@@ -232,7 +232,9 @@ extern "C" int bonnet_launch(const char* name, unsigned int blocks, const uint64
             running.arguments = words;
             block = &running;
             blockIdx.x = i;
-            if (!run_block(running)) return 3;
+            bool whole = run_block(running);
+            block = nullptr;
+            if (!whole) return 3;
         }
         return 0;
     }

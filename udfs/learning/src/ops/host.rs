@@ -48,8 +48,14 @@ fn load() -> Result<Library, String> {
     for (name, text) in [("host.cpp", include_str!("host.cpp")), ("kernels.cu", include_str!("kernels.cu"))] {
         std::fs::write(folder.path().join(name), text).map_err(|error| error.to_string())?;
     }
+    // Other compilers warn of other things, which are for the gate to find, not for a user's tests.
+    let warnings: &[&str] = match std::env::var_os("BONNET_REQUIRE_ALL") {
+        Some(_) => &["-Wall", "-Wextra", "-Werror"],
+        None => &["-w"],
+    };
     let output = Command::new(&compiler)
-        .args(["-std=c++17", "-O2", "-U_FORTIFY_SOURCE", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"])
+        .args(["-std=c++17", "-O2", "-U_FORTIFY_SOURCE", "-shared", "-fPIC"])
+        .args(warnings)
         // Checks of jumps know nothing of several stacks.
         .args(["-Wno-unused-function", "-Wno-unknown-pragmas", "-o"])
         .args([&target, &source])
