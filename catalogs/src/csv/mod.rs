@@ -80,15 +80,20 @@ impl CsvText {
         options
     }
 
-    /// Looks at the first row of a file, before its columns are planned.
-    async fn check_header(&self, state: &dyn Session, store: &Arc<dyn ObjectStore>, file: &ObjectMeta) -> Result<()> {
+    /// Looks at the first row of a file, before its columns are planned, and at these many more.
+    async fn check_header(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        file: &ObjectMeta,
+        rows: usize,
+    ) -> Result<()> {
         let options = self.options(state);
         let GetResultPayload::File(text, path) = store.get_opts(&file.location, GetOptions::default()).await?.payload
         else {
             return Ok(());
         };
         let text = FileCompressionType::from(options.compression).convert_read(text)?;
-        let rows = options.schema_infer_max_rec.unwrap_or(DEFAULT_SCHEMA_INFER_MAX_RECORD);
         match header::fault(text, Signs::of(&options), options.has_header.unwrap_or(true), rows)? {
             Some(what) => Err(fault(&path, what)),
             None => Ok(()),
@@ -127,8 +132,10 @@ impl FileFormat for CsvText {
         store: &Arc<dyn ObjectStore>,
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
+        // From the first rows of the first file, mostly, the types are found.
+        let mut rows = self.0.options().schema_infer_max_rec.unwrap_or(DEFAULT_SCHEMA_INFER_MAX_RECORD);
         for file in objects {
-            self.check_header(state, store, file).await?;
+            self.check_header(state, store, file, std::mem::take(&mut rows)).await?;
         }
         let schema = self.0.infer_schema(state, store, objects).await?;
         // Of a column whose fields are all empty nothing shows but that they are texts, or might be.
