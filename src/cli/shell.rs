@@ -123,11 +123,11 @@ impl Shell {
         let text = match &item.task {
             Task::Statement(text) | Task::Command(text) => text,
         };
-        let text = self.variables.substitute(text).map_err(|undefined| {
-            let before = &text[..undefined.offset];
+        let text = self.variables.substitute(text).map_err(|unreplaced| {
+            let before = &text[..unreplaced.offset];
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            ScriptFailure::in_text(undefined.message(), text, line, column)
+            ScriptFailure::in_text(unreplaced.message(), text, line, column)
         })?;
         match item.task {
             Task::Statement(_) => {

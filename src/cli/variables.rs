@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::script::{MOST_TEXT, too_long};
 use crate::front::split::{LexemeKind, Lexer, is_word};
 
 /// Names and their values.
@@ -12,17 +13,32 @@ pub(super) struct Variables {
     values: BTreeMap<String, String>,
 }
 
-/// A variable that a text uses and nobody has set, and the byte of the text at which it stands.
+/// A variable whose value cannot be put into a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Undefined {
+pub(super) struct Unreplaced {
     pub(super) name: String,
+    /// The byte of the text at which it stands.
     pub(super) offset: usize,
+    pub(super) why: Why,
 }
 
-impl Undefined {
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Nobody has set it.
+    Unset,
+    /// The text would be longer than a statement may be.
+    TooLong,
+}
+
+impl Unreplaced {
     pub(super) fn message(&self) -> String {
         let name = &self.name;
-        format!("variable `{name}` is not set: give it with `-v {name}=value` or `\\set {name} value`")
+        match self.why {
+            Why::Unset => {
+                format!("variable `{name}` is not set: give it with `-v {name}=value` or `\\set {name} value`")
+            }
+            Why::TooLong => format!("with the value of `{name}` this is {}", too_long()),
+        }
     }
 }
 
@@ -48,7 +64,7 @@ impl Variables {
 
     /// Puts the values into a statement: on tokens alone, never inside strings, quoted identifiers, comments, `::`,
     /// `:=`, brackets (`list[1:n]`) or braces (`{key:value}`). Values are not read again.
-    pub(super) fn substitute<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, Undefined> {
+    pub(super) fn substitute<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, Unreplaced> {
         if !text.contains(':') {
             return Ok(Cow::Borrowed(text));
         }
@@ -70,11 +86,12 @@ impl Variables {
                     }
                     ":" if depth == 0 => {
                         if let Some((name, quote)) = lexemes.get(i).and_then(|next| reference(next.kind, next.text)) {
-                            let value = self
-                                .values
-                                .get(name)
-                                .ok_or_else(|| Undefined { name: name.to_owned(), offset: lexeme.start })?;
+                            let fail = |why| Unreplaced { name: name.to_owned(), offset: lexeme.start, why };
+                            let value = self.values.get(name).ok_or_else(|| fail(Why::Unset))?;
                             push_quoted(&mut result, value, quote);
+                            if result.len() > MOST_TEXT {
+                                return Err(fail(Why::TooLong));
+                            }
                             i += 1;
                             continue;
                         }
@@ -177,7 +194,7 @@ mod tests {
     #[test]
     fn a_variable_that_is_not_set_is_an_error() {
         let undefined = variables().substitute("SELECT :n, :m").unwrap_err();
-        assert_eq!(undefined, Undefined { name: "m".into(), offset: 11 });
+        assert_eq!(undefined, Unreplaced { name: "m".into(), offset: 11, why: Why::Unset });
         assert!(undefined.message().contains("`m` is not set"));
         assert!(variables().substitute("SELECT :'m'").is_err());
         assert!(variables().substitute("SELECT :\"m\"").is_err());
@@ -188,6 +205,15 @@ mod tests {
         let mut variables = Variables::default();
         variables.set("a", ":a").unwrap();
         assert_eq!(variables.substitute("SELECT :a").unwrap(), "SELECT :a");
+    }
+
+    #[test]
+    fn a_text_that_grows_beyond_a_statement_is_an_error() {
+        let mut variables = Variables::default();
+        variables.set("a", &" ".repeat(MOST_TEXT / 2 + 1)).unwrap();
+        let error = variables.substitute(":a:a").unwrap_err();
+        assert_eq!((error.offset, &error.why), (2, &Why::TooLong));
+        assert!(error.message().contains("more than 128 MB"), "{}", error.message());
     }
 
     #[test]

@@ -187,7 +187,7 @@ impl Database {
     pub(super) fn schema_folder(&self, schema: &str) -> Result<String> {
         let folder = format!("{}-{}", names::plain(schema), names::unique());
         let path = self.catalog().join(&folder);
-        let made = std::fs::create_dir_all(&path).and_then(|()| entry::sync_folder(&self.catalog()));
+        let made = make_schema_folder(&path).and_then(|()| entry::sync_folder(&self.catalog()));
         made.map_err(|error| entry::at(&path, &error))?;
         Ok(folder)
     }
@@ -600,7 +600,7 @@ fn make(root: &Path) -> Result<()> {
                 (folder.clone(), Some(Entry::Schema { folder, graph: None, attached: None }))
             }
         };
-        std::fs::create_dir_all(catalog.join(folder))?;
+        make_schema_folder(&catalog.join(folder))?;
         entry::sync_folder(&catalog)?;
         if let Some(entry) = entry {
             entry::write(&schema, &entry)?;
@@ -613,6 +613,13 @@ fn make(root: &Path) -> Result<()> {
     Ok(steps().map_err(|error: io::Error| {
         io::Error::new(error.kind(), format!("the database '{shown}' cannot be made: {error}"))
     })?)
+}
+
+/// Makes the folder of a schema, with a file in it: many a program copies no empty folders, and a folder that is gone is damage.
+fn make_schema_folder(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)?;
+    File::create(path.join(".keep"))?;
+    entry::sync_folder(path)
 }
 
 /// The names of the folders in a folder.
