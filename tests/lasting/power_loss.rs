@@ -369,7 +369,7 @@ fn a_database_whose_making_lost_a_folder_is_made_again() {
     std::fs::remove_file(root.join("bonnet.json")).unwrap();
     let catalog = std::fs::read_dir(root.join("catalog")).unwrap();
     let main = catalog.map(|file| file.unwrap().path()).find(|path| path.is_dir()).unwrap();
-    std::fs::remove_dir(&main).unwrap();
+    std::fs::remove_dir_all(&main).unwrap();
     let db = open(&root, false);
     assert!(main.is_dir());
     assert_eq!(rows(&db).unwrap(), empty);
