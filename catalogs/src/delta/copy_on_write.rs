@@ -198,7 +198,12 @@ async fn count_all(
 }
 
 /// Writes the rows of a plan, partition after partition.
-pub(super) async fn write(state: &SessionState, plan: LogicalPlan, files: &mut Appender, context: Arc<TaskContext>) -> Result<()> {
+pub(super) async fn write(
+    state: &SessionState,
+    plan: LogicalPlan,
+    files: &mut Appender,
+    context: Arc<TaskContext>,
+) -> Result<()> {
     let plan = state.create_physical_plan(&plan).await?;
     for mut rows in execute_stream_partitioned(plan, context)? {
         while let Some(batch) = rows.next().await.transpose()? {
