@@ -24,7 +24,8 @@ const COMPRESSIONS: [&str; 4] = ["gz", "bz2", "xz", "zst"];
 /// # Errors
 /// If what stands behind the file is no list of options.
 pub(super) fn rewrite(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
-    let Some(start) = is_word(significant(tokens, 0), "COPY") else { return Ok(()) };
+    let first = is_word(significant(tokens, 0), "EXPLAIN").map_or(0, |explain| explain + 1);
+    let Some(start) = is_word(significant(tokens, first), "COPY") else { return Ok(()) };
     let Some((from, at, file)) = source(tokens, start + 1) else { return Ok(()) };
     let given = options(tokens, at + 1)?;
     let (formats, others): (Vec<_>, Vec<_>) =

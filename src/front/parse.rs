@@ -337,6 +337,8 @@ mod tests {
             ("SELECT a IN (FROM t) FROM u", "SELECT a IN (SELECT * FROM t) FROM u"),
             ("CREATE VIEW v AS FROM t", "CREATE VIEW v AS SELECT * FROM t"),
             ("INSERT INTO u FROM t", "INSERT INTO u SELECT * FROM t"),
+            ("COPY u (a) FROM 'b.parquet'", "INSERT INTO u (a) SELECT * FROM read_parquet('b.parquet')"),
+            ("EXPLAIN COPY u FROM 'b.json'", "EXPLAIN INSERT INTO u SELECT * FROM read_json('b.json')"),
             ("EXPLAIN FROM t", "EXPLAIN SELECT * FROM t"),
             // What only looks like it.
             ("SELECT count(*) FROM t", "SELECT count(*) FROM t"),

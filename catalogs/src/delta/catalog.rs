@@ -36,6 +36,9 @@ use crate::stored_view::StoredView;
 /// Attached graphs by the names of their schemas.
 type OpenGraphs = Mutex<HashMap<String, (Attachment, Arc<GraphSchema>)>>;
 
+/// How often a change of columns is tried where other statements commit meanwhile.
+const REWRITES: usize = 20;
+
 /// The most bytes of a table's name as a file's: file systems take 255, an ending and a number included.
 const LONGEST_NAME: usize = 200;
 
@@ -257,19 +260,39 @@ impl LastingSchema {
         if !matches!(change, ColumnChange::Add { .. }) {
             before.extend(defaults.iter().filter(|(column, _)| after.iter().all(|(kept, _)| kept != column)).cloned());
         }
-        let now = lasting.now().await?;
         // What cannot be is refused before anything is written.
         change.of(&name, &lasting.schema())?;
         if before != defaults {
             self.set_defaults(table, &folder, before.clone())?;
         }
-        let aside = self.database.build(&self.name, table)?;
-        let changed = new_columns::run(&now, &aside.path(), &name, state, change).await;
+        let changed = self.rewritten(&lasting, table, change, state).await;
         let last = if changed.is_ok() { after } else { defaults };
         if last != before {
             self.set_defaults(table, &folder, last)?;
         }
         changed
+    }
+
+    /// Writes a table anew with other columns, again where another commit comes first.
+    async fn rewritten(
+        &self,
+        lasting: &LastingTable,
+        table: &str,
+        change: &ColumnChange,
+        state: &SessionState,
+    ) -> Result<()> {
+        let name = self.full_name(table);
+        for _ in 0..REWRITES {
+            let now = lasting.now().await?;
+            let aside = self.database.build(&self.name, table)?;
+            if new_columns::run(&now, &aside.path(), &name, state, change).await? {
+                return Ok(());
+            }
+        }
+        exec_err!(
+            "other statements changed {name} each time while this one ran; nothing of this one was kept: run it again once they \
+             have ended"
+        )
     }
 
     fn set_defaults(&self, table: &str, folder: &str, defaults: Vec<(String, String)>) -> Result<()> {

@@ -125,7 +125,7 @@ fn shortened(text: &str) -> String {
 fn example(to: &DataType) -> &'static str {
     match to {
         DataType::Struct(_) => "{field: value, ...} with the fields of the type",
-        DataType::Map(..) => "{key=value, ...} with no key twice",
+        DataType::Map(..) => "{key=value, ...} with keys of its type, none twice",
         _ => "[item, item, ...]",
     }
 }
@@ -135,7 +135,7 @@ enum Parts {
     Plain { form: Option<TextForm>, texts: LargeStringBuilder },
     List { ends: Vec<i32>, valid: Vec<bool>, items: Box<Parts> },
     Struct { valid: Vec<bool>, fields: Vec<(String, Parts)> },
-    Map { ends: Vec<i32>, valid: Vec<bool>, entries: Box<[Parts; 2]> },
+    Map { ends: Vec<i32>, valid: Vec<bool>, entries: Box<[Parts; 2]>, key: DataType },
 }
 
 impl Parts {
@@ -152,7 +152,7 @@ impl Parts {
             DataType::Map(pairs, _) => match pairs.data_type() {
                 DataType::Struct(fields) if fields.len() == 2 => {
                     let entries = Box::new([0, 1].map(|at| Self::of(fields[at].data_type())));
-                    Self::Map { ends, valid, entries }
+                    Self::Map { ends, valid, entries, key: fields[0].data_type().clone() }
                 }
                 _ => Self::of(&DataType::Utf8),
             },
@@ -191,8 +191,8 @@ impl Parts {
                 }
                 Ok(all)
             }
-            Self::Map { ends, valid, entries } => {
-                let found = given.map(of_keys);
+            Self::Map { ends, valid, entries, key } => {
+                let found = given.map(|text| of_keys(text, key));
                 let mut all = !matches!(found, Some(None));
                 let found = found.flatten();
                 valid.push(found.is_some());
@@ -223,7 +223,7 @@ impl Parts {
                 let (columns, rows) = (columns.collect::<Result<Vec<_>>>()?, valid.len());
                 Arc::new(StructArray::try_new_with_length(fields, columns, nulls(valid), rows)?)
             }
-            (Self::Map { ends, valid, entries }, DataType::Map(target, _), DataType::Map(pairs, sorted)) => {
+            (Self::Map { ends, valid, entries, .. }, DataType::Map(target, _), DataType::Map(pairs, sorted)) => {
                 let (DataType::Struct(targets), DataType::Struct(fields)) = (target.data_type(), pairs.data_type())
                 else {
                     return exec_err!("a map without keys and values");
@@ -256,9 +256,13 @@ fn of_fields<'a>(text: &'a str, fields: &[(String, Parts)]) -> Option<Vec<Option
     Some(values)
 }
 
-/// The keys and values of a map; `None` for what is no map, and where a key is NULL or there twice.
-fn of_keys(text: &str) -> Option<Vec<(&str, &str)>> {
+/// The keys and values of a map; `None` for what is no map, and where a key is NULL, there twice or none of its type.
+fn of_keys<'a>(text: &'a str, data_type: &DataType) -> Option<Vec<(&'a str, &'a str)>> {
     let found = entries(text, '=')?;
     let mut keys = HashSet::new();
-    found.iter().all(|(key, _)| plain(key).is_some_and(|key| keys.insert(key))).then_some(found)
+    let fits = |key: &str| match TextForm::of(data_type).and_then(|form| form.apply(key)) {
+        Some(formed) => ScalarValue::from(formed.as_ref()).cast_to(data_type).is_ok(),
+        None => is_nested(data_type) || ScalarValue::from(key).cast_to(data_type).is_ok(),
+    };
+    found.iter().all(|(key, _)| plain(key).is_some_and(|key| fits(&key) && keys.insert(key))).then_some(found)
 }
