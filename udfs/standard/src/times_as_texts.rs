@@ -78,6 +78,14 @@ impl Kernel for TimeText {
 
 /// Writes the time of `2024-01-31T10:00:00.500+09:00` or `10:00:00.500`: no zeros at the end of a fraction, nor of a zone.
 fn rewrite(written: &str, out: &mut String) {
+    // Most have neither a fraction nor a zone.
+    if let Some((day, time)) = written.split_at_checked("2024-01-31".len())
+        && time.len() == "T10:00:00".len()
+        && time.starts_with('T')
+    {
+        out.extend([day, " ", &time[1..]]);
+        return;
+    }
     let time = match written.split_once('T') {
         Some((day, time)) => {
             out.extend([day, " "]);
