@@ -43,6 +43,16 @@ pub(crate) struct ChangedColumns {
     pub places: Vec<Option<usize>>,
 }
 
+impl ChangedColumns {
+    /// The defaults that columns had before, under the names that they have now.
+    pub(crate) fn defaults<D>(&self, before: &Schema, default_of: impl Fn(&str) -> Option<D>) -> Vec<(String, D)> {
+        let kept = |(field, place): (&FieldRef, &Option<usize>)| {
+            Some((field.name().clone(), default_of(before.field((*place)?).name())?))
+        };
+        self.schema.fields().iter().zip(&self.places).filter_map(kept).collect()
+    }
+}
+
 impl ColumnChange {
     /// The columns of the table `name` once they are changed.
     ///

@@ -1,8 +1,15 @@
-//! Errors of readers as errors of queries.
+//! Errors and panics of readers as errors of queries.
+
+use std::any::Any;
 
 use datafusion::common::DataFusionError;
 
 /// A reader's error, whose text stays as it is.
 pub(crate) fn external(error: bonnet_datasets::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
+}
+
+/// The text of a panic, if it has one.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> Option<&str> {
+    panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied())
 }

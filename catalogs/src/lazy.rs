@@ -19,6 +19,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Par
 use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt, stream};
 
+use crate::error::panic_text;
 use crate::leaf_plan::leaf_plan_methods;
 
 /// Computes the rows of a table: just the columns that the query reads.
@@ -89,7 +90,7 @@ impl DisplayAs for LazyExec {
 }
 
 /// Turns its flag off when the stream is dropped, so that the blocking thread stops.
-struct StopOnDrop(Arc<AtomicBool>);
+pub(crate) struct StopOnDrop(pub Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -200,11 +201,7 @@ async fn compute(
                 Ok(batches) => batches?,
                 Err(error) if error.is_panic() => {
                     let payload = error.into_panic();
-                    let reason = payload
-                        .downcast_ref::<String>()
-                        .map(String::as_str)
-                        .or_else(|| payload.downcast_ref::<&str>().copied())
-                        .unwrap_or("of an unknown kind");
+                    let reason = panic_text(&*payload).unwrap_or("of an unknown kind");
                     let message = format!("reading {name} failed with an internal error: {reason}");
                     return Err(DataFusionError::Execution(message));
                 }

@@ -28,7 +28,7 @@ use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, StreamExt};
 
 use crate::change_exec::{ChangeExec, RowChange};
-use crate::column_change::{ChangedColumns, ColumnChange};
+use crate::column_change::ColumnChange;
 use crate::new_table::NewTable;
 use crate::table_methods::{Planned, table_methods};
 use crate::table_version::{RowVersion, TableVersion, VersionedTable};
@@ -141,19 +141,15 @@ impl MemoryTable {
     /// If the columns cannot be changed so, the pool has no room for the rows, or another statement changes them meanwhile.
     pub(crate) async fn with_columns(&self, name: &str, change: &ColumnChange, state: &SessionState) -> Result<Self> {
         let before = self.version.get();
-        let ChangedColumns { schema, values, places } = change.of(name, &self.schema())?;
-        let constraints = self.keys.moved(&places)?;
+        let changed = change.of(name, &self.schema())?;
+        let constraints = self.keys.moved(&changed.places)?;
+        let mut defaults = changed.defaults(&self.schema(), |column| self.rows.get_column_default(column).cloned());
         let rows = LogicalPlanBuilder::scan(name, provider_as_source(Arc::clone(&self.rows) as _), None)?;
-        let rows = DataFrame::new(state.clone(), rows.project(values)?.build()?);
-        let mut defaults = Vec::new();
-        for (field, place) in schema.fields().iter().zip(places) {
-            let old = place.and_then(|place| self.rows.get_column_default(self.rows.schema().field(place).name()));
-            defaults.extend(old.cloned().map(|default| (field.name().clone(), default)));
-        }
+        let rows = DataFrame::new(state.clone(), rows.project(changed.values)?.build()?);
         if let ColumnChange::Add { field, default: Some(default) } = change {
             defaults.push((field.name().clone(), default.clone()));
         }
-        let new = NewTable { columns: schema, rows, defaults, constraints };
+        let new = NewTable { columns: changed.schema, rows, defaults, constraints };
         let table = Self::load(name, new).await?;
         if before.is_none() || before != self.version.get() {
             return exec_err!(

@@ -121,13 +121,17 @@ fn set_format(parser: &Parser<'_>, copy: &mut CopyToStatement, format: &str) -> 
     Ok(())
 }
 
+/// The name of a file in lower case without the ending that says its compression, and that.
+pub(super) fn uncompressed(name: &str) -> (String, Option<&'static str>) {
+    const COMPRESSIONS: [(&str, &str); 4] = [(".gz", "gzip"), (".bz2", "bzip2"), (".xz", "xz"), (".zst", "zstd")];
+    let name = name.to_ascii_lowercase();
+    let found = COMPRESSIONS.iter().find_map(|(ending, known)| Some((name.strip_suffix(ending)?.to_owned(), *known)));
+    found.map_or((name, None), |(stem, compression)| (stem, Some(compression)))
+}
+
 /// The format and the compression that the ending of the target's name says, where no clause does: `t.ndjson`, `t.csv.gz`.
 fn read_ending(copy: &mut CopyToStatement) {
-    const COMPRESSIONS: [(&str, &str); 4] = [("gz", "gzip"), ("bz2", "bzip2"), ("xz", "xz"), ("zst", "zstd")];
-    let target = copy.target.to_ascii_lowercase();
-    let ending = target.rsplit_once('.').map(|(stem, ending)| (stem, ending.to_owned()));
-    let compression = ending.as_ref().and_then(|(_, ending)| COMPRESSIONS.iter().find(|(short, _)| short == ending));
-    let stem = if compression.is_some() { ending.map_or("", |(stem, _)| stem) } else { &target };
+    let (stem, compression) = uncompressed(&copy.target);
     let inferred = match stem.rsplit_once('.').map(|(_, ending)| ending) {
         Some("ndjson" | "jsonl") => Some("JSON"),
         Some("json") if compression.is_some() => Some("JSON"),
@@ -139,11 +143,11 @@ fn read_ending(copy: &mut CopyToStatement) {
     }
     let compresses = matches!(copy.stored_as.as_deref(), Some("CSV" | "JSON"));
     let given = copy.options.iter().any(|(name, _)| name.ends_with("compression"));
-    if let Some((_, name)) = compression
+    if let Some(name) = compression
         && compresses
         && !given
     {
-        copy.options.push(("compression".to_owned(), Value::SingleQuotedString((*name).to_owned())));
+        copy.options.push(("compression".to_owned(), Value::SingleQuotedString(name.to_owned())));
     }
 }
 

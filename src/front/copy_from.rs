@@ -3,6 +3,7 @@
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
+use super::copy::uncompressed;
 use super::duckdb_tokens::{is_word, replace, significant};
 use crate::{Error, Result};
 
@@ -14,9 +15,6 @@ const READERS: [(&str, &str); 5] = [
     ("ndjson", "read_ndjson"),
     ("jsonl", "read_ndjson"),
 ];
-
-/// Endings behind that of the format.
-const COMPRESSIONS: [&str; 4] = ["gz", "bz2", "xz", "zst"];
 
 /// Rewrites the statement, if it is one. The values of a CSV are read as texts, which INSERT casts to the types of the table's
 /// columns: `007` stays what it is in a column of texts.
@@ -52,11 +50,7 @@ pub(super) fn rewrite(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
         call.extend([Token::Comma, Token::make_word("all_varchar", None), Token::Eq, Token::make_keyword("TRUE")]);
     }
     for Given { name, value } in others {
-        let name = match name.to_ascii_lowercase().as_str() {
-            "delimiter" | "sep" => "delim".to_owned(),
-            "null" => "nullstr".to_owned(),
-            other => other.to_owned(),
-        };
+        let name = if name.eq_ignore_ascii_case("null") { "nullstr".to_owned() } else { name.to_ascii_lowercase() };
         let value = value.unwrap_or_else(|| Token::make_keyword("TRUE"));
         call.extend([Token::Comma, Token::make_word(&name, None), Token::Eq, value]);
     }
@@ -146,11 +140,8 @@ fn options(tokens: &[TokenWithSpan], from: usize) -> Result<Vec<Given>> {
 }
 
 fn of_ending(file: &str) -> &'static str {
-    let mut endings = file.rsplit('.').map(str::to_ascii_lowercase);
-    let mut ending = endings.next();
-    if ending.as_deref().is_some_and(|ending| COMPRESSIONS.contains(&ending)) {
-        ending = endings.next();
-    }
-    let known = READERS.iter().find(|(known, _)| ending.as_deref() == Some(*known));
+    let (name, _) = uncompressed(file);
+    let ending = name.rsplit('.').next();
+    let known = READERS.iter().find(|(known, _)| ending == Some(*known));
     known.map_or("read_csv", |(_, reader)| reader)
 }

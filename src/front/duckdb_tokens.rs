@@ -27,9 +27,8 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
     filters(&mut tokens);
     truncate(&mut tokens);
     for start in from_first::query_starts(&tokens, Keyword::TABLE).into_iter().rev() {
-        let before = tokens[..start].iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
         // `CREATE TABLE` and its like begin no query.
-        let begins = match before.map(|token| &token.token) {
+        let begins = match significant_before(&tokens, start) {
             None | Some(Token::LParen | Token::RParen | Token::SemiColon) => true,
             Some(Token::Word(word)) => matches!(
                 word.keyword,
@@ -51,6 +50,11 @@ pub(super) fn rewrite(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
 pub(super) fn significant(tokens: &[TokenWithSpan], from: usize) -> Option<(usize, &Token)> {
     let mut tokens = tokens.iter().enumerate().skip(from);
     tokens.find(|(_, token)| !matches!(token.token, Token::Whitespace(_))).map(|(at, token)| (at, &token.token))
+}
+
+/// The last token before this place that is no space.
+fn significant_before(tokens: &[TokenWithSpan], at: usize) -> Option<&Token> {
+    tokens[..at].iter().rev().map(|token| &token.token).find(|token| !matches!(token, Token::Whitespace(_)))
 }
 
 pub(super) fn is_word(token: Option<(usize, &Token)>, text: &str) -> Option<usize> {
@@ -180,9 +184,8 @@ fn filters(tokens: &mut Vec<TokenWithSpan>) {
         if is_word(Some((at, &tokens[at].token)), "FILTER").is_none() {
             continue;
         }
-        let before = tokens[..at].iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
         let Some((open, Token::LParen)) = significant(tokens, at + 1) else { continue };
-        let is_call = before.is_some_and(|token| token.token == Token::RParen);
+        let is_call = significant_before(tokens, at) == Some(&Token::RParen);
         if is_call && is_word(significant(tokens, open + 1), "WHERE").is_none() {
             replace(tokens, open, 1, &[Token::LParen, Token::make_keyword("WHERE")]);
         }

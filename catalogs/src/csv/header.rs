@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use arrow::csv::reader::Format;
 
 use super::marker::Signs;
+use super::place::Place;
 use crate::files::{MOST_COLUMNS, MOST_ROW, columns_text, too_long};
 
 /// What is wrong with the first rows of a text: too many fields in the first, two of one name where it has names, or too many
@@ -34,19 +35,6 @@ pub(super) fn fault(mut text: impl Read, signs: Signs, names: bool, rows: usize)
     }
 }
 
-/// Where in a row the text stands.
-#[derive(Clone, Copy, PartialEq)]
-enum Place {
-    Row,
-    Field,
-    Plain,
-    Quoted,
-    Escaped,
-    /// Behind a quote that ends a field, or is the first half of two.
-    Quote,
-    Comment,
-}
-
 struct FirstRows {
     signs: Signs,
     /// The columns of the first row.
@@ -63,25 +51,12 @@ struct FirstRows {
 impl FirstRows {
     /// Takes the next sign; true where the first row has too many columns, or a row is too long.
     fn step(&mut self, sign: u8) -> bool {
-        let (ends, signs) = (self.signs.ends_row(sign), self.signs);
-        self.place = match self.place {
-            Place::Row if Some(sign) == signs.comment => Place::Comment,
-            Place::Comment if !ends => Place::Comment,
-            Place::Row | Place::Field | Place::Quote if sign == signs.quote => Place::Quoted,
-            Place::Quoted if sign == signs.quote => Place::Quote,
-            Place::Quoted if Some(sign) == signs.escape => Place::Escaped,
-            Place::Quoted | Place::Escaped => Place::Quoted,
-            Place::Row | Place::Comment if ends => Place::Row,
-            _ if ends => {
-                self.rows += 1;
-                Place::Row
-            }
-            _ if sign == signs.delimiter => {
-                self.columns += usize::from(self.rows == 0);
-                Place::Field
-            }
-            _ => Place::Plain,
-        };
+        let before = self.place;
+        self.place = before.behind(sign, self.signs.ends_row(sign), self.signs);
+        if self.place == Place::Field {
+            self.columns += usize::from(self.rows == 0);
+        }
+        self.rows += usize::from(self.place.ends_row_at(before));
         match self.place {
             Place::Row => {
                 self.length = 0;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use datafusion::config::CsvOptions;
 
 use super::mark::Mark;
+use super::place::Place;
 use crate::files::{MOST_ROW, TOO_LONG};
 
 /// The bytes of a file that are read at once.
@@ -39,21 +40,6 @@ impl Signs {
         let optional = [self.escape, self.comment, self.terminator];
         [self.delimiter, self.quote].into_iter().chain(optional.into_iter().flatten()).collect()
     }
-}
-
-/// Where in a row the text stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Place {
-    Row,
-    Field,
-    Plain,
-    /// Inside quotes; whether nothing has come yet.
-    Quoted(bool),
-    /// Behind an escape inside quotes.
-    Escaped,
-    /// Behind a quote that ends a field, or is the first half of two; whether the field would be empty.
-    Quote(bool),
-    Comment,
 }
 
 /// Follows the syntax of a file from row to row.
@@ -154,31 +140,14 @@ impl Marker {
     }
 
     fn step(&mut self, sign: u8, ends: bool) {
-        let signs = self.signs;
-        self.place = match self.place {
-            Place::Row if ends => Place::Row,
-            Place::Row if Some(sign) == signs.comment => Place::Comment,
-            Place::Comment => {
-                return if ends {
-                    self.place = Place::Row
-                };
-            }
-            Place::Row | Place::Field if sign == signs.quote => Place::Quoted(true),
-            Place::Quoted(empty) if sign == signs.quote => Place::Quote(empty),
-            Place::Quoted(_) if Some(sign) == signs.escape => Place::Escaped,
-            Place::Quoted(_) | Place::Escaped => Place::Quoted(false),
-            Place::Quote(_) if sign == signs.quote => Place::Quoted(false),
-            _ if ends => {
-                self.header = false;
-                self.column = 0;
-                Place::Row
-            }
-            _ if sign == signs.delimiter => {
-                self.column += 1;
-                Place::Field
-            }
-            _ => Place::Plain,
-        };
+        let before = self.place;
+        self.place = before.behind(sign, ends, self.signs);
+        if ends && self.place.ends_row_at(before) {
+            self.header = false;
+            self.column = 0;
+        } else if self.place == Place::Field {
+            self.column += 1;
+        }
     }
 
     /// Passes on a part without quotes, which needs no look at each sign; false if it may have some.

@@ -7,6 +7,7 @@
 mod header;
 mod mark;
 mod marker;
+mod place;
 mod sink;
 mod source;
 mod write;

@@ -241,27 +241,18 @@ impl LastingSchema {
         let name = self.full_name(table);
         let lasting = LastingTable::of(&self.database, name.clone(), folder.clone(), &defaults).await?;
         lasting.writable()?;
-        let mut after = defaults.clone();
-        match change {
-            ColumnChange::Add { field, default } => {
-                after.retain(|(column, _)| column != field.name());
-                if let Some(default) = default {
-                    after.push((field.name().clone(), default_sql(default)?));
-                }
-            }
-            ColumnChange::Drop(dropped) => after.retain(|(column, _)| column != dropped),
-            ColumnChange::Rename { from, to } => {
-                after.retain(|(column, _)| column != to);
-                after.iter_mut().filter(|(column, _)| column == from).for_each(|(column, _)| column.clone_from(to));
-            }
-            ColumnChange::Retype { .. } => {}
-        }
-        let mut before = after.clone();
-        if !matches!(change, ColumnChange::Add { .. }) {
-            before.extend(defaults.iter().filter(|(column, _)| after.iter().all(|(kept, _)| kept != column)).cloned());
-        }
+        let columns = lasting.schema();
         // What cannot be is refused before anything is written.
-        change.of(&name, &lasting.schema())?;
+        let changed = change.of(&name, &columns)?;
+        let default_of = |column: &str| defaults.iter().find(|(known, _)| known == column).map(|(_, sql)| sql.clone());
+        let mut after = changed.defaults(&columns, default_of);
+        if let ColumnChange::Add { field, default: Some(default) } = change {
+            after.push((field.name().clone(), default_sql(default)?));
+        }
+        let goes = |(column, _): &&(String, String)| {
+            columns.index_of(column).is_ok() && after.iter().all(|(kept, _)| kept != column)
+        };
+        let before: Vec<_> = after.iter().chain(defaults.iter().filter(goes)).cloned().collect();
         if before != defaults {
             self.set_defaults(table, &folder, before.clone())?;
         }

@@ -17,7 +17,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
 use super::damage::{self, Fault};
-use super::fast::log;
+use super::fast::log::{self, Listed};
 use super::store;
 use crate::lazy::{LazyExec, LazyRows, TableRows};
 use crate::table_methods::{Planned, table_methods};
@@ -28,27 +28,19 @@ pub use crate::time_travel::Version;
 /// its `load_with_datetime` goes by the times of files, which a copied database has not kept.
 async fn commits(table: &DeltaTable, name: &str) -> Result<Vec<(u64, CommitInfo)>> {
     let folder = store::folder(table)?;
-    let log = log::log(&folder);
-    let latest = table.version().unwrap_or_default();
+    let (place, latest) = (folder.clone(), table.version().unwrap_or_default());
     let found = store::blocking(move || {
-        let mut found = Vec::new();
-        for file in std::fs::read_dir(&log)? {
-            let path = file?.path();
-            let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| stem.len() == 20);
-            let is_commit = path.extension().is_some_and(|ending| ending == "json");
-            let Some(version) = stem.filter(|_| is_commit).and_then(|stem| stem.parse().ok()) else { continue };
-            if version <= latest {
-                let text = std::fs::read_to_string(&path);
-                let text = text.map_err(|error| Fault::new(&path, format!("cannot be read: {error}")))?;
-                let info = text.lines().find_map(|line| match serde_json::from_str(line) {
-                    Ok(Action::CommitInfo(info)) => Some(info),
-                    _ => None,
-                });
-                found.push((version, info.unwrap_or_default()));
-            }
-        }
-        found.sort_unstable_by_key(|(version, _): &(u64, CommitInfo)| std::cmp::Reverse(*version));
-        Ok(found)
+        let read = |version: u64| {
+            let path = log::commit(&place, version);
+            let text = std::fs::read_to_string(&path);
+            let text = text.map_err(|error| Fault::new(&path, format!("cannot be read: {error}")))?;
+            let info = text.lines().find_map(|line| match serde_json::from_str(line) {
+                Ok(Action::CommitInfo(info)) => Some(info),
+                _ => None,
+            });
+            Ok((version, info.unwrap_or_default()))
+        };
+        Listed::of(&place, latest)?.commits.into_iter().rev().map(read).collect()
     });
     found.await.map_err(|error| store::with_name(&folder, name, error))
 }

@@ -1,9 +1,8 @@
 //! Formats of files whose errors name the file.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
@@ -23,6 +22,8 @@ use futures::FutureExt;
 use super::fault::{Kind, Reading, fault};
 use super::named::path_of;
 use super::{MOST_COLUMNS, json_schema};
+use crate::error::panic_text;
+use crate::lazy::StopOnDrop;
 
 /// A format, with errors that name the file.
 #[derive(Debug)]
@@ -53,10 +54,7 @@ impl NamedFormat {
         if let Some(json) = self.format.downcast_ref::<JsonFormat>() {
             return json_columns(&reading, json.is_newline_delimited()).await;
         }
-        match AssertUnwindSafe(self.format.infer_schema(state, store, files)).catch_unwind().await {
-            Ok(found) => found.map_err(|error| reading.of_any(error)),
-            Err(panic) => Err(reading.of_panic(panic_text(&*panic))),
-        }
+        named(&reading, self.format.infer_schema(state, store, files)).await
     }
 
     /// The columns of several files, looked at one by one.
@@ -108,26 +106,24 @@ impl NamedFormat {
     }
 }
 
+/// What is found in a file, with an error or a panic as that of the file.
+async fn named<T>(reading: &Reading, found: impl Future<Output = Result<T>>) -> Result<T> {
+    match AssertUnwindSafe(found).catch_unwind().await {
+        Ok(found) => found.map_err(|error| reading.of_any(error)),
+        Err(panic) => Err(reading.of_panic(panic_text(&*panic).unwrap_or_default())),
+    }
+}
+
 /// The columns of a JSON file, on a thread that stops when nobody waits.
 async fn json_columns(reading: &Reading, newline_delimited: bool) -> Result<SchemaRef> {
-    struct StopOnDrop(Arc<AtomicBool>);
-    impl Drop for StopOnDrop {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-    let stop = StopOnDrop(Arc::default());
-    let (stopped, own) = (Arc::clone(&stop.0), reading.clone());
+    let awaited = Arc::new(AtomicBool::new(true));
+    let _stop = StopOnDrop(Arc::clone(&awaited));
+    let own = reading.clone();
     let found = SpawnedTask::spawn_blocking(move || {
-        json_schema::schema(&own.path, own.compression, !newline_delimited, &stopped)
+        json_schema::schema(&own.path, own.compression, !newline_delimited, &awaited)
     });
     let found = found.join().await.map_err(|error| DataFusionError::External(Box::new(error)))?;
     found.map(Arc::new).map_err(|error| reading.of_any(error))
-}
-
-/// The text of a panic.
-pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("")
 }
 
 /// [`MOST_COLUMNS`] in a sentence.
@@ -181,10 +177,7 @@ impl FileFormat for NamedFormat {
         table_schema: SchemaRef,
         file: &ObjectMeta,
     ) -> Result<Statistics> {
-        match AssertUnwindSafe(self.format.infer_stats(state, store, table_schema, file)).catch_unwind().await {
-            Ok(found) => found.map_err(|error| self.reading(file).of_any(error)),
-            Err(panic) => Err(self.reading(file).of_panic(panic_text(&*panic))),
-        }
+        named(&self.reading(file), self.format.infer_stats(state, store, table_schema, file)).await
     }
 
     async fn infer_ordering(
@@ -194,10 +187,7 @@ impl FileFormat for NamedFormat {
         table_schema: SchemaRef,
         file: &ObjectMeta,
     ) -> Result<Option<LexOrdering>> {
-        match AssertUnwindSafe(self.format.infer_ordering(state, store, table_schema, file)).catch_unwind().await {
-            Ok(found) => found.map_err(|error| self.reading(file).of_any(error)),
-            Err(panic) => Err(self.reading(file).of_panic(panic_text(&*panic))),
-        }
+        named(&self.reading(file), self.format.infer_ordering(state, store, table_schema, file)).await
     }
 
     async fn infer_stats_and_ordering(
@@ -207,11 +197,7 @@ impl FileFormat for NamedFormat {
         table_schema: SchemaRef,
         file: &ObjectMeta,
     ) -> Result<FileMeta> {
-        let found = self.format.infer_stats_and_ordering(state, store, table_schema, file);
-        match AssertUnwindSafe(found).catch_unwind().await {
-            Ok(found) => found.map_err(|error| self.reading(file).of_any(error)),
-            Err(panic) => Err(self.reading(file).of_panic(panic_text(&*panic))),
-        }
+        named(&self.reading(file), self.format.infer_stats_and_ordering(state, store, table_schema, file)).await
     }
 
     async fn create_physical_plan(

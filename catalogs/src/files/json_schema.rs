@@ -17,17 +17,17 @@ use super::json_rows::{JsonRows, Row};
 use super::lines::open_text;
 use super::{MOST_COLUMNS, format::columns_text};
 
-/// The columns of a file, of the kinds of values in all rows. Ends when `stopped`.
+/// The columns of a file, of the kinds of values in all rows. Ends when they are no longer `awaited`.
 pub(super) fn schema(
     path: &Path,
     compression: FileCompressionType,
     array: bool,
-    stopped: &AtomicBool,
+    awaited: &AtomicBool,
 ) -> Result<Schema> {
     let mut rows = JsonRows::new(open_text(path, compression)?, array);
     let wrong = RefCell::new(None);
     let values = std::iter::from_fn(|| {
-        if stopped.load(Ordering::Relaxed) {
+        if !awaited.load(Ordering::Relaxed) {
             return None;
         }
         match parsed(rows.next()?) {
@@ -184,8 +184,8 @@ mod tests {
         let path = folder.path().join("rows.json");
         let found = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            let (plain, go_on) = (FileCompressionType::UNCOMPRESSED, AtomicBool::new(false));
-            schema(&path, plain, starts_with_array(&path, plain), &go_on)
+            let (plain, awaited) = (FileCompressionType::UNCOMPRESSED, AtomicBool::new(true));
+            schema(&path, plain, starts_with_array(&path, plain), &awaited)
                 .map(|schema| schema.fields().len())
                 .map_err(|error| error.to_string().split_once("rows.json'").unwrap().1.to_owned())
         };

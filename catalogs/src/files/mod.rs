@@ -16,6 +16,7 @@ pub(crate) use self::fault::{Kind, compression_of, fault, name_error, too_long};
 pub(crate) use self::format::{NamedFormat, columns_text};
 pub(crate) use self::json_schema::starts_with_array;
 pub(crate) use self::lines::{MOST_ROW, TOO_LONG};
+pub(crate) use self::named::path_of;
 pub use self::source::naming_files;
 pub use self::special::check_special;
 

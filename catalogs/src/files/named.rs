@@ -6,7 +6,7 @@ use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::Path;
 
 /// The path of a file of this machine.
-pub(super) fn path_of(location: &Path) -> PathBuf {
+pub(crate) fn path_of(location: &Path) -> PathBuf {
     let path = LocalFileSystem::new().path_to_filesystem(location);
     path.unwrap_or_else(|_| PathBuf::from(format!("/{location}")))
 }

@@ -24,9 +24,9 @@ use futures::{FutureExt, StreamExt};
 
 use super::BATCH_VALUES;
 use super::fault::{Kind, Reading};
-use super::format::panic_text;
 use super::json_store::WithoutMark;
 use super::named::path_of;
+use crate::error::panic_text;
 
 /// Tells by its text whether a panic is the fault of a file.
 type OfFile = fn(&str) -> bool;
@@ -183,8 +183,10 @@ impl Part {
     fn result<T>(&self, result: std::thread::Result<Result<T>>) -> Result<T> {
         match result {
             Ok(result) => result.map_err(|error| self.reading.of_error(error, Some(&self.schema))),
-            Err(panic) if (self.of_file)(panic_text(&*panic)) => Err(self.reading.of_panic(panic_text(&*panic))),
-            Err(panic) => resume_unwind(panic),
+            Err(panic) => {
+                let text = panic_text(&*panic).unwrap_or_default();
+                if (self.of_file)(text) { Err(self.reading.of_panic(text)) } else { resume_unwind(panic) }
+            }
         }
     }
 

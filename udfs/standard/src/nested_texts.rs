@@ -8,12 +8,12 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, LargeStringArray, StringViewBuilder};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
+use datafusion::common::{Result, exec_datafusion_err};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 
 use crate::concatenation::is_text;
 use crate::rounded_parts::is_nested;
-use crate::same_type_function::Kernel;
+use crate::same_type_function::{Kernel, by_column};
 use crate::times_as_texts;
 
 /// The signs of the syntax, which a text is quoted for.
@@ -51,12 +51,7 @@ impl Kernel for NestedText {
     }
 
     fn evaluate(&self, arg: &ColumnarValue, _: usize) -> Result<ColumnarValue> {
-        match arg {
-            ColumnarValue::Array(values) => texts(values).map(ColumnarValue::Array),
-            ColumnarValue::Scalar(value) => {
-                ScalarValue::try_from_array(&texts(&value.to_array()?)?, 0).map(ColumnarValue::Scalar)
-            }
-        }
+        by_column(arg, texts)
     }
 }
 

@@ -16,6 +16,7 @@ use datafusion::logical_expr::{
 use crate::concatenation::is_text;
 use crate::nested_syntax::{entries, items, plain};
 use crate::rounded_parts::is_nested;
+use crate::same_type_function::by_column;
 use crate::text_casts::TextForm;
 use crate::type_names::sql_name;
 
@@ -83,13 +84,7 @@ impl ScalarUDFImpl for PartsOfTexts {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let to = args.arg_fields[1].data_type();
-        match &args.args[0] {
-            ColumnarValue::Array(texts) => Ok(ColumnarValue::Array(self.read(texts, to)?)),
-            ColumnarValue::Scalar(text) => {
-                let read = self.read(&text.to_array()?, to)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&read, 0)?))
-            }
-        }
+        by_column(&args.args[0], |texts| self.read(texts, to))
     }
 }
 

@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::casts::check_within_float;
+use crate::same_type_function::by_column;
 
 /// Whether a type is of integers, or has integers inside.
 pub(crate) fn holds_integers(kind: &DataType) -> bool {
@@ -204,13 +205,7 @@ impl ScalarUDFImpl for RoundedParts {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let to = args.arg_fields[1].data_type();
-        match &args.args[0] {
-            ColumnarValue::Array(values) => Ok(ColumnarValue::Array(round(values, to)?)),
-            ColumnarValue::Scalar(value) => {
-                let rounded = round(&value.to_array()?, to)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&rounded, 0)?))
-            }
-        }
+        by_column(&args.args[0], |values| round(values, to))
     }
 }
 

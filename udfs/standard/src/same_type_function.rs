@@ -4,9 +4,10 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
@@ -43,6 +44,16 @@ pub(crate) trait Kernel: Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// The function of the kernel.
     fn function(self) -> ScalarUDF {
         ScalarUDF::new_from_impl(SameType { kernel: self, signature: Signature::any(1, Volatility::Immutable) })
+    }
+}
+
+/// A function of columns, of an argument of either kind.
+pub(crate) fn by_column(arg: &ColumnarValue, of: impl FnOnce(&ArrayRef) -> Result<ArrayRef>) -> Result<ColumnarValue> {
+    match arg {
+        ColumnarValue::Array(values) => of(values).map(ColumnarValue::Array),
+        ColumnarValue::Scalar(value) => {
+            ScalarValue::try_from_array(&of(&value.to_array()?)?, 0).map(ColumnarValue::Scalar)
+        }
     }
 }
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 
 use crate::concatenation::is_text;
-use crate::same_type_function::Kernel;
+use crate::same_type_function::{Kernel, by_column};
 
 /// The functions, which plans refer to by name.
 pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
@@ -81,13 +81,7 @@ impl Kernel for TextForm {
     }
 
     fn evaluate(&self, arg: &ColumnarValue, _: usize) -> Result<ColumnarValue> {
-        match arg {
-            ColumnarValue::Array(texts) => self.column(texts).map(ColumnarValue::Array),
-            ColumnarValue::Scalar(text) => {
-                let one = self.column(&text.to_array()?)?;
-                ScalarValue::try_from_array(&one, 0).map(ColumnarValue::Scalar)
-            }
-        }
+        by_column(arg, |texts| self.column(texts))
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, LargeStringArray, LargeStringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarUDF};
 
 use crate::concatenation::is_text;
-use crate::same_type_function::Kernel;
+use crate::same_type_function::{Kernel, by_column};
 
 /// The function, which plans refer to by name.
 pub(crate) fn function() -> ScalarUDF {
@@ -67,12 +67,7 @@ impl Kernel for TimeText {
     }
 
     fn evaluate(&self, arg: &ColumnarValue, _: usize) -> Result<ColumnarValue> {
-        match arg {
-            ColumnarValue::Array(values) => Ok(ColumnarValue::Array(Arc::new(texts(values)?))),
-            ColumnarValue::Scalar(value) => {
-                ScalarValue::try_from_array(&texts(&value.to_array()?)?, 0).map(ColumnarValue::Scalar)
-            }
-        }
+        by_column(arg, |values| Ok(Arc::new(texts(values)?)))
     }
 }
 

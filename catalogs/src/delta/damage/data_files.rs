@@ -1,7 +1,6 @@
 //! Data files that are gone, cut off or damaged.
 
 use std::fs::File;
-use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use parquet::errors::ParquetError;
 use super::fault::{Fault, plain, unreadable};
 use super::log::version_before;
 use super::origin::table_name;
+use super::place::PlaceFault;
 use crate::delta::fast::log;
 
 /// The error of a table whose data files these are, with the sizes that its log gives them; `None` if they are all right, or of
@@ -19,9 +19,11 @@ use crate::delta::fast::log;
 pub(in crate::delta) fn of_files(files: &[(PathBuf, u64)]) -> Option<DataFusionError> {
     let whole = |(path, size): &(PathBuf, u64)| of_file(path, Some(*size)).map(|what| Fault::new(path, what));
     let rows = |(path, _): &(PathBuf, u64)| of_contents(path).map(|what| Fault::new(path, what));
-    // Reading rows takes long.
-    let mut fault = files.iter().find_map(whole).or_else(|| files.iter().find_map(rows))?;
-    let folder = fault.path.ancestors().skip(1).find(|folder| log::log(folder).is_dir())?.to_owned();
+    let folder_of = |path: &Path| Some(path.ancestors().skip(1).find(|folder| log::log(folder).is_dir())?.to_owned());
+    // Reading rows takes long: not those of other files.
+    let files = || files.iter().filter(|(path, _)| folder_of(path).is_some());
+    let mut fault = files().find_map(whole).or_else(|| files().find_map(rows))?;
+    let folder = folder_of(&fault.path)?;
     let name = table_name(&folder);
     if let Some(version) = version_before(&folder, &fault.path) {
         fault.remedy = Some(format!(
@@ -36,11 +38,7 @@ pub(in crate::delta) fn of_files(files: &[(PathBuf, u64)]) -> Option<DataFusionE
 pub(super) fn of_file(path: &Path, size: Option<u64>) -> Option<String> {
     let data = match path.metadata() {
         Ok(data) => data,
-        Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-            return Some("is gone".to_owned());
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => return Some("is a link to what is not there".to_owned()),
-        Err(error) => return Some(format!("cannot be read: {error}")),
+        Err(error) => return Some(PlaceFault::of(path, &error).text().to_owned()),
     };
     if data.is_dir() {
         return Some("is a folder, where a file has to be".to_owned());

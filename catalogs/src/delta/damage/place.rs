@@ -1,6 +1,6 @@
 //! Folders that are not there, or are something else.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use datafusion::common::DataFusionError;
@@ -21,20 +21,29 @@ pub(in crate::delta) fn without_log(name: &str, folder: &Path) -> Option<DataFus
     };
     // What is there, but cannot be read, is not given up so easily.
     let remedy = match what {
-        FolderFault::Gone => database_of(folder).map(|_| format!("give the table up: DROP TABLE {name}")),
-        FolderFault::Unreadable(_) => Some("make it readable".to_owned()),
+        PlaceFault::Gone => database_of(folder).map(|_| format!("give the table up: DROP TABLE {name}")),
+        PlaceFault::Unreadable(_) => Some("make it readable".to_owned()),
     };
     Some(unreadable(name, folder, Fault { remedy, ..Fault::new(path, what.text()) }))
 }
 
-/// Why a folder cannot be read.
+/// Why what is at a path cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::delta) enum FolderFault {
+pub(in crate::delta) enum PlaceFault {
     Gone,
     Unreadable(String),
 }
 
-impl FolderFault {
+impl PlaceFault {
+    /// Why nothing is known of what is at this path.
+    pub(super) fn of(path: &Path, error: &io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound if path.symlink_metadata().is_err() => Self::Gone,
+            ErrorKind::NotFound => Self::Unreadable("is a link to what is not there".to_owned()),
+            _ => Self::Unreadable(format!("cannot be read: {error}")),
+        }
+    }
+
     /// The end of a sentence that begins with the path.
     pub(in crate::delta) fn text(&self) -> &str {
         match self {
@@ -45,19 +54,15 @@ impl FolderFault {
 }
 
 /// Why this is no folder that can be read; `None` if it is one.
-pub(in crate::delta) fn of_folder(path: &Path) -> Option<FolderFault> {
-    let unreadable = |why: String| Some(FolderFault::Unreadable(why));
+pub(in crate::delta) fn of_folder(path: &Path) -> Option<PlaceFault> {
+    let unreadable = |why: String| Some(PlaceFault::Unreadable(why));
     match path.metadata() {
         Ok(data) if data.is_dir() => match path.read_dir() {
             Ok(_) => None,
             Err(error) => unreadable(format!("cannot be read: {error}")),
         },
         Ok(_) => unreadable("is a file, where a folder has to be".to_owned()),
-        Err(error) if error.kind() == ErrorKind::NotFound => match path.symlink_metadata() {
-            Ok(_) => unreadable("is a link to what is not there".to_owned()),
-            Err(_) => Some(FolderFault::Gone),
-        },
-        Err(error) => unreadable(format!("cannot be read: {error}")),
+        Err(error) => Some(PlaceFault::of(path, &error)),
     }
 }
 
@@ -70,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         assert_eq!(of_folder(folder.path()), None);
-        assert_eq!(of_folder(&at("nothing")), Some(FolderFault::Gone));
+        assert_eq!(of_folder(&at("nothing")), Some(PlaceFault::Gone));
         std::fs::write(at("file"), "").unwrap();
         let why = |name: &str| of_folder(&at(name)).unwrap().text().to_owned();
         assert_eq!(why("file"), "is a file, where a folder has to be");

@@ -20,6 +20,7 @@ use futures::StreamExt;
 
 use super::data_files::of_files;
 use crate::delta::store;
+use crate::files::path_of;
 use crate::leaf_plan::leaf_plan_methods;
 
 /// The rule that looks for the damaged file where a scan fails. The last of all: others look for the scans, and make them anew.
@@ -48,8 +49,7 @@ fn watched(plan: Arc<dyn ExecutionPlan>) -> Transformed<Arc<dyn ExecutionPlan>> 
         return Transformed::no(plan);
     };
     let files = config.file_groups.iter().flat_map(|group| group.iter());
-    let file = |path: &str, size| (PathBuf::from(format!("/{path}")), size);
-    let mut files: Vec<_> = files.map(|it| file(it.object_meta.location.as_ref(), it.object_meta.size)).collect();
+    let mut files: Vec<_> = files.map(|it| (path_of(&it.object_meta.location), it.object_meta.size)).collect();
     // Parts of a file are read side by side.
     files.sort_unstable();
     files.dedup();
