@@ -31,66 +31,56 @@
 //!
 //! Parallelism is that of the rayon pool in which the caller runs: jobs may be tasks of one pool and their kernels
 //! tasks of the same pool.
+//!
+//! # Floors
+//!
+//! 1. `ground`: axes, layouts and blocks of parameters, matrices, points, random numbers and initial values, errors
+//! 2. `options`: what can be asked of a run: declarations, jobs, resolved options
+//! 3. `kernels`: fused passes over rows and edges, in `f32`
+//! 4. `spaces`, `optimizer`, `ops`: curved spaces; steps of parameters; operations on candle's tensors
+//! 5. `data`: features, graphs, sets of graphs and of complexes with their targets, splits
+//! 6. `network`: what carries messages: edges, samples of them, sparse operators, scopes of a pass, the trait of models
+//! 7. `complexes`: batches of complexes and their operators
+//! 8. `program`: layers, those of curved spaces among them, and the programs made of them
+//! 9. `models`: a file each, by problem, with the options that are a model's own
+//! 10. `tasks`: objectives and figures
+//! 11. `training`: the loop over epochs, steps on batches and samples, devices, saved parameters
+//! 12. `sql`: the functions of SQL
+//!
+//! A module imports from lower floors alone, and from a module of its own floor where no circle arises.
+//!
+//! A typed graph, many graphs, and items with a time are values of `data`; the relations of a typed graph and the
+//! neighbourhoods that an item sees at its time are messages and samples of `network`, and what reads them is a layer of
+//! `program`.
 
-mod backend;
-mod batched;
-mod choices;
 pub mod complexes;
 mod data;
-pub mod device;
-mod edge_weights;
-mod error;
-mod features;
-mod forms;
-mod graph_set;
-mod job;
+pub mod ground;
 pub mod kernels;
-mod links;
-mod matrix;
-pub mod metrics;
 pub mod models;
 pub mod network;
 pub mod ops;
 mod optimizer;
-mod option_spec;
 mod options;
-mod parts;
 pub mod program;
-pub mod random;
-mod registry;
-mod sample;
-mod sampled;
-mod saved;
-pub mod schedule;
-mod select_by;
 pub mod spaces;
-mod spec;
-mod split;
-mod table;
-mod task;
-mod train;
+mod tasks;
+mod training;
 
-pub use choices::{ClassWeights, Decoder, Pooling, Task};
-pub use data::GraphData;
-pub use device::Place;
-pub use edge_weights::{EdgeWeights, WeightError};
-pub use error::{BuildError, DataError, OptionError, SaveError, Status, TrainError};
-pub use features::{FeatureSource, Features, Normalize, SparseRows};
-pub use forms::Form;
-pub use graph_set::{GraphSet, Targets};
-pub use job::Job;
-pub use links::{LinkError, LinkSplit, NonEdges, Pair};
-pub use matrix::Matrix;
-pub use optimizer::{Optimizer, OptimizerKind};
-pub use option_spec::{ColumnType, Domain, OptionSpec, Value};
-pub use options::TrainOptions;
-pub use registry::{model, models};
-pub use saved::{Saved, file_name};
-pub use select_by::SelectBy;
-pub use spec::ModelSpec;
-pub use split::{Part, Shares, Split, SplitError, SplitScheme};
-pub use table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
-pub use train::{EpochRecord, Items, Outcome, train};
+pub use data::{
+    ComplexSet, Complexes, EdgeWeights, Features, GraphData, GraphSet, LinkError, LinkSplit, NonEdges, Pair, Part,
+    SparseRows, Split, Targets, WeightError,
+};
+pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
+pub use models::{ModelSpec, model, models};
+pub use optimizer::{Optimizer, schedule};
+pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
+pub use options::{
+    ClassWeights, ColumnType, Decoder, Domain, FeatureSource, Form, Job, ModelOptions, Normalize, OptimizerKind,
+    OptionSpec, Pooling, SelectBy, Shares, SplitError, SplitScheme, Task, TrainOptions, Value,
+};
+pub use tasks::metrics;
+pub use training::{EpochRecord, Items, Outcome, Place, Saved, device, file_name, train};
 
 #[cfg(feature = "sql")]
 mod sql;

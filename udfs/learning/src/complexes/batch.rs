@@ -7,10 +7,10 @@ use bonnet_topology::ChainComplex;
 
 use super::features::{self, SimplexFeatures};
 use super::operators::{Kind, LaplacianPart, Operators};
-use super::set::{ComplexSet, Complexes};
-use crate::error::BuildError;
+use crate::data::{ComplexSet, Complexes};
+use crate::ground::BuildError;
 use crate::network::Operator;
-use crate::options::TrainOptions;
+use crate::options::FeatureSource;
 
 /// Complexes of a collection as one, up to a dimension; see [`ChainComplex`] for the order of simplices and their orientation.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct ComplexBatch {
 }
 
 impl ComplexBatch {
-    /// The complexes of some numbers, with the features that the options name, up to a dimension. O(simplices).
+    /// The complexes of some numbers, with the features of a source, drawn by a seed, up to a dimension. O(simplices).
     ///
     /// # Errors
     /// If the host refuses the room.
@@ -34,7 +34,7 @@ impl ComplexBatch {
         set: &ComplexSet,
         numbers: &[u32],
         widths: &[usize],
-        options: &TrainOptions,
+        (source, seed): (FeatureSource, u64),
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, Stopped> {
         let dimension = widths.len() - 1;
@@ -50,7 +50,7 @@ impl ComplexBatch {
         let features = widths
             .iter()
             .enumerate()
-            .map(|(k, &width)| features::rows(set, &chain, numbers, k, width, dimension, options));
+            .map(|(k, &width)| features::rows(set, &chain, numbers, k, width, dimension, (source, seed)));
         Ok(Self {
             features: features.collect(),
             starts,

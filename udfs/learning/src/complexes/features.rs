@@ -2,19 +2,18 @@
 
 use bonnet_topology::ChainComplex;
 
-use super::set::ComplexSet;
-use crate::error::DataError;
-use crate::features::FeatureSource;
-use crate::forms::{Form, list};
-use crate::options::TrainOptions;
-use crate::random::{Stream, key};
+use crate::data::ComplexSet;
+use crate::ground::DataError;
+use crate::ground::random::{Stream, key};
+use crate::options::forms::list;
+use crate::options::{FeatureSource, Form};
 
 /// Features of the simplices of one dimension in a batch, row by row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SimplexFeatures {
     /// The number of columns.
     pub width: usize,
-    /// As many for each simplex.
+    /// As many values for each simplex.
     pub values: Vec<f32>,
 }
 
@@ -61,11 +60,11 @@ pub(super) fn rows(
     k: usize,
     width: usize,
     dimension: usize,
-    options: &TrainOptions,
+    (source, seed): (FeatureSource, u64),
 ) -> SimplexFeatures {
     let count = chain.n_faces(k);
     let mut values = Vec::with_capacity(count * width);
-    match options.features {
+    match source {
         FeatureSource::Given => {
             for &number in numbers {
                 let given = set.given.as_ref().and_then(|given| given.rows[number as usize].get(k));
@@ -75,7 +74,7 @@ pub(super) fn rows(
         FeatureSource::Random(_) => {
             // Of a complex, whatever others share its batch.
             for (at, &number) in numbers.iter().enumerate() {
-                let mut stream = Stream::new(key(&[options.seed, RANDOM, u64::from(number), k as u64]));
+                let mut stream = Stream::new(key(&[seed, RANDOM, u64::from(number), k as u64]));
                 values.extend((0..chain.faces_of(at, k).len() * width).map(|_| stream.normal() as f32));
             }
         }
@@ -123,19 +122,15 @@ fn lower_neighbors(chain: &ChainComplex, k: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complexes::Complexes;
-    use crate::graph_set::Targets;
+    use crate::data::{Complexes, Targets};
 
     fn set(facets: &[Vec<i64>]) -> ComplexSet {
         ComplexSet::new(Complexes::of(&[facets.to_vec()]).unwrap(), Targets::Values(vec![Some(0.0)])).unwrap()
     }
 
     fn rows(set: &ComplexSet, source: FeatureSource, k: usize) -> Vec<f32> {
-        let options = crate::Job::new("sccn").with("task", "graph_classification").with("seed", 1);
-        let mut options = options.resolve().unwrap();
-        options.features = source;
         let width = widths(set, source, set.dimension()).unwrap()[k];
-        super::rows(set, &set.complexes.chain, &[0], k, width, set.dimension(), &options).values
+        super::rows(set, &set.complexes.chain, &[0], k, width, set.dimension(), (source, 1)).values
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod batch;
 mod features;
 mod operators;
 mod pairs;
-mod set;
 
 pub use batch::ComplexBatch;
 pub use features::SimplexFeatures;
@@ -14,4 +13,3 @@ pub(crate) use features::widths;
 pub use operators::LaplacianPart;
 pub(crate) use operators::Operators;
 pub use pairs::Pairs;
-pub use set::{ComplexSet, Complexes};

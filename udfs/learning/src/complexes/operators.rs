@@ -16,7 +16,7 @@ pub enum LaplacianPart {
     Lower,
     /// `B_{k+1} B_{k+1}^T`, by common cofaces.
     Upper,
-    /// Their sum.
+    /// The sum of both parts.
     Both,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Operators {
 }
 
 impl Operators {
-    /// Those that batches have used so far, of all complexes: in parallel by operator and, for Laplacians, by complex.
+    /// The operators that batches have used so far, of all complexes: in parallel by operator and, for Laplacians, by complex.
     /// The memory is that of the reservations, for as long as they live.
     ///
     /// # Errors
@@ -168,7 +168,7 @@ mod tests {
     use bonnet_graph::Unmonitored;
 
     use super::*;
-    use crate::complexes::Complexes;
+    use crate::data::Complexes;
 
     #[test]
     fn blocks_of_what_is_held_are_what_a_batch_makes_for_itself() {

@@ -14,7 +14,7 @@ use super::exp::exp;
 use super::parallel::{for_each_block, for_each_block_with, sum_blocks};
 use super::rows::RowSet;
 use super::simd::{self, Body, Vectors, axpy};
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// The largest number of heads.
 pub const MAX_HEADS: usize = 64;
@@ -46,7 +46,7 @@ pub struct Incoming<'a> {
     pub sources: &'a [u32],
 }
 
-/// The same edges by their source.
+/// The edges by their source.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<'a> {
     /// Where the edges of each source start; one more at the end.

@@ -92,7 +92,7 @@ mod tests {
     use bonnet_graph::Unmonitored;
 
     use super::*;
-    use crate::random::Stream;
+    use crate::ground::random::Stream;
 
     #[test]
     fn sums_and_scalar_products_equal_their_definitions() {

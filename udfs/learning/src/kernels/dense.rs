@@ -9,7 +9,7 @@ use super::elementwise::{Finish, Gate};
 use super::parallel::{for_each_block, sum_blocks};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors};
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// The last step of a product on each of its rows.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ impl<'a> Left<'a> {
         &self.values[row as usize * self.columns + from..][..columns]
     }
 
-    /// The same under the mask.
+    /// The columns of a row under the mask.
     #[inline(always)]
     fn masked(&self, dropout: Dropout, row: u32, from: usize, out: &mut [f32]) {
         let (key, part) = (dropout.row(row), self.part(row, from, out.len()));
@@ -391,7 +391,7 @@ mod tests {
 
     use super::super::simd::{Fused, FusedMany, Plain};
     use super::*;
-    use crate::random::{Stream, key};
+    use crate::ground::random::{Stream, key};
 
     /// Every tile and remainder: of rows, of terms (more than one part of them) and of columns.
     #[test]

@@ -6,7 +6,7 @@ use super::exp::exp;
 use super::parallel::{for_each_block, sum_blocks};
 use super::rows::RowSet;
 use super::simd::{self, Body, Vectors};
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// The non-linearity of a layer.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -113,9 +113,9 @@ mod tests {
     use bonnet_graph::Unmonitored;
 
     use super::*;
+    use crate::ground::random::{Stream, key};
     use crate::kernels::dense::{Then, product};
     use crate::kernels::elementwise::Finish;
-    use crate::random::{Stream, key};
 
     fn random(seed: u64, len: usize) -> Vec<f32> {
         let mut stream = Stream::new(key(&[seed]));

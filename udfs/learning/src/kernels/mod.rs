@@ -25,8 +25,3 @@ pub mod sparse;
 pub use elementwise::Activation;
 pub use rows::RowSet;
 pub use sparse::Csr;
-
-/// The columns in which a width is stored: the next multiple of 8.
-pub const fn padded(width: usize) -> usize {
-    width.next_multiple_of(8)
-}

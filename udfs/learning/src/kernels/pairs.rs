@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::parallel::for_each_block;
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use crate::choices::Decoder;
+use crate::options::Decoder;
 
 /// The radius and the temperature of the Fermi-Dirac decoder, those of Chami et al. (2019).
 pub const RADIUS: f64 = 2.0;
@@ -214,7 +214,7 @@ mod tests {
     use bonnet_graph::Unmonitored;
 
     use super::*;
-    use crate::random::Stream;
+    use crate::ground::random::Stream;
 
     const N: usize = 300;
     const STRIDE: usize = 16;

@@ -4,7 +4,7 @@ use bonnet_graph::{Monitor, Stopped};
 
 use super::parallel::for_each_block;
 use super::rows::RowSet;
-use crate::choices::Pooling;
+use crate::options::Pooling;
 
 /// The factor of a node's vector in a graph of `nodes` nodes.
 fn share(pooling: Pooling, nodes: usize) -> f32 {

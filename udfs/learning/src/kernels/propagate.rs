@@ -176,7 +176,7 @@ mod tests {
 
     use super::super::simd::{Fused, Plain};
     use super::*;
-    use crate::random::{Stream, key};
+    use crate::ground::random::{Stream, key};
 
     #[test]
     fn every_tile_and_base_equals_the_literal_sum_with_and_without_vectors() {

@@ -6,7 +6,7 @@ use super::elementwise::Finish;
 use super::parallel::for_each_block;
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// A sparse matrix in compressed rows, borrowed.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub struct Product<'a> {
     pub mask: Mask,
     /// The dense matrix.
     pub x: &'a [f32],
-    /// Its stored columns.
+    /// The stored columns of the dense matrix.
     pub stride: usize,
     /// The number of columns that are multiplied, from the first; a multiple of 8.
     pub width: usize,
@@ -287,8 +287,8 @@ mod tests {
 
     use super::super::simd::{Fused, Plain};
     use super::*;
-    use crate::features::SparseRows;
-    use crate::random::{Stream, key};
+    use crate::data::SparseRows;
+    use crate::ground::random::{Stream, key};
 
     /// 300 x 200, up to 180 entries a row: more than are masked at a time.
     fn matrix() -> SparseRows {

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::{BuildError, OptionError};
+use super::{ModelSpec, Problem};
+use crate::ground::{BuildError, Initial, OptionError};
 use crate::kernels::elementwise::Activation;
-use crate::network::{Initial, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, Defaults, OptionSpec, Task};
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::ModelSpec;
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration: the defaults of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -101,14 +100,7 @@ struct Form {
 }
 
 impl Form {
-    fn layer(
-        &self,
-        b: &mut Builder<'_, '_, '_>,
-        h: Source,
-        structure: Option<Source>,
-        layer: usize,
-        width: usize,
-    ) -> Slot {
+    fn layer(&self, b: &mut Builder<'_, '_>, h: Source, structure: Option<Source>, layer: usize, width: usize) -> Slot {
         let mut channels = vec![("low", h), ("high", h), ("identity", h)];
         channels.extend(structure.map(|structure| ("structure", structure)));
         let (mut slots, mut scores) = (Vec::new(), Vec::new());

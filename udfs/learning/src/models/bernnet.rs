@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, OptionSpec};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial};
+use crate::network::Operator;
+use crate::options::table::WEIGHTS;
+use crate::options::{COMMON, OptionSpec, Task};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
-use crate::spec::{ModelSpec, reach};
-use crate::table::WEIGHTS;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

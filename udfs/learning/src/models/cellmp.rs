@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
+use super::complexes::{self, COMPLEX_TASKS};
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
 use crate::complexes::Pairs;
-use crate::error::{BuildError, OptionError};
-use crate::network::{Problem, Statistics};
-use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
-use crate::options::TrainOptions;
-use crate::program::complexes::{self, COMPLEX_TASKS};
+use crate::ground::{BuildError, OptionError};
+use crate::network::Statistics;
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION, NO_YES};
+use crate::options::{Defaults, ModelOptions, OF_COMPLEXES, OptionSpec};
 use crate::program::{Builder, Program, Slot};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, NO_YES};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -56,7 +56,7 @@ enum Norm {
 }
 
 impl Norm {
-    fn of(options: &TrainOptions) -> Result<Self, OptionError> {
+    fn of(options: &ModelOptions<'_>) -> Result<Self, OptionError> {
         Ok(match options.text("norm")? {
             "layer" => Self::Layer,
             "none" => Self::Nothing,
@@ -66,7 +66,7 @@ impl Norm {
     }
 
     /// `relu(norm(W x + b))`; a batch's mean takes the place of b.
-    fn block(self, b: &mut Builder<'_, '_, '_>, x: Slot, name: &str, width: usize) -> Result<Slot, Stopped> {
+    fn block(self, b: &mut Builder<'_, '_>, x: Slot, name: &str, width: usize) -> Result<Slot, Stopped> {
         let z = match self {
             Self::Batch(statistics) => {
                 let z = b.linear(x, format!("{name}.weight"), width);
@@ -84,7 +84,7 @@ impl Norm {
 
 /// `x + sum over the pairs of each simplex of relu(W [h_other | h_shared])`, h the rows of the simplices and of what they share.
 fn with_messages(
-    b: &mut Builder<'_, '_, '_>,
+    b: &mut Builder<'_, '_>,
     pairs: &Pairs,
     [x, of_shared]: [Slot; 2],
     name: &str,
@@ -106,7 +106,7 @@ fn with_messages(
 /// dimension go through a layer of twice the width, are added and read by a linear layer.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, batch) = (problem.options, problem.complexes()?);
-    let (norm, down, width) = (Norm::of(options)?, options.text("lower")? == "true", options.hidden);
+    let (norm, down, width) = (Norm::of(&options)?, options.text("lower")? == "true", options.hidden);
     let top = batch.dimension();
     let mut b = Builder::new(problem, reservation);
     // Those of dimension k at k - 1, but upper pairs at k.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
+use super::complexes::{self, COMPLEX_TASKS};
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
 use crate::complexes::{ComplexBatch, LaplacianPart};
-use crate::error::{BuildError, OptionError};
-use crate::network::{Axis, Operator, Problem};
-use crate::option_spec::{OF_COMPLEXES, OptionSpec};
-use crate::program::complexes::{self, COMPLEX_TASKS};
+use crate::ground::{Axis, BuildError, OptionError};
+use crate::network::Operator;
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION};
+use crate::options::{OF_COMPLEXES, OptionSpec};
 use crate::program::layers::pool::Pool;
 use crate::program::{Builder, Program, Slot, Space};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -94,7 +95,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         for Arrow { from, to, pairs, bias } in arrows.iter().filter(|arrow| arrow.to <= reach) {
             let mut project = |name: &str, x: Slot| {
                 let (rows, width) = (b.axis(x), options.hidden);
-                let initial = crate::network::Initial::glorot(width, width);
+                let initial = crate::ground::Initial::glorot(width, width);
                 let weights = b.parameter(format!("{l}.{from}.{to}.{name}"), rows, columns, initial);
                 b.linear_with(x, weights)
             };

@@ -3,22 +3,19 @@
 use std::sync::Arc;
 
 use bonnet_graph::Reservation;
-use candle_core::{D, Result, Tensor};
 
-use crate::choices::Task;
-use crate::error::{BuildError, OptionError};
-use crate::network::{Axis, Initial, NodeCurvature, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec, up_to};
-use crate::program::layers::expression::Rowwise;
+use super::{ModelSpec, Problem, curved};
+use crate::ground::{Axis, BuildError, Initial, OptionError};
+use crate::network::{NodeCurvature, Operator};
+use crate::options::table::{GEODESIC, NO_YES};
+use crate::options::{COMMON, Defaults, Domain, OptionSpec, Task, up_to};
+use crate::program::layers::curved::ProductPoints;
+use crate::program::layers::curved::filter_bank::Bank;
 use crate::program::layers::polynomial::pagerank;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::sinusoidal_code::SinusoidalCode;
 use crate::program::{Builder, Parameter, Program, Slot};
-use crate::spaces::filter_bank::Bank;
 use crate::spaces::product::{Product, Sign};
-use crate::spaces::space::with_curvatures;
-use crate::spaces::{hyperbolic, softplus_inverse};
-use crate::spec::ModelSpec;
-use crate::table::{GEODESIC, NO_YES};
+use crate::spaces::softplus_inverse;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -74,66 +71,8 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// Curvatures within it count as flat where the factors are chosen.
 const FLAT: f64 = 0.1;
 
-/// `sqrt(1 / d) [sin w_i k, cos w_i k]` of a node's curvature k: d columns.
-#[derive(Debug)]
-struct Code;
-
-impl Rowwise for Code {
-    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let angles = x[0].broadcast_mul(&w[0])?;
-        let size = (1.0 / (2 * w[0].dim(1)?) as f64).sqrt();
-        Tensor::cat(&[angles.sin()?, angles.cos()?], D::Minus1)? * size
-    }
-
-    fn kernel(&self) -> Option<&dyn RowKernel> {
-        Some(self)
-    }
-}
-
-impl RowKernel for Code {
-    fn values(&self, _: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
-        let count = read[0].len();
-        let size = (1.0 / (2 * count) as f64).sqrt();
-        for (k, y) in x.iter().zip(y.chunks_exact_mut(2 * count)) {
-            for (at, omega) in read[0].iter().enumerate() {
-                let (sin, cos) = (k * omega).sin_cos();
-                (y[at], y[count + at]) = (size * sin, size * cos);
-            }
-        }
-    }
-
-    fn gradients(&self, _: usize, x: &[f64], read: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
-        let count = read[0].len();
-        let size = (1.0 / (2 * count) as f64).sqrt();
-        for ((k, d_k), d_y) in x.iter().zip(d_x).zip(d_y.chunks_exact(2 * count)) {
-            for (at, omega) in read[0].iter().enumerate() {
-                let (sin, cos) = (k * omega).sin_cos();
-                let d = size * (d_y[at] * cos - d_y[count + at] * sin);
-                *d_k += d * omega;
-                d_read[0][at] += d * k;
-            }
-        }
-    }
-}
-
-/// Points of the product: the vectors, the code, and the curvature of each.
-#[derive(Debug)]
-struct ProductPoints(Product);
-
-impl Rowwise for ProductPoints {
-    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let mut raw = w.iter();
-        let mut curvatures: Vec<Tensor> =
-            self.0.0.iter().map(|(sign, _)| sign.curvature(&mut raw, &x[0])).collect::<Result<_>>()?;
-        if x.len() > 1 {
-            curvatures.push(Sign::Zero.curvature(&mut raw, &x[0])?);
-        }
-        with_curvatures(&Tensor::cat(x, D::Minus1)?, &curvatures)
-    }
-}
-
 /// The product that the option names, or that the nodes' curvatures suggest.
-fn product(problem: &Problem<'_>, nodes: &[f64], width: usize) -> std::result::Result<Product, OptionError> {
+fn product(problem: &Problem<'_>, nodes: &[f64], width: usize) -> Result<Product, OptionError> {
     match problem.options.text("factors") {
         Ok(text) => Product::parse("factors", text, width),
         Err(_) => Ok(Product::of_histogram(nodes, FLAT, width)),
@@ -144,12 +83,12 @@ fn product(problem: &Problem<'_>, nodes: &[f64], width: usize) -> std::result::R
 /// `P = D^-1/2 (A + I) D^-1/2`, weighted by curvature. Filter l of the bank is the Moebius sum over `k <= l` of
 /// `gamma_lk` times `P^k x` (Eq. 5 and 6); pooling weighs the factors of each filter and then the filters (Eq. 8). Nodes are
 /// classified by an affine map of the vectors and of the code of their curvature (Eq. 7).
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let (alpha, hops) = (options.real("alpha")?, options.integer("hops")? as usize);
     let frequencies = options.integer("frequencies")? as usize;
     let weighted = options.text("edge_weights")? == "curvature";
-    let width = hyperbolic::last_width(options);
+    let width = curved::last_width(&options);
     let curvature = match weighted || frequencies > 0 || options.text("factors").is_err() {
         true => Some(NodeCurvature::new(&problem.graph, reservation)?),
         false => None,
@@ -198,7 +137,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     Ok(b.finish(z)?)
 }
 
-fn curvatures(b: &mut Builder<'_, '_, '_>, product: &Product) -> Vec<Parameter> {
+fn curvatures(b: &mut Builder<'_, '_>, product: &Product) -> Vec<Parameter> {
     let (one, initial) = (Axis::exact(1), Initial::Constant(softplus_inverse(1.0)));
     let curved = product.0.iter().enumerate().filter(|(_, (sign, _))| *sign != Sign::Zero);
     // The sign is in the name: saved parameters of another geometry do not fit.
@@ -210,7 +149,7 @@ fn curvatures(b: &mut Builder<'_, '_, '_>, product: &Product) -> Vec<Parameter> 
 }
 
 fn bank(
-    b: &mut Builder<'_, '_, '_>,
+    b: &mut Builder<'_, '_>,
     product: &Product,
     powers: &[Slot],
     raw: &[Parameter],
@@ -242,7 +181,7 @@ fn bank(
     b.rows(Bank { product: product.clone(), degrees }, powers, &parameters, width)
 }
 
-fn code(b: &mut Builder<'_, '_, '_>, of_nodes: &[f64], frequencies: usize) -> std::result::Result<Slot, BuildError> {
+fn code(b: &mut Builder<'_, '_>, of_nodes: &[f64], frequencies: usize) -> Result<Slot, BuildError> {
     let axis = Axis::padded(1, 1);
     let curvature = b.constant(b.nodes(), axis, |values| {
         values.chunks_exact_mut(axis.stride()).zip(of_nodes).for_each(|(row, &k)| row[0] = k as f32);
@@ -251,5 +190,5 @@ fn code(b: &mut Builder<'_, '_, '_>, of_nodes: &[f64], frequencies: usize) -> st
     let start = |i: usize| 10f64.powf(-(i as f64) / (frequencies - 1).max(1) as f64);
     let (columns, start) = (Axis::exact(frequencies), Initial::Values((0..frequencies).map(start).collect()));
     let omega = b.parameter("frequencies", Axis::exact(1), columns, start);
-    Ok(b.rows(Code, &[curvature], &[omega], 2 * frequencies))
+    Ok(b.rows(SinusoidalCode, &[curvature], &[omega], 2 * frequencies))
 }

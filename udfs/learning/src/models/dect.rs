@@ -2,15 +2,15 @@
 
 use bonnet_graph::Reservation;
 
+use super::complexes::COMPLEX_TASKS;
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
 use crate::complexes::ComplexBatch;
-use crate::error::BuildError;
-use crate::network::{Axis, Problem};
-use crate::option_spec::{Defaults, Domain, OF_COMPLEXES, OptionSpec};
-use crate::program::complexes::COMPLEX_TASKS;
+use crate::ground::random::{Stream, key};
+use crate::ground::{Axis, BuildError};
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION};
+use crate::options::{Defaults, Domain, OF_COMPLEXES, OptionSpec};
 use crate::program::{Builder, Program, Space};
-use crate::random::{Stream, key};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{BuildError, Initial};
 use crate::kernels::edge::Gate;
-use crate::network::{Initial, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, Defaults, OptionSpec, Task};
 use crate::program::layers::gated_sum::Gates;
 use crate::program::{Builder, Program};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration: the paper's 32 hidden units, two layers.
 pub const SPEC: ModelSpec = ModelSpec {

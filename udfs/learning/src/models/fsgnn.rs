@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial};
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, Defaults, OptionSpec, Task};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration: the 3-hop configuration with all features; rates and decay of the authors' program.
 pub const SPEC: ModelSpec = ModelSpec {

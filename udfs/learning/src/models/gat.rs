@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial};
 use crate::kernels::attention::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{Defaults, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::DIRECTION;
+use crate::options::{Defaults, OptionSpec, Task};
 use crate::program::{Builder, Program, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
 
 /// The registration: the defaults are those of the paper for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -57,7 +57,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let operator = Arc::new(Operator::attention(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
     let x = b.input(options.dropout);
-    let layer = |b: &mut Builder<'_, '_, '_>, x: Source, l: usize, heads: usize, width: usize| {
+    let layer = |b: &mut Builder<'_, '_>, x: Source, l: usize, heads: usize, width: usize| {
         let (rows, columns) = (b.source_axis(x), Axis::padded(heads, width));
         let weights = Initial::glorot(rows.len(), columns.len());
         let weights = b.parameter(format!("{l}.weight"), rows, columns, weights);

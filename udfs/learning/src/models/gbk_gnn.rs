@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use crate::error::BuildError;
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::BuildError;
 use crate::kernels::edge::Gate;
-use crate::network::{Operator, Problem};
-use crate::option_spec::{COMMON, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::DIRECTION;
+use crate::options::{COMMON, OptionSpec};
 use crate::program::layers::gated_sum::{GateLoss, Gates};
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
 
 /// The registration: the width and the factor of the re-evaluation by Luan et al. 2024 (App. A.1).
 pub const SPEC: ModelSpec = ModelSpec {
@@ -70,7 +71,7 @@ struct Form {
 }
 
 impl Form {
-    fn layer(&self, b: &mut Builder<'_, '_, '_>, h: Source, layer: usize, width: usize) -> Result<Slot, Stopped> {
+    fn layer(&self, b: &mut Builder<'_, '_>, h: Source, layer: usize, width: usize) -> Result<Slot, Stopped> {
         let mut linear = |name: &str, width| b.linear(h, format!("{layer}.{name}"), width);
         let (own, similar, dissimilar) =
             (linear("self.weight", width), linear("similar.weight", width), linear("dissimilar.weight", width));

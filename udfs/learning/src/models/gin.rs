@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, OptionSpec};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial};
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, OptionSpec, Task};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -64,7 +64,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
 }
 
 /// `(1 + eps) x + A x`.
-fn aggregate(b: &mut Builder<'_, '_, '_>, sum: &Arc<Operator>, x: Slot, name: &str) -> Slot {
+fn aggregate(b: &mut Builder<'_, '_>, sum: &Arc<Operator>, x: Slot, name: &str) -> Slot {
     let neighbors = b.propagate(sum, x);
     let eps = b.parameter(name, Axis::exact(1), Axis::exact(1), Initial::Zeros);
     let weights = Weights { map: Map::Identity, basis: Some(vec![1.0, 0.0]), offset: vec![1.0, 1.0] };

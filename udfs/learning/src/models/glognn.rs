@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::error::{BuildError, OptionError};
-use crate::features;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial, OptionError};
 use crate::kernels::low_rank::Ridge;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::{Operator, adjacency, adjacency_bytes};
+use crate::options::table::WEIGHTS;
+use crate::options::{COMMON, Defaults, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program};
-use crate::spec::ModelSpec;
-use crate::table::WEIGHTS;
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -61,8 +60,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     }
     let orders = options.integer("orders")? as usize;
     let operator = Arc::new(Operator::symmetric(graph, reservation)?);
-    reservation.grow(features::adjacency_bytes(graph.whole()?))?;
-    let adjacency = Arc::new(features::adjacency(graph));
+    reservation.grow(adjacency_bytes(graph.whole()?))?;
+    let adjacency = Arc::new(adjacency(graph));
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, _| Initial::linear(inputs));
     let x = b.input(options.dropout);

@@ -3,22 +3,17 @@
 use std::sync::Arc;
 
 use bonnet_graph::Reservation;
-use candle_core::{D, Result, Tensor};
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::{Axis, EgoMeans, Initial, Operator, Problem, ego_means};
-use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use super::{ModelSpec, Problem, curved};
+use crate::ground::{Axis, BuildError, Initial, OptionError};
+use crate::network::{EgoMeans, Operator, ego_means};
+use crate::options::table::{AFFINITY, GEODESIC, WEIGHTS};
+use crate::options::{COMMON, Defaults, Domain, ModelOptions, OptionSpec, Task};
+use crate::program::layers::curved::{ExpertPoints, StereographicBias};
+use crate::program::layers::first_columns::FirstColumns;
 use crate::program::{Builder, Parameter, Program, Slot, Source};
 use crate::spaces::product::{Product, Sign};
-use crate::spaces::space::with_curvatures;
-use crate::spaces::{
-    Curvature, Manifold, Space, Translation, hyperbolic, sigmoid, softplus_inverse, softplus_of, stereographic,
-};
-use crate::spec::ModelSpec;
-use crate::table::{AFFINITY, GEODESIC, WEIGHTS};
+use crate::spaces::{Space, softplus_inverse};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -60,126 +55,15 @@ pub const SPEC: ModelSpec = ModelSpec {
     build,
 };
 
-/// `log_0` of the points of tangent vectors at the origin, moved by a bias.
-#[derive(Debug)]
-struct Bias {
-    sign: Sign,
-    kernel: Translation,
-}
-
-impl Bias {
-    fn new(sign: Sign, columns: usize) -> Self {
-        let (manifold, curvature) = (Manifold::Ball, Curvature::Learned(1));
-        let kernel = Translation { manifold, curvature, sign: -sign.factor(), scale: 1.0, columns };
-        Self { sign, kernel }
-    }
-}
-
-impl Rowwise for Bias {
-    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let kappa = self.sign.curvature(&mut w[1..].iter(), &x[0])?;
-        let points = stereographic::exp0(&x[0], &kappa)?;
-        let moved = stereographic::add(&points, &stereographic::exp0(&w[0], &kappa)?, &kappa)?;
-        stereographic::log0(&moved, &kappa)
-    }
-
-    fn kernel(&self) -> Option<&dyn RowKernel> {
-        Some(&self.kernel)
-    }
-}
-
-/// Points of the product with the shares of the experts: the experts' vectors, their curvatures, the shares.
-#[derive(Debug)]
-struct ExpertPoints(Product);
-
-impl Rowwise for ExpertPoints {
-    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let (shares, vectors) = (&x[x.len() - 1], &x[..x.len() - 1]);
-        let mut raw = w.iter();
-        let curvatures: Vec<Tensor> =
-            self.0.0.iter().map(|(sign, _)| sign.curvature(&mut raw, shares)).collect::<Result<_>>()?;
-        let points = with_curvatures(&Tensor::cat(vectors, D::Minus1)?, &curvatures)?;
-        Tensor::cat(&[&points, shares], D::Minus1)
-    }
-
-    fn kernel(&self) -> Option<&dyn RowKernel> {
-        Some(self)
-    }
-}
-
-/// Rows read the curvatures.
-impl RowKernel for ExpertPoints {
-    fn read(&self, w: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let mut raw = w.iter();
-        let curvature = |(sign, _): &(Sign, usize)| match sign {
-            Sign::Zero => 0.0,
-            sign => raw.next().map_or(0.0, |raw| sign.factor() * softplus_of(raw[0])),
-        };
-        vec![self.0.0.iter().map(curvature).collect()]
-    }
-
-    fn pull(&self, w: &[Vec<f64>], _: &[Vec<f64>], d_read: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-        let curved = self.0.0.iter().zip(&d_read[0]).filter(|((sign, _), _)| *sign != Sign::Zero);
-        curved.zip(w).map(|(((sign, _), d), raw)| vec![sign.factor() * sigmoid(raw[0]) * d]).collect()
-    }
-
-    fn values(&self, n: usize, x: &[f64], read: &[Vec<f64>], y: &mut [f64]) {
-        let (experts, width) = (self.0.0.len(), x.len() / n.max(1));
-        for (x, y) in x.chunks_exact(width).zip(y.chunks_exact_mut(width + experts)) {
-            let (vectors, shares) = x.split_at(width - experts);
-            y[..vectors.len()].copy_from_slice(vectors);
-            y[vectors.len()..width].copy_from_slice(&read[0]);
-            y[width..].copy_from_slice(shares);
-        }
-    }
-
-    fn gradients(&self, n: usize, x: &[f64], _: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], d_read: &mut [Vec<f64>]) {
-        let (experts, width) = (self.0.0.len(), x.len() / n.max(1));
-        for (d_y, d_x) in d_y.chunks_exact(width + experts).zip(d_x.chunks_exact_mut(width)) {
-            let (of_vectors, of_shares) = d_x.split_at_mut(width - experts);
-            of_vectors.iter_mut().zip(d_y).for_each(|(d_x, d_y)| *d_x += d_y);
-            d_read[0].iter_mut().zip(&d_y[of_vectors.len()..]).for_each(|(d_c, d_y)| *d_c += d_y);
-            of_shares.iter_mut().zip(&d_y[width..]).for_each(|(d_x, d_y)| *d_x += d_y);
-        }
-    }
-}
-
-/// The first columns.
-#[derive(Debug)]
-struct Coordinates(usize);
-
-impl Rowwise for Coordinates {
-    fn compute(&self, x: &[Tensor], _: &[Tensor]) -> Result<Tensor> {
-        x[0].narrow(D::Minus1, 0, self.0)?.contiguous()
-    }
-
-    fn kernel(&self) -> Option<&dyn RowKernel> {
-        Some(self)
-    }
-}
-
-impl RowKernel for Coordinates {
-    fn values(&self, n: usize, x: &[f64], _: &[Vec<f64>], y: &mut [f64]) {
-        let rows = x.chunks_exact(x.len() / n.max(1)).zip(y.chunks_exact_mut(self.0));
-        rows.for_each(|(x, y)| y.copy_from_slice(&x[..self.0]));
-    }
-
-    fn gradients(&self, n: usize, _: &[f64], _: &[Vec<f64>], d_y: &[f64], d_x: &mut [f64], _: &mut [Vec<f64>]) {
-        let width = d_x.len() / n.max(1);
-        let rows = d_x.chunks_exact_mut(width).zip(d_y.chunks_exact(self.0));
-        rows.for_each(|(d_x, d_y)| d_x.iter_mut().zip(d_y).for_each(|(d_x, d_y)| *d_x += d_y));
-    }
-}
-
 /// The signs of the experts and the sizes at which their curvatures start.
-fn experts(problem: &Problem<'_>) -> std::result::Result<Vec<(Sign, f64)>, BuildError> {
+fn experts(problem: &Problem<'_>) -> Result<Vec<(Sign, f64)>, BuildError> {
     let given = problem.options.counts("experts").unwrap_or_else(|_| vec![1, 1, 1]);
     let counts = match given[..] {
         [h, e, s] if h + e + s > 0 => [h, e, s],
         _ => {
             let text: Vec<String> = given.iter().map(u32::to_string).collect();
             let valid = "three numbers, of hyperbolic, flat and spherical experts, one at least";
-            return Err(crate::OptionError::invalid("experts", text.join(","), valid).into());
+            return Err(OptionError::invalid("experts", text.join(","), valid).into());
         }
     };
     let signs = [Sign::Negative, Sign::Zero, Sign::Positive];
@@ -193,13 +77,13 @@ fn experts(problem: &Problem<'_>) -> std::result::Result<Vec<(Sign, f64)>, Build
 /// An expert: kappa-GCN layers, `x <- log_0(exp_0(W x) + exp_0(b))` and then `P x` with `P = D^-1/2 (A + I) D^-1/2`, as the
 /// authors' program has it, or the other affinity, a rectifier between two of them.
 fn expert(
-    b: &mut Builder<'_, '_, '_>,
+    b: &mut Builder<'_, '_>,
     operator: &Arc<Operator>,
     (number, sign): (usize, Sign),
     raw: Option<Parameter>,
     width: usize,
+    options: &ModelOptions<'_>,
 ) -> Slot {
-    let options = b.problem().options;
     let mut x: Source = b.input(options.dropout).into();
     let mut l = 0;
     loop {
@@ -209,7 +93,7 @@ fn expert(
         let bias = b.parameter(format!("{number}.{l}.bias"), Axis::exact(1), b.axis(z), Initial::Zeros);
         let z = match raw {
             None => b.shift(z, bias),
-            Some(raw) => b.rows(Bias::new(sign, columns), &[z], &[bias, raw], columns),
+            Some(raw) => b.rows(StereographicBias::new(sign, columns), &[z], &[bias, raw], columns),
         };
         let z = b.propagate(operator, z);
         if last {
@@ -222,8 +106,8 @@ fn expert(
 }
 
 /// The shares of the nodes in so many experts.
-fn gate(b: &mut Builder<'_, '_, '_>, egos: Vec<EgoMeans>, count: usize) -> Slot {
-    let (x, width) = (b.input(0.0), b.problem().options.hidden);
+fn gate(b: &mut Builder<'_, '_>, egos: Vec<EgoMeans>, count: usize, width: usize) -> Slot {
+    let x = b.input(0.0);
     let (rows, axis) = (b.source_axis(x.into()), Axis::padded(1, width));
     let initial = Initial::glorot(egos.len() * width, count);
     let first = b.parameter("gate.0.weight", rows, axis, Initial::glorot(rows.len(), width));
@@ -232,7 +116,7 @@ fn gate(b: &mut Builder<'_, '_, '_>, egos: Vec<EgoMeans>, count: usize) -> Slot 
     let mut parts = Vec::new();
     for (number, ego) in egos.into_iter().enumerate() {
         let weights = b.parameter(format!("gate.ego.{number}.weight"), axis, Axis::padded(1, count), initial.clone());
-        let map = |b: &mut Builder<'_, '_, '_>, x: Source| {
+        let map = |b: &mut Builder<'_, '_>, x: Source| {
             let h = b.linear_with(x, first);
             b.linear_with(h, second)
         };
@@ -261,7 +145,7 @@ fn gate(b: &mut Builder<'_, '_, '_>, egos: Vec<EgoMeans>, count: usize) -> Slot 
 /// `softmax(w_i * w_j)` (Eq. 9). Nodes are classified by an affine map of the vectors; the distortion of the edges is a loss
 /// beside the task's (Eq. 10). Weights are those of the convolutions, of the experts and of the ego graphs; distances in the
 /// graph count edges.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let experts = experts(problem)?;
     let graph = Arc::clone(problem.graph.whole()?);
@@ -276,7 +160,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         let draw = (hops as usize, fanout);
         egos.push(ego_means(&graph, weights, &problem.features, draw, options.seed, reservation)?);
     }
-    let width = hyperbolic::last_width(options);
+    let width = curved::last_width(&options);
     let product = Product(experts.iter().map(|&(sign, _)| (sign, width)).collect());
     let space = Space { gates: true, ..product.space(0) };
     let mut b = Builder::new(problem, reservation);
@@ -289,7 +173,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
             Sign::Negative => Some(b.parameter(format!("{number}.hyperbolic.curvature"), one, one, start)),
             Sign::Positive => Some(b.parameter(format!("{number}.spherical.curvature"), one, one, start)),
         };
-        parts.push(expert(&mut b, &operator, (number, sign), curvature, width));
+        parts.push(expert(&mut b, &operator, (number, sign), curvature, width, &options));
         raw.extend(curvature);
     }
     let shares = match experts.len() {
@@ -299,7 +183,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
                 values.chunks_exact_mut(axis.stride()).for_each(|row| row[0] = 1.0);
             })?
         }
-        count => gate(&mut b, egos, count),
+        count => gate(&mut b, egos, count, options.hidden),
     };
     let mut inputs = parts.clone();
     inputs.push(shares);
@@ -310,7 +194,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         b.points(points, space);
         return Ok(b.finish(points)?);
     }
-    let h = b.rows(Coordinates(columns), &[points], &[], columns);
+    let h = b.rows(FirstColumns(columns), &[points], &[], columns);
     b.embedding(h);
     if options.task == Task::NodeClassification && options.keep_embeddings {
         b.points(points, space);
@@ -318,19 +202,4 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
     let h = b.dropout(h, options.dropout);
     let z = b.affine(h, "decode", problem.n_outputs);
     Ok(b.finish(z)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::row_kernels::{check, normal};
-
-    #[test]
-    fn kernels_are_their_definitions() {
-        let product = Product(vec![(Sign::Negative, 3), (Sign::Zero, 3), (Sign::Positive, 3), (Sign::Negative, 3)]);
-        let mut inputs: Vec<Vec<f64>> = (0..4).map(|seed| normal(5 * 3, 0.6, seed)).collect();
-        inputs.push(normal(5 * 4, 1.0, 9));
-        check(&ExpertPoints(product), 5, &inputs, &[(1, vec![0.3]), (1, vec![-0.7]), (1, vec![1.1])]);
-        check(&Coordinates(4), 5, &[normal(5 * 7, 1.0, 1)], &[]);
-    }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, OptionSpec};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial};
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, OptionSpec, Task};
 use crate::program::{Builder, Program, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -38,7 +38,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let operator = Arc::new(Operator::mean(&problem.graph, reservation)?);
     let mut b = Builder::new(problem, reservation);
     let mut x: Source = b.input(options.dropout).into();
-    let layer = |b: &mut Builder<'_, '_, '_>, x: Source, l: usize| {
+    let layer = |b: &mut Builder<'_, '_>, x: Source, l: usize| {
         let (rows, width) = (widths[l], widths[l + 1].len());
         let initial = Initial::linear(rows.len());
         let weights = b.parameter(format!("{l}.weight"), rows, Axis::padded(2, width), initial.clone());

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::{BuildError, OptionError};
-use crate::network::{Operator, Problem, second_ring};
-use crate::option_spec::COMMON;
+use super::{ModelSpec, Problem};
+use crate::ground::{BuildError, OptionError};
+use crate::network::{Operator, second_ring};
+use crate::options::table::WEIGHTS;
+use crate::options::{COMMON, Task};
 use crate::program::{Builder, Program};
-use crate::spec::ModelSpec;
-use crate::table::WEIGHTS;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

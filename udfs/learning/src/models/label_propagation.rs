@@ -2,15 +2,15 @@
 
 use bonnet_graph::Reservation;
 
-use crate::error::BuildError;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::propagate::{Base, Propagate};
-use crate::network::{Axis, Operator, Problem, zeros};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::{Operator, zeros};
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program};
-use crate::spec::ModelSpec;
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

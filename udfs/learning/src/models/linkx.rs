@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::Problem;
-use crate::option_spec::{COMMON, OptionSpec};
+use super::{ModelSpec, Problem};
+use crate::ground::BuildError;
+use crate::options::table::{ADJACENCY, WEIGHTS};
+use crate::options::{COMMON, OptionSpec, Task};
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::ModelSpec;
-use crate::table::{ADJACENCY, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -56,7 +54,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
 }
 
 /// Layers of one width, named `{name}.{l}`, relu and dropout between them.
-fn perceptron(b: &mut Builder<'_, '_, '_>, name: &str, x: Source, layers: usize, hidden: usize, p: f64) -> Slot {
+fn perceptron(b: &mut Builder<'_, '_>, name: &str, x: Source, layers: usize, hidden: usize, p: f64) -> Slot {
     let mut z = b.affine(x, &format!("{name}.0"), hidden);
     for l in 1..layers {
         z = b.relu(z);

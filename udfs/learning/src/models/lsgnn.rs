@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::features;
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::data::features;
+use crate::ground::{BuildError, Initial};
 use crate::kernels::edge::Similarity;
 use crate::kernels::elementwise::Activation;
-use crate::network::{Initial, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::WEIGHTS;
+use crate::options::{COMMON, Defaults, OptionSpec, Task};
 use crate::program::{Builder, Program, Slot};
-use crate::spec::{ModelSpec, reach};
-use crate::table::WEIGHTS;
 
 /// The registration: the authors' setting for Cora.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -90,7 +90,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     for k in 1..=hops {
         let [low, high] = [("low", 1.0, beta), ("high", -1.0, 1.0 - beta)].map(|(name, scale, own)| {
             let x = b.linear(x, format!("{k}.{name}.weight"), options.hidden);
-            let filter = |b: &mut Builder<'_, '_, '_>, z| b.propagate_plus(&operator, scale, z, own, z);
+            let filter = |b: &mut Builder<'_, '_>, z| b.propagate_plus(&operator, scale, z, own, z);
             channel(&mut b, x, k, gamma, filter)
         });
         b.initial(|inputs, _| Initial::linear(inputs));
@@ -108,18 +108,18 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
 }
 
 /// `relu(n(Z W))`.
-fn reduced(b: &mut Builder<'_, '_, '_>, z: Slot) -> Slot {
+fn reduced(b: &mut Builder<'_, '_>, z: Slot) -> Slot {
     let z = b.unit_rows(z);
     b.relu(z)
 }
 
 /// `r(Z_k)` of a filter, from `X W`.
 fn channel(
-    b: &mut Builder<'_, '_, '_>,
+    b: &mut Builder<'_, '_>,
     x: Slot,
     k: usize,
     gamma: f64,
-    filter: impl Fn(&mut Builder<'_, '_, '_>, Slot) -> Slot,
+    filter: impl Fn(&mut Builder<'_, '_>, Slot) -> Slot,
 ) -> Slot {
     let mut z = filter(b, x);
     // (1 - gamma) X - gamma (Z_1 + ... + Z_j), carried along.

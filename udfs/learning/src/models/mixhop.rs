@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, OptionSpec};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial};
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, OptionSpec, Task};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -54,7 +54,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
 
 /// `S^j h W_j + b_j` for `j = 0..=hops`.
 fn powers(
-    b: &mut Builder<'_, '_, '_>,
+    b: &mut Builder<'_, '_>,
     operator: &Arc<Operator>,
     h: Source,
     layer: usize,

@@ -2,12 +2,11 @@
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::Problem;
-use crate::option_spec::COMMON;
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::BuildError;
+use crate::options::{COMMON, Task};
 use crate::program::{Builder, Program};
-use crate::spec::{ModelSpec, reach};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

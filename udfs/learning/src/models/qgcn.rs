@@ -3,19 +3,15 @@
 use std::sync::Arc;
 
 use bonnet_graph::Reservation;
-use candle_core::{Result, Tensor};
 
-use crate::choices::Task;
-use crate::error::{BuildError, OptionError};
-use crate::network::{Axis, Initial, Problem};
-use crate::option_spec::{COMMON, Defaults, Domain, OptionSpec};
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use super::spec::reach;
+use super::{ModelSpec, Problem, curved};
+use crate::ground::{Axis, BuildError, Initial, OptionError};
+use crate::options::table::{CURVATURE, DIRECTION, GEODESIC, MEAN_AFFINITY, WEIGHTS};
+use crate::options::{COMMON, Defaults, Domain, OptionSpec, Task};
+use crate::program::layers::curved::{Layered, PseudoHyperbolicBias, Translation};
 use crate::program::{Builder, Program, Source};
-use crate::spaces::hyperbolic::{self, Layered};
-use crate::spaces::{Geometry, Space, Translation, pseudo_hyperboloid};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{CURVATURE, DIRECTION, GEODESIC, MEAN_AFFINITY, WEIGHTS};
+use crate::spaces::{Geometry, Space};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -42,23 +38,8 @@ pub const SPEC: ModelSpec = ModelSpec {
     build,
 };
 
-/// `log_o` of the points of tangent vectors at the origin, moved by a bias.
-#[derive(Debug)]
-struct Bias(Translation);
-
-impl Rowwise for Bias {
-    fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor> {
-        let radius = self.0.curvature.size(w, &x[0])?.recip()?;
-        pseudo_hyperboloid::translate(&x[0], &w[0], self.0.columns, &radius)
-    }
-
-    fn kernel(&self) -> Option<&dyn RowKernel> {
-        Some(&self.0)
-    }
-}
-
 /// The dimensions of time of a layer of some width.
-fn time(problem: &Problem<'_>, width: usize) -> std::result::Result<usize, OptionError> {
+fn time(problem: &Problem<'_>, width: usize) -> Result<usize, OptionError> {
     let Ok(given) = problem.options.counts("signature") else { return Ok(width / 2) };
     match given[..] {
         [space, time] if (space + time) as usize == width => Ok(time as usize),
@@ -77,15 +58,15 @@ fn time(problem: &Problem<'_>, width: usize) -> std::result::Result<usize, Optio
 /// `S^t x R^s`, to which it is diffeomorphic, and `(a_ij)` the affinity: the mean over a node and its neighbours, as the
 /// authors' program has it, or the other. Tangent vectors at the origin, t columns and then s, carry a representation from a
 /// layer to the next. Nodes are classified by an affine map of these.
-fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::result::Result<Program, BuildError> {
+fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let options = problem.options;
     let operator = Arc::new(problem.affinity(reservation)?);
     let mut b = Builder::new(problem, reservation);
-    let (mut x, mut curvature): (Source, _) = (b.input(options.dropout).into(), Layered::of(options));
+    let (mut x, mut curvature): (Source, _) = (b.input(options.dropout).into(), Layered::of(&options));
     let mut l = 0;
     loop {
         let last = l + 1 == options.layers;
-        let width = if last { hyperbolic::last_width(options) } else { options.hidden };
+        let width = if last { curved::last_width(&options) } else { options.hidden };
         let time = time(problem, width)?;
         let z = b.linear(x, format!("{l}.weight"), width);
         let bias = b.parameter(format!("{l}.bias"), Axis::exact(1), b.axis(z), Initial::Zeros);
@@ -96,7 +77,12 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
             curvature.without();
         }
         let z = if time > 0 {
-            b.rows(Bias(Translation::spherical(curvature.after(1), time)), &[z], &curvature.with(&[bias]), width)
+            b.rows(
+                PseudoHyperbolicBias(Translation::spherical(curvature.after(1), time)),
+                &[z],
+                &curvature.with(&[bias]),
+                width,
+            )
         } else {
             b.shift(z, bias)
         };
@@ -105,7 +91,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> std::resul
         b.embedding(h);
         if last {
             let space = Space::single(Geometry::PseudoHyperboloid(time), width);
-            return hyperbolic::finish(b, h, space, &curvature, |b, h| {
+            return curved::finish(b, &options, h, space, &curvature, |b, h| {
                 let h = b.dropout(h, options.dropout);
                 Ok(b.affine(h, "decode", problem.n_outputs))
             });

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use bonnet_graph::Reservation;
 use candle_core::{Result as Tensors, Tensor};
 
+use super::complexes::{self, COMPLEX_TASKS};
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
 use crate::complexes::LaplacianPart;
-use crate::error::{BuildError, OptionError};
-use crate::network::{Entries, Hop, Operator, Problem};
-use crate::option_spec::{Defaults, OF_COMPLEXES, OptionSpec};
-use crate::program::complexes::{self, COMPLEX_TASKS};
+use crate::ground::{BuildError, OptionError};
+use crate::network::{Entries, Hop, Operator};
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
+use crate::options::{Defaults, OF_COMPLEXES, OptionSpec};
 use crate::program::layers::composed::{Composed, Neighborwise};
 use crate::program::layers::expression::Precision;
 use crate::program::layers::hop_kernel::HopKernel;
 use crate::program::{Builder, Program, Slot};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -140,7 +141,7 @@ impl HopKernel for Attend {
 /// the same over those with a common triangle. Edges alone are read out.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, batch) = (problem.options, problem.complexes()?);
-    let (signed, activation) = (complexes::signed(options)?, complexes::activation(options)?);
+    let (signed, activation) = (complexes::signed(&options)?, complexes::activation(&options)?);
     let (filters, order) = (options.integer("filters")? as usize, options.integer("harmonic_order")?);
     let epsilon = options.real("harmonic_epsilon")?;
     if batch.dimension() == 0 {
@@ -148,7 +149,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         return Err(OptionError::invalid("dimension", 0, why).into());
     }
     let mut b = Builder::new(problem, reservation);
-    let pattern = |b: &mut Builder<'_, '_, '_>, part: LaplacianPart| -> Result<Arc<Operator>, BuildError> {
+    let pattern = |b: &mut Builder<'_, '_>, part: LaplacianPart| -> Result<Arc<Operator>, BuildError> {
         // Without signs, that no entry cancels.
         Ok(Arc::new(batch.laplacian(1, part, false, b.reservation())?))
     };

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
+use super::complexes::{self, COMPLEX_TASKS};
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
 use crate::complexes::LaplacianPart;
-use crate::error::BuildError;
-use crate::network::Problem;
-use crate::option_spec::OF_COMPLEXES;
-use crate::program::complexes::{self, COMPLEX_TASKS};
+use crate::ground::BuildError;
+use crate::options::OF_COMPLEXES;
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
 use crate::program::{Builder, Program, Slot};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -30,7 +30,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 /// boundary matrices B.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, batch) = (problem.options, problem.complexes()?);
-    let (signed, activation) = (complexes::signed(options)?, complexes::activation(options)?);
+    let (signed, activation) = (complexes::signed(&options)?, complexes::activation(&options)?);
     let top = batch.dimension();
     let mut b = Builder::new(problem, reservation);
     let (mut laplacians, mut up, mut down) = (Vec::new(), Vec::new(), Vec::new());
@@ -44,7 +44,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mut x = (0..=top).map(|k| complexes::input(&mut b, batch, k)).collect::<Result<Vec<Slot>, _>>()?;
     for l in 0..options.layers {
         let inputs: Vec<Slot> = x.iter().map(|&x| b.dropout(x, options.dropout)).collect();
-        let weigh = |b: &mut Builder<'_, '_, '_>, from: usize, to: usize| {
+        let weigh = |b: &mut Builder<'_, '_>, from: usize, to: usize| {
             b.linear(inputs[from], format!("{l}.weight.{from}.{to}"), options.hidden)
         };
         for k in 0..=top {

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
+use super::complexes::{self, COMPLEX_TASKS};
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
 use crate::complexes::LaplacianPart;
-use crate::error::BuildError;
-use crate::network::{Operator, Problem};
-use crate::option_spec::{OF_COMPLEXES, OptionSpec};
-use crate::program::complexes::{self, COMPLEX_TASKS};
+use crate::ground::BuildError;
+use crate::network::Operator;
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
+use crate::options::{OF_COMPLEXES, OptionSpec};
 use crate::program::{Builder, Program, Slot};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -33,7 +34,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 };
 
 /// `sum_p P^p z_p` by Horner's rule.
-fn filter(b: &mut Builder<'_, '_, '_>, operator: &Arc<Operator>, terms: &[Slot]) -> Option<Slot> {
+fn filter(b: &mut Builder<'_, '_>, operator: &Arc<Operator>, terms: &[Slot]) -> Option<Slot> {
     let (&last, before) = terms.split_last()?;
     Some(before.iter().rev().fold(last, |z, &term| b.propagate_plus(operator, 1.0, z, 1.0, term)))
 }
@@ -43,11 +44,11 @@ fn filter(b: &mut Builder<'_, '_, '_>, operator: &Arc<Operator>, terms: &[Slot])
 /// upper one. Each term has weights of its own.
 fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
     let (options, batch) = (problem.options, problem.complexes()?);
-    let (signed, activation) = (complexes::signed(options)?, complexes::activation(options)?);
+    let (signed, activation) = (complexes::signed(&options)?, complexes::activation(&options)?);
     let order = options.integer("conv_order")? as usize;
     let top = batch.dimension();
     let mut b = Builder::new(problem, reservation);
-    let laplacians = |b: &mut Builder<'_, '_, '_>, part: LaplacianPart| -> Result<Vec<Arc<Operator>>, Stopped> {
+    let laplacians = |b: &mut Builder<'_, '_>, part: LaplacianPart| -> Result<Vec<Arc<Operator>>, Stopped> {
         (0..=top).map(|k| batch.laplacian(k, part, signed, b.reservation()).map(Arc::new)).collect()
     };
     let (lower, upper) = (laplacians(&mut b, LaplacianPart::Lower)?, laplacians(&mut b, LaplacianPart::Upper)?);
@@ -61,7 +62,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         let inputs: Vec<Slot> = x.iter().map(|&x| b.dropout(x, options.dropout)).collect();
         for k in 0..=top {
             // `first` is the power of the first term.
-            let weigh = |b: &mut Builder<'_, '_, '_>, from: usize, name: &str, first: usize| -> Vec<Slot> {
+            let weigh = |b: &mut Builder<'_, '_>, from: usize, name: &str, first: usize| -> Vec<Slot> {
                 let name = |p: usize| format!("{l}.{name}.{from}.{k}.{p}");
                 (first..=order).map(|p| b.linear(inputs[from], name(p), options.hidden)).collect()
             };

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::error::{BuildError, OptionError};
-use crate::network::Problem;
-use crate::option_spec::OF_COMPLEXES;
-use crate::program::complexes::{self, COMPLEX_TASKS};
+use super::complexes::{self, COMPLEX_TASKS};
+use super::spec::COMPLEXES;
+use super::{ModelSpec, Problem};
+use crate::ground::{BuildError, OptionError};
+use crate::options::OF_COMPLEXES;
+use crate::options::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
 use crate::program::{Builder, Program};
-use crate::spec::{COMPLEXES, ModelSpec};
-use crate::table::{BATCH_OF_COMPLEXES, DIMENSION, SIGNED};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -33,7 +33,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         let why = "left out: every layer is as wide as the features";
         return Err(OptionError::invalid("hidden", options.hidden, why).into());
     }
-    let (signed, activation) = (complexes::signed(options)?, complexes::activation(options)?);
+    let (signed, activation) = (complexes::signed(&options)?, complexes::activation(&options)?);
     let mut b = Builder::new(problem, reservation);
     let mut pooled = Vec::new();
     for k in 0..=batch.dimension() {

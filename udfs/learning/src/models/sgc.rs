@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::Problem;
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::BuildError;
+use crate::options::table::{AFFINITY, DIRECTION, WEIGHTS};
+use crate::options::{COMMON, Defaults, OptionSpec, Task};
 use crate::program::{Builder, Program};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{AFFINITY, DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use crate::choices::Task;
-use crate::error::BuildError;
-use crate::network::{Operator, Problem};
-use crate::option_spec::{COMMON, OptionSpec};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::BuildError;
+use crate::network::Operator;
+use crate::options::table::{DIRECTION, WEIGHTS};
+use crate::options::{COMMON, OptionSpec, Task};
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::{DIRECTION, WEIGHTS};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {

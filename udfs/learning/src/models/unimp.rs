@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use crate::choices::Task;
-use crate::error::{BuildError, OptionError};
+use super::spec::reach;
+use super::{ModelSpec, Problem};
+use crate::ground::{Axis, BuildError, Initial, OptionError};
 use crate::kernels::edge::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Initial, Operator, Problem};
-use crate::option_spec::{COMMON, Defaults, OptionSpec};
+use crate::network::Operator;
+use crate::options::table::DIRECTION;
+use crate::options::{COMMON, Defaults, OptionSpec, Task};
 use crate::program::layers::given_labels::GivenLabels;
 use crate::program::{Builder, Program, Slot, Source};
-use crate::spec::{ModelSpec, reach};
-use crate::table::DIRECTION;
 
 /// The registration: the paper's setting for ogbn-arxiv.
 pub const SPEC: ModelSpec = ModelSpec {
@@ -98,7 +98,7 @@ impl Form {
     /// `(1 - beta) m + beta r`, `width` columns a head, or in all where they are averaged.
     fn layer(
         &self,
-        b: &mut Builder<'_, '_, '_>,
+        b: &mut Builder<'_, '_>,
         h: Source,
         layer: usize,
         width: usize,
@@ -128,7 +128,7 @@ impl Form {
 
 /// `X W + b` with grouped columns; with labels, `(X + Y V) W + b`.
 fn affine(
-    b: &mut Builder<'_, '_, '_>,
+    b: &mut Builder<'_, '_>,
     x: Source,
     labels: Option<&GivenLabels>,
     name: &str,

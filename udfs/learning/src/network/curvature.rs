@@ -6,7 +6,7 @@ use bonnet_curvature::{OllivierError, OllivierOptions, ollivier_ricci};
 use bonnet_graph::{Graph, Reservation, Stopped};
 
 use super::messages::Messages;
-use crate::error::BuildError;
+use crate::ground::BuildError;
 
 /// The curvature of every edge of a problem's graph, with half of the mass staying at its node.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::messages::Messages;
 use super::operator::Operator;
-use crate::features::Features;
+use crate::data::Features;
+use crate::ground::random::key;
 use crate::kernels::simd::{Body, Vectors, run_wide};
-use crate::random::key;
-use crate::sample::Sampler;
+use crate::network::sample::Sampler;
 
 /// Separates the draw of ego graphs from other uses of the seed.
 const EGO: u64 = 15;
@@ -306,8 +306,8 @@ mod tests {
     use bonnet_graph::Unmonitored;
 
     use super::*;
-    use crate::features::SparseRows;
-    use crate::random::Stream;
+    use crate::data::SparseRows;
+    use crate::ground::random::Stream;
 
     fn of(edges: &[(u32, u32)], n: usize, hops: usize, fanout: Option<u32>) -> Operator {
         let graph = Arc::new(Graph::from_edges(n, edges));

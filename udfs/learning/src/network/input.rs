@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bonnet_graph::{Monitor, Stopped};
 
-use crate::features::{Features, SparseRows};
+use crate::data::{Features, SparseRows};
+use crate::ground::random::Dropout;
 use crate::kernels::RowSet;
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Own, Product};
-use crate::random::Dropout;
 
 /// The features of a run.
 #[derive(Debug)]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::{Digraph, Graph};
 
-use crate::error::{BuildError, OptionError};
-use crate::sample::Sample;
+use crate::ground::{BuildError, OptionError};
+use crate::network::sample::Sample;
 
 /// The edges into each node of a problem.
 #[derive(Debug, Clone)]
 pub enum Messages {
-    /// Those of the graph.
+    /// The edges of the graph.
     Whole(Arc<Graph>),
     /// Arcs: a node receives messages along those that lead to it. Degrees count them.
     Arcs {
@@ -21,7 +21,7 @@ pub enum Messages {
     },
     /// Edges with a weight each.
     Weighted(Arc<WeightedEdges>),
-    /// Those that were sampled. A row is never its node's own neighbours in a smaller graph: degrees are the graph's.
+    /// The edges that were sampled. A row is never its node's own neighbours in a smaller graph: degrees are the graph's.
     Sampled(Arc<Sample>),
 }
 

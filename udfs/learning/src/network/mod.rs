@@ -1,10 +1,10 @@
-//! The parts of every model: parameters, the edges that carry messages, sparse operators, the scope of a pass, and the
+//! The parts of every model: the edges that carry messages, sparse operators, the scope of a pass, and the
 //! trait that the training loop runs.
 
+mod adjacency;
 mod curvature;
 mod ego;
 mod input;
-mod layout;
 mod messages;
 mod model;
 mod moments;
@@ -12,23 +12,22 @@ mod neighborhoods;
 mod operator;
 mod pass;
 pub(crate) mod pieces;
-mod problem;
+pub(crate) mod sample;
 mod scope;
 mod second_ring;
 
 pub use curvature::NodeCurvature;
 pub use ego::{EgoMeans, ego_means};
 pub use input::Input;
-pub use layout::{Axis, Block, Initial, Layout};
 pub use messages::{Messages, WeightedEdges};
 pub use model::Model;
 pub use moments::{BatchMoments, Moments, Statistics};
 pub use neighborhoods::{Entries, Hop, Neighborhoods};
 pub use operator::Operator;
 pub use pass::Pass;
-pub use problem::Problem;
 pub use scope::{Hops, Prepared, Scope};
 pub use second_ring::second_ring;
 
+pub(crate) use adjacency::{adjacency, adjacency_bytes};
 pub(crate) use model::zeros;
 pub(crate) use pass::{Site, dropout};

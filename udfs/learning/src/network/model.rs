@@ -2,10 +2,10 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-use super::layout::{Axis, Layout};
 use super::moments::Moments;
 use super::pass::Pass;
 use super::scope::Scope;
+use crate::ground::{Axis, Layout};
 use crate::spaces::Space;
 
 /// A network with its buffers. Parameters and gradients are flat vectors in the order of [`Model::layout`].
@@ -26,7 +26,7 @@ pub trait Model: Send {
     /// Computes the outputs of a scope's targets.
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped>;
 
-    /// The outputs of the last forward pass, nodes x [`crate::kernels::padded`] outputs; valid in the rows of its targets.
+    /// The outputs of the last forward pass, nodes x [`crate::ground::padded`] outputs; valid in the rows of its targets.
     fn outputs(&self) -> &[f32];
 
     /// The outputs, and where their gradient goes before [`Model::backward`]: zeros except in the rows of the targets.

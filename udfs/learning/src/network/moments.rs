@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::Layout;
+use crate::ground::Layout;
 
 /// The moments that a normalisation uses without training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +78,8 @@ impl Moments {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{Axis, Initial};
     use super::*;
+    use crate::ground::{Axis, Initial};
 
     #[test]
     fn moments_of_batches_merge_into_those_of_all_rows() {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use bonnet_graph::{Reservation, Stopped};
 
 use super::messages::Messages;
-use crate::error::BuildError;
+use crate::ground::BuildError;
 use crate::kernels::{Csr, RowSet, attention};
 
 /// A sparse matrix over the nodes, or between simplices. Where neighbours were sampled, sums over them are scaled to
@@ -39,7 +39,7 @@ impl Operator {
     /// The adjacency with loops under another power of the degrees: `D^-eta (A + I) D^-eta`, D with loops. O(n + m).
     ///
     /// # Errors
-    /// As [`Operator::symmetric`].
+    /// The errors of [`Operator::symmetric`].
     pub fn powered(graph: &Messages, eta: f64, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
         graph.expect_positive()?;
         let power = |v: u32| (graph.strength(v) + 1.0).powf(-eta);
@@ -50,7 +50,7 @@ impl Operator {
     /// to. O(n + m).
     ///
     /// # Errors
-    /// As [`Operator::symmetric`].
+    /// The errors of [`Operator::symmetric`].
     pub fn symmetric_without_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
         graph.expect_positive()?;
         let root = |v: u32| if graph.strength(v) == 0.0 { 0.0 } else { 1.0 / graph.strength(v).sqrt() };
@@ -66,7 +66,7 @@ impl Operator {
     /// The mean over the neighbours and the node itself: `(D + I)^-1 (A + I)`. O(n + m).
     ///
     /// # Errors
-    /// As [`Operator::symmetric`].
+    /// The errors of [`Operator::symmetric`].
     pub fn mean_with_loops(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
         graph.expect_positive()?;
         let mean = |v: u32| 1.0 / (graph.strength(v) + 1.0) as f32;
@@ -109,7 +109,7 @@ impl Operator {
     /// The mean over the neighbours, `D^-1 A`; 0 for a node without any. O(n + m).
     ///
     /// # Errors
-    /// As [`Operator::symmetric`].
+    /// The errors of [`Operator::symmetric`].
     pub fn mean(graph: &Messages, reservation: &mut Reservation<'_>) -> Result<Self, BuildError> {
         graph.expect_positive()?;
         let mean = |v: u32| if graph.strength(v) == 0.0 { 1.0 } else { 1.0 / graph.strength(v) as f32 };

@@ -1,6 +1,6 @@
 //! A pass over a network, and the masks of dropout that belong to it.
 
-use crate::random::{Dropout, key};
+use crate::ground::random::{Dropout, key};
 
 /// Which pass over the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::neighborhoods::Neighborhoods;
 use super::operator::Operator;
-use crate::features::SparseRows;
+use crate::data::SparseRows;
 use crate::kernels::RowSet;
 
 /// The index structures that a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`] and

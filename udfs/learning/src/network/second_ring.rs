@@ -58,7 +58,7 @@ mod tests {
     use bonnet_graph::Unmonitored;
 
     use super::*;
-    use crate::random::{Stream, key};
+    use crate::ground::random::{Stream, key};
 
     #[test]
     fn the_ring_holds_the_nodes_at_distance_two_and_no_others() {

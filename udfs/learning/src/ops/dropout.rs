@@ -4,8 +4,8 @@ use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDTyp
 
 use super::kernel::{DeviceInput, Kernel, Launch, args, mask_args};
 use super::{expect_shape, for_each_row, for_type, result, values, zeros};
-use crate::network::Axis;
-use crate::random::Dropout;
+use crate::ground::Axis;
+use crate::ground::random::Dropout;
 
 /// `out[r, c] = mask(r, where column c is stored) x[r, c]`.
 pub(super) struct Drop {

@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDTyp
 
 use super::kernel::{DeviceInput, Kernel, Launch, args, mask_args};
 use super::{Pattern, expect_shape, for_each_segment, for_type, result, values, zeros};
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// `out[e, h] = mask(i, j * heads + h) x[e, h]` for the edge e from j into i.
 pub(super) struct EdgeDropout {

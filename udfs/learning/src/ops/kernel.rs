@@ -2,7 +2,7 @@
 
 use candle_core::{Result, Shape};
 
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// The threads of a block.
 pub const THREADS: usize = 256;
@@ -91,11 +91,11 @@ pub(super) use args;
 /// A kernel with its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
-    /// Its name in `kernels.cu`.
+    /// The kernel's name in `kernels.cu`.
     pub kernel: &'static str,
     /// The number of blocks of [`THREADS`] threads.
     pub blocks: u32,
-    /// Its arguments.
+    /// The kernel's arguments.
     pub args: Vec<Arg>,
 }
 

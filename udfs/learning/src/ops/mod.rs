@@ -1,5 +1,5 @@
 //! The operations that definitions of layers need and candle lacks, with their gradients, a file each: what happens along
-//! the entries of a sparse matrix, dropout with the masks of [`crate::random`], activations, losses.
+//! the entries of a sparse matrix, dropout with the masks of [`crate::ground::random`], activations, losses.
 //!
 //! They are written for clarity and for `f32` and `f64`; the fused passes of layers do not use them. A result depends on no
 //! number of threads: each number is computed by one of them, and sums run in the order of their terms.

@@ -25,7 +25,7 @@ pub struct Labelled {
 /// The share of each item's loss.
 pub(super) struct Nll(pub(super) Arc<Labelled>);
 
-/// Its gradient by the logits, times that of the losses.
+/// The gradient of the losses by the logits, times that of the losses themselves.
 pub(super) struct NllGradient(pub(super) Arc<Labelled>);
 
 impl Labelled {

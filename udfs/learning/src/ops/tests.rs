@@ -6,9 +6,9 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Result, Tensor, Var};
 
 use super::*;
+use crate::ground::Axis;
+use crate::ground::random::{Dropout, Stream};
 use crate::kernels::Activation;
-use crate::network::Axis;
-use crate::random::{Dropout, Stream};
 
 const ROWS: usize = 7;
 const COLUMNS: usize = 5;
@@ -398,7 +398,8 @@ fn the_kernels_of_elements_and_losses_compute_what_the_operations_compute() {
 
 #[test]
 fn a_step_by_the_kernels_is_that_of_the_optimiser() {
-    use crate::optimizer::{Optimizer, OptimizerKind};
+    use crate::optimizer::Optimizer;
+    use crate::options::OptimizerKind;
     for kind in [OptimizerKind::Adam, OptimizerKind::AdamW, OptimizerKind::Sgd] {
         let state = single(1, 3, 300).abs().unwrap();
         let g = single(2, 1, 300);

@@ -7,7 +7,8 @@ use super::cuda;
 #[cfg(any(feature = "cuda", test))]
 use super::kernel::{Arg, Launch};
 use super::values;
-use crate::optimizer::{self, OptimizerKind};
+use crate::optimizer;
+use crate::options::OptimizerKind;
 
 /// One step on a matrix of three rows: the weights, the first moments, the second ones. Its argument is the gradient.
 pub(crate) struct Update {

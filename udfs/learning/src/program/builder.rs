@@ -19,12 +19,13 @@ use super::layers::pool::{Pool, PoolRows};
 use super::layers::propagate::Propagation;
 use super::layers::softmax::RowSoftmax;
 use super::{
-    InputFeatures, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shapes, Slot, SlotShape, Space, Tail,
+    InputFeatures, Inputs, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shapes, Slot, SlotShape, Space,
+    Tail,
 };
-use crate::features::Features;
+use crate::data::Features;
+use crate::ground::{Axis, Initial, Layout, PointSpace};
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Initial, Input, Layout, Operator, Problem, Site, Statistics, zeros};
-use crate::spaces::PointSpace;
+use crate::network::{Input, Operator, Site, Statistics, zeros};
 
 /// The input of a linear layer.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +50,8 @@ impl From<Slot> for Source {
 
 /// A program that is being written. The order of the calls is that of the layers, and of the parameters.
 #[derive(Debug)]
-pub struct Builder<'p, 'r, 'm> {
-    problem: &'p Problem<'p>,
+pub struct Builder<'r, 'm> {
+    inputs: Inputs,
     reservation: &'r mut Reservation<'m>,
     layout: Layout,
     initial: fn(usize, usize) -> Initial,
@@ -64,11 +65,11 @@ pub struct Builder<'p, 'r, 'm> {
     label_mask: Option<Mask>,
 }
 
-impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
+impl<'r, 'm> Builder<'r, 'm> {
     /// An empty program for a problem.
-    pub fn new(problem: &'p Problem<'p>, reservation: &'r mut Reservation<'m>) -> Self {
+    pub fn new(inputs: impl Into<Inputs>, reservation: &'r mut Reservation<'m>) -> Self {
         Self {
-            problem,
+            inputs: inputs.into(),
             reservation,
             layout: Layout::default(),
             initial: Initial::glorot,
@@ -90,7 +91,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
 
     /// The node features of the problem; in training an entry is dropped with probability `p`.
     pub fn input(&mut self, p: f64) -> InputFeatures {
-        self.features(Arc::clone(&self.problem.features), p)
+        self.features(Arc::clone(&self.inputs.features), p)
     }
 
     /// Other features of the nodes, such as their adjacency; in training an entry is dropped with probability `p`.
@@ -172,7 +173,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
     /// # Errors
     /// If the host refuses it.
     pub fn zeros(&mut self, len: usize) -> Result<Vec<f32>, Stopped> {
-        zeros(self.reservation, if self.problem.device { 0 } else { len })
+        zeros(self.reservation, if self.inputs.device { 0 } else { len })
     }
 
     /// The reservation that every buffer grows.
@@ -180,14 +181,14 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         self.reservation
     }
 
-    /// The problem of the program.
-    pub fn problem(&self) -> &'p Problem<'p> {
-        self.problem
+    /// What the program is written for.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// The space of the nodes.
     pub fn nodes(&self) -> Space {
-        Space::Rows(self.problem.graph.n_nodes())
+        Space::Rows(self.inputs.n_nodes)
     }
 
     /// The columns of a slot.
@@ -500,7 +501,7 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
         let (transposed, shared) = (self.zeros(scratch.transposed)?, self.zeros(shared)?);
         let (mut values, mut gradients) = (vec![Vec::new(); self.shapes.len()], Vec::new());
         gradients.resize_with(self.shapes.len(), RefCell::default);
-        let (on_host, in_place) = (!self.problem.device, self.in_place(output));
+        let (on_host, in_place) = (!self.inputs.device, self.in_place(output));
         for node in self.nodes.iter().filter(|_| on_host) {
             let shape = &self.shapes[node.output.0];
             let len = shape.space.len() * shape.axis.stride();
@@ -538,8 +539,8 @@ impl<'p, 'r, 'm> Builder<'p, 'r, 'm> {
             output,
             embedding: self.embedding,
             points: self.points,
-            label_input: self.label_mask.map(|mask| LabelInput { known: Arc::clone(&self.problem.known_labels), mask }),
-            seed: self.problem.options.seed,
+            label_input: self.label_mask.map(|mask| LabelInput { known: Arc::clone(&self.inputs.known_labels), mask }),
+            seed: self.inputs.seed,
         })
     }
 

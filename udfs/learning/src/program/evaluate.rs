@@ -10,7 +10,8 @@ use candle_core::{DType, Device, Result, Tensor};
 
 use super::Program;
 use super::tensors::{Resident, Tensors};
-use crate::network::{Axis, Block, Pass};
+use crate::ground::{Axis, Block};
+use crate::network::Pass;
 use crate::ops;
 
 /// A program whose passes are tensors on a device.

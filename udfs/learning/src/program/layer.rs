@@ -7,11 +7,12 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Stopped};
 use candle_core::Tensor;
 
-use super::{InputFeatures, Mask, Parameter, Prepare, Prepared, Slot, SlotShape, Space, Tensors};
+use super::{InputFeatures, Mask, Node, Parameter, Prepare, Prepared, Slot, SlotShape, Space, Tensors};
+use crate::ground::random::Dropout;
+use crate::ground::{Axis, Layout};
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::{Activation, Finish, Gate};
-use crate::network::{Axis, BatchMoments, Input, Layout, Pass, dropout};
-use crate::random::Dropout;
+use crate::network::{BatchMoments, Input, Pass, dropout};
 
 /// A step of a program: a function of slots and parameters with its gradient.
 ///
@@ -28,7 +29,7 @@ pub trait Layer: Send + Debug {
     /// The term that the layer adds to the loss in a pass of training, a matrix of one element.
     ///
     /// # Errors
-    /// As [`Layer::candle`].
+    /// The errors of [`Layer::candle`].
     fn candle_penalty(&self, _tensors: &Tensors<'_>) -> candle_core::Result<Option<Tensor>> {
         Ok(None)
     }
@@ -160,7 +161,7 @@ impl Tail {
         self.activation == Activation::Identity && self.dropout.is_none()
     }
 
-    /// Both one after the other, if that is a tail.
+    /// Two tails one after the other, if that is a tail.
     pub(super) fn then(self, next: Self) -> Option<Self> {
         let bias_last = next.bias.is_none() || (self.bias.is_none() && self.is_linear());
         let activation_last = next.activation == Activation::Identity || self.is_linear();
@@ -173,46 +174,72 @@ impl Tail {
     }
 }
 
+/// What the views of all layers in a pass have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    pub parameters: &'a [f32],
+    pub layout: &'a Layout,
+    pub shapes: &'a [SlotShape],
+    pub rows: &'a [Arc<RowSet>],
+    pub features: &'a [Input],
+    pub pass: Pass,
+    pub seed: u64,
+    pub monitor: &'a dyn Monitor,
+}
+
 /// A layer's view of a forward pass.
 #[derive(Clone, Copy)]
 pub struct Forward<'a> {
-    pub(super) inputs: &'a [Slot],
-    pub(super) parameters: &'a [Parameter],
-    pub(super) output: Slot,
-    pub(super) tail: Tail,
-    pub(super) prepared: &'a Prepared,
-    pub(super) all_parameters: &'a [f32],
-    pub(super) layout: &'a Layout,
-    pub(super) shapes: &'a [SlotShape],
-    pub(super) values: &'a [Vec<f32>],
-    pub(super) rows: &'a [Arc<RowSet>],
-    pub(super) features: &'a [Input],
-    pub(super) pass: Pass,
-    pub(super) seed: u64,
+    inputs: &'a [Slot],
+    parameters: &'a [Parameter],
+    output: Slot,
+    tail: Tail,
+    prepared: &'a Prepared,
+    values: &'a [Vec<f32>],
+    common: Common<'a>,
     /// The host.
     pub monitor: &'a dyn Monitor,
 }
 
+impl Node {
+    /// The layer, and its view of a pass.
+    pub(super) fn view<'a>(
+        &'a mut self,
+        prepared: &'a Prepared,
+        values: &'a [Vec<f32>],
+        common: Common<'a>,
+    ) -> (&'a mut dyn Layer, Forward<'a>) {
+        let Self { layer, inputs, parameters, output, tail } = self;
+        let (output, tail, monitor) = (*output, *tail, common.monitor);
+        (&mut **layer, Forward { inputs, parameters, output, tail, prepared, values, common, monitor })
+    }
+}
+
 impl Debug for Forward<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Forward").field("inputs", &self.inputs).field("pass", &self.pass).finish_non_exhaustive()
+        f.debug_struct("Forward").field("inputs", &self.inputs).field("pass", &self.common.pass).finish_non_exhaustive()
     }
 }
 
 impl<'a> Forward<'a> {
+    /// Which pass it is.
+    pub fn pass(&self) -> Pass {
+        self.common.pass
+    }
+
     /// The rows of the output that are computed.
     pub fn rows(&self) -> &'a RowSet {
-        &self.rows[self.output.0]
+        &self.common.rows[self.output.0]
     }
 
     /// The stored columns of the output.
     pub fn width(&self) -> usize {
-        self.shapes[self.output.0].axis.stride()
+        self.common.shapes[self.output.0].axis.stride()
     }
 
     /// The columns of the output.
     pub fn axis(&self) -> Axis {
-        self.shapes[self.output.0].axis
+        self.common.shapes[self.output.0].axis
     }
 
     /// The values of an input: meaningful on [`Forward::input_rows`].
@@ -222,12 +249,12 @@ impl<'a> Forward<'a> {
 
     /// The columns of an input.
     pub fn input_axis(&self, input: usize) -> Axis {
-        self.shapes[self.inputs[input].0].axis
+        self.common.shapes[self.inputs[input].0].axis
     }
 
     /// The rows of an input that are computed.
     pub fn input_rows(&self, input: usize) -> &'a RowSet {
-        &self.rows[self.inputs[input].0]
+        &self.common.rows[self.inputs[input].0]
     }
 
     /// The number of inputs.
@@ -252,22 +279,22 @@ impl<'a> Forward<'a> {
 
     /// The rows and columns of a parameter.
     pub fn parameter_axes(&self, parameter: usize) -> (Axis, Axis) {
-        let block = &self.layout.blocks()[self.parameters[parameter].0];
+        let block = &self.common.layout.blocks()[self.parameters[parameter].0];
         (block.rows, block.columns)
     }
 
     /// Whether parameters stand behind an input.
     pub fn needs_gradient(&self, input: usize) -> bool {
-        self.shapes[self.inputs[input].0].gradient
+        self.common.shapes[self.inputs[input].0].gradient
     }
 
     fn block(&self, parameter: Parameter) -> &'a [f32] {
-        &self.all_parameters[self.layout.blocks()[parameter.0].range()]
+        &self.common.parameters[self.common.layout.blocks()[parameter.0].range()]
     }
 
     /// The mask of this pass.
     pub fn mask(&self, mask: Option<Mask>) -> Option<Dropout> {
-        mask.and_then(|mask| dropout(mask.p, self.seed, self.pass, mask.number, mask.site))
+        mask.and_then(|mask| dropout(mask.p, self.common.seed, self.common.pass, mask.number, mask.site))
     }
 
     /// The function that is applied to each row of sums.
@@ -286,7 +313,7 @@ impl<'a> Forward<'a> {
 
     /// A matrix of features.
     pub(crate) fn features(&self, features: InputFeatures) -> &'a Input {
-        &self.features[features.number]
+        &self.common.features[features.number]
     }
 }
 
@@ -313,7 +340,7 @@ impl Debug for Backward<'_> {
 
 /// The gradient of an input, to be written or added to.
 pub struct Gradient<'a> {
-    /// Its values.
+    /// The values of the gradient.
     pub values: RefMut<'a, Vec<f32>>,
     /// Whether another layer has written it: then add.
     pub add: bool,
@@ -331,10 +358,10 @@ impl<'a> Backward<'a> {
     pub fn gradient(&self, input: usize) -> Option<Gradient<'a>> {
         let mut gradient = self.gradient_everywhere(input)?;
         let slot = self.forward.inputs[input];
-        let (set, out) = (&self.forward.rows[slot.0], &self.forward.rows[self.forward.output.0]);
+        let (set, out) = (&self.forward.common.rows[slot.0], &self.forward.common.rows[self.forward.output.0]);
         if !gradient.add && !Arc::ptr_eq(set, out) {
             // The output has not all rows of the input: the others get nothing.
-            clear(&self.forward.shapes[slot.0], set, &mut gradient.values);
+            clear(&self.forward.common.shapes[slot.0], set, &mut gradient.values);
             gradient.add = true;
         }
         Some(gradient)
@@ -344,7 +371,7 @@ impl<'a> Backward<'a> {
     pub fn gradient_everywhere(&self, input: usize) -> Option<Gradient<'a>> {
         let slot = self.forward.inputs[input];
         let gradients: &'a [RefCell<Vec<f32>>] = self.gradients;
-        self.forward.shapes[slot.0]
+        self.forward.common.shapes[slot.0]
             .gradient
             .then(|| Gradient { values: gradients[slot.0].borrow_mut(), add: self.written[slot.0].replace(true) })
     }
@@ -373,7 +400,7 @@ impl<'a> Backward<'a> {
         parameter: Parameter,
         compute: impl FnOnce(&mut [f32], &mut [f32], &mut [f32]) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
-        let block = &mut self.all[self.forward.layout.blocks()[parameter.0].range()];
+        let block = &mut self.all[self.forward.common.layout.blocks()[parameter.0].range()];
         if !std::mem::replace(&mut self.touched[parameter.0], true) {
             return compute(block, self.partials, self.transposed);
         }

@@ -15,7 +15,8 @@
 //!
 //! use bonnet_graph::Reservation;
 //! use bonnet_learning::BuildError;
-//! use bonnet_learning::network::{Operator, Problem};
+//! use bonnet_learning::models::Problem;
+//! use bonnet_learning::network::Operator;
 //! use bonnet_learning::program::{Builder, Program};
 //!
 //! fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Program, BuildError> {
@@ -44,12 +45,13 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::network::{Axis, Input, Layout};
+use crate::ground::{Axis, Layout};
+use crate::network::Input;
 pub use crate::network::{Hops, Prepared};
 
 mod builder;
-pub(crate) mod complexes;
 mod evaluate;
+mod inputs;
 mod layer;
 pub mod layers;
 mod passes;
@@ -63,6 +65,7 @@ mod tests;
 
 pub use builder::{Builder, Source};
 pub use evaluate::{Evaluation, EvaluationError, Values};
+pub use inputs::Inputs;
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
 pub use prepare::Prepare;
 pub use slot::{InputFeatures, Mask, Parameter, Slot, SlotShape, Space};

@@ -2,10 +2,11 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
-use super::layer::{Backward, Forward};
+use super::layer::{Backward, Common};
 use super::{LabelInput, Program, layers, plan};
+use crate::ground::{Axis, Layout};
 use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
-use crate::network::{Axis, Layout, Model, Moments, Pass, Scope, dropout};
+use crate::network::{Model, Moments, Pass, Scope, dropout};
 
 impl Model for Program {
     fn layout(&self) -> &Layout {
@@ -29,30 +30,19 @@ impl Model for Program {
                 self.values[slot.0] = std::mem::take(gradient);
             }
         }
-        for (number, node) in self.nodes.iter_mut().enumerate() {
-            let mut out = std::mem::take(&mut self.values[node.output.0]);
-            let forward = Forward {
-                inputs: &node.inputs,
-                parameters: &node.parameters,
-                output: node.output,
-                tail: node.tail,
-                prepared: &scope.prepared[number],
-                all_parameters: parameters,
-                layout: &self.layout,
-                shapes: &self.shapes,
-                values: &self.values,
-                rows: &scope.rows,
-                features: &self.features,
-                pass,
-                seed: self.seed,
-                monitor,
-            };
-            let result = node.layer.forward(&forward, &mut out);
-            if node.tail.activation == Activation::Sigmoid {
+        let Self { layout, shapes, features, seed, nodes, values, .. } = self;
+        let (rows, seed) = (&scope.rows, *seed);
+        let common = Common { parameters, layout, shapes, rows, features, pass, seed, monitor };
+        for (node, prepared) in nodes.iter_mut().zip(&scope.prepared) {
+            let (output, tail) = (node.output.0, node.tail);
+            let mut out = std::mem::take(&mut values[output]);
+            let (layer, forward) = node.view(prepared, values, common);
+            let result = layer.forward(&forward, &mut out);
+            if tail.activation == Activation::Sigmoid {
                 // It is not 0 at 0: padding would no longer be.
                 layers::clear_padding(forward.rows(), forward.axis(), &mut out);
             }
-            self.values[node.output.0] = out;
+            values[output] = out;
             result?;
         }
         Ok(())
@@ -84,28 +74,17 @@ impl Model for Program {
                 *self.gradients[slot.0].get_mut() = std::mem::take(values);
             }
         }
-        for (number, node) in self.nodes.iter_mut().enumerate().rev() {
+        let Self { layout, shapes, features, seed, nodes, values, .. } = self;
+        let (rows, seed) = (&scope.rows, *seed);
+        let common = Common { parameters, layout, shapes, rows, features, pass, seed, monitor };
+        for (node, prepared) in nodes.iter_mut().zip(&scope.prepared).rev() {
+            let (output, tail) = (node.output.0, node.tail);
             // An unread slot has no gradient.
-            if !self.shapes[node.output.0].gradient || !self.written[node.output.0].get() {
+            if !shapes[output].gradient || !self.written[output].get() {
                 continue;
             }
-            let mut d_out = self.gradients[node.output.0].borrow_mut();
-            let forward = Forward {
-                inputs: &node.inputs,
-                parameters: &node.parameters,
-                output: node.output,
-                tail: node.tail,
-                prepared: &scope.prepared[number],
-                all_parameters: parameters,
-                layout: &self.layout,
-                shapes: &self.shapes,
-                values: &self.values,
-                rows: &scope.rows,
-                features: &self.features,
-                pass,
-                seed: self.seed,
-                monitor,
-            };
+            let mut d_out = self.gradients[output].borrow_mut();
+            let (layer, forward) = node.view(prepared, values, common);
             let mut backward = Backward {
                 forward,
                 gradients: &self.gradients,
@@ -118,20 +97,17 @@ impl Model for Program {
                 transposed: &mut self.transposed,
                 shared: &mut self.shared,
             };
-            let (tail, set, width) = (node.tail, forward.rows(), forward.width());
-            if !tail.is_linear() && !self.gated[node.output.0].get() {
-                let gate = Gate {
-                    output: &self.values[node.output.0],
-                    activation: tail.activation,
-                    dropout: forward.mask(tail.dropout),
-                };
+            let (set, width) = (forward.rows(), forward.width());
+            if !tail.is_linear() && !self.gated[output].get() {
+                let gate =
+                    Gate { output: &values[output], activation: tail.activation, dropout: forward.mask(tail.dropout) };
                 gate_rows(set, gate, width, &mut d_out, monitor)?;
             }
             if let Some(bias) = tail.bias {
                 let sums = &d_out[..];
                 backward.parameter(bias, |out, partials, _| column_sums(set, sums, width, partials, out, monitor))?;
             }
-            node.layer.backward(&mut backward, &d_out)?;
+            layer.backward(&mut backward, &d_out)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use bonnet_graph::{Reservation, Stopped};
 
 use super::reach::{marked, needs_itself, needs_sources};
 use super::slot::{InputFeatures, Slot, SlotShape};
-use crate::features::{Features, SparseRows};
+use crate::data::{Features, SparseRows};
 use crate::kernels::RowSet;
 use crate::network::{Hops, Input, Neighborhoods, Operator, Prepared};
 

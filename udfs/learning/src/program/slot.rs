@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::network::{Axis, Operator, Site};
+use crate::ground::Axis;
+use crate::network::{Operator, Site};
 
 /// A matrix of a program: its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Mask {
 /// The rows of a slot.
 #[derive(Debug, Clone)]
 pub enum Space {
-    /// So many nodes, graphs or other things.
+    /// A number of nodes, graphs or other things.
     Rows(usize),
     /// The entries of an operator. The rows of such a slot are those of the operator: a row set of nodes stands for their
     /// entries.
@@ -64,9 +65,9 @@ impl Space {
 /// The shape of a slot.
 #[derive(Debug, Clone)]
 pub struct SlotShape {
-    /// Its rows.
+    /// The slot's rows.
     pub space: Space,
-    /// Its columns.
+    /// The slot's columns.
     pub axis: Axis,
     /// Whether it depends on parameters.
     pub gradient: bool,

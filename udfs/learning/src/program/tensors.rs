@@ -9,10 +9,11 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Result, Tensor, bail};
 
 use super::slot::{InputFeatures, Mask};
-use crate::features::Features;
-use crate::network::{Axis, Input, Operator, Pass, dropout};
+use crate::data::Features;
+use crate::ground::Axis;
+use crate::ground::random::Dropout;
+use crate::network::{Input, Operator, Pass, dropout};
 use crate::ops::{self, Pattern};
-use crate::random::Dropout;
 
 /// A layer's view of the program where it is evaluated on tensors.
 pub struct Tensors<'a> {
@@ -84,7 +85,7 @@ impl Sparse {
         }
     }
 
-    /// The same with a mask on the entries.
+    /// The product with a mask on the entries.
     fn masked_product(&self, x: &Tensor, mask: Option<Dropout>) -> Result<Tensor> {
         match &self.values {
             Some(values) => self.pattern.sum(&self.pattern.dropout(values, mask)?, x),

@@ -6,7 +6,7 @@ use super::{Factor, Geometry, Radial, Space, inner, stereographic};
 /// A point of a factor from the numbers that store it.
 #[derive(Debug, Default)]
 struct Point {
-    /// Its coordinates.
+    /// The coordinates of the point.
     x: Vec<f64>,
     /// The gradient by these.
     d_x: Vec<f64>,
@@ -31,7 +31,7 @@ impl Space {
         self.total(x, y, scratch)
     }
 
-    /// The same, with `slope` of it times its gradient added to `d_x` and `d_y`. O(columns).
+    /// The squared distance, with `slope` of it times its gradient added to `d_x` and `d_y`. O(columns).
     pub fn square_gradient(
         &self,
         [x, y]: [&[f64]; 2],
@@ -177,7 +177,7 @@ fn square_apart(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// As [`stereographic::square_distance`] of exponentials has it.
+/// The squared distance, as [`stereographic::square_distance`] of exponentials has it.
 fn of_stereographic(rows: [&[f64]; 2], kappa: f64, points: &mut [Point; 2], d: Slopes<'_>) -> (f64, f64) {
     let wanted = d.is_some();
     points.iter_mut().zip(rows).for_each(|(point, v)| point.along(v, -kappa, Radial::Tan, wanted));
@@ -204,7 +204,7 @@ fn of_stereographic(rows: [&[f64]; 2], kappa: f64, points: &mut [Point; 2], d: S
     (square, of_kappa)
 }
 
-/// As [`super::lorentz::square_distance`] has it, of exponentials or of space coordinates; the slope is by K.
+/// The squared distance, as [`super::lorentz::square_distance`] has it, of exponentials or of space coordinates; the slope is by K.
 fn of_hyperboloid(rows: [&[f64]; 2], k: f64, exponential: bool, points: &mut [Point; 2], d: Slopes<'_>) -> (f64, f64) {
     for (point, v) in points.iter_mut().zip(rows) {
         match exponential {
@@ -245,7 +245,7 @@ fn of_hyperboloid(rows: [&[f64]; 2], k: f64, exponential: bool, points: &mut [Po
     (square, of_k)
 }
 
-/// As [`super::pseudo_hyperboloid::square_distance`] has it; the slope is by b.
+/// The squared distance, as [`super::pseudo_hyperboloid::square_distance`] has it; the slope is by b.
 fn of_pseudo_hyperboloid(rows: [&[f64]; 2], time: usize, b: f64, points: &mut [Point; 2], d: Slopes<'_>) -> (f64, f64) {
     let root = b.sqrt();
     for (point, v) in points.iter_mut().zip(rows) {
@@ -296,7 +296,7 @@ mod tests {
     use candle_core::{Device, Tensor, Var};
 
     use super::*;
-    use crate::random::Stream;
+    use crate::ground::random::Stream;
 
     fn check(space: &Space, curvatures: &[f64], length: f64) {
         let (n, columns) = (12, space.columns());

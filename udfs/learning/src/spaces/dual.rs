@@ -32,12 +32,12 @@ impl<const N: usize> Dual<N> {
         self.map(f.value(self.value), slope)
     }
 
-    /// Its square.
+    /// The square of the number.
     pub fn square(self) -> Self {
         self * self
     }
 
-    /// Its root; it is above 0.
+    /// The root of the number, which is above 0.
     pub fn sqrt(self) -> Self {
         let root = self.value.sqrt();
         self.map(root, 0.5 / root)

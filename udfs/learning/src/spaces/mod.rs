@@ -8,28 +8,22 @@
 
 pub mod distance;
 mod dual;
-pub mod filter_bank;
 pub mod hyperbolic;
 pub mod lorentz;
 pub mod neighbors;
 pub mod pairs;
-pub mod points;
 pub mod product;
 pub mod pseudo_hyperboloid;
-pub mod radial;
 pub mod space;
 pub mod stereographic;
-pub mod translation;
 
 use candle_core::{D, Result, Tensor};
 
+pub use crate::ground::{PointSpace, Radial, radial};
 pub use crate::kernels::pairs::sigmoid;
 pub use dual::Dual;
 pub use hyperbolic::{Curvature, Manifold};
-pub use points::PointSpace;
-pub use radial::Radial;
 pub use space::{Factor, Geometry, Space};
-pub use translation::Translation;
 
 /// The inner product of the rows, a column.
 pub fn dot(x: &Tensor, y: &Tensor) -> Result<Tensor> {
@@ -48,7 +42,7 @@ pub fn softplus(raw: &Tensor) -> Result<Tensor> {
     (size.neg()?.exp()? + 1.0)?.log()?.add(&((raw + size)? * 0.5)?)
 }
 
-/// The same of a number.
+/// `softplus` of a number.
 pub fn softplus_of(raw: f64) -> f64 {
     (-raw.abs()).exp().ln_1p() + raw.max(0.0)
 }
@@ -75,7 +69,7 @@ pub(crate) mod tests {
     use candle_core::Device;
 
     use super::*;
-    use crate::random::Stream;
+    use crate::ground::random::Stream;
 
     /// Rows of normal numbers times a length.
     pub(crate) fn normal(rows: usize, columns: usize, length: f64, seed: u64) -> Tensor {

@@ -8,8 +8,8 @@ use bonnet_graph::{Monitor, Stopped};
 use rayon::prelude::*;
 
 use super::{Geometry, Radial, Space, stereographic};
+use crate::ground::Axis;
 use crate::kernels::simd::{Body, Vectors, run_wide};
-use crate::network::Axis;
 
 /// Rows of a task.
 const PIECE: usize = 512;
@@ -36,7 +36,7 @@ impl Point {
         Self { kappa, square, scale, slope, below }
     }
 
-    /// The same for another curvature.
+    /// The point's numbers for another curvature.
     fn at(self, kappa: f64) -> Self {
         if self.kappa.to_bits() == kappa.to_bits() { self } else { Self::new(kappa, self.square) }
     }
@@ -281,7 +281,7 @@ mod tests {
 
     use super::super::{Factor, pairs};
     use super::*;
-    use crate::random::Stream;
+    use crate::ground::random::Stream;
 
     /// The curvatures of a row.
     type Curvatures<'a> = &'a dyn Fn(usize) -> Vec<f64>;

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::Space;
 use super::distance::Scratch;
+use crate::ground::Axis;
 use crate::kernels::pairs::{RADIUS, TEMPERATURE, cross_entropy, sigmoid};
-use crate::network::Axis;
 
 /// Pairs of a task.
 const PIECE: usize = 1024;

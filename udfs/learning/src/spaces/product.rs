@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor};
 
 use super::{Factor, Geometry, Space, softplus};
-use crate::error::OptionError;
+use crate::ground::OptionError;
 
 /// The sign of a factor's curvature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

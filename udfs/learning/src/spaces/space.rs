@@ -4,9 +4,8 @@ use std::fmt;
 
 use candle_core::{D, Result, Tensor};
 
-use crate::matrix::Matrix;
-
 use super::{lorentz, pseudo_hyperboloid, square, stereographic};
+use crate::ground::Matrix;
 
 /// A kind of space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +24,9 @@ pub enum Geometry {
 /// A space of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Factor {
-    /// Its kind.
+    /// The factor's kind.
     pub geometry: Geometry,
-    /// Its dimension: the columns that store a point.
+    /// The factor's dimension: the columns that store a point.
     pub dimension: usize,
 }
 

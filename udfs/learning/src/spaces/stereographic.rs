@@ -8,7 +8,7 @@ use candle_core::{Result, Tensor};
 use super::{Radial, dot, square};
 
 /// Denominators are no less.
-pub(super) const LEAST: f64 = 1e-15;
+pub(crate) const LEAST: f64 = 1e-15;
 
 fn radial(x: &Tensor, kappa: &Tensor, f: Radial) -> Result<Tensor> {
     x.broadcast_mul(&f.apply(&square(x)?.broadcast_mul(&kappa.neg()?)?)?)

@@ -19,7 +19,7 @@ use super::columns::{Classes, classes, read_features};
 use super::graph::{NO_WEIGHTS, RequiredParts, negative_weight, read_weights, weight_column};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
-use crate::features::no_features;
+use crate::data::features::no_features;
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions,
 };

@@ -7,7 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float32Type, Int64Type};
 use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 
-use crate::features::stand_ins;
+use crate::data::features::stand_ins;
 use crate::{Features, SparseRows};
 
 /// Columns of sparse features: a layer has a row of parameters for each, whether they occur or not.

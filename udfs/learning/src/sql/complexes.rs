@@ -16,7 +16,7 @@ use super::columns::{Classes, Names, classes};
 use super::items::{Data, OwnedItems};
 use super::provenance::{Content, ContentHash};
 use super::splits::{SplitChoice, StoredSplit};
-use crate::complexes::{ComplexSet, Complexes};
+use crate::data::{ComplexSet, Complexes};
 use crate::{FeatureSource, Features, GraphSet, Part, Targets, Task, TrainOptions, model};
 
 /// The name of the relation among the parameters.
@@ -299,7 +299,7 @@ impl LoadedComplexes {
 
 /// Why facets were not read.
 enum ReadError {
-    /// They are no complex; says which and why.
+    /// The facets are no complex; says which and why.
     Complex(String),
     Faces(FacesError),
 }

@@ -15,7 +15,7 @@ use datafusion::common::Result;
 use super::columns::{Classes, Names, classes, read_features};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
-use crate::features::no_features;
+use crate::data::features::no_features;
 use crate::{
     EdgeWeights, FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task,
     TrainError, TrainOptions, WeightError,

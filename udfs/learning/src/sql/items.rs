@@ -1,7 +1,7 @@
 //! The items of a run, with the keys and labels of their numbers.
 
 use super::columns::Names;
-use crate::complexes::ComplexSet;
+use crate::data::ComplexSet;
 use crate::{GraphData, GraphSet, Items, LinkSplit, Split};
 
 /// The items that a run trains on, with their names.
@@ -20,7 +20,7 @@ pub(super) enum Data {
 }
 
 impl OwnedItems {
-    /// As training takes them.
+    /// The items as training takes them.
     pub fn as_items(&self) -> Items<'_> {
         match &self.data {
             Data::Nodes(data, split) => Items::Nodes(data, split),

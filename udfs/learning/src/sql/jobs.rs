@@ -11,7 +11,7 @@ use datafusion::common::{Result, ScalarValue};
 
 use super::complexes::COMPLEXES;
 use super::splits::SplitChoice;
-use crate::table::{DATA_OPTIONS, RUN_OPTIONS};
+use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
 use crate::{ColumnType, Job, OptionSpec, TrainOptions, Value};
 
 /// The column that names a file of saved parameters.
@@ -22,7 +22,7 @@ pub(super) const SAVE: &str = "save";
 /// The values of a column of the jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
-    /// Those that its option declares.
+    /// The values that its option declares.
     Of(ColumnType),
     /// A number or a text: an option that two models declare with different types.
     Any,

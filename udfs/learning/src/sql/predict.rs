@@ -11,10 +11,10 @@ use super::items::Data;
 use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use super::splits::parts;
-use crate::complexes::ComplexSet;
+use crate::data::ComplexSet;
 use crate::kernels::loss::arg_max;
 use crate::kernels::pairs::sigmoid;
-use crate::metrics::softmax;
+use crate::tasks::metrics::softmax;
 use crate::{GraphSet, Part, Split, Targets};
 
 const READS: Reads = Reads { function: "predict", save: false, as_loaded: true };

@@ -24,7 +24,7 @@ use super::jobs::{self, JobRow, Reads};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
 use super::training_data::TrainingData;
-use crate::device::Place;
+use crate::training::device::Place;
 use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name, train};
 
 /// A function over jobs: how it reads them and what it answers for a run.

@@ -10,8 +10,8 @@ use super::jobs::{Reads, SAVE, run_columns};
 use super::provenance;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use crate::OptionSpec;
-use crate::metrics::Metrics;
-use crate::option_spec::COMMON;
+use crate::options::COMMON;
+use crate::tasks::metrics::Metrics;
 
 const READS: Reads = Reads { function: "train", save: true, as_loaded: false };
 
@@ -20,7 +20,8 @@ static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
     let names = |options: &mut dyn Iterator<Item = OptionSpec>| {
         options.map(|option| option.name).collect::<Vec<_>>().join(", ")
     };
-    let of_every_model = crate::table::training(&COMMON).into_iter().chain(crate::table::SHARED_OPTIONS);
+    let of_every_model =
+        crate::options::table::training(&COMMON).into_iter().chain(crate::options::table::SHARED_OPTIONS);
     format!(
         "Trains a model on a graph for every row of jobs. Columns that mean something: {}; the hyperparameters of every \
          model: {}; and the model's own, which bonnet.models lists. The reference of the models says what each takes. Every \

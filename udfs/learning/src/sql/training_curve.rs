@@ -9,7 +9,7 @@ use bonnet_sql::{Body, Call, Function, Parameter};
 use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, Failure, field, ok_columns};
 use super::train::{FIGURES, figures};
-use crate::metrics::Metrics;
+use crate::tasks::metrics::Metrics;
 use crate::{EpochRecord, TrainOptions};
 
 const READS: Reads = Reads { function: "training_curve", save: false, as_loaded: false };

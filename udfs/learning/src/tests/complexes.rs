@@ -4,12 +4,11 @@ use super::definition::check_definition;
 use super::gradients::check_directions;
 use super::literal::{Matrix, map, matrix, plus, times};
 use super::*;
+use crate::Saved;
+use crate::complexes::{ComplexBatch, LaplacianPart, widths};
+use crate::data::{ComplexSet, Complexes, Targets};
 use bonnet_topology::{ChainComplex, Facets};
 use serde_json::json;
-
-use crate::Saved;
-use crate::complexes::{ComplexBatch, ComplexSet, Complexes, LaplacianPart, widths};
-use crate::graph_set::Targets;
 
 /// The projective plane on 6 vertices, the torus on 7, the boundary of a tetrahedron, and what is no manifold.
 pub(super) fn facets() -> Vec<Vec<Vec<i64>>> {
@@ -57,7 +56,14 @@ fn jobs() -> Vec<Job> {
 
 pub(super) fn batch(set: &ComplexSet, numbers: &[u32], options: &TrainOptions) -> ComplexBatch {
     let widths = widths(set, options.features, set.dimension()).unwrap();
-    ComplexBatch::new(set, numbers, &widths, options, &mut Reservation::new(&Unmonitored, 0).unwrap()).unwrap()
+    ComplexBatch::new(
+        set,
+        numbers,
+        &widths,
+        (options.features, options.seed),
+        &mut Reservation::new(&Unmonitored, 0).unwrap(),
+    )
+    .unwrap()
 }
 
 fn program(batch: &ComplexBatch, options: &TrainOptions) -> Program {
@@ -67,7 +73,7 @@ fn program(batch: &ComplexBatch, options: &TrainOptions) -> Program {
         features: Arc::new(Features::dense(1, Vec::new()).unwrap()),
         n_outputs: 3,
         known_labels: Arc::new([]),
-        options,
+        options: options.of_model(),
         complexes: Some(batch),
         device: false,
     };

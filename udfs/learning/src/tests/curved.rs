@@ -387,7 +387,7 @@ fn other_numbers_of_the_nodes_change_no_output() {
 
 #[test]
 fn pairs_are_scored_by_the_distance_of_their_points() {
-    use crate::links::LinkSplit;
+    use crate::data::LinkSplit;
     let data = planted(60, true);
     let shares = crate::Shares::new(80.0, 10.0, 10.0).unwrap();
     let links = LinkSplit::draw(&data.graph, shares, 1, &Unmonitored).unwrap();

@@ -136,7 +136,7 @@ impl Reference<'_> {
 
     /// Bo et al. 2021: h <- epsilon h0 + sum_j tanh(g' [h_i, h_j]) / sqrt(d_i d_j) h_j.
     fn fagcn(&self) -> Result<Tensor> {
-        let epsilon = self.options.real("epsilon").unwrap();
+        let epsilon = self.options.of_model().real("epsilon").unwrap();
         let first = self.linear(&self.x()?, "input")?.relu()?;
         let norm = self.symmetric(false)?;
         let mut h = first.clone();
@@ -201,7 +201,7 @@ impl Reference<'_> {
 
     /// Maurya et al. 2022: powers with and without loops, each normalised and weighted by a softmax.
     fn fsgnn(&self) -> Result<Tensor> {
-        let hops = self.options.integer("hops").unwrap();
+        let hops = self.options.of_model().integer("hops").unwrap();
         let Some(Value::Text(set)) = self.options.hyperparameters.get("feature_set") else { panic!() };
         let mut inputs = vec![self.x()?];
         let (mut plain, mut looped) = (self.x()?, self.x()?);
@@ -226,7 +226,7 @@ impl Reference<'_> {
 
     /// Shi et al. 2021: scalar-product attention over the neighbours with a gated residual.
     fn unimp(&self) -> Result<Tensor> {
-        let heads = self.options.integer("heads").unwrap() as usize;
+        let heads = self.options.of_model().integer("heads").unwrap() as usize;
         let adjacency = self.adjacency()?;
         let mut h = self.x()?;
         if self.has("labels.weight") {
@@ -278,7 +278,7 @@ impl Reference<'_> {
 
     /// Li et al. 2022: H <- (1 - gamma) Z H + gamma H0, with the n x n matrix Z in closed form.
     fn glognn(&self) -> Result<Tensor> {
-        let real = |name| self.options.real(name).unwrap();
+        let real = |name| self.options.of_model().real(name).unwrap();
         let (alpha, gamma, beta1, beta2) = (real("alpha"), real("gamma"), real("beta1"), real("beta2"));
         let (n, s) = (self.n(), 1.0 - gamma);
         let features = (self.linear(&self.x()?, "features")? * (1.0 - alpha))?;
@@ -288,7 +288,7 @@ impl Reference<'_> {
         let propagate = self.symmetric(true)?;
         let mut hops = dense(n, n, |_, _| 0.0)?;
         let mut power = identity.clone();
-        for k in 0..self.options.integer("orders").unwrap() as usize {
+        for k in 0..self.options.of_model().integer("orders").unwrap() as usize {
             power = power.matmul(&propagate)?;
             hops = (hops + power.broadcast_mul(&self.p("orders").narrow(1, k, 1)?)?)?;
         }
@@ -328,13 +328,14 @@ impl Reference<'_> {
                 h = h.relu()?;
             }
         }
-        Ok((h, (penalty * self.options.real("gate_loss").unwrap())?))
+        Ok((h, (penalty * self.options.of_model().real("gate_loss").unwrap())?))
     }
 
     /// Chen et al. 2023: channels of hops fused by weights that depend on how alike a node's neighbours are.
     fn lsgnn(&self) -> Result<Tensor> {
-        let (hops, n) = (self.options.integer("hops").unwrap() as usize, self.n());
-        let (beta, gamma) = (self.options.real("beta").unwrap(), self.options.real("gamma").unwrap());
+        let (hops, n) = (self.options.of_model().integer("hops").unwrap() as usize, self.n());
+        let (beta, gamma) =
+            (self.options.of_model().real("beta").unwrap(), self.options.of_model().real("gamma").unwrap());
         let Some(Value::Text(similarity)) = self.options.hyperparameters.get("similarity") else { panic!() };
         let x = self.x()?;
         let rows = x.to_vec2::<f64>()?;

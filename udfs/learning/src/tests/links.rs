@@ -1,5 +1,5 @@
 use super::*;
-use crate::links::NonEdges;
+use crate::data::NonEdges;
 use crate::{EpochRecord, Items, LinkSplit, Outcome, Shares, Status, TrainError, train};
 
 fn job(model: &str, decoder: &str) -> Job {
@@ -117,7 +117,7 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
         features: Arc::clone(&data.features),
         n_outputs: 12,
         known_labels: Arc::new([]),
-        options: &options,
+        options: options.of_model(),
         complexes: None,
         device: false,
     };

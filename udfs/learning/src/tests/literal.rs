@@ -138,7 +138,7 @@ pub(crate) fn check_on(job: &Job, data: GraphData, targets: &[u32], literal: imp
     bench.model.forward(&scope, &values, Pass::Evaluate, &Unmonitored).unwrap();
     let case = Case::of(&bench, data.clone(), &values);
     let expected = literal(&case);
-    let stride = crate::kernels::padded(data.n_classes());
+    let stride = crate::ground::padded(data.n_classes());
     let scale = expected.iter().flatten().fold(1f64, |max, z| max.max(z.abs()));
     for &v in targets {
         for (c, expected) in expected[v as usize].iter().enumerate() {

@@ -28,13 +28,15 @@ use std::sync::Arc;
 
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation, Unmonitored};
 
-use crate::features::{Features, SparseRows};
+use crate::data::{Features, SparseRows};
+use crate::ground::padded;
+use crate::ground::random::{Stream, key};
+use crate::kernels::RowSet;
 use crate::kernels::loss::nll_gradient;
-use crate::kernels::{RowSet, padded};
-use crate::network::{Messages, Model, Pass, Problem, Scope};
+use crate::models::Problem;
+use crate::network::{Messages, Model, Pass, Scope};
 use crate::program::Program;
-use crate::random::{Stream, key};
-use crate::train::Training;
+use crate::training::Training;
 use crate::{
     EpochRecord, GraphData, Items, Job, Outcome, Place, Split, SplitScheme, TrainError, TrainOptions, Value, model,
 };
@@ -80,8 +82,9 @@ pub(crate) fn directed_jobs() -> Vec<Job> {
 /// The models of [`crate::program`].
 fn program_jobs() -> Vec<Job> {
     let fused: Vec<String> = fused_jobs().into_iter().map(|job| job.model).collect();
-    let names =
-        crate::registry::graph_models().map(|spec| spec.name).filter(|name| !fused.iter().any(|fused| fused == name));
+    let names = crate::models::registry::graph_models()
+        .map(|spec| spec.name)
+        .filter(|name| !fused.iter().any(|fused| fused == name));
     // Sums over neighbours drive relu hard: few units might all be dead.
     let hidden = |name: &str| if ["gin", "linkx"].contains(&name) { 13 } else { 5 };
     // The filter bank of cusp grows as the square of its hops.
@@ -102,7 +105,7 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
         features,
         n_outputs: 3,
         known_labels,
-        options: &options,
+        options: options.of_model(),
         complexes: None,
         device: false,
     };
@@ -208,7 +211,7 @@ impl Bench {
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let weights = data.weights.as_deref();
         let messages =
-            crate::train::messages(&data.graph, data.arcs.as_ref(), weights, options, &mut reservation).unwrap();
+            crate::training::messages(&data.graph, data.arcs.as_ref(), weights, options, &mut reservation).unwrap();
         Self::with_messages(data, messages, options, train)
     }
 
@@ -217,8 +220,16 @@ impl Bench {
         let features = Arc::clone(&data.features);
         let known_labels = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
         let (arcs, n_outputs) = (data.arcs.clone(), data.n_classes);
-        let problem =
-            Problem { graph, arcs, features, n_outputs, known_labels, options, complexes: None, device: false };
+        let problem = Problem {
+            graph,
+            arcs,
+            features,
+            n_outputs,
+            known_labels,
+            options: options.of_model(),
+            complexes: None,
+            device: false,
+        };
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
         let model = (model(&options.model).unwrap().build)(&problem, &mut reservation).unwrap();
         let scope = model.scope(train, true, true, &mut reservation).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::network::zeros;
-use crate::task::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Step};
+use crate::tasks::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Step};
 use crate::{GraphSet, LinkSplit, Shares, Targets};
 
 /// Loss and gradient by all parameters, and the directional derivative of the loss against finite differences.
@@ -14,7 +14,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         features: Arc::clone(features),
         n_outputs: task.n_outputs(),
         known_labels: task.known_labels().into(),
-        options,
+        options: options.of_model(),
         complexes: None,
         device: false,
     };
@@ -156,7 +156,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
     let values = many(|n| Targets::Values((0..n).map(|g| Some(g as f64 / 10.0)).collect()));
     let nodes = split(&data);
     let graphs = classes.split("random:60/20/20".parse().unwrap(), 1).unwrap();
-    for spec in crate::registry::graph_models() {
+    for spec in crate::models::registry::graph_models() {
         for &task in spec.tasks {
             let job = Job::new(spec.name).with("task", task).with("epochs", 3).with("hidden", 6);
             let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };

@@ -4,12 +4,10 @@ use super::cell_models::{cellmp, moments, standardised};
 use super::complexes::{batch, bench, close, facets, named, set};
 use super::literal::{Matrix, relu, shift, times};
 use super::*;
+use crate::data::{ComplexSet, Complexes, Targets};
+use crate::{Saved, train};
 use bonnet_topology::SurfaceEnumeration;
 use serde_json::json;
-
-use crate::complexes::{ComplexSet, Complexes};
-use crate::graph_set::Targets;
-use crate::{Saved, train};
 
 /// The 57 surfaces with at most 8 vertices; the classes are the Euler characteristics 2, 1 and 0.
 fn surfaces() -> (ComplexSet, Split) {

@@ -25,7 +25,7 @@ impl Gyro {
             0.0 => t,
             kappa if kappa < 0.0 => (root * t).tanh() / root,
             // No farther, as the model has it.
-            _ => (root * t).min(crate::spaces::radial::TAN_BOUND).tan() / root,
+            _ => (root * t).min(crate::ground::radial::TAN_BOUND).tan() / root,
         }
     }
 

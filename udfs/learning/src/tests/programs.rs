@@ -463,7 +463,7 @@ fn arcs_in_both_directions_are_the_edges() {
     let both: Vec<(u32, u32)> = data.graph.edges().flat_map(|(u, v)| [(u, v), (v, u)]).collect();
     let data = data.with_arcs(Digraph::from_arcs(50, &both)).unwrap();
     let mut models = 0;
-    for spec in crate::registry::graph_models() {
+    for spec in crate::models::registry::graph_models() {
         let Some(option) = spec.hyperparameters().find(|option| option.name == "adjacency") else { continue };
         if option.description.starts_with("what a node's row") {
             continue;

@@ -3,8 +3,8 @@
 use candle_core::{Device, Tensor, Var};
 
 use super::*;
+use crate::ground::random::Dropout;
 use crate::network::{Site, dropout};
-use crate::random::Dropout;
 
 const PASS: Pass = Pass::Train { epoch: 1 };
 
@@ -81,9 +81,10 @@ impl Composed<'_> {
     fn attention(&self, h: &Tensor, p: &[Var], l: usize) -> Result<Tensor> {
         let (n, options, graph) = (self.data.graph.n_nodes(), self.options, self.data.graph());
         let last = l + 1 == options.layers;
-        let heads = options.integer(if last { "output_heads" } else { "heads" }).unwrap() as usize;
-        let slope = options.real("negative_slope").unwrap();
-        let drop = dropout(options.real("attention_dropout").unwrap(), options.seed, PASS, l, Site::Attention);
+        let heads = options.of_model().integer(if last { "output_heads" } else { "heads" }).unwrap() as usize;
+        let slope = options.of_model().real("negative_slope").unwrap();
+        let drop =
+            dropout(options.of_model().real("attention_dropout").unwrap(), options.seed, PASS, l, Site::Attention);
         let forbidden = dense(n, n, |i, j| if i == j || graph.has_edge(i as u32, j as u32) { 0.0 } else { -1e30 })?;
         let wh = h.matmul(&p[0])?;
         let width = wh.dims2()?.1 / heads;

@@ -2,8 +2,8 @@
 
 use candle_core::{Device, Tensor, Var};
 
+use crate::ground::random::Stream;
 use crate::program::layers::expression::Rowwise;
-use crate::random::Stream;
 
 /// A kernel beside its definition: values, and gradients of inputs and parameters. Inputs have `n` rows.
 pub(crate) fn check(rows: &impl Rowwise, n: usize, inputs: &[Vec<f64>], parameters: &[(usize, Vec<f64>)]) {

@@ -8,7 +8,7 @@ use super::gradients::check_directions;
 use super::training::Host;
 use super::*;
 use crate::network::Operator;
-use crate::sample::Sampler;
+use crate::network::sample::Sampler;
 use crate::{Items, Outcome, Saved, Status, TrainError, train};
 
 /// The job in steps of `nodes` nodes that hear at most `fanout` neighbours; all if none.
@@ -43,7 +43,7 @@ fn fixed(outcome: Outcome) -> Outcome {
 #[test]
 fn all_models_but_six_can_be_sampled() {
     let without: Vec<&str> =
-        crate::registry::graph_models().filter(|spec| spec.reach.is_none()).map(|spec| spec.name).collect();
+        crate::models::registry::graph_models().filter(|spec| spec.reach.is_none()).map(|spec| spec.name).collect();
     assert_eq!(without, ["label_propagation", "h2gcn", "linkx", "glognn", "cusp", "graphmore"]);
 }
 
@@ -53,7 +53,7 @@ fn one_step_on_all_neighbours_is_a_step_on_the_whole_graph_bit_for_bit() {
         let data = planted(900, sparse);
         for mut job in jobs_with_labels() {
             job.set("epochs", 4);
-            if model(&job.model).unwrap().reach.unwrap()(&job.resolve().unwrap()).unwrap() == 0 {
+            if model(&job.model).unwrap().reach.unwrap()(&job.resolve().unwrap().of_model()).unwrap() == 0 {
                 // Nodes without training part are not there: rows, and with them masks, have other numbers.
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::literal::{Matrix, adjacency, beside, check_on, matrix, plus, relu, shift, symmetric, times};
 use super::*;
 use crate::EdgeWeights;
-use crate::links::LinkSplit;
+use crate::data::LinkSplit;
 
 pub(super) fn weighted(data: GraphData, weight: impl Fn(u32, u32) -> f64) -> GraphData {
     let rows: Vec<(u32, u32, f64)> = data.graph.edges().map(|(u, v)| (u, v, weight(u, v))).collect();

@@ -1,25 +1,22 @@
 //! The sampled dense-dense product: one scalar product an edge and head.
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::Stopped;
 
-use super::{HeadShape, Incoming, for_each_edge_block};
+use super::{EdgeArgs, HeadShape, Incoming, for_each_edge_block};
 use crate::kernels::attention::specialise;
 use crate::kernels::combine::dot;
-use crate::kernels::rows::RowSet;
 use crate::kernels::simd::{self, Body, Vectors};
 
 /// `out[e] = scale * <x[i], y[j]>` head by head, for the edges from `j` into the rows `i` of a set. O(edges * stride).
-#[expect(clippy::too_many_arguments, reason = "two matrices on the edges of a set, and where the products go")]
 pub fn dots(
-    set: &RowSet,
-    edges: Incoming<'_>,
+    args: EdgeArgs<'_, Incoming<'_>>,
     shape: HeadShape,
     x: &[f32],
     y: &[f32],
     scale: f32,
     out: &mut [f32],
-    monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let EdgeArgs { set, edges, monitor } = args;
     for_each_edge_block(set, edges, out, shape.heads, monitor, |rows, first_edge, out| {
         simd::run_wide(Dots { rows, edges, shape, x, y, scale, first_edge, out });
     })

@@ -22,6 +22,8 @@ mod similarity;
 mod softmax;
 mod sum;
 
+use std::fmt;
+
 use bonnet_graph::{Monitor, Stopped};
 
 pub use super::attention::{Incoming, MAX_HEADS, Outgoing};
@@ -36,7 +38,7 @@ pub use sum::{Store, sum_sources, sum_targets};
 
 use super::parallel::for_each_block_with;
 use super::rows::RowSet;
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// The columns of a matrix of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,23 @@ impl HeadShape {
     /// Stored columns of a node.
     pub fn stride(self) -> usize {
         self.heads * self.dim
+    }
+}
+
+/// The operands that kernels of edges have in common; `E` is [`Incoming`] or [`Outgoing`].
+#[derive(Clone, Copy)]
+pub struct EdgeArgs<'a, E> {
+    /// The rows that are computed: targets of incoming edges, sources of outgoing ones.
+    pub set: &'a RowSet,
+    /// The edges of all rows.
+    pub edges: E,
+    /// The host.
+    pub monitor: &'a dyn Monitor,
+}
+
+impl<E: fmt::Debug> fmt::Debug for EdgeArgs<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EdgeArgs").field("set", &self.set).field("edges", &self.edges).finish_non_exhaustive()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::kernels::simd::{self, Body, Vectors};
 /// The function that an edge's score passes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Gate {
-    /// Nothing.
+    /// No function: the score itself.
     Identity,
     /// `tanh`, in (-1, 1): an edge may repel. Absolute error below 2e-7.
     Tanh,

@@ -1,17 +1,16 @@
 //! From edges to nodes and back: sums and means of edge quantities at their ends.
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::Stopped;
 
-use super::{Incoming, MAX_HEADS, Outgoing, Store, for_each_edge_block};
+use super::{EdgeArgs, Incoming, MAX_HEADS, Outgoing, Store, for_each_edge_block};
 use crate::kernels::parallel::for_each_block;
-use crate::kernels::rows::RowSet;
 
 /// The reduction of the quantities of a node's edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
-    /// Their sum.
+    /// The sum of the quantities.
     Sum,
-    /// Their mean; 0 for a node without any.
+    /// The mean of the quantities; 0 for a node without any.
     Mean,
 }
 
@@ -26,18 +25,16 @@ impl Total {
 
 /// The total over the edges into each row `i` of a set, `heads` numbers in the first of `stride` columns; other columns
 /// are left alone. O(edges * heads).
-#[expect(clippy::too_many_arguments, reason = "edge quantities of a set, and where their totals go")]
 pub fn sum_at_targets(
-    set: &RowSet,
-    edges: Incoming<'_>,
+    args: EdgeArgs<'_, Incoming<'_>>,
     heads: usize,
     values: &[f32],
     total: Total,
     store: Store,
     out: &mut [f32],
     stride: usize,
-    monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let EdgeArgs { set, edges, monitor } = args;
     for_each_block(set, out, stride, monitor, |rows, first, out| {
         for &row in rows {
             let range = edges.row(row);
@@ -56,17 +53,15 @@ pub fn sum_at_targets(
 
 /// The sum over the edges out of each row `j` of a set, `heads` numbers in the first of `stride` columns; other columns
 /// are left alone. O(edges * heads).
-#[expect(clippy::too_many_arguments, reason = "edge quantities of a set, and where their sums go")]
 pub fn sum_at_sources(
-    set: &RowSet,
-    edges: Outgoing<'_>,
+    args: EdgeArgs<'_, Outgoing<'_>>,
     heads: usize,
     values: &[f32],
     store: Store,
     out: &mut [f32],
     stride: usize,
-    monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let EdgeArgs { set, edges, monitor } = args;
     for_each_block(set, out, stride, monitor, |rows, first, out| {
         for &row in rows {
             let mut sum = [0f32; MAX_HEADS];
@@ -84,17 +79,15 @@ pub fn sum_at_sources(
 
 /// Gives every edge into the rows of a set its target's number, or its share of it: the gradient of [`sum_at_targets`].
 /// The numbers are the first `heads` of `stride` columns. O(edges * heads).
-#[expect(clippy::too_many_arguments, reason = "numbers of the rows of a set, and the edges they go to")]
 pub fn spread(
-    set: &RowSet,
-    edges: Incoming<'_>,
+    args: EdgeArgs<'_, Incoming<'_>>,
     heads: usize,
     x: &[f32],
     stride: usize,
     total: Total,
     out: &mut [f32],
-    monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let EdgeArgs { set, edges, monitor } = args;
     for_each_edge_block(set, edges, out, heads, monitor, |rows, first_edge, out| {
         for &row in rows {
             let range = edges.row(row);

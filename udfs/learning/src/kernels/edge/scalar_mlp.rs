@@ -1,11 +1,10 @@
 //! A small network of one number an edge.
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::Stopped;
 
-use super::{Incoming, for_each_edge_block};
+use super::{EdgeArgs, Incoming, for_each_edge_block};
 use crate::kernels::exp::exp;
 use crate::kernels::parallel::sum_blocks;
-use crate::kernels::rows::RowSet;
 use crate::kernels::simd::{self, Body, Vectors};
 
 /// `f(x) = shift + sum_c out[c] silu(w[0, c] x + w[1, c] x^2 + bias[c])` with `silu(z) = z / (1 + e^-z)`.
@@ -28,14 +27,8 @@ impl ScalarMlp<'_> {
     }
 
     /// `f` of the number of every edge into the rows of a set. O(edges * width).
-    pub fn values(
-        self,
-        set: &RowSet,
-        edges: Incoming<'_>,
-        x: &[f32],
-        out: &mut [f32],
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
+    pub fn values(self, args: EdgeArgs<'_, Incoming<'_>>, x: &[f32], out: &mut [f32]) -> Result<(), Stopped> {
+        let EdgeArgs { set, edges, monitor } = args;
         for_each_edge_block(set, edges, out, 1, monitor, |rows, first_edge, out| {
             simd::run_wide(Forward { mlp: self, rows, edges, x, first_edge, out });
         })
@@ -43,17 +36,15 @@ impl ScalarMlp<'_> {
 
     /// From the gradients `d` of the values to those of the parameters: weights, bias, out, shift, one after the other.
     /// `partials` has room for `n_blocks * gradient_len`. O(edges * width).
-    #[expect(clippy::too_many_arguments, reason = "the edges of a set with their numbers and gradients")]
     pub fn gradient(
         self,
-        set: &RowSet,
-        edges: Incoming<'_>,
+        args: EdgeArgs<'_, Incoming<'_>>,
         x: &[f32],
         d: &[f32],
         partials: &mut [f32],
         out: &mut [f32],
-        monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
+        let EdgeArgs { set, edges, monitor } = args;
         let len = Self::gradient_len(self.bias.len());
         sum_blocks(set, len, partials, out, monitor, |rows, partial| {
             simd::run_wide(Backward { mlp: self, rows, edges, x, d, partial });

@@ -1,11 +1,10 @@
 //! Weighted sums of nodes along edges, to the targets and back to the sources.
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::Stopped;
 
-use super::{HeadShape, Incoming, Outgoing};
+use super::{EdgeArgs, HeadShape, Incoming, Outgoing};
 use crate::kernels::attention::add_scaled;
 use crate::kernels::parallel::for_each_block;
-use crate::kernels::rows::RowSet;
 use crate::kernels::simd::{self, Body, Vectors};
 use crate::kernels::sparse::gather;
 
@@ -19,17 +18,15 @@ pub enum Store {
 }
 
 /// `out[i] = sum over the edges (j, i) of w[e] * x[j]` head by head, for the rows `i` of a set. O(edges * stride).
-#[expect(clippy::too_many_arguments, reason = "a matrix and the weights of the edges of a set, and where the sums go")]
 pub fn sum_sources(
-    set: &RowSet,
-    edges: Incoming<'_>,
+    args: EdgeArgs<'_, Incoming<'_>>,
     shape: HeadShape,
     weights: &[f32],
     x: &[f32],
     store: Store,
     out: &mut [f32],
-    monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let EdgeArgs { set, edges, monitor } = args;
     for_each_block(set, out, shape.stride(), monitor, |rows, first, out| {
         simd::run_wide(Sources { rows, first, edges, shape, weights, x, store, out });
     })
@@ -76,17 +73,15 @@ impl Body for Sources<'_> {
 
 /// `out[j] = sum over the edges (j, i) of w[e] * g[i]` head by head, for the rows `j` of a set: the edges by source, their
 /// weights in the order of the targets. O(edges * stride).
-#[expect(clippy::too_many_arguments, reason = "a matrix and the weights of the edges of a set, and where the sums go")]
 pub fn sum_targets(
-    set: &RowSet,
-    edges: Outgoing<'_>,
+    args: EdgeArgs<'_, Outgoing<'_>>,
     shape: HeadShape,
     weights: &[f32],
     g: &[f32],
     store: Store,
     out: &mut [f32],
-    monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    let EdgeArgs { set, edges, monitor } = args;
     for_each_block(set, out, shape.stride(), monitor, |rows, first, out| {
         simd::run_wide(Targets { rows, first, edges, shape, weights, g, store, out });
     })

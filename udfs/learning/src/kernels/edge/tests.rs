@@ -4,8 +4,13 @@ use bonnet_graph::Unmonitored;
 use candle_core::{Device, Result, Tensor, Var};
 
 use super::*;
+use crate::ground::random::{Stream, key};
 use crate::kernels::Csr;
-use crate::random::{Stream, key};
+
+/// Operands whose host stops nothing.
+fn on<E>(set: &RowSet, edges: E) -> EdgeArgs<'_, E> {
+    EdgeArgs { set, edges, monitor: &Unmonitored }
+}
 
 /// Edges `(source, target)` in both orders.
 struct Edges {
@@ -113,9 +118,9 @@ fn products_and_sums_equal_their_definitions() {
         let (x, y, w) = (random(1, 300 * stride), random(2, 300 * stride), random(3, edges.len() * heads));
         let (products, into, out_of) = for_any_threads(|| {
             let (mut products, mut into, mut out_of) = (vec![0.0; w.len()], x.clone(), x.clone());
-            dots(&set, edges.incoming(), shape, &x, &y, 0.5, &mut products, &Unmonitored).unwrap();
-            sum_sources(&set, edges.incoming(), shape, &w, &y, Store::Replace, &mut into, &Unmonitored).unwrap();
-            sum_targets(&set, edges.outgoing(), shape, &w, &y, Store::Add, &mut out_of, &Unmonitored).unwrap();
+            dots(on(&set, edges.incoming()), shape, &x, &y, 0.5, &mut products).unwrap();
+            sum_sources(on(&set, edges.incoming()), shape, &w, &y, Store::Replace, &mut into).unwrap();
+            sum_targets(on(&set, edges.outgoing()), shape, &w, &y, Store::Add, &mut out_of).unwrap();
             (products, into, out_of)
         });
         let mut expected =
@@ -188,23 +193,12 @@ fn gates_and_totals_equal_their_definitions() {
 
         for total in [Total::Sum, Total::Mean] {
             let mut at_targets = vec![7.0; 150 * stride];
-            sum_at_targets(
-                &set,
-                edges.incoming(),
-                heads,
-                &values,
-                total,
-                Store::Replace,
-                &mut at_targets,
-                stride,
-                &Unmonitored,
-            )
-            .unwrap();
-            let mut at_sources = vec![7.0; 150 * stride];
-            sum_at_sources(&set, edges.outgoing(), heads, &values, Store::Add, &mut at_sources, stride, &Unmonitored)
+            sum_at_targets(on(&set, edges.incoming()), heads, &values, total, Store::Replace, &mut at_targets, stride)
                 .unwrap();
+            let mut at_sources = vec![7.0; 150 * stride];
+            sum_at_sources(on(&set, edges.outgoing()), heads, &values, Store::Add, &mut at_sources, stride).unwrap();
             let mut shares = vec![0.0; values.len()];
-            spread(&set, edges.incoming(), heads, &target, stride, total, &mut shares, &Unmonitored).unwrap();
+            spread(on(&set, edges.incoming()), heads, &target, stride, total, &mut shares).unwrap();
             let mut expected = (vec![7f64; 150 * stride], vec![7f64; 150 * stride], vec![0f64; values.len()]);
             (0..150 * heads).for_each(|at| expected.0[at / heads * stride + at % heads] = 0.0);
             for (e, &(j, i)) in edges.pairs.iter().enumerate() {
@@ -247,7 +241,7 @@ fn some_rows_have_the_bits_of_all_rows() {
         let (x, y) = (random(9, 600 * stride), random(10, 600 * stride));
         let run = |edges: &Edges, set: &RowSet| {
             let mut alpha = vec![0.0; edges.len() * heads];
-            dots(set, edges.incoming(), shape, &x, &y, 0.3, &mut alpha, &Unmonitored).unwrap();
+            dots(on(set, edges.incoming()), shape, &x, &y, 0.3, &mut alpha).unwrap();
             softmax(set, edges.incoming(), heads, &mut alpha, &Unmonitored).unwrap();
             drop_edges(set, edges.incoming(), heads, Dropout::new(0.4, 5).unwrap(), &mut alpha, &Unmonitored).unwrap();
             if heads == 1 {
@@ -255,7 +249,7 @@ fn some_rows_have_the_bits_of_all_rows() {
                 scale_edges(set, edges.incoming(), &factors, &mut alpha, &Unmonitored).unwrap();
             }
             let mut out = vec![0.0; 600 * stride];
-            sum_sources(set, edges.incoming(), shape, &alpha, &y, Store::Replace, &mut out, &Unmonitored).unwrap();
+            sum_sources(on(set, edges.incoming()), shape, &alpha, &y, Store::Replace, &mut out).unwrap();
             // A gradient that is zero outside the rows, as a pass leaves it.
             let g: Vec<f32> = x
                 .iter()
@@ -263,7 +257,7 @@ fn some_rows_have_the_bits_of_all_rows() {
                 .map(|(at, x)| if some.rows().binary_search(&((at / stride) as u32)).is_ok() { *x } else { 0.0 })
                 .collect();
             let mut d_y = vec![0.0; 600 * stride];
-            sum_targets(&all, edges.outgoing(), shape, &alpha, &g, Store::Replace, &mut d_y, &Unmonitored).unwrap();
+            sum_targets(on(&all, edges.outgoing()), shape, &alpha, &g, Store::Replace, &mut d_y).unwrap();
             (alpha, out, d_y)
         };
         let (full, pruned) = (run(&edges, &all), run(&part, &some));
@@ -315,17 +309,17 @@ fn scalar_product_attention_has_the_gradient_of_its_composition() -> Result<()> 
 
     let (incoming, outgoing) = (edges.incoming(), edges.outgoing());
     let mut alpha = vec![0.0; edges.len() * heads];
-    dots(&set, incoming, shape, &q, &k, scale, &mut alpha, &Unmonitored).unwrap();
+    dots(on(&set, incoming), shape, &q, &k, scale, &mut alpha).unwrap();
     softmax(&set, incoming, heads, &mut alpha, &Unmonitored).unwrap();
     let (mut out, mut d_v) = (vec![0.0; q.len()], vec![0.0; q.len()]);
-    sum_sources(&set, incoming, shape, &alpha, &v, Store::Replace, &mut out, &Unmonitored).unwrap();
-    sum_targets(&set, outgoing, shape, &alpha, &g, Store::Replace, &mut d_v, &Unmonitored).unwrap();
+    sum_sources(on(&set, incoming), shape, &alpha, &v, Store::Replace, &mut out).unwrap();
+    sum_targets(on(&set, outgoing), shape, &alpha, &g, Store::Replace, &mut d_v).unwrap();
     let mut d = vec![0.0; alpha.len()];
-    dots(&set, incoming, shape, &g, &v, scale, &mut d, &Unmonitored).unwrap();
+    dots(on(&set, incoming), shape, &g, &v, scale, &mut d).unwrap();
     softmax_gradient(&set, incoming, heads, &alpha, &mut d, &Unmonitored).unwrap();
     let (mut d_q, mut d_k) = (vec![0.0; q.len()], vec![0.0; q.len()]);
-    sum_sources(&set, incoming, shape, &d, &k, Store::Replace, &mut d_q, &Unmonitored).unwrap();
-    sum_targets(&set, outgoing, shape, &d, &q, Store::Replace, &mut d_k, &Unmonitored).unwrap();
+    sum_sources(on(&set, incoming), shape, &d, &k, Store::Replace, &mut d_q).unwrap();
+    sum_targets(on(&set, outgoing), shape, &d, &q, Store::Replace, &mut d_k).unwrap();
 
     let vars = [tensor(&q, (n, stride))?, tensor(&k, (n, stride))?, tensor(&v, (n, stride))?];
     let mask = mask(&edges)?;
@@ -364,12 +358,12 @@ fn gated_weights_have_the_gradient_of_their_composition() -> Result<()> {
         let scores = PairScores { heads: 1, target: &wide_target, source: &wide_source, stride: 8, gate };
         let (mut w, mut out, mut d) = (vec![0.0; edges.len()], vec![0.0; x.len()], vec![0.0; edges.len()]);
         pair_scores(&set, incoming, scores, &mut w, &Unmonitored).unwrap();
-        sum_sources(&set, incoming, shape, &w, &x, Store::Replace, &mut out, &Unmonitored).unwrap();
-        dots(&set, incoming, shape, &g, &x, 1.0, &mut d, &Unmonitored).unwrap();
+        sum_sources(on(&set, incoming), shape, &w, &x, Store::Replace, &mut out).unwrap();
+        dots(on(&set, incoming), shape, &g, &x, 1.0, &mut d).unwrap();
         through_gate(&set, incoming, 1, gate, &w, &mut d, &Unmonitored).unwrap();
         let (mut d_target, mut d_source) = (vec![0.0; n], vec![0.0; n]);
-        sum_at_targets(&set, incoming, 1, &d, Total::Sum, Store::Replace, &mut d_target, 1, &Unmonitored).unwrap();
-        sum_at_sources(&set, outgoing, 1, &d, Store::Replace, &mut d_source, 1, &Unmonitored).unwrap();
+        sum_at_targets(on(&set, incoming), 1, &d, Total::Sum, Store::Replace, &mut d_target, 1).unwrap();
+        sum_at_sources(on(&set, outgoing), 1, &d, Store::Replace, &mut d_source, 1).unwrap();
 
         let vars = [tensor(&target, (n, 1))?, tensor(&source, (1, n))?];
         let sums = vars[0].broadcast_add(&vars[1])?;
@@ -443,9 +437,9 @@ fn the_network_of_an_edge_has_the_gradient_of_its_composition() -> Result<()> {
     let len = ScalarMlp::gradient_len(width);
     let (values, gradient) = for_any_threads(|| {
         let (mut values, mut gradient) = (vec![0.0; x.len()], vec![0.0; len]);
-        mlp.values(&set, edges.incoming(), &x, &mut values, &Unmonitored).unwrap();
+        mlp.values(on(&set, edges.incoming()), &x, &mut values).unwrap();
         let mut partials = vec![0.0; set.n_blocks() * len];
-        mlp.gradient(&set, edges.incoming(), &x, &d, &mut partials, &mut gradient, &Unmonitored).unwrap();
+        mlp.gradient(on(&set, edges.incoming()), &x, &d, &mut partials, &mut gradient).unwrap();
         (values, gradient)
     });
     let vars = [

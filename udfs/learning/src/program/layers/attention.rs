@@ -6,8 +6,9 @@ use bonnet_graph::Stopped;
 
 use super::super::{Backward, Builder, Forward, Mask};
 use super::store;
-use crate::kernels::edge::{self, HeadShape, Outgoing, Store};
-use crate::network::{Axis, Operator};
+use crate::ground::Axis;
+use crate::kernels::edge::{self, EdgeArgs, HeadShape, Outgoing, Store};
+use crate::network::Operator;
 
 /// The coefficients of an attention over the entries of an operator, `heads` an edge.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(super) struct Coefficients {
 impl Coefficients {
     /// For messages with a group of the columns of `axis` a head.
     pub fn new(
-        b: &mut Builder<'_, '_, '_>,
+        b: &mut Builder<'_, '_>,
         operator: &Arc<Operator>,
         heads: usize,
         axis: Axis,
@@ -54,7 +55,8 @@ impl Coefficients {
                 &self.dropped
             }
         };
-        edge::sum_sources(set, edges, shape, weights, pass.input(message), Store::Replace, out, monitor)
+        let args = EdgeArgs { set, edges, monitor };
+        edge::sum_sources(args, shape, weights, pass.input(message), Store::Replace, out)
     }
 
     /// Puts the gradient of the scores, times a factor, into `d_scores`.
@@ -67,7 +69,7 @@ impl Coefficients {
     ) -> Result<(), Stopped> {
         let (set, edges, shape, monitor) = (pass.rows(), self.operator.incoming(), self.shape, pass.monitor);
         let d = &mut self.d_scores;
-        edge::dots(set, edges, shape, d_out, pass.input(message), factor, d, monitor)?;
+        edge::dots(EdgeArgs { set, edges, monitor }, shape, d_out, pass.input(message), factor, d)?;
         if let Some(mask) = pass.mask(self.dropout) {
             edge::drop_edges(set, edges, shape.heads, mask, d, monitor)?;
         }
@@ -85,7 +87,8 @@ impl Coefficients {
         let Some(mut gradient) = pass.gradient_everywhere(message) else { return Ok(()) };
         let forward = pass.forward;
         let weights = if forward.mask(self.dropout).is_some() { &self.dropped } else { &self.alpha };
-        let (set, how) = (forward.input_rows(message), store(&gradient));
-        edge::sum_targets(set, outgoing, self.shape, weights, d_out, how, &mut gradient.values, forward.monitor)
+        let how = store(&gradient);
+        let args = EdgeArgs { set: forward.input_rows(message), edges: outgoing, monitor: forward.monitor };
+        edge::sum_targets(args, self.shape, weights, d_out, how, &mut gradient.values)
     }
 }

@@ -10,7 +10,7 @@ use crate::kernels::rows::block_rows;
 use crate::network::{BatchMoments, Pass};
 
 /// `gain * (x - mean) / sqrt(variance + 1e-5)`, column by column. In training the moments are those of all rows of the input;
-/// else the stored ones. The parameters are the gain, then three statistics ([`crate::network::Block::statistic`]): the
+/// else the stored ones. The parameters are the gain, then three statistics ([`crate::ground::Block::statistic`]): the
 /// stored mean and variance, and the number of steps. Every step moves them, and measured moments replace them
 /// ([`crate::network::Statistics`]).
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl BatchNorm {
 
     /// Moves the stored moments and the count of the steps, as the gradient that a step subtracts; nothing without rows.
     fn move_statistics(&self, pass: &mut Backward<'_>, n: usize) -> Result<(), Stopped> {
-        let (f, moves) = (pass.forward, matches!(pass.forward.pass, Pass::Train { .. }) && n > 0);
+        let (f, moves) = (pass.forward, matches!(pass.forward.pass(), Pass::Train { .. }) && n > 0);
         // The first steps count alike: else runs of few steps would keep what the moments start with.
         let share = if moves { SHARE.max(1.0 / (f.parameter(3)[0] + 1.0)) } else { 0.0 };
         let unbiased = if n > 1 { n as f32 / (n - 1) as f32 } else { 1.0 };
@@ -119,7 +119,7 @@ impl Layer for BatchNorm {
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (x, gain, width) = (pass.input(0), pass.parameter(0), pass.width());
-        match pass.pass {
+        match pass.pass() {
             Pass::Train { .. } | Pass::Measure => self.measure(pass.input_rows(0), x, width, pass.monitor)?,
             Pass::Evaluate => {
                 self.measured = 0;
@@ -171,7 +171,7 @@ impl Layer for BatchNorm {
         })?;
         let Some(mut d_x) = pass.gradient_everywhere(0) else { return Ok(()) };
         // By way of the moments, in training, a row moves all others.
-        let (add, share) = (d_x.add, if matches!(f.pass, Pass::Train { .. }) { 1.0 / all.len() as f32 } else { 0.0 });
+        let (add, share) = (d_x.add, if matches!(f.pass(), Pass::Train { .. }) { 1.0 / all.len() as f32 } else { 0.0 });
         for_each_block(all, &mut d_x.values, width, f.monitor, |rows, first, chunk| {
             for &row in rows {
                 let x = &x[row as usize * width..][..width];

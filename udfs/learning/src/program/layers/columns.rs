@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::network::Axis;
+use crate::ground::Axis;
 
 /// The real columns of a row, a range of stored ones after the other.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ pub trait Neighborwise: Send + Sync + Debug {
     /// output, [`Hop::source`] and [`Hop::target`] a row for each entry.
     ///
     /// # Errors
-    /// Those of candle, which are errors of the expression.
+    /// The errors of candle, which are errors of the expression.
     fn compute(&self, x: &[Tensor], w: &[Tensor], hop: &Hop) -> Result<Tensor>;
 
     /// The same function with its gradient written out, for the passes on the CPU: where a profile asks for it.
@@ -46,7 +46,7 @@ impl<C: Neighborwise> Composed<C> {
         Self::with(rows, operator, Precision::Double)
     }
 
-    /// The same, computed with other numbers.
+    /// The function, computed with other numbers.
     pub fn with(rows: C, operator: &Arc<Operator>, precision: Precision) -> Self {
         Self { rows, operator: Arc::clone(operator), precision }
     }

@@ -25,7 +25,7 @@ struct Distortion {
     gradient: Vec<f32>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// Points of a product of stereographic spaces as they are, with `weight` times the distortion of the problem's edges as
     /// a loss. O(edges * columns).
     ///
@@ -79,7 +79,7 @@ impl Layer for Distortion {
             out[at.clone()].copy_from_slice(&x[at]);
         }
         self.penalty = 0.0;
-        if let (Pass::Train { .. }, 1..) = (pass.pass, self.operator.n_entries()) {
+        if let (Pass::Train { .. }, 1..) = (pass.pass(), self.operator.n_entries()) {
             let scale = 2.0 * self.weight / self.operator.n_entries() as f64;
             let of = |square: f64| ((square - 1.0).abs() * scale, scale * sign(square - 1.0));
             let Csr { offsets, columns, .. } = self.operator.csr();

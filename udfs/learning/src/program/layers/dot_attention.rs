@@ -10,7 +10,7 @@ use super::super::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, T
 use super::attention::Coefficients;
 use super::store;
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, MAX_HEADS};
+use crate::kernels::edge::{self, EdgeArgs, MAX_HEADS};
 use crate::network::Operator;
 
 /// The inputs of the layer.
@@ -28,7 +28,7 @@ struct DotAttention {
     bias: Arc<[f32]>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// Attention by scalar products over the entries of an operator without values, `heads` heads (at most
     /// [`MAX_HEADS`]): queries, keys and values have the same columns, one group a head. In training a coefficient is dropped
     /// with probability `p`.
@@ -45,11 +45,11 @@ impl Builder<'_, '_, '_> {
         self.biased_attention(operator, Arc::new([]), [query, key, value], heads, p)
     }
 
-    /// The same with a number for each entry, added to its scores. Rows of the operator are those of the queries, columns those
+    /// The attention with a number for each entry, added to its scores. Rows of the operator are those of the queries, columns those
     /// of keys and values, which may be of another space.
     ///
     /// # Errors
-    /// As [`Builder::dot_attention`].
+    /// The errors of [`Builder::dot_attention`].
     pub fn biased_attention(
         &mut self,
         operator: &Arc<Operator>,
@@ -97,8 +97,8 @@ impl Layer for DotAttention {
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let own = &mut self.coefficients;
-        let (edges, query, key) = (own.operator.incoming(), pass.input(QUERY), pass.input(KEY));
-        edge::dots(pass.rows(), edges, own.shape, query, key, self.scale, &mut own.alpha, pass.monitor)?;
+        let args = EdgeArgs { set: pass.rows(), edges: own.operator.incoming(), monitor: pass.monitor };
+        edge::dots(args, own.shape, pass.input(QUERY), pass.input(KEY), self.scale, &mut own.alpha)?;
         for (scores, bias) in own.alpha.chunks_exact_mut(own.shape.heads).zip(self.bias.iter()) {
             scores.iter_mut().for_each(|score| *score += bias);
         }
@@ -115,11 +115,13 @@ impl Layer for DotAttention {
         let (query, key) = (forward.input(QUERY), forward.input(KEY));
         if let Some(mut gradient) = pass.gradient(QUERY) {
             let how = store(&gradient);
-            edge::sum_sources(set, edges, shape, d, key, how, &mut gradient.values, monitor)?;
+            let args = EdgeArgs { set, edges, monitor };
+            edge::sum_sources(args, shape, d, key, how, &mut gradient.values)?;
         }
         if let Some(mut gradient) = pass.gradient_everywhere(KEY) {
-            let (set, how) = (forward.input_rows(KEY), store(&gradient));
-            edge::sum_targets(set, outgoing, shape, d, query, how, &mut gradient.values, monitor)?;
+            let how = store(&gradient);
+            let args = EdgeArgs { set: forward.input_rows(KEY), edges: outgoing, monitor };
+            edge::sum_targets(args, shape, d, query, how, &mut gradient.values)?;
         }
         own.message_gradient(pass, outgoing, VALUE, d_out)
     }

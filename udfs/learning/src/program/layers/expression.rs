@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::super::{Backward, Forward, Layer, Tensors};
 use super::row_kernel::{self, RowKernel};
-use crate::network::Axis;
+use crate::ground::Axis;
 use crate::network::pieces::{PIECE, Piece, WAVE, spans};
 
 /// A function of rows: of the inputs' rows with the same number, and of parameters.
@@ -21,7 +21,7 @@ pub trait Rowwise: Send + Sync + Debug {
     /// shape.
     ///
     /// # Errors
-    /// Those of candle, which are errors of the expression.
+    /// The errors of candle, which are errors of the expression.
     fn compute(&self, x: &[Tensor], w: &[Tensor]) -> Result<Tensor>;
 
     /// The same function with its gradient written out, for the passes on the CPU: where a profile asks for it.

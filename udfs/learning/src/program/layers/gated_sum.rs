@@ -8,7 +8,7 @@ use candle_core::Tensor;
 use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Slot, Tensors};
 use super::store;
-use crate::kernels::edge::{self, Gate, HeadShape, LabelledEdges, PairScores, Store, Total};
+use crate::kernels::edge::{self, EdgeArgs, Gate, HeadShape, LabelledEdges, PairScores, Store, Total};
 use crate::kernels::{Activation, RowSet};
 use crate::network::{Operator, Pass, zeros};
 use crate::ops::{self, Curve};
@@ -66,7 +66,7 @@ pub struct GateLoss {
     pub weight: f64,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// `out_i = sum_j dropout(gate(t_i + s_j)) factor(i, j) x_j` over the entries `(i, j)` of an operator without values;
     /// `t` and `s` are the first columns of `target` and `source`, slots with the same columns.
     ///
@@ -175,7 +175,7 @@ impl Layer for GatedSum {
             edge::drop_edges(set, edges, 1, mask, &mut self.weights, monitor)?;
         }
         if let Some(labels) = &mut self.labels {
-            labels.penalty = match pass.pass {
+            labels.penalty = match pass.pass() {
                 Pass::Evaluate | Pass::Measure => 0.0,
                 Pass::Train { .. } => {
                     let labelled = LabelledEdges { edges, labels: &labels.known };
@@ -184,7 +184,8 @@ impl Layer for GatedSum {
             };
         }
         let shape = HeadShape { heads: 1, dim: pass.width() };
-        edge::sum_sources(set, edges, shape, &self.weights, pass.input(MESSAGE), Store::Replace, out, monitor)
+        let args = EdgeArgs { set, edges, monitor };
+        edge::sum_sources(args, shape, &self.weights, pass.input(MESSAGE), Store::Replace, out)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
@@ -194,7 +195,8 @@ impl Layer for GatedSum {
             (forward.rows(), self.operator.incoming(), by_source.outgoing(), forward.monitor);
         let (scores, shape) = (self.scores(&forward), HeadShape { heads: 1, dim: forward.width() });
         let d = &mut self.d_scores;
-        edge::dots(set, edges, shape, d_out, forward.input(MESSAGE), 1.0, d, monitor)?;
+        let args = EdgeArgs { set, edges, monitor };
+        edge::dots(args, shape, d_out, forward.input(MESSAGE), 1.0, d)?;
         edge::scale_edges(set, edges, &self.factors, d, monitor)?;
         if let Some(mask) = forward.mask(self.dropout) {
             edge::drop_edges(set, edges, 1, mask, d, monitor)?;
@@ -207,15 +209,17 @@ impl Layer for GatedSum {
         let stride = scores.stride;
         if let Some(mut gradient) = pass.gradient(TARGET) {
             let (total, how) = (Total::Sum, store(&gradient));
-            edge::sum_at_targets(set, edges, 1, d, total, how, &mut gradient.values, stride, monitor)?;
+            edge::sum_at_targets(args, 1, d, total, how, &mut gradient.values, stride)?;
         }
         if let Some(mut gradient) = pass.gradient_everywhere(SOURCE) {
             let (set, how) = (forward.input_rows(SOURCE), store(&gradient));
-            edge::sum_at_sources(set, outgoing, 1, d, how, &mut gradient.values, stride, monitor)?;
+            let args = EdgeArgs { set, edges: outgoing, monitor };
+            edge::sum_at_sources(args, 1, d, how, &mut gradient.values, stride)?;
         }
         if let Some(mut gradient) = pass.gradient_everywhere(MESSAGE) {
             let (set, how) = (forward.input_rows(MESSAGE), store(&gradient));
-            edge::sum_targets(set, outgoing, shape, &self.weights, d_out, how, &mut gradient.values, monitor)?;
+            let args = EdgeArgs { set, edges: outgoing, monitor };
+            edge::sum_targets(args, shape, &self.weights, d_out, how, &mut gradient.values)?;
         }
         Ok(())
     }

@@ -7,15 +7,15 @@ use candle_core::Tensor;
 
 use super::super::{Backward, Builder, Forward, Layer, Mask, Parameter, Scratch, Shapes, Slot, Tensors};
 use super::add_rows;
+use crate::ground::random::Dropout;
+use crate::ground::{Axis, Initial};
 use crate::kernels::RowSet;
 use crate::kernels::combine::dot;
 use crate::kernels::dense::{Left, Then, product, transposed_product};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::{for_each_block, sum_blocks};
 use crate::kernels::simd::{self, Body, Vectors};
-use crate::network::{Axis, Initial};
 use crate::ops::Pattern;
-use crate::random::Dropout;
 
 /// Known classes as inputs of the layers on the features: the classes that training knows, and the rows that stand for them.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ struct AddLabels {
     d_products: Vec<f32>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// The classes of the problem's known nodes as an input. In training each is given with probability `rate`, drawn anew
     /// in every epoch; without training all are. The rows of the classes are the parameter `name`, and start as Glorot's.
     ///
@@ -54,12 +54,11 @@ impl Builder<'_, '_, '_> {
     /// # Errors
     /// If the host refuses the room for a class a node.
     pub fn given_labels(&mut self, name: &str, rate: f64) -> Result<GivenLabels, Stopped> {
-        let (problem, columns) = (self.problem(), self.problem().features.n_columns());
-        let n = problem.graph.n_nodes();
+        let (columns, n) = (self.inputs().features.n_columns(), self.inputs().n_nodes);
         self.reservation().grow(size_of::<u32>() * n)?;
         let mut classes = vec![u32::MAX; n];
-        problem.known_labels.iter().for_each(|&(node, class)| classes[node as usize] = class);
-        let n_classes = problem.n_outputs;
+        self.inputs().known_labels.iter().for_each(|&(node, class)| classes[node as usize] = class);
+        let n_classes = self.inputs().n_outputs;
         let (each, wide) = (Axis::exact(n_classes), Axis::exact(columns));
         let rows = self.parameter(name, each, wide, Initial::glorot(n_classes, columns));
         let mask = self.mask(1.0 - rate);

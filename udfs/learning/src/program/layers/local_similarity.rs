@@ -6,10 +6,11 @@ use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
 use super::super::{Backward, Builder, Forward, Layer, Scratch, Shapes, Slot, Tensors};
-use crate::features::Features;
+use crate::data::Features;
+use crate::ground::{Axis, Initial};
 use crate::kernels::RowSet;
-use crate::kernels::edge::{self, FeatureRows, ScalarMlp, Similarity, Store, Total};
-use crate::network::{Axis, Initial, Operator, zeros};
+use crate::kernels::edge::{self, EdgeArgs, FeatureRows, ScalarMlp, Similarity, Store, Total};
+use crate::network::{Operator, zeros};
 use crate::ops::{self, Curve};
 
 /// The parameters of the layer.
@@ -31,7 +32,7 @@ struct LocalSimilarity {
     gradient: Vec<f32>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// The local similarity of every node, one column, from the features of the problem: `{name}.0.weight`, `{name}.0.bias`,
     /// `{name}.1.weight` and `{name}.1.bias` are the parameters of the network. The similarities are computed here, once:
     /// O(edges * entries of a row of the features).
@@ -48,7 +49,8 @@ impl Builder<'_, '_, '_> {
         let n = operator.n_rows();
         let mut x = zeros(self.reservation(), operator.n_entries())?;
         self.reservation().grow(n * (size_of::<f64>() + size_of::<u32>()))?;
-        let rows = match &*self.problem().features {
+        let features = Arc::clone(&self.inputs().features);
+        let rows = match &*features {
             Features::Sparse(rows) => FeatureRows::Sparse(rows.csr()),
             Features::Dense { columns, values } => FeatureRows::Dense(values, *columns),
             Features::None => FeatureRows::Dense(&[], 0),
@@ -98,21 +100,20 @@ impl Layer for LocalSimilarity {
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (set, edges, stride, monitor) = (pass.rows(), self.operator.incoming(), pass.width(), pass.monitor);
+        let args = EdgeArgs { set: pass.rows(), edges: self.operator.incoming(), monitor: pass.monitor };
         // The first of 8 stored columns of each row.
         self.out.iter_mut().zip(pass.parameter(OUT).chunks_exact(8)).for_each(|(out, row)| *out = row[0]);
-        Self::mlp(&self.out, pass).values(set, edges, &self.x, &mut self.values, monitor)?;
-        let (values, total, how) = (&self.values, Total::Mean, Store::Replace);
-        edge::sum_at_targets(set, edges, 1, values, total, how, out, stride, monitor)
+        Self::mlp(&self.out, pass).values(args, &self.x, &mut self.values)?;
+        edge::sum_at_targets(args, 1, &self.values, Total::Mean, Store::Replace, out, pass.width())
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let forward = pass.forward;
-        let (set, edges, monitor) = (forward.rows(), self.operator.incoming(), forward.monitor);
-        edge::spread(set, edges, 1, d_out, forward.width(), Total::Mean, &mut self.values, monitor)?;
+        let args = EdgeArgs { set: forward.rows(), edges: self.operator.incoming(), monitor: forward.monitor };
+        edge::spread(args, 1, d_out, forward.width(), Total::Mean, &mut self.values)?;
         let (mlp, width) = (Self::mlp(&self.out, &forward), self.out.len());
         let (x, d, gradient) = (&self.x, &self.values, &mut self.gradient);
-        mlp.gradient(set, edges, x, d, pass.scratch().0, gradient, monitor)?;
+        mlp.gradient(args, x, d, pass.scratch().0, gradient)?;
         let parts = [(HIDDEN, 0..2 * width), (HIDDEN_BIAS, 2 * width..3 * width), (OUT_BIAS, 4 * width..4 * width + 8)];
         for (parameter, range) in parts {
             pass.parameter_gradient(parameter, |out, _, _| {

@@ -29,7 +29,7 @@ fn scratch(shapes: &Shapes<'_>) -> Scratch {
     Scratch { partials: shapes.blocks() * k * k, transposed: 0 }
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// `scale * H (c H' H + a I)^-1` of all rows of a slot together: see [`low_rank::Ridge`]. O(rows * k^2) time.
     ///
     /// # Errors

@@ -5,14 +5,14 @@ use candle_core::Tensor;
 
 use super::super::{Backward, Builder, Forward, Layer, Slot, Tensors};
 use super::map_rows;
+use crate::ground::Axis;
 use crate::kernels::parallel::for_each_block;
-use crate::network::Axis;
 
 /// The mean of the groups of columns of a row.
 #[derive(Debug)]
 struct MeanHeads;
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// The mean of the groups of a slot's columns, `heads` of `width` columns each.
     pub fn mean_heads(&mut self, x: Slot, heads: usize, width: usize) -> Slot {
         debug_assert_eq!(self.axis(x), Axis::padded(heads, width));

@@ -6,10 +6,12 @@ mod columns;
 pub mod combine;
 pub mod composed;
 pub mod concat;
+pub mod curved;
 pub mod distortion;
 pub mod dot_attention;
 pub mod elementwise;
 pub mod expression;
+pub(crate) mod first_columns;
 pub mod gated_sum;
 pub mod given_labels;
 pub mod hadamard;
@@ -27,17 +29,18 @@ pub mod propagate;
 pub mod propagate_beside;
 pub mod row_kernel;
 pub mod signs;
+pub(crate) mod sinusoidal_code;
 pub mod softmax;
 
 use bonnet_graph::Stopped;
 
 use super::{Backward, Gradient};
+use crate::ground::Axis;
 use crate::kernels::RowSet;
 use crate::kernels::combine::weighted_sum;
 use crate::kernels::edge::Store;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::for_each_block;
-use crate::network::Axis;
 
 /// Zeros in the padding of the rows of a set. O(rows * padding).
 pub(crate) fn clear_padding(set: &RowSet, axis: Axis, values: &mut [f32]) {

@@ -7,10 +7,11 @@ use candle_core::Tensor;
 
 use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Mask, Prepare, Prepared, Scratch, Shapes, Slot, Tensors};
+use crate::ground::{Axis, Initial};
 use crate::kernels::RowSet;
 use crate::kernels::attention::{self, Attend, AttentionShape, BackwardSources, MAX_HEADS};
 use crate::kernels::elementwise::Activation;
-use crate::network::{Axis, Initial, Operator};
+use crate::network::Operator;
 use crate::ops;
 
 /// The input of the layer.
@@ -38,7 +39,7 @@ struct PairAttention {
     d_vectors: Vec<f32>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// Attention over the entries of an operator without values, `heads` heads (at most [`MAX_HEADS`]), each with a group of
     /// the slot's columns. The vectors are the parameters `{name}.source` and `{name}.target`; `slope` is that of the leaky
     /// rectifier below 0. In training a coefficient is dropped by the mask.

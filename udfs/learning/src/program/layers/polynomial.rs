@@ -26,7 +26,7 @@ struct Polynomial {
     room: [Vec<f32>; 2],
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// `sum over k of c_k P^k x` with constants `c`, at least one. O(degree * entries * width).
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Builder<'_, '_, '_> {
         self.push_polynomial(operator, x, coefficients, None)
     }
 
-    /// The same with coefficients that are a row of parameters; x has parameters behind it.
+    /// The polynomial with coefficients that are a row of parameters; x has parameters behind it.
     ///
     /// # Errors
     /// If the host refuses the room for two matrices of the shape of x.

@@ -7,10 +7,11 @@ use candle_core::Tensor;
 
 use super::super::reach::{needs_itself, needs_sources};
 use super::super::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, Tensors};
+use crate::ground::Axis;
 use crate::kernels::RowSet;
 use crate::kernels::elementwise::Finish;
 use crate::kernels::sparse::{Mask, Own, Product};
-use crate::network::{Axis, Operator};
+use crate::network::Operator;
 
 /// `P x_1 + x_2` where the columns of x are `[x_1 | x_2]`.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ struct PropagateBeside {
     operator: Arc<Operator>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// `P x_1 + x_2` of a slot `[x_1 | x_2]` of two groups of `width` columns.
     pub fn propagate_beside(&mut self, operator: &Arc<Operator>, x: Slot, width: usize) -> Slot {
         debug_assert_eq!(self.axis(x), Axis::padded(2, width));

@@ -5,7 +5,7 @@ use candle_core::Tensor;
 
 use super::super::{Backward, Builder, Forward, Layer, Mask, Slot, Tensors};
 use super::map_rows;
-use crate::random::Dropout;
+use crate::ground::random::Dropout;
 
 /// The columns of each segment of rows, with random signs in training: one for a segment and column.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ struct RandomSigns {
     mask: Option<Mask>,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     /// In training each column of each segment of rows has a random sign, such as that of an eigenvector: segment `s` holds
     /// the rows `offsets[s]..offsets[s + 1]`.
     pub fn random_signs(&mut self, x: Slot, offsets: &[u32]) -> Slot {

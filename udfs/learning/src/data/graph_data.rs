@@ -1,0 +1,125 @@
+//! A graph with features and labels, as models train on it.
+
+use std::sync::Arc;
+
+use bonnet_graph::{Digraph, Graph};
+
+use super::{EdgeWeights, Features};
+use crate::ground::DataError;
+
+/// A graph with node features and node labels, checked: lengths agree, labels are classes, features are finite.
+#[derive(Debug, Clone)]
+pub struct GraphData {
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) features: Arc<Features>,
+    pub(crate) labels: Vec<Option<u32>>,
+    pub(crate) n_classes: usize,
+    pub(crate) times: Option<Vec<f64>>,
+    pub(crate) arcs: Option<Arc<Digraph>>,
+    pub(crate) weights: Option<Arc<EdgeWeights>>,
+}
+
+impl GraphData {
+    /// Joins a graph with its features and labels. A label is an index below `n_classes`, or `None`: an unlabelled node
+    /// carries messages, but never loss or score.
+    ///
+    /// # Errors
+    /// If lengths differ from the number of nodes or a label is no class.
+    pub fn new(
+        graph: impl Into<Arc<Graph>>,
+        features: impl Into<Arc<Features>>,
+        labels: Vec<Option<u32>>,
+        n_classes: usize,
+    ) -> Result<Self, DataError> {
+        let (graph, features) = (graph.into(), features.into());
+        let nodes = graph.n_nodes();
+        if let Some(found) = features.n_rows().filter(|&found| found != nodes) {
+            return Err(DataError::Length { what: "features", nodes, found });
+        }
+        if labels.len() != nodes {
+            return Err(DataError::Length { what: "labels", nodes, found: labels.len() });
+        }
+        for (node, class) in labels.iter().enumerate().filter_map(|(node, label)| label.map(|class| (node, class))) {
+            if class as usize >= n_classes {
+                return Err(DataError::Class { node, class, classes: n_classes });
+            }
+        }
+        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None, weights: None })
+    }
+
+    /// Adds the nodes' times, which the split scheme `time` sorts by.
+    ///
+    /// # Errors
+    /// If there is not one time a node.
+    pub fn with_times(mut self, times: Vec<f64>) -> Result<Self, DataError> {
+        if times.len() != self.labels.len() {
+            return Err(DataError::Length { what: "times", nodes: self.labels.len(), found: times.len() });
+        }
+        self.times = Some(times);
+        Ok(self)
+    }
+
+    /// Adds the arcs whose edges the graph has, for models of directed edges.
+    ///
+    /// # Errors
+    /// If they are arcs of another number of nodes.
+    pub fn with_arcs(mut self, arcs: impl Into<Arc<Digraph>>) -> Result<Self, DataError> {
+        let (arcs, nodes) = (arcs.into(), self.labels.len());
+        if arcs.n_nodes() != nodes {
+            return Err(DataError::Length { what: "arcs", nodes, found: arcs.n_nodes() });
+        }
+        self.arcs = Some(arcs);
+        Ok(self)
+    }
+
+    /// Adds the weights of the edges, or of the arcs, for models that read them.
+    pub fn with_weights(mut self, weights: impl Into<Arc<EdgeWeights>>) -> Self {
+        self.weights = Some(weights.into());
+        self
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The given features.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The class of each node, or none.
+    pub fn labels(&self) -> &[Option<u32>] {
+        &self.labels
+    }
+
+    /// The number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// The nodes' times.
+    pub fn times(&self) -> Option<&[f64]> {
+        self.times.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_the_graph_is_refused() {
+        let graph = || Graph::from_edges(2, &[(0, 1)]);
+        let error = |features: Features, labels: Vec<Option<u32>>| {
+            GraphData::new(graph(), features, labels, 2).unwrap_err().to_string()
+        };
+        assert_eq!(error(Features::None, vec![None]), "there are 2 nodes, but labels for 1");
+        assert_eq!(error(Features::None, vec![None, Some(2)]), "node 1 has class 2, but there are 2 classes");
+        let three = Features::dense(1, vec![0.0; 3]).unwrap();
+        assert_eq!(error(three, vec![None; 2]), "there are 2 nodes, but features for 3");
+        let data = GraphData::new(graph(), Features::None, vec![None; 2], 2).unwrap();
+        assert!(data.clone().with_arcs(Digraph::from_arcs(3, &[(0, 1)])).is_err());
+        assert!(data.with_times(vec![0.0]).is_err());
+    }
+}

@@ -1,0 +1,18 @@
+//! The data of a run as plain values, checked: features and weights of edges, graphs, sets of graphs and of complexes with
+//! their targets, pairs of nodes, and the splits of all of them.
+
+mod complex_set;
+mod edge_weights;
+pub(crate) mod features;
+mod graph_data;
+mod graph_set;
+mod links;
+mod split;
+
+pub use complex_set::{ComplexSet, Complexes};
+pub use edge_weights::{EdgeWeights, WeightError};
+pub use features::{Features, SparseRows};
+pub use graph_data::GraphData;
+pub use graph_set::{GraphSet, Targets};
+pub use links::{LinkError, LinkSplit, NonEdges, Pair};
+pub use split::{Part, Split};

@@ -1,0 +1,87 @@
+//! The models that can be trained.
+
+use super::{
+    ModelSpec, acm_gcn, appnp, bernnet, cellmp, ct, cusp, dect, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn,
+    graphmore, graphsage, h2gcn, hat, hgcn, hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet,
+    qgcn, san, sccn, sccnn, scn, sgc, tag, unimp,
+};
+use crate::ground::OptionError;
+
+/// Every model, in the order of the documentation.
+pub fn models() -> &'static [ModelSpec] {
+    &[
+        mlp::SPEC,
+        mlp1::SPEC,
+        label_propagation::SPEC,
+        gcn::SPEC,
+        gat::SPEC,
+        gin::SPEC,
+        sgc::SPEC,
+        tag::SPEC,
+        mixhop::SPEC,
+        appnp::SPEC,
+        gprgnn::SPEC,
+        bernnet::SPEC,
+        pcnet::SPEC,
+        h2gcn::SPEC,
+        linkx::SPEC,
+        graphsage::SPEC,
+        fagcn::SPEC,
+        acm_gcn::SPEC,
+        fsgnn::SPEC,
+        unimp::SPEC,
+        glognn::SPEC,
+        gbk_gnn::SPEC,
+        lsgnn::SPEC,
+        hgnn::SPEC,
+        hgcn::SPEC,
+        hat::SPEC,
+        hybonet::SPEC,
+        qgcn::SPEC,
+        cusp::SPEC,
+        graphmore::SPEC,
+        scn::SPEC,
+        sccn::SPEC,
+        cellmp::SPEC,
+        san::SPEC,
+        sccnn::SPEC,
+        dect::SPEC,
+        ct::SPEC,
+    ]
+}
+
+/// The models on graphs.
+#[cfg(test)]
+pub(crate) fn graph_models() -> impl Iterator<Item = &'static ModelSpec> {
+    models().iter().filter(|spec| !spec.reads_complexes())
+}
+
+/// The model of a name.
+///
+/// # Errors
+/// If there is none; the text lists the models.
+pub fn model(name: &str) -> Result<&'static ModelSpec, OptionError> {
+    models().iter().find(|spec| spec.name == name).ok_or_else(|| {
+        let names: Vec<&str> = models().iter().map(|spec| spec.name).collect();
+        OptionError::invalid("model", name, &names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_default_is_in_its_range() {
+        let mut names: Vec<&str> = models().iter().map(|spec| spec.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), models().len());
+        for spec in models() {
+            assert!(crate::Job::new(spec.name).resolve().is_ok(), "{}", spec.name);
+            let mut names: Vec<&str> = spec.hyperparameters().map(|h| h.name).collect();
+            names.sort_unstable();
+            assert!(names.windows(2).all(|w| w[0] != w[1]), "{} has a hyperparameter twice", spec.name);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The specification of a model.
+
+use bonnet_graph::Reservation;
+
+use super::Problem;
+use crate::ground::{BuildError, OptionError};
+use crate::options::{Defaults, ModelOptions, OptionSpec, table};
+use crate::program::Program;
+
+/// A model: its kind, its source and its options.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelSpec {
+    /// The name in a job.
+    pub name: &'static str,
+    /// The model's kind.
+    pub family: &'static str,
+    /// The geometry of its representations.
+    pub geometry: &'static str,
+    /// The tasks it can learn.
+    pub tasks: &'static [&'static str],
+    /// The paper that defines it.
+    pub source: &'static str,
+    /// Defaults of the options that every model has.
+    pub(crate) defaults: Defaults,
+    /// Options of this model alone.
+    pub(crate) own: &'static [OptionSpec],
+    /// Over how many edges an output sees; none where it sees more than that, or has parameters for each node.
+    pub(crate) reach: Option<Reach>,
+    /// Makes the model for a problem.
+    pub(crate) build: Build,
+}
+
+/// The family of the models on simplicial complexes.
+pub(crate) const COMPLEXES: &str = "simplicial complexes";
+
+/// The options of graphs that a model on complexes has no use for.
+const OF_GRAPHS: [&str; 6] = ["embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
+
+impl ModelSpec {
+    /// Whether the model reads simplicial complexes; graphs otherwise.
+    pub fn reads_complexes(&self) -> bool {
+        self.family == COMPLEXES
+    }
+
+    /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one
+    /// takes the place of a shared one of its name.
+    pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
+        let (own, of_complexes) = (self.own, self.reads_complexes());
+        let is_own = move |shared: &OptionSpec| {
+            own.iter().any(|own| own.name == shared.name) || of_complexes && OF_GRAPHS.contains(&shared.name)
+        };
+        let shared = table::SHARED_OPTIONS.into_iter().filter(move |shared| !is_own(shared));
+        table::training(&self.defaults).into_iter().chain(shared).chain(own.iter().copied())
+    }
+}
+
+/// Makes a model; the reservation grows by every buffer before it is allocated.
+pub(crate) type Build = fn(&Problem<'_>, &mut Reservation<'_>) -> Result<Program, BuildError>;
+
+/// The number of edges over which an output of a model sees, from its options.
+pub(crate) type Reach = fn(&ModelOptions<'_>) -> Result<usize, OptionError>;
+
+/// The reaches that several models have.
+pub(crate) mod reach {
+    use super::Reach;
+
+    /// A node sees itself alone.
+    pub(crate) const LOCAL: Option<Reach> = Some(|_| Ok(0));
+    /// An edge a layer.
+    pub(crate) const A_LAYER: Option<Reach> = Some(|options| Ok(options.layers));
+    /// The hyperparameter `hops`.
+    pub(crate) const HOPS: Option<Reach> = Some(|options| Ok(options.integer("hops")? as usize));
+    /// The hyperparameter `hops`, in each layer.
+    pub(crate) const HOPS_A_LAYER: Option<Reach> =
+        Some(|options| Ok(options.layers * options.integer("hops")? as usize));
+}

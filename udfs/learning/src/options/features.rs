@@ -1,0 +1,70 @@
+//! What the first layer reads: the options `features` and `normalize`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::choices::{named, text_serde};
+use super::forms::{count, forms, list};
+use crate::ground::OptionError;
+
+forms! {
+    /// The input of the first layer: the option `features`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "String")]
+    pub enum FeatureSource {
+        #[default]
+        Given = "given",
+            "the column features of the nodes, or of the complexes";
+        Identity = "identity",
+            "one column a node, so that the first layer learns a vector for each",
+            graphs_only();
+        Degree = "degree",
+            "one-hot code of the degree, a column for each distinct degree, ascending",
+            graphs_only();
+        Random(usize, count::<1, 1_000_000>) = "random:k",
+            "k standard normal columns, drawn from the seed",
+            note("k columns, 1,000,000 at most");
+        DegreeNumber = "degree_number",
+            "the degree, one column";
+        OneHotDegree(usize, count::<1, 65_535>) = "one_hot_degree:m",
+            "one-hot code of the degree, a column for each up to m; larger ones count as m",
+            note("m + 1 columns, m up to 65,535");
+        Connectivity = "connectivity",
+            "the degree of a node; of a simplex the number of its neighbours by common cofaces and by common faces (a vertex has the \
+             first alone, a simplex of the highest dimension the second, which are their degrees)";
+    }
+}
+
+impl fmt::Display for FeatureSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Random(number) | Self::OneHotDegree(number) => write!(f, ":{number}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FromStr for FeatureSource {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        Self::read(text).ok_or_else(|| OptionError::invalid("features", text, &list(Self::FORMS)))
+    }
+}
+
+/// The option `normalize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Normalize {
+    /// `none`: as they are.
+    #[default]
+    None,
+    /// `row`: each row divided by the sum of its absolute values; zero rows stay zero.
+    Row,
+}
+
+named!(Normalize, "normalize", "none" => None, "row" => Row);
+text_serde!(FeatureSource);

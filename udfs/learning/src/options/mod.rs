@@ -1,0 +1,30 @@
+//! The options of a run: how each is declared ([`OptionSpec`], in the one [`table`]), what a user gives ([`Job`]), and what
+//! that resolves to ([`TrainOptions`], of which models read [`ModelOptions`]).
+//!
+//! A model's own options stand in its file.
+
+pub(crate) mod choices;
+mod decay;
+mod features;
+pub(crate) mod forms;
+mod job;
+mod model_options;
+mod optimizer_kind;
+pub(crate) mod option_spec;
+mod select_by;
+pub(crate) mod split_scheme;
+pub(crate) mod table;
+mod train_options;
+
+pub use choices::{ClassWeights, Decoder, Pooling, Task};
+pub use decay::Decay;
+pub use features::{FeatureSource, Normalize};
+pub use forms::Form;
+pub use job::Job;
+pub use model_options::ModelOptions;
+pub use optimizer_kind::OptimizerKind;
+pub(crate) use option_spec::{COMMON, Defaults, OF_COMPLEXES, up_to};
+pub use option_spec::{ColumnType, Domain, OptionSpec, Value};
+pub use select_by::SelectBy;
+pub use split_scheme::{Shares, SplitError, SplitScheme};
+pub use train_options::TrainOptions;

@@ -1,0 +1,288 @@
+//! The options of a run: the one table that reading jobs, checking them, the reference and `bonnet.models` take them from.
+//!
+//! A model's own options stand in its file.
+
+use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, LINKS, NODES};
+use crate::options::{
+    ClassWeights, Decay, Decoder, Defaults, Domain, FeatureSource, Normalize, OptimizerKind, OptionSpec, Pooling,
+    SelectBy, SplitScheme, Task,
+};
+
+/// A limit of options that count: those of `u32`.
+const MOST: i64 = u32::MAX as i64;
+
+/// The options of a job of SQL beside those of its run: the data, and the files of parameters.
+pub const DATA_OPTIONS: [OptionSpec; 6] = [
+    OptionSpec::new(
+        "graph",
+        Domain::Text { forms: "the name of a graph" },
+        "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all. \
+         Where the call has complexes: the rows of theirs with this text in the column graph; all where there is none",
+    ),
+    OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
+    OptionSpec::new(
+        "target",
+        Domain::Text { forms: "the name of a column, or NULL" },
+        "in a collection of complexes, the column of the labels: text, integers or booleans to classify; numbers, or lists of \
+         as many each, to regress. NULL is label",
+    ),
+    OptionSpec::new(
+        "split",
+        Domain::OptionalInteger { min: i64::MIN, max: i64::MAX },
+        "the number of the split that the graph stores; beside a drawn split_scheme the seed of the draw, else the job's \
+         seed draws it. NULL is split 0 where splits are stored",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "split_scheme",
+        Domain::Forms(SplitScheme::FORMS),
+        "the division of the items into training, validation and test; percentages that are left out are 60/20/20. NULL is \
+         public where splits are stored, else random:60/20/20, and for links random:85/5/10",
+    ),
+    OptionSpec::new(
+        "save",
+        Domain::Text { forms: "a path, or NULL" },
+        "the folder that the run's parameters are saved in; train alone takes it",
+    ),
+];
+
+/// The options of every run, whatever its model.
+pub const RUN_OPTIONS: [OptionSpec; 7] = [
+    OptionSpec::choice(
+        "task",
+        Task::NodeClassification.name(),
+        Task::NAMES,
+        "what is learnt: the classes of nodes; which pairs of nodes are joined, where messages go along training edges only \
+         and as many pairs without an edge are fixed for validation and test and drawn anew each epoch for training; the \
+         classes, or one number each, of the graphs of a collection",
+    ),
+    OptionSpec::integer(
+        "seed",
+        0,
+        [i64::MIN, i64::MAX],
+        "draws initial parameters, dropout, random features, samples of neighbours and, without the option split, the split",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "patience",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "stops after so many epochs without improvement of what select_by names; NULL runs all epochs",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "select_by",
+        Domain::Forms(SelectBy::FORMS),
+        "the figure of the validation part whose best epoch is reported, ties by the lower validation loss, then the \
+         earlier epoch. NULL is the first of the task's figures",
+    ),
+    OptionSpec::new(
+        "features",
+        Domain::Forms(FeatureSource::FORMS),
+        "the input of the first layer. NULL is given",
+    ),
+    OptionSpec::choice(
+        "normalize",
+        Normalize::None.name(),
+        Normalize::NAMES,
+        "none: features as they are; row: each row divided by the sum of its absolute values, zero rows stay zero",
+    ),
+    OptionSpec::new(
+        "load",
+        Domain::Text { forms: "a path, or NULL" },
+        "a file of saved parameters that the run starts from; epochs may then be 0",
+    ),
+];
+
+/// The options of every model whose defaults are the model's.
+pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
+    [
+        OptionSpec::integer("epochs", of_model.epochs, [1, MOST], "largest number of passes over the training nodes")
+            .integer_column(),
+        OptionSpec::real("lr", of_model.lr, [0.0, f64::INFINITY], "learning rate"),
+        OptionSpec::real(
+            "weight_decay",
+            of_model.weight_decay,
+            [0.0, f64::INFINITY],
+            "L2 term of the gradient of every parameter (adam, sgd), or decoupled decay (adamw)",
+        ),
+        OptionSpec::choice("optimizer", of_model.optimizer, OptimizerKind::NAMES, "optimiser"),
+        OptionSpec::integer(
+            "hidden",
+            of_model.hidden,
+            [1, 65_536],
+            "width of the hidden layers (of one head, where there are heads)",
+        )
+        .integer_column(),
+        OptionSpec::integer("layers", of_model.layers, [1, 64], "number of layers, the last one included")
+            .integer_column(),
+        OptionSpec::real(
+            "dropout",
+            of_model.dropout,
+            [0.0, 1.0],
+            "probability that an input of a layer is dropped in training",
+        ),
+    ]
+}
+
+/// The options of every model that have one default.
+pub const SHARED_OPTIONS: [OptionSpec; 11] = [
+    OptionSpec::choice(
+        "schedule",
+        Decay::Constant.name(),
+        Decay::NAMES,
+        "the learning rate after the warm-up: constant, or half a cosine down to 0 over the epochs",
+    ),
+    OptionSpec::integer("warmup", 0, [0, MOST], "epochs in which the learning rate grows evenly to its value"),
+    OptionSpec::new(
+        "clip",
+        Domain::OptionalPositive,
+        "largest norm of the gradient over all parameters; NULL is no limit",
+    ),
+    OptionSpec::choice(
+        "class_weights",
+        ClassWeights::None.name(),
+        ClassWeights::NAMES,
+        "weight of a class in the training loss: 1, or training items / (classes * items of the class)",
+    )
+    .of_tasks(CLASSES),
+    OptionSpec::new(
+        "embedding",
+        Domain::OptionalInteger { min: 1, max: 65_536 },
+        "width of a node's output in link and graph tasks; NULL is the value of hidden",
+    )
+    .of_tasks(EMBEDDINGS),
+    OptionSpec::choice(
+        "decoder",
+        Decoder::InnerProduct.name(),
+        Decoder::NAMES,
+        "score of a pair in link prediction: the inner product, or Fermi-Dirac of the distance (r = 2, t = 1)",
+    )
+    .of_tasks(LINKS),
+    OptionSpec::choice(
+        "pooling",
+        Pooling::Mean.name(),
+        Pooling::NAMES,
+        "how a graph's nodes become one vector in graph tasks",
+    )
+    .of_tasks(GRAPHS),
+    OptionSpec::real(
+        "head_dropout",
+        0.0,
+        [0.0, 1.0],
+        "probability that an entry of a graph's pooled vector is dropped in training, before the linear layer that reads it",
+    )
+    .of_tasks(GRAPHS),
+    OptionSpec::new(
+        "batch",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "graphs of a step in graph tasks; NULL is all",
+    )
+    .of_tasks(GRAPHS),
+    OptionSpec::new(
+        "batch_nodes",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "training nodes of a step in node classification, each epoch in a new order, on a sample of their neighbours that is \
+         drawn anew each step: for graphs whose representations do not fit; figures and outputs are those of the whole graph \
+         all the same. NULL is all, on the whole graph",
+    )
+    .of_tasks(NODES),
+    OptionSpec::new(
+        "fanout",
+        Domain::OptionalCounts { min: 1, max: 1_000_000 },
+        "with batch_nodes, most neighbours that a node of a step aggregates: one number, or one for each hop from the step's \
+         nodes; NULL is all",
+    )
+    .of_tasks(NODES),
+];
+
+/// The normalisation of the adjacency (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
+pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(
+    "affinity",
+    "symmetric",
+    &["symmetric", "random_walk"],
+    "symmetric: D^-1/2 (A + I) D^-1/2; random_walk: (D + I)^-1 (A + I), the mean of a node and its neighbours",
+);
+
+/// The normalisation of the adjacency for the models whose authors' programs average over a node and its neighbours.
+pub(crate) const MEAN_AFFINITY: OptionSpec = OptionSpec::choice(
+    AFFINITY.name,
+    "random_walk",
+    &["random_walk", "symmetric"],
+    "random_walk, as the authors' program has it: (D + I)^-1 (A + I), the mean of a node and its neighbours; symmetric: \
+     D^-1/2 (A + I) D^-1/2. A saved model without a record of it was trained on the symmetric one and is loaded with it",
+);
+
+/// The edges that messages go along, for the models whose equations ask for no symmetric matrix.
+pub(crate) const DIRECTION: OptionSpec = OptionSpec::choice(
+    "adjacency",
+    "edges",
+    &["edges", "arcs"],
+    "along what messages go. edges: both ways; arcs: from src to dst of the table edges, for node classification on \
+     directed graphs. Degrees then count the arcs that lead to a node",
+);
+
+/// Whether edges have weights, for the models that sum or average messages.
+pub(crate) const WEIGHTS: OptionSpec = OptionSpec::choice(
+    "weights",
+    "false",
+    NO_YES,
+    "whether a message counts as the column weight of its edge says; sums of weights then take the place of degrees. Without \
+     batch_nodes",
+);
+
+/// The rows of an adjacency, for models that read them as an input.
+pub(crate) const ADJACENCY: OptionSpec = OptionSpec::choice(
+    "adjacency",
+    "edges",
+    &["edges", "arcs"],
+    "what a node's row of the adjacency holds. edges: its neighbours; arcs: those that its rows of the table edges lead to, for node classification on directed graphs",
+);
+
+/// The coordinates in which a hyperbolic model computes: its layers differ where they read coordinates, not tangent vectors.
+pub(crate) const MANIFOLD: OptionSpec = OptionSpec::choice(
+    "manifold",
+    "hyperboloid",
+    &["hyperboloid", "poincare"],
+    "the coordinates of hyperbolic space, and the scale of its tangent vectors at the origin: the hyperboloid, or the \
+     Poincare ball",
+);
+
+/// The curvature of each layer of a hyperbolic model.
+pub(crate) const CURVATURE: OptionSpec = OptionSpec::new(
+    "curvature",
+    Domain::OptionalPositive,
+    "size c of the curvature -c of hyperbolic space in all layers; NULL is one for each layer, 1 at first and learned",
+);
+
+/// The score of a pair where nodes are points.
+pub(crate) const GEODESIC: OptionSpec = OptionSpec::choice(
+    "decoder",
+    Decoder::Distance.name(),
+    &[Decoder::Distance.name()],
+    "score of a pair in link prediction: Fermi-Dirac of the distance in the model's space (r = 2, t = 1)",
+)
+.of_tasks(LINKS);
+
+/// Yes or no.
+pub(crate) const NO_YES: &[&str] = &["false", "true"];
+
+/// The number of complexes of a step.
+pub(crate) const BATCH_OF_COMPLEXES: OptionSpec = OptionSpec::integer("batch", 128, [1, MOST], "complexes of a step");
+
+/// The highest dimension of complexes that is read.
+pub(crate) const DIMENSION: OptionSpec = OptionSpec::new(
+    "dimension",
+    Domain::OptionalInteger { min: 0, max: 15 },
+    "the highest dimension of simplices that are read: a model of complexes of one dimension then takes those of a higher \
+     one, as their skeleta. NULL is that of the collection",
+)
+.integer_column();
+
+/// Whether simplices are oriented.
+pub(crate) const SIGNED: OptionSpec = OptionSpec::choice(
+    "signed",
+    "true",
+    &["true", "false"],
+    "true: boundary matrices have the signs of the lexicographic orientation, so that outputs depend on the order of the \
+     vertices; false: their absolute values, without that",
+);

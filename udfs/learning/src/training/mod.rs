@@ -1,0 +1,15 @@
+//! Runs: the loop over epochs, the models that a run trains in parts, where passes run, and saved parameters.
+
+mod backend;
+mod batched;
+pub mod device;
+mod parts;
+mod sampled;
+mod saved;
+mod train;
+
+pub use device::Place;
+pub use saved::{Saved, file_name};
+pub use train::{EpochRecord, Items, Outcome, train};
+#[cfg(test)]
+pub(crate) use train::{Training, messages};

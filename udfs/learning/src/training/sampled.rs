@@ -1,0 +1,164 @@
+//! A model on a graph that does not fit: every pass runs on the neighbourhoods of its targets alone.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+
+use crate::data::{Features, features};
+use crate::ground::BuildError;
+use crate::ground::random::key;
+use crate::kernels::RowSet;
+use crate::models::{ModelSpec, Problem, registry};
+use crate::network::sample::Sampler;
+use crate::network::{Messages, Model, Pass, Scope};
+use crate::options::TrainOptions;
+use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
+
+/// Separates the draw of neighbours from other uses of the seed.
+const NEIGHBORS: u64 = 11;
+
+/// A step builds the model anew on a sample of the neighbours of its targets, as far as the model's outputs reach. Without
+/// training, all neighbours are there, so that outputs are those of the whole graph; targets whose neighbourhoods hold
+/// more nodes together than any step's are halved until they do not, or one is left.
+///
+/// Beside the features, the graph and the outputs of all nodes, memory holds one such model at a time.
+pub(crate) struct Sampled<'a> {
+    spec: &'static ModelSpec,
+    graph: &'a Arc<Graph>,
+    features: Arc<Features>,
+    n_outputs: usize,
+    known_labels: Arc<[(u32, u32)]>,
+    options: &'a TrainOptions,
+    monitor: &'a dyn Monitor,
+    fanout: Vec<u32>,
+    /// The largest number of nodes of a step.
+    largest: usize,
+    sampler: RefCell<Sampler<'a>>,
+}
+
+impl<'a> Sampled<'a> {
+    /// The model of the options, which name `batch_nodes`.
+    pub fn model(
+        problem: &Problem<'a>,
+        options: &'a TrainOptions,
+        graph: &'a Arc<Graph>,
+        monitor: &'a dyn Monitor,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<PartModel<'a, Self>, BuildError> {
+        let n = graph.n_nodes();
+        let spec = registry::model(&options.model)?;
+        let fanout = options.fanout.clone();
+        // Saturating: an unlimited fanout is the largest number.
+        let (mut ring, mut largest) = (options.batch_nodes.unwrap_or(u32::MAX) as usize, 0usize);
+        for &fanout in [1].iter().chain(&fanout) {
+            ring = ring.saturating_mul(fanout as usize);
+            largest = largest.saturating_add(ring);
+        }
+        let sampled = Self {
+            spec,
+            graph,
+            features: Arc::clone(&problem.features),
+            n_outputs: problem.n_outputs,
+            known_labels: Arc::clone(&problem.known_labels),
+            options,
+            monitor,
+            fanout,
+            largest: largest.min(n),
+            sampler: RefCell::new(Sampler::new(graph, reservation)?),
+        };
+        PartModel::new(sampled, n, problem.n_outputs, options.keep_embeddings, reservation)
+    }
+
+    /// The model around some targets.
+    fn build(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
+        let mut reservation = Reservation::new(self.monitor, 0)?;
+        let sample = self.sampler.get_mut().sample(targets, fanout, draw, &mut reservation)?;
+        let sample = Arc::new(sample);
+        let mut place = places(&sample.nodes);
+        let rows: Vec<(u32, u32)> = targets.iter().filter_map(|&v| Some((v, place(v)?))).collect();
+        let mut place = places(&sample.nodes);
+        let known_labels: Arc<[(u32, u32)]> =
+            self.known_labels.iter().filter_map(|&(v, class)| Some((place(v)?, class))).collect();
+        reservation
+            .grow(8 * (rows.len() + known_labels.len()) + features::selected_bytes(&self.features, &sample.nodes))?;
+        let problem = Problem {
+            features: Arc::new(features::selected(&self.features, &sample.nodes)),
+            graph: Messages::Sampled(Arc::clone(&sample)),
+            arcs: None,
+            n_outputs: self.n_outputs,
+            known_labels,
+            options: self.options.of_model(),
+            complexes: None,
+            device: false,
+        };
+        let model = (self.spec.build)(&problem, &mut reservation)?;
+        let places: Vec<u32> = rows.iter().map(|row| row.1).collect();
+        let scope = model.scope(&places, train, true, &mut reservation)?;
+        Ok(ModelPart { model, scope, targets: rows, reservation })
+    }
+
+    /// The targets in pieces whose neighbourhoods are no larger than a step's.
+    fn divide(&self, targets: &[u32], pieces: &mut Vec<Vec<u32>>) -> Result<(), Stopped> {
+        self.monitor.check()?;
+        let too_large = || self.sampler.borrow_mut().reaches_more_than(self.largest, targets, self.fanout.len());
+        if targets.len() > 1 && self.largest < self.graph.n_nodes() && too_large() {
+            let (left, right) = targets.split_at(targets.len() / 2);
+            self.divide(left, pieces)?;
+            return self.divide(right, pieces);
+        }
+        pieces.push(targets.to_vec());
+        Ok(())
+    }
+}
+
+impl<'a> PartSource<'a> for Sampled<'a> {
+    fn smallest(&mut self) -> Result<ModelPart<'a>, BuildError> {
+        self.build(&[0], &[], 0, false)
+    }
+
+    /// Rows: the pieces in which targets are computed, then the targets.
+    fn scope(&self, targets: &[u32], train: bool, reservation: &mut Reservation<'_>) -> Result<Scope, Stopped> {
+        let n = self.graph.n_nodes();
+        let mut pieces = Vec::new();
+        if !train && !targets.is_empty() {
+            self.divide(targets, &mut pieces)?;
+        }
+        pieces.push(targets.to_vec());
+        let mut rows = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            reservation.grow(RowSet::bytes(piece.len()))?;
+            rows.push(Arc::new(RowSet::new(n, piece)));
+        }
+        Ok(Scope { rows, prepared: Vec::new() })
+    }
+
+    fn pieces<'s>(&self, scope: &'s Scope, pass: Pass) -> Vec<&'s [u32]> {
+        match pass {
+            Pass::Train { .. } | Pass::Measure => vec![scope.targets().rows()],
+            Pass::Evaluate => scope.rows[..scope.rows.len() - 1].iter().map(|piece| piece.rows()).collect(),
+        }
+    }
+
+    fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
+        match pass {
+            Pass::Train { epoch } => {
+                let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]));
+                self.build(items, &fanout, draw, true).map_err(stopped)
+            }
+            Pass::Evaluate | Pass::Measure => {
+                let all = vec![u32::MAX; self.fanout.len()];
+                self.build(items, &all, 0, false).map_err(stopped)
+            }
+        }
+    }
+}
+
+/// The place of each node in an ascending list, for nodes that ascend from call to call.
+fn places(nodes: &[u32]) -> impl FnMut(u32) -> Option<u32> {
+    let mut at = 0;
+    move |v| {
+        at += nodes[at..].partition_point(|&node| node < v);
+        (nodes.get(at) == Some(&v)).then_some(at as u32)
+    }
+}

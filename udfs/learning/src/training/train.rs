@@ -1,0 +1,527 @@
+//! The training loop: the same for every task; the best epoch on the validation part is selected.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
+
+use crate::data::{ComplexSet, EdgeWeights, Features, GraphData, GraphSet, LinkSplit, Part, Split, Targets, features};
+use crate::ground::random::key;
+use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
+use crate::models::{Problem, registry};
+use crate::network::{Messages, Model};
+use crate::optimizer::schedule::Schedule;
+use crate::options::{SelectBy, Task, TrainOptions, Value};
+use crate::tasks::metrics::{FigureSet, Metrics};
+use crate::tasks::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
+use crate::training::Saved;
+use crate::training::backend::{Backend, CpuBackend, EpochFigures, Setup};
+use crate::training::batched::Batched;
+use crate::training::device::{Lease, Place, TensorBackend};
+use crate::training::sampled::Sampled;
+
+/// The losses and figures of an epoch: a row of a training curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpochRecord {
+    /// Counted from 1.
+    pub epoch: u32,
+    /// The training loss before the step, with dropout.
+    pub train_loss: f64,
+    /// The validation loss after the step, without class weights; none without validation items.
+    pub val_loss: Option<f64>,
+    /// The validation figures after the step: the accuracy where there are classes, and the figure that selects; every one
+    /// if [`TrainOptions::every_figure`].
+    pub val: Metrics,
+    /// The same test figures after the step, if [`TrainOptions::test_each_epoch`].
+    pub test: Metrics,
+    /// Whether this is the best epoch so far.
+    pub selected: bool,
+}
+
+/// The result of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The selected epoch, counted from 1; the last one where there are no validation items, 0 where no epoch ran.
+    pub best_epoch: u32,
+    /// The number of epochs that ran.
+    pub epochs_run: u32,
+    /// The figures of the validation part in the selected epoch.
+    pub val: Metrics,
+    /// The figures of the test part in the selected epoch.
+    pub test: Metrics,
+    /// The number of parameters.
+    pub parameters: usize,
+    /// Seconds of preparation and training, validation included.
+    pub train_seconds: f64,
+    /// Seconds of the final pass over all nodes and its figures.
+    pub test_seconds: f64,
+    /// The bytes that the run reserved, and those that it held on a device.
+    pub peak_memory: usize,
+    /// The device of the run: `cpu` or `cuda`.
+    pub device: &'static str,
+    /// The outputs of the selected epoch, a row an item: for every node, or every graph, the logits of the classes; for
+    /// every pair of [`LinkSplit::pairs`] its logit; for every graph of a regression its value.
+    pub logits: Matrix,
+    /// Vectors of the selected epoch, if [`TrainOptions::keep_embeddings`]: the last hidden representation of every node
+    /// (none for a model of one layer); in link prediction the output of every node, in graph tasks the pooled outputs of
+    /// every graph.
+    pub embeddings: Option<Matrix>,
+    /// Where the embeddings are points of a curved space, or of a product: the metric of their coordinates with its
+    /// curvatures, as `embedding_distortion` takes it ([`crate::spaces::Space::text`]).
+    pub geometry: Option<String>,
+    /// The selected parameters: name, rows, columns, values row by row.
+    pub weights: Vec<(String, Matrix)>,
+}
+
+/// The items of a task, and their split.
+#[derive(Debug, Clone, Copy)]
+pub enum Items<'a> {
+    /// Labelled nodes.
+    Nodes(&'a GraphData, &'a Split),
+    /// The edges of a graph, whose labels do not matter. Messages go along training edges only.
+    Links(&'a GraphData, &'a LinkSplit),
+    /// The graphs of a collection.
+    Graphs(&'a GraphSet, &'a Split),
+    /// The complexes of a collection.
+    Complexes(&'a ComplexSet, &'a Split),
+}
+
+/// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
+/// any number of threads. Parameters start as drawn from the seed, or as `start` holds them.
+///
+/// An epoch is one step on all training items (a step for each batch in graph tasks, and for each
+/// [`TrainOptions::batch_nodes`] training nodes where they are given), then the validation figures. The
+/// selected epoch has the best figure of `options.select_by`, among equals the lowest validation loss, then the earliest.
+/// `observe` receives the record of every epoch as it ends.
+///
+/// Time a step: O(layers * (edges * hidden + nodes * hidden^2) + entries of the features * hidden). Memory:
+/// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated. With
+/// [`TrainOptions::batch_nodes`] the nodes and edges are those of a step's sample, and nodes * outputs come on top; figures
+/// are computed on whole neighbourhoods, in as many pieces as keep within the largest sample: nodes in several of them are
+/// computed again.
+///
+/// On a GPU the program runs as its definition says, on candle's tensors: all rows, with candle's gradients. What is drawn from
+/// the seed (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there. Steps on samples or on
+/// batches of graphs, and graphs without edges, are the CPU's in any case: [`Outcome::device`] says where a run was.
+///
+/// # Errors
+/// See [`TrainError`]; the monitor is checked before every block of rows. No room left on the device is
+/// [`TrainError::OutOfMemory`].
+pub fn train(
+    place: Place,
+    items: Items<'_>,
+    start: Option<&Saved>,
+    options: &TrainOptions,
+    monitor: &dyn Monitor,
+    observe: &mut dyn FnMut(&EpochRecord),
+) -> Result<Outcome, TrainError> {
+    let device = match items {
+        Items::Nodes(data, _) | Items::Links(data, _) => place.device(data.graph.n_nodes() + data.graph.n_edges())?,
+        Items::Graphs(set, _) => place.device(set.graph.n_nodes() + set.graph.n_edges())?,
+        Items::Complexes(..) => None,
+    };
+    Training { device, items, start, options, pruned: true, monitor, observe }.run()
+}
+
+/// The arguments of [`train`], with a device that is ready.
+pub(crate) struct Training<'a> {
+    pub device: Option<Lease>,
+    pub items: Items<'a>,
+    pub start: Option<&'a Saved>,
+    pub options: &'a TrainOptions,
+    /// Whether index structures are restricted to what the outputs depend on: the outcome is the same.
+    pub pruned: bool,
+    pub monitor: &'a dyn Monitor,
+    pub observe: &'a mut dyn FnMut(&EpochRecord),
+}
+
+impl<'a> Training<'a> {
+    pub fn run(self) -> Result<Outcome, TrainError> {
+        let clock = Instant::now();
+        let (items, options) = (self.items, self.options);
+        check(items, options)?;
+        let spec = registry::model(&options.model)?;
+        if spec.reads_complexes() != matches!(items, Items::Complexes(..)) {
+            return Err(TrainError::Input { model: spec.name, complexes: spec.reads_complexes() });
+        }
+        let mut reservation = Reservation::new(self.monitor, 0)?;
+        match items {
+            Items::Nodes(data, split) => {
+                let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
+                let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
+                let along = (data.arcs.as_ref(), data.weights.as_deref());
+                self.epochs(&data.graph, along, input, &mut objective, reservation, clock)
+            }
+            Items::Links(data, split) => {
+                let n = data.graph.n_nodes();
+                reservation.grow(Graph::bytes(n, split.train.len()))?;
+                let graph = Arc::new(Graph::from_edges(n, &split.train));
+                if n * n.saturating_sub(1) / 2 == graph.n_edges() {
+                    return Err(TrainError::Complete);
+                }
+                let input = prepare(&graph, &data.features, options, &mut reservation)?;
+                let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
+                self.epochs(&graph, (None, data.weights.as_deref()), input, &mut objective, reservation, clock)
+            }
+            Items::Graphs(set, split) => {
+                let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
+                let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
+                self.epochs(&set.graph, (None, set.weights.as_deref()), input, &mut objective, reservation, clock)
+            }
+            Items::Complexes(set, split) => {
+                let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
+                let mut model = Batched::model(set, options, self.monitor, &mut reservation)?;
+                let setup = self.setup(model.layout(), &objective);
+                let setup = setup.map_err(|error| self.with_dimension(error, set, &objective))?;
+                // Without training every complex is read once.
+                if options.epochs > 0 {
+                    model.source.hold_operators()?;
+                }
+                let mut backend = CpuBackend::new(Box::new(model), set.len(), &objective, setup, &mut reservation)?;
+                self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
+            }
+        }
+    }
+
+    /// The loop, on the graph whose edges carry messages.
+    fn epochs(
+        mut self,
+        graph: &Arc<Graph>,
+        (arcs, weights): (Option<&Arc<Digraph>>, Option<&EdgeWeights>),
+        input: Arc<Features>,
+        objective: &mut dyn Objective,
+        mut reservation: Reservation<'_>,
+        clock: Instant,
+    ) -> Result<Outcome, TrainError> {
+        let (options, monitor) = (self.options, self.monitor);
+        let n = graph.n_nodes();
+        let known_labels: Arc<[(u32, u32)]> = objective.known_labels().into();
+        reservation.grow(8 * known_labels.len())?;
+        let n_outputs = objective.n_outputs();
+        let messages = messages(graph, arcs, weights, options, &mut reservation)?;
+        let problem = |device| Problem {
+            graph: messages.clone(),
+            arcs: arcs.cloned(),
+            features: Arc::clone(&input),
+            n_outputs,
+            known_labels: Arc::clone(&known_labels),
+            options: options.of_model(),
+            complexes: None,
+            device,
+        };
+        let build = registry::model(&options.model)?.build;
+        // The batches of the first epoch are those of all.
+        let lease = match self.device.take().filter(|_| options.batch_nodes.is_none() && graph.n_edges() > 0) {
+            Some(lease) => {
+                objective.begin(1);
+                (objective.batches().len() == 1).then_some(lease)
+            }
+            None => None,
+        };
+        let problem = problem(lease.is_some());
+        let mut backend: Box<dyn Backend + '_> = match lease {
+            Some(lease) => {
+                let program = build(&problem, &mut reservation)?;
+                objective.set_space(program.space());
+                let setup = self.setup(program.layout(), objective)?;
+                Box::new(TensorBackend::new(lease, program, n, objective, setup, &mut reservation)?)
+            }
+            None => {
+                let model: Box<dyn Model + '_> = match options.batch_nodes {
+                    None => Box::new(build(&problem, &mut reservation)?),
+                    Some(_) => Box::new(Sampled::model(&problem, options, graph, monitor, &mut reservation)?),
+                };
+                objective.set_space(model.space());
+                let setup = self.setup(model.layout(), objective)?;
+                Box::new(CpuBackend::new(model, n, objective, setup, &mut reservation)?)
+            }
+        };
+        self.rounds(&mut *backend, n, objective, reservation, clock)
+    }
+
+    /// The parameters that a run begins with: those of the model, then those of the task.
+    fn setup(&self, layout: &Layout, objective: &dyn Objective) -> Result<Setup<'a>, TrainError> {
+        let options = self.options;
+        let parameters = match self.start {
+            Some(saved) => {
+                saved.expect_geometry(options)?;
+                saved.parameters(&options.model, &[layout, objective.head()])?
+            }
+            None => {
+                let mut parameters = layout.initialise(options.seed);
+                parameters.extend(objective.head().initialise(key(&[options.seed, HEAD])));
+                parameters
+            }
+        };
+        Ok(Setup { options, pruned: self.pruned, monitor: self.monitor, parameters })
+    }
+
+    /// The error of parameters that do not fit, with the option `dimension` that makes them fit, if one does: they are those of
+    /// complexes of another dimension.
+    fn with_dimension(&self, error: TrainError, set: &ComplexSet, objective: &dyn Objective) -> TrainError {
+        let (model, difference) = match error {
+            TrainError::Saved(SaveError::Mismatch { model, difference }) => (model, difference),
+            other => return other,
+        };
+        let fits = |dimension: &usize| {
+            let mut options = self.options.clone();
+            options.hyperparameters.insert("dimension".into(), Value::Integer(*dimension as i64));
+            let Ok(mut reservation) = Reservation::new(self.monitor, 0) else { return false };
+            let Ok(other) = Batched::model(set, &options, self.monitor, &mut reservation) else { return false };
+            let layouts = [other.layout(), objective.head()];
+            self.start.is_some_and(|saved| saved.parameters(&options.model, &layouts).is_ok())
+        };
+        let top = set.dimension();
+        let remedy = (0..=top)
+            .rev()
+            .find(fits)
+            .map(|k| format!("; the collection has dimension {top}; dimension => {k} reads its {k}-skeleta"));
+        SaveError::Mismatch { model, difference: difference + &remedy.unwrap_or_default() }.into()
+    }
+
+    /// The loop over the epochs; `n` is the number of rows of the outputs.
+    fn rounds(
+        self,
+        backend: &mut dyn Backend,
+        n: usize,
+        objective: &mut dyn Objective,
+        mut reservation: Reservation<'_>,
+        clock: Instant,
+    ) -> Result<Outcome, TrainError> {
+        let Self { options, monitor, observe, .. } = self;
+        let n_outputs = objective.n_outputs();
+        let schedule = Schedule { warmup: options.warmup, epochs: options.epochs, decay: options.schedule };
+
+        let (mut best_epoch, mut improved, mut best) = (0, 0, None::<(f64, f64)>);
+        let mut epochs_run = 0;
+        monitor.expect(u64::from(options.epochs));
+        for epoch in 1..=options.epochs {
+            let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
+            let fresh = objective.begin(epoch);
+            let EpochFigures { train_loss, val_loss, val, test } =
+                backend.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
+            let mut record = EpochRecord { epoch, train_loss, val_loss, val, test, selected: false };
+            epochs_run = epoch;
+            match record.val_loss {
+                None => (best_epoch, record.selected) = (epoch, true),
+                Some(loss) if !loss.is_finite() => return Err(diverged("validation", loss)),
+                Some(loss) => {
+                    let figure = figure(options.select_by, &record);
+                    let better = best.is_none_or(|(best, _)| figure > best);
+                    if better {
+                        improved = epoch;
+                    }
+                    if better || best.is_some_and(|(best, best_loss)| figure == best && loss < best_loss) {
+                        best = Some((figure, loss));
+                        (best_epoch, record.selected) = (epoch, true);
+                    }
+                }
+            }
+            if record.selected {
+                backend.keep()?;
+            }
+            observe(&record);
+            monitor.advance(1);
+            if options.patience.is_some_and(|patience| record.val_loss.is_some() && epoch - improved >= patience) {
+                monitor.advance(u64::from(options.epochs - epoch));
+                break;
+            }
+        }
+        let train_seconds = clock.elapsed().as_secs_f64();
+
+        let clock = Instant::now();
+        let (device, parameters) = (backend.device(), backend.parameters());
+        let last = backend.finish(&mut reservation)?;
+        // The outcome holds at most one row of outputs a node, and its embedding.
+        reservation.grow(4 * n * n_outputs)?;
+        let (of_model, head) = last.parameters.split_at(last.layout.stored());
+        let outputs = Outputs { nodes: last.outputs, head };
+        let (_, val) = objective.score(Part::Val, outputs, FigureSet::All, monitor)?;
+        let (_, test) = objective.score(Part::Test, outputs, FigureSet::All, monitor)?;
+        let predictions = objective.predictions(outputs, monitor)?;
+        let embeddings = match options.keep_embeddings {
+            true => {
+                reservation.grow(4 * n * last.embedding.map_or(n_outputs, |(_, columns)| columns.len()))?;
+                objective.embeddings(last.outputs, last.embedding, monitor)?
+            }
+            false => None,
+        };
+        let (embeddings, geometry) = match (embeddings, last.space) {
+            (Some(rows), Some(space)) if !options.task.is_of_graphs() => {
+                reservation.grow(4 * n * (space.columns() + space.factors.len()))?;
+                let (points, text) = space.points(&rows);
+                (Some(points), text)
+            }
+            (embeddings, _) => (embeddings, None),
+        };
+        let mut weights = named(last.layout, of_model);
+        weights.extend(named(objective.head(), head));
+        Ok(Outcome {
+            best_epoch,
+            epochs_run,
+            val,
+            test,
+            parameters: parameters + objective.head().parameters(),
+            train_seconds,
+            test_seconds: clock.elapsed().as_secs_f64(),
+            peak_memory: reservation.bytes() + last.beside,
+            device,
+            logits: predictions,
+            embeddings,
+            geometry,
+            weights,
+        })
+    }
+}
+
+/// Along what a model sends its messages.
+pub(crate) fn messages(
+    graph: &Arc<Graph>,
+    arcs: Option<&Arc<Digraph>>,
+    weights: Option<&EdgeWeights>,
+    options: &TrainOptions,
+    reservation: &mut Reservation<'_>,
+) -> Result<Messages, TrainError> {
+    let messages = along(graph, arcs, options, reservation)?;
+    if !options.reads_weights() {
+        return Ok(messages);
+    }
+    let invalid = |valid: &str| OptionError::invalid("weights", "true", valid);
+    if options.batch_nodes.is_some() {
+        return Err(invalid("false where neighbours are sampled (batch_nodes)").into());
+    }
+    let weights = weights.ok_or_else(|| invalid("false: the edges have no weights"))?;
+    reservation.grow(size_of::<f64>() * (messages.targets().len() + messages.n_nodes()))?;
+    let mut of_entries = Vec::with_capacity(messages.targets().len());
+    for to in 0..messages.n_nodes() as u32 {
+        for &from in messages.neighbors(to) {
+            let weight = weights.of(from, to);
+            of_entries.push(weight.ok_or_else(|| invalid("false: some edges have no weight"))?);
+        }
+    }
+    Ok(messages.weighted(of_entries))
+}
+
+fn along(
+    graph: &Arc<Graph>,
+    arcs: Option<&Arc<Digraph>>,
+    options: &TrainOptions,
+    reservation: &mut Reservation<'_>,
+) -> Result<Messages, TrainError> {
+    // A model of one matrix of rows reads the arcs by itself, with their weights where it reads these.
+    if !options.reads_arcs() || (options.model == "linkx" && !options.reads_weights()) {
+        return Ok(Messages::from(graph));
+    }
+    let invalid = |valid: &str| OptionError::invalid("adjacency", "arcs", valid);
+    if options.batch_nodes.is_some() {
+        return Err(invalid("edges where neighbours are sampled (batch_nodes)").into());
+    }
+    let arcs = arcs.ok_or_else(|| invalid("edges: arcs are known to node_classification alone"))?;
+    reservation.grow(Digraph::bytes(arcs.n_nodes(), arcs.n_arcs()))?;
+    Ok(Messages::Arcs { graph: Arc::clone(graph), incoming: Arc::new(arcs.reversed()) })
+}
+
+/// The input of the first layer.
+fn prepare(
+    graph: &Graph,
+    given: &Arc<Features>,
+    options: &TrainOptions,
+    reservation: &mut Reservation<'_>,
+) -> Result<Arc<Features>, TrainError> {
+    let bytes = features::prepared_bytes(given, graph.n_nodes(), options.features, options.normalize);
+    reservation.grow(bytes)?;
+    Ok(features::prepare(given, graph, options.features, options.normalize, options.seed)?)
+}
+
+/// Separates the initial values of a task's parameters from those of the model.
+const HEAD: u64 = 9;
+
+/// The blocks of a layout without their padding.
+fn named(layout: &Layout, values: &[f32]) -> Vec<(String, Matrix)> {
+    let matrix = |block: &Block| Matrix {
+        columns: block.columns.len(),
+        values: block.positions().map(|at| values[at]).collect(),
+    };
+    layout.blocks().iter().map(|block| (block.name.clone(), matrix(block))).collect()
+}
+
+/// The figure that selects, larger being better. A figure that is not defined is the worst.
+fn figure(select_by: SelectBy, record: &EpochRecord) -> f64 {
+    let figure = match select_by {
+        SelectBy::Accuracy => record.val.accuracy,
+        SelectBy::MacroF1 => record.val.macro_f1,
+        SelectBy::F1 => record.val.f1,
+        SelectBy::Auc => record.val.auc,
+        SelectBy::Ap => record.val.ap,
+        SelectBy::Mae => record.val.mae.map(|error| -error),
+        SelectBy::Mse => record.val.mse.map(|error| -error),
+        SelectBy::Loss => record.val_loss.map(|loss| -loss),
+    };
+    figure.unwrap_or(f64::NEG_INFINITY)
+}
+
+fn check(items: Items<'_>, options: &TrainOptions) -> Result<(), TrainError> {
+    let given = match items {
+        Items::Nodes(..) => Task::NodeClassification,
+        Items::Links(..) => Task::LinkPrediction,
+        Items::Graphs(GraphSet { targets, .. }, _) | Items::Complexes(ComplexSet { targets, .. }, _) => match targets {
+            Targets::Classes(..) => Task::GraphClassification,
+            Targets::Values(_) | Targets::Vectors(..) => Task::GraphRegression,
+        },
+    };
+    if given != options.task {
+        return Err(TrainError::WrongTask { asked: options.task.name(), given: given.name() });
+    }
+    let n_classes = match items {
+        Items::Nodes(data, split) => {
+            let labelled = |v: u32| data.labels.get(v as usize).copied().flatten().is_some();
+            if let Some(v) = outside(split, labelled) {
+                return Err(TrainError::NotLabelled(v));
+            }
+            if split.train.is_empty() {
+                return Err(TrainError::NoTrainingNodes);
+            }
+            data.n_classes
+        }
+        Items::Links(data, split) => {
+            let n = data.graph.n_nodes() as u32;
+            for ((u, v), _, is_edge) in split.pairs() {
+                if u >= v || v >= n {
+                    return Err(TrainError::Pair(u, v, "is no pair of two nodes of the graph, the smaller first"));
+                }
+                if data.graph.has_edge(u, v) != is_edge {
+                    let why = if is_edge { "is no edge of the graph" } else { "is an edge of the graph" };
+                    return Err(TrainError::Pair(u, v, why));
+                }
+            }
+            if split.train.is_empty() {
+                return Err(TrainError::NothingToTrain("edge"));
+            }
+            2
+        }
+        Items::Graphs(GraphSet { targets, .. }, split) | Items::Complexes(ComplexSet { targets, .. }, split) => {
+            if let Some(graph) = outside(split, |graph| targets.is_known(graph as usize)) {
+                return Err(TrainError::NoTarget(graph));
+            }
+            if split.train.is_empty() {
+                return Err(TrainError::NothingToTrain("graph with a target"));
+            }
+            match targets {
+                Targets::Classes(_, classes) => *classes,
+                Targets::Values(_) | Targets::Vectors(..) => 0,
+            }
+        }
+    };
+    if options.select_by.needs_two_classes() && n_classes != 2 {
+        let selections = options.task.selections().into_iter().filter(|figure| !figure.needs_two_classes());
+        let valid = selections.map(|figure| figure.name()).collect::<Vec<_>>().join(", ");
+        let valid = format!("{valid} for other than two classes");
+        return Err(OptionError::invalid("select_by", options.select_by, &valid).into());
+    }
+    Ok(())
+}
+
+/// An item of a split that has no target.
+fn outside(split: &Split, known: impl Fn(u32) -> bool) -> Option<u32> {
+    [&split.train, &split.val, &split.test].into_iter().flatten().copied().find(|&item| !known(item))
+}
