@@ -206,7 +206,7 @@ impl EngineCatalog for AttachedCatalog {
         }
     }
 
-    fn database(&self) -> Option<&Arc<Database>> {
-        self.get().ok()?.database()
+    fn inner(&self) -> Option<&Arc<dyn EngineCatalog>> {
+        self.get().ok()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! * [`EngineCatalog`] and [`EngineSchema`]: catalogs and schemas as statements see them. They are implemented by memory
 //!   ([`MemoryCatalog`], [`MemorySchema`]), attached graphs ([`GraphSchema`]) and tables of other programs
-//!   ([`ExternalCatalog`]), lasting databases ([`delta::LastingCatalog`]) and the system ([`SystemSchema`]).
+//!   ([`ExternalCatalog`]), lasting databases ([`LastingCatalog`]) and the system ([`SystemSchema`]).
 //! * [`EngineCatalogs`]: the list that the sessions of an engine share; [`SessionCatalogs`]: how a session sees it, with
 //!   `FROM 'file.parquet'`, views and tables of another time.
 //! * [`MemoryTable`]: rows in memory that count against the engine's limit.
@@ -21,71 +21,63 @@
 //! assert!(GraphSchema::new(karate, false).table_exist("edges"));
 //! # Ok::<(), bonnet_datasets::Error>(())
 //! ```
+//!
+//! # Floors
+//!
+//! A module imports from lower floors alone.
+//!
+//! 1. `ground`: errors, plans and methods of tables, what a new table or graph is, versions of rows, lazy scans
+//! 2. `files`, `lasting`, `memory`: tables of files, of databases on disk and of batches in memory; none knows another
+//! 3. `schemas`: schemas and catalogs as statements see them, views, and what needs memory alone
+//! 4. `attached`: data sets and tables of other programs as schemas and catalogs
+//! 5. `catalogs`: the catalogs of an engine, lasting ones too, and how a session sees them
+//! 6. `system`: the schema `bonnet`
 
-mod arrow_file;
-mod change_exec;
-mod column_change;
-mod committed_rows;
-mod csv;
-mod databases;
-mod dataset_table;
-pub mod delta;
-mod engine_catalog;
-mod error;
-mod external_catalog;
-mod faulty_schema;
-mod file_patterns;
-mod file_table;
+mod attached;
+mod catalogs;
 mod files;
-mod frames;
-mod graph_schema;
-mod graphs;
-mod json_array;
-mod json_texts;
-mod lazy;
-mod leaf_plan;
-mod look;
-mod mantra;
-mod memory_catalog;
-mod memory_schema;
-mod memory_table;
-mod new_table;
-mod provider_catalog;
-mod row_cache;
-mod runs;
-mod session_catalog;
-mod stored_view;
+mod ground;
+mod lasting;
+mod memory;
+mod schemas;
 mod system;
-mod table_methods;
-mod table_version;
-mod time_travel;
-mod unique_keys;
-mod versioned_tables;
-mod write_only;
 
-pub use column_change::ColumnChange;
-pub use committed_rows::CommittedRows;
-pub use csv::{CsvTextFactory, write_csv};
-pub use dataset_table::DatasetTable;
-pub use engine_catalog::{EngineCatalog, EngineCatalogs, EngineSchema};
-pub use external_catalog::{ExternalCatalog, ExternalFormat};
-pub use faulty_schema::FaultySchema;
-pub use file_table::{FILE_OPTION, FILE_OPTIONS, file_table, looks_like_a_file};
-pub use files::naming_files;
-pub use frames::{Frames, with_frames};
-pub use graph_schema::GraphSchema;
-pub use graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
-pub use json_texts::{JsonFloats, json_texts, with_text_keys};
-pub use lazy::{BlockingRead, LazyExec, LazyRows, TableRows};
-pub use mantra::MantraFormatFactory;
-pub use memory_catalog::MemoryCatalog;
-pub use memory_schema::MemorySchema;
-pub use memory_table::{MemoryTable, counted};
-pub use new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHEMA};
-pub use session_catalog::{SessionCatalogs, SessionSchema, planned_in};
-pub use stored_view::{PlanQuery, StoredView};
-pub use system::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
-pub use table_version::{TableVersion, VersionedTable};
-pub use time_travel::{TimeTravel, Version, parse_time_travel_name, time_travel_name};
-pub use versioned_tables::versioned;
-pub use write_only::{WriteOnly, WriteOnlyFormat};
+pub use attached::dataset_table::DatasetTable;
+pub use attached::external_catalog::{ExternalCatalog, ExternalFormat};
+pub use attached::graph_schema::GraphSchema;
+pub use attached::path_table::path_table as file_table;
+pub use catalogs::engine_catalogs::EngineCatalogs;
+pub use catalogs::frames::{Frames, with_frames};
+pub use catalogs::lasting_catalog::LastingCatalog;
+pub use catalogs::memory_catalog::MemoryCatalog;
+pub use catalogs::session_catalog::{SessionCatalogs, SessionSchema, planned_in};
+pub use catalogs::versioned::versioned;
+pub use files::csv::{CsvTextFactory, write_csv};
+pub use files::file_table::{FILE_OPTION, FILE_OPTIONS, looks_like_a_file};
+pub use files::json_texts::{JsonFloats, json_texts, with_text_keys};
+pub use files::mantra::MantraFormatFactory;
+pub use files::source::naming_files;
+pub use files::write_only::{WriteOnly, WriteOnlyFormat};
+pub use ground::column_change::ColumnChange;
+pub use ground::committed_rows::CommittedRows;
+pub use ground::graph_facts::GraphFacts;
+pub use ground::lazy::{BlockingRead, LazyExec, LazyRows, TableRows};
+pub use ground::new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable, SYSTEM_SCHEMA};
+pub use ground::table_version::{TableVersion, VersionedTable};
+pub use ground::time_travel::{TimeTravel, Version, parse_time_travel_name, time_travel_name};
+pub use lasting::{Attachment, DamagedFiles, Database, History, LastingTable, Optimized, Vacuumed};
+pub use memory::memory_table::{MemoryTable, counted};
+pub use schemas::engine_catalog::EngineCatalog;
+pub use schemas::engine_schema::EngineSchema;
+pub use schemas::faulty_schema::FaultySchema;
+pub use schemas::memory_schema::MemorySchema;
+pub use schemas::stored_view::{PlanQuery, StoredView};
+pub use system::graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
+pub use system::system_schema::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
+
+/// The types of lasting databases, under the path that they had.
+pub mod delta {
+    pub use crate::catalogs::lasting_catalog::LastingCatalog;
+    pub use crate::ground::graph_facts::GraphFacts;
+    pub use crate::lasting::{Attachment, DamagedFiles, Database, History, LastingTable, Optimized, Vacuumed};
+}

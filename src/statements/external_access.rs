@@ -1,5 +1,5 @@
 //! Access to whatever lies outside the database, which a session with `bonnet.external_access = off` is refused. Files that
-//! a query reads are refused where they are opened, in `catalogs/src/file_table.rs`, parameters of models in
+//! a query reads are refused where they are opened, in `catalogs/src/catalogs/session_catalog.rs`, parameters of models in
 //! `udfs/learning/src/sql/jobs.rs`.
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};

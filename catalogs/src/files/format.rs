@@ -19,11 +19,13 @@ use datafusion::physical_expr::{LexOrdering, LexRequirement};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::FutureExt;
 
-use super::fault::{Kind, Reading, fault};
-use super::named::path_of;
-use super::{MOST_COLUMNS, json_schema};
-use crate::error::panic_text;
-use crate::lazy::StopOnDrop;
+use super::file_fault::{Kind, fault};
+use super::json_schema;
+use super::limits::{MOST_COLUMNS, columns_text};
+use super::reading::Reading;
+use crate::ground::error::panic_text;
+use crate::ground::file_path::path_of;
+use crate::ground::lazy::StopOnDrop;
 
 /// A format, with errors that name the file.
 #[derive(Debug)]
@@ -124,11 +126,6 @@ async fn json_columns(reading: &Reading, newline_delimited: bool) -> Result<Sche
     });
     let found = found.join().await.map_err(|error| DataFusionError::External(Box::new(error)))?;
     found.map(Arc::new).map_err(|error| reading.of_any(error))
-}
-
-/// [`MOST_COLUMNS`] in a sentence.
-pub(crate) fn columns_text() -> String {
-    format!("{},{:03}", MOST_COLUMNS / 1000, MOST_COLUMNS % 1000)
 }
 
 #[async_trait]

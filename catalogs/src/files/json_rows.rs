@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::lines::MOST_ROW;
+use super::limits::MOST_ROW;
 
 /// Reads a row at a time.
 pub(super) struct JsonRows<R> {

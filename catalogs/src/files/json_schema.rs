@@ -12,10 +12,10 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use serde_json::Value;
 
-use super::fault::{fault, too_long};
+use super::file_fault::{fault, too_long};
 use super::json_rows::{JsonRows, Row};
+use super::limits::{MOST_COLUMNS, columns_text};
 use super::lines::open_text;
-use super::{MOST_COLUMNS, format::columns_text};
 
 /// The columns of a file, of the kinds of values in all rows. Ends when they are no longer `awaited`.
 pub(super) fn schema(

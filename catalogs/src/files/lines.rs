@@ -7,12 +7,6 @@ use std::path::Path;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
-/// The most bytes of a row of a text file, which has to be in memory whole.
-pub(crate) const MOST_ROW: usize = 32 << 20;
-
-/// The beginning of the error about a longer one, before the byte at which it begins.
-pub(crate) const TOO_LONG: &str = "a row is too long, from byte ";
-
 /// The mark that some programs of Windows put before a text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 

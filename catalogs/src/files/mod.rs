@@ -1,28 +1,24 @@
-//! Files in FROM that cannot be read, or only at great cost: every error names its file, says what is wrong with it and what helps.
+//! Files in FROM and in COPY. Those that cannot be read, or only at great cost, are errors that name the file, say what is wrong
+//! with it and what helps.
 //!
-//! [`NamedFormat`] finds the columns of files, and [`naming_files`] has their rows read so. Both ask [`fault`] for the sentence.
+//! [`format::NamedFormat`] finds the columns of files, and [`source::naming_files`] has their rows read so. Both ask
+//! [`reading::Reading`] for the sentence, which [`file_fault::fault`] writes.
 
-mod fault;
+mod arrow_file;
+pub(crate) mod csv;
+mod file_fault;
+mod file_patterns;
+pub(crate) mod file_table;
 mod format;
+mod json_array;
 mod json_rows;
 mod json_schema;
 mod json_store;
+pub(crate) mod json_texts;
+mod limits;
 mod lines;
-mod named;
-mod source;
+pub(crate) mod mantra;
+mod reading;
+pub(crate) mod source;
 mod special;
-
-pub(crate) use self::fault::{Kind, compression_of, fault, name_error, too_long};
-pub(crate) use self::format::{NamedFormat, columns_text};
-pub(crate) use self::json_schema::starts_with_array;
-pub(crate) use self::lines::{MOST_ROW, TOO_LONG};
-pub(crate) use self::named::path_of;
-pub use self::source::naming_files;
-pub use self::special::check_special;
-
-/// The most columns of a file. DataFusion compares each column with the others when it plans: 30,000 take seconds, in which
-/// nothing stops a statement.
-pub(crate) const MOST_COLUMNS: usize = 16_384;
-
-/// The values of a batch, where a file has many columns: a batch of 8,192 rows would have gigabytes.
-pub(crate) const BATCH_VALUES: usize = 1 << 20;
+pub(crate) mod write_only;

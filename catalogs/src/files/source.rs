@@ -22,11 +22,12 @@ use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselize
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
-use super::BATCH_VALUES;
-use super::fault::{Kind, Reading};
+use super::file_fault::Kind;
 use super::json_store::WithoutMark;
-use super::named::path_of;
-use crate::error::panic_text;
+use super::limits::BATCH_VALUES;
+use super::reading::Reading;
+use crate::ground::error::panic_text;
+use crate::ground::file_path::path_of;
 
 /// Tells by its text whether a panic is the fault of a file.
 type OfFile = fn(&str) -> bool;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use datafusion::common::Result;
 
-use super::fault::fault;
+use super::file_fault::fault;
 
 /// The path, or the file that a path like `/dev/stdin` stands for.
 ///

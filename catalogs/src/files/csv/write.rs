@@ -1,0 +1,115 @@
+//! Rows as CSV.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::csv::{QuoteStyle, WriterBuilder};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::error::ArrowError;
+
+use super::mark::{Mark, change_texts, is_text, texts};
+use crate::files::json_texts::json_texts;
+
+/// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a text that is the same stands in quotes. Lists, structs
+/// and maps are JSON texts. Where the builder quotes everything, NULL is as it says.
+///
+/// # Errors
+/// If a value has no text.
+pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+    let batch = flat(batch)?;
+    let plain = matches!(builder.quote_style(), QuoteStyle::Necessary);
+    let bytes = [Some(builder.quote()), Some(builder.delimiter()), Some(builder.escape())];
+    let bytes: Vec<u8> = bytes.into_iter().flatten().collect();
+    let marks = Mark::without(&bytes).zip(Mark::without(&bytes)).filter(|_| plain);
+    // The row of a single NULL that is nothing would be quoted.
+    let alone = batch.num_columns() == 1 && builder.null().is_empty();
+    let Some((same, null)) = marks.filter(|_| has_gaps(&batch, builder.null(), alone)) else {
+        return builder.clone().build(out).write(&batch);
+    };
+    let columns = batch.columns().iter().map(|column| {
+        change_texts(column, |text| match text {
+            Some(text) if text == builder.null() => Some(same.as_str()),
+            None if alone => Some(null.as_str()),
+            text => text,
+        })
+    });
+    let batch = RecordBatch::try_new(batch.schema(), columns.collect::<Result<_, _>>()?)?;
+    let mut rows = Vec::new();
+    builder.clone().build(&mut rows).write(&batch)?;
+    let rows = if alone { replaced(&rows, null.as_str(), &[]) } else { rows };
+    let quote = [builder.quote()];
+    out.extend_from_slice(&replaced(&rows, same.as_str(), &[&quote, builder.null().as_bytes(), &quote].concat()));
+    Ok(())
+}
+
+/// Whether a column of texts has one that is the word for NULL, or an only column a NULL.
+fn has_gaps(batch: &RecordBatch, word: &str, alone: bool) -> bool {
+    let has_word = |column| texts(column).is_some_and(|mut texts| texts.any(|text| text == Some(word)));
+    let is_gap = |column: &ArrayRef| alone && is_text(column.data_type()) && column.null_count() > 0;
+    batch.columns().iter().any(|column| is_gap(column) || has_word(column))
+}
+
+/// The bytes with each `word` replaced.
+fn replaced(bytes: &[u8], word: &str, by: &[u8]) -> Vec<u8> {
+    let (word, mut rest, mut out) = (word.as_bytes(), bytes, Vec::with_capacity(bytes.len()));
+    while let Some(at) = rest.windows(word.len()).position(|part| part == word) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(by);
+        rest = &rest[at + word.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// The batch with its nested columns as JSON texts.
+fn flat(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    if !batch.schema_ref().fields().iter().any(|field| field.data_type().is_nested()) {
+        return Ok(batch.clone());
+    }
+    let mut fields = Vec::with_capacity(batch.num_columns());
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        if field.data_type().is_nested() {
+            fields.push(Arc::new(Field::new(field.name(), DataType::Utf8, true)));
+            columns.push(json_texts(field, column)?);
+        } else {
+            fields.push(field.clone());
+            columns.push(column.clone());
+        }
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Int64Array, StringArray, StringViewArray};
+
+    use super::*;
+
+    fn written(batch: &RecordBatch, builder: &WriterBuilder) -> String {
+        let mut out = Vec::new();
+        write_csv(batch, builder, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn null_is_nothing_and_the_empty_text_two_quotes() {
+        let batch = RecordBatch::try_from_iter([
+            ("a", Arc::new(StringArray::from(vec![Some(""), None, Some("\"")])) as _),
+            ("n", Arc::new(Int64Array::from(vec![None, Some(1), None])) as _),
+            ("b", Arc::new(StringViewArray::from(vec![None, Some(""), Some("x")])) as _),
+        ])
+        .unwrap();
+        let builder = WriterBuilder::new();
+        assert_eq!(written(&batch, &builder), "a,n,b\n\"\",,\n,1,\"\"\n\"\"\"\",,x\n");
+        assert_eq!(written(&batch, &builder.clone().with_null("-".to_owned())), "a,n,b\n,-,-\n-,1,\n\"\"\"\",-,x\n");
+        assert_eq!(
+            written(&batch, &builder.clone().with_null("x".to_owned())),
+            "a,n,b\n,x,x\nx,1,\n\"\"\"\",x,\"x\"\n"
+        );
+        assert_eq!(written(&batch, &builder.with_quote(b'g').with_delimiter(b';')), "a;n;b\ngg;;\n;1;gg\n\";;x\n");
+        let alone = batch.project(&[0]).unwrap();
+        assert_eq!(written(&alone, &WriterBuilder::new()), "a\n\"\"\n\n\"\"\"\"\n");
+        assert_eq!(written(&alone, &WriterBuilder::new().with_null("-".to_owned())), "a\n\"\"\n-\n\"\"\"\"\n");
+    }
+}

@@ -1,0 +1,479 @@
+//! `FROM 'file.parquet'`: a path, a glob or a folder as a table.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::arrow::ArrowFormat;
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::datasource::file_format::json::JsonFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::execution::context::SessionState;
+use datafusion::execution::memory_pool::MemoryConsumer;
+use futures::TryStreamExt;
+
+use super::arrow_file;
+use super::csv::CsvText;
+use super::file_fault::Kind;
+use super::file_patterns::{addresses, is_pattern};
+use super::format::NamedFormat;
+use super::json_array::check_json_array;
+use super::json_schema::starts_with_array;
+use super::reading::{compression_of, name_error};
+use super::special::check_special;
+use crate::ground::error::external;
+
+/// The endings of files that are tables.
+const ENDINGS: [&str; 9] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather", "avro"];
+
+/// The endings of compressed text, with DataFusion's names for them.
+const COMPRESSED: [(&str, FileCompressionType); 4] = [
+    ("gz", FileCompressionType::GZIP),
+    ("bz2", FileCompressionType::BZIP2),
+    ("xz", FileCompressionType::XZ),
+    ("zst", FileCompressionType::ZSTD),
+];
+
+/// NULL as MySQL and PostgreSQL write it, or as nothing.
+const NULL_MARK: &str = r"^(\\N)?$";
+
+/// The rows of a text file from which the types of its columns are found.
+const SAMPLE_ROWS: usize = 20_480;
+
+/// The separator in a table's name between a path, its format, and each option `name=value` of that.
+pub const FILE_OPTION: char = '\u{1}';
+
+/// The formats that a statement may name, with the options that each takes.
+pub const FILE_OPTIONS: [(&str, &[&str]); 3] = [
+    ("csv", &["header", "delim", "quote", "escape", "comment", "nullstr", "all_varchar", "sample_size", "compression"]),
+    ("json", &["format", "compression"]),
+    ("parquet", &["binary_as_string"]),
+];
+
+/// Whether a table's name is the path of a file rather than a name: it has a `/`, or ends like a file of a table.
+pub fn looks_like_a_file(name: &str) -> bool {
+    name.contains(FILE_OPTION) || name.contains('/') || name.contains('\\') || Ending::of(name).is_some()
+}
+
+/// The ending of a file's name.
+#[derive(Debug, Clone, PartialEq)]
+struct Ending {
+    format: &'static str,
+    /// The ending as written, with the compression's: `csv.gz`.
+    text: String,
+    compression: Option<&'static str>,
+}
+
+impl Ending {
+    fn of(name: &str) -> Option<Self> {
+        let lower = name.to_lowercase();
+        let compression = COMPRESSED.iter().map(|(end, _)| *end).find(|end| lower.ends_with(&format!(".{end}")));
+        let plain = compression.map_or(lower.as_str(), |end| &lower[..lower.len() - end.len() - 1]);
+        let (stem, last) = plain.rsplit_once('.')?;
+        let format = ENDINGS.iter().find(|ending| **ending == last)?;
+        Some(Self { format, text: name[stem.len() + 1..].to_owned(), compression })
+    }
+}
+
+/// A statement's format and options of a file, beside its path.
+#[derive(Debug, Clone, Default)]
+struct FileClause {
+    format: Option<&'static str>,
+    options: HashMap<String, String>,
+}
+
+impl FileClause {
+    /// The path in a table's name, and what else stands there.
+    fn of(name: &str) -> Result<(String, Self)> {
+        let mut parts = name.split(FILE_OPTION);
+        let path = parts.next().unwrap_or_default().to_owned();
+        let format = match parts.next() {
+            None => None,
+            Some(name) => match FILE_OPTIONS.iter().find(|(format, _)| *format == name) {
+                Some((format, _)) => Some(*format),
+                None => return plan_err!("'{path}': there is no format {name}"),
+            },
+        };
+        let option = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Ok((path, Self { format, options: parts.filter_map(option).collect() }))
+    }
+
+    fn get(&self, option: &str) -> Option<&str> {
+        self.options.get(option).map(String::as_str)
+    }
+
+    fn flag(&self, option: &str) -> Result<Option<bool>> {
+        self.parsed(option, "true or false", |value| value.to_lowercase().parse().ok())
+    }
+
+    /// One character that stands in one byte.
+    fn sign(&self, option: &str) -> Result<Option<u8>> {
+        let sign = |value: &str| match value {
+            "\\t" => Some(b'\t'),
+            value => <[u8; 1]>::try_from(value.as_bytes()).ok().map(|[sign]| sign),
+        };
+        self.parsed(option, "one character of ASCII", sign)
+    }
+
+    fn parsed<T>(&self, option: &str, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        match self.get(option) {
+            None => Ok(None),
+            Some(value) => match parse(value) {
+                Some(parsed) => Ok(Some(parsed)),
+                None => plan_err!("{option} is '{value}': {what} is expected"),
+            },
+        }
+    }
+
+    /// The ending of the files of a path, which need not end like tables where their format is given.
+    fn ending(&self, path: &str) -> Result<Ending> {
+        let mut ending = match (self.format, Ending::of(path)) {
+            (Some(format), found) if found.as_ref().is_none_or(|it| it.format != format) => {
+                if !is_pattern(path) && !Path::new(path).exists() {
+                    return Err(external(bonnet_datasets::missing(Path::new(path))));
+                }
+                let compression = COMPRESSED.iter().map(|(end, _)| *end).find(|end| path.ends_with(&format!(".{end}")));
+                // A TSV file is a CSV file with another separator.
+                let format = found.filter(|it| format == "csv" && it.format == "tsv").map_or(format, |it| it.format);
+                Ending { format, text: String::new(), compression }
+            }
+            _ => find_ending(path)?,
+        };
+        let compression = |name: &str| match name {
+            "none" => Some(None),
+            "gzip" => Some(Some("gz")),
+            "zstd" => Some(Some("zst")),
+            name => COMPRESSED.iter().map(|(end, _)| *end).find(|end| *end == name).map(Some),
+        };
+        if let Some(compression) = self.parsed("compression", "none, gzip, zstd, bz2 or xz", compression)? {
+            ending.compression = compression;
+        } else if ending.compression.is_none() && ["csv", "tsv", "json", "ndjson", "jsonl"].contains(&ending.format) {
+            ending.compression = compression_of(Path::new(path));
+        }
+        Ok(ending)
+    }
+}
+
+/// The path in a table's name, and what else stands there.
+fn path_and_clause(name: &str) -> Result<(String, FileClause)> {
+    let (path, given) = FileClause::of(name.strip_prefix("file://").unwrap_or(name))?;
+    match path.split_once("://") {
+        Some((scheme, _)) => {
+            plan_err!("'{path}': {scheme}:// addresses are not read; download the file and name its path")
+        }
+        None => Ok((path, given)),
+    }
+}
+
+/// The path in a table's name.
+///
+/// # Errors
+/// If it is an address, or what stands behind it is no format.
+pub(crate) fn local_path(name: &str) -> Result<PathBuf> {
+    Ok(PathBuf::from(home(&path_and_clause(name)?.0)))
+}
+
+/// The table of a path: a file, a glob or a folder of files of one format (partition folders `key=value` become
+/// columns). Reads the columns from the first rows of the files, of JSON from all. A missing file is an error that says what its folder
+/// holds.
+pub(crate) async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
+    let (path, given) = path_and_clause(path)?;
+    let (path, given, ending, nulls) = SpawnedTask::spawn_blocking(move || {
+        let path = check_special(&home(&path))?;
+        let ending = given.ending(&path)?;
+        let file = Path::new(&path);
+        if file.is_file() && is_json_array(&ending, file, &given)? {
+            check_json_array(file, compression(&ending))?;
+        }
+        let nulls = match given.get("nullstr") {
+            Some(word) => Some(null_word(word)),
+            None if matches!(ending.format, "csv" | "tsv") && has_null_marks(Path::new(&path)) => {
+                Some(NULL_MARK.to_owned())
+            }
+            None => None,
+        };
+        Ok::<_, DataFusionError>((path, given, ending, nulls))
+    })
+    .join()
+    .await
+    .map_err(|error| DataFusionError::Execution(format!("looking for the file failed: {error}")))??;
+
+    let sample = match given.flag("all_varchar")? {
+        Some(true) => 0,
+        _ => given.parsed("sample_size", "a number of rows", rows)?.unwrap_or(SAMPLE_ROWS),
+    };
+    listing(&path, format(&ending, Path::new(&path), sample, nulls, &given, state)?, &ending, state).await
+}
+
+/// A number of rows; -1 for all.
+fn rows(value: &str) -> Option<usize> {
+    if value == "-1" { Some(usize::MAX) } else { value.parse().ok().filter(|rows| *rows > 0) }
+}
+
+/// The files of a path in this format.
+async fn listing(
+    path: &str,
+    format: Arc<dyn FileFormat>,
+    ending: &Ending,
+    state: &SessionState,
+) -> Result<Arc<dyn TableProvider>> {
+    let pattern = path.to_owned();
+    let found = SpawnedTask::spawn_blocking(move || addresses(&pattern)).join().await;
+    let urls =
+        found.map_err(|error| DataFusionError::Execution(format!("looking for the files failed: {error}")))??;
+    if matches!(ending.format, "arrow" | "feather") {
+        for url in &urls {
+            check_arrow(url, ending, state).await?;
+        }
+    }
+    let options = ListingOptions::new(format).with_file_extension(&ending.text);
+    let config = match &urls[..] {
+        [url] => {
+            let config = ListingTableConfig::new(url.clone()).with_listing_options(options);
+            let config = config.infer_partitions_from_path(state).await?;
+            config.infer_schema(state).await.map_err(|error| name_error(path, error))?
+        }
+        urls => {
+            let schema = schema_of(urls, &options, state).await.map_err(|error| name_error(path, error))?;
+            ListingTableConfig::new_with_multi_paths(urls.to_vec()).with_listing_options(options).with_schema(schema)
+        }
+    };
+    if config.file_schema.as_ref().is_none_or(|schema| schema.fields().is_empty()) {
+        return plan_err!("'{path}' is empty: it has no columns");
+    }
+    Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// The columns of all files; DataFusion would look at the first alone.
+async fn schema_of(urls: &[ListingTableUrl], options: &ListingOptions, state: &SessionState) -> Result<SchemaRef> {
+    let store = state.runtime_env().object_store(&urls[0])?;
+    let mut files = Vec::new();
+    for url in urls {
+        let found = url.list_all_files(state, store.as_ref(), &options.file_extension).await?;
+        files.extend(found.try_collect::<Vec<_>>().await?);
+    }
+    options.format.infer_schema(state, &store, &files).await
+}
+
+/// Checks Arrow files before their reader does what they say, and that there is memory for their largest batch.
+async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionState) -> Result<()> {
+    let environment = state.runtime_env();
+    let store = environment.object_store(url)?;
+    let files: Vec<_> = url.list_all_files(state, store.as_ref(), &ending.text).await?.try_collect().await?;
+    let check = move || {
+        let mut largest = 0;
+        for file in files {
+            let path = PathBuf::from(format!("/{}", file.location));
+            // A name with other signs is written in another way there.
+            if path.exists() {
+                largest = largest.max(arrow_file::check(&path)?);
+            }
+        }
+        Ok::<_, DataFusionError>(largest)
+    };
+    let largest = SpawnedTask::spawn_blocking(check).join().await;
+    let largest = largest.map_err(|error| DataFusionError::Execution(error.to_string()))??;
+    MemoryConsumer::new(format!("batch of '{url}'")).register(&environment.memory_pool).try_grow(largest as usize)
+}
+
+/// `~/` is the user's home.
+fn home(path: &str) -> String {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
+        _ => path.to_owned(),
+    }
+}
+
+/// The one ending of the files that a path means.
+fn find_ending(path: &str) -> Result<Ending> {
+    let known = || ENDINGS.iter().filter(|ending| **ending != "avro").copied().collect::<Vec<_>>().join(", ");
+    if is_pattern(path) && !Path::new(path).exists() {
+        return match Ending::of(path) {
+            Some(ending) => Ok(ending),
+            None => plan_err!("'{path}' does not end like a file of a table ({})", known()),
+        };
+    }
+    let file = Path::new(path);
+    if !file.exists() {
+        return Err(external(bonnet_datasets::missing(file)));
+    }
+    if file.is_file() {
+        return match Ending::of(path) {
+            Some(ending) => Ok(ending),
+            None => plan_err!(
+                "'{path}' does not end like a file of a table ({}); graphs are attached: ATTACH '{path}' AS g",
+                known()
+            ),
+        };
+    }
+    let mut endings: Vec<Ending> = Vec::new();
+    let mut folders = vec![PathBuf::from(file)];
+    while let Some(folder) = folders.pop() {
+        let mut names: Vec<_> = std::fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        names.sort();
+        for path in names {
+            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']));
+            if path.is_dir() && !hidden {
+                folders.push(path);
+            } else if let Some(ending) = Ending::of(&path.to_string_lossy()).filter(|_| !hidden)
+                && !endings.contains(&ending)
+            {
+                endings.push(ending);
+            }
+        }
+    }
+    match &endings[..] {
+        [ending] => Ok(ending.clone()),
+        [] => plan_err!(
+            "the folder '{path}' has no file of a table ({}); graphs are attached: ATTACH '{path}' AS g",
+            known()
+        ),
+        several => {
+            let several: Vec<&str> = several.iter().map(|ending| ending.text.as_str()).collect();
+            plan_err!(
+                "the folder '{path}' has files of several formats: {}; name one, e.g. '{path}/*.{}'",
+                several.join(", "),
+                several[0]
+            )
+        }
+    }
+}
+
+/// The pattern of a word that is NULL, alone.
+fn null_word(word: &str) -> String {
+    format!("^{}$", regex::escape(word))
+}
+
+/// Whether a JSON file is one array of rows, rather than a row a line.
+fn is_json_array(ending: &Ending, path: &Path, given: &FileClause) -> Result<bool> {
+    Ok(match given.get("format") {
+        None | Some("auto") => ending.format == "json" && starts_with_array(path, compression(ending)),
+        Some("array") => true,
+        Some("newline_delimited") => false,
+        Some(other) => return plan_err!("format is '{other}': auto, array or newline_delimited is expected"),
+    })
+}
+
+fn compression(ending: &Ending) -> FileCompressionType {
+    let found = COMPRESSED.iter().find(|(end, _)| Some(*end) == ending.compression);
+    found.map_or(FileCompressionType::UNCOMPRESSED, |(_, compression)| *compression)
+}
+
+/// The format of files that end so. The types of text are found from its first `sample` rows; with 0 rows all columns are texts.
+/// `nulls` is the pattern of what is NULL without quotes, where that is not nothing.
+fn format(
+    ending: &Ending,
+    path: &Path,
+    sample: usize,
+    nulls: Option<String>,
+    given: &FileClause,
+    state: &SessionState,
+) -> Result<Arc<dyn FileFormat>> {
+    let compression = compression(ending);
+    let options = state.default_table_options();
+    let (kind, format): (_, Arc<dyn FileFormat>) = match ending.format {
+        "parquet" => {
+            let mut options = options.parquet;
+            if let Some(as_string) = given.flag("binary_as_string")? {
+                options.global.binary_as_string = as_string;
+            }
+            (Kind::Parquet, Arc::new(ParquetFormat::new().with_options(options)))
+        }
+        "csv" | "tsv" => {
+            let separator = if ending.format == "tsv" { b'\t' } else { b',' };
+            let separator = given.sign("delim")?.unwrap_or(separator);
+            let has_header = given.flag("header")?.unwrap_or(state.config_options().catalog.has_header);
+            let mut options = options.csv;
+            options.null_regex = options.null_regex.or(nulls);
+            let mut format = CsvFormat::default().with_options(options).with_has_header(has_header);
+            if let Some(quote) = given.sign("quote")? {
+                format = format.with_quote(quote);
+            }
+            if let Some(escape) = given.sign("escape")? {
+                format = format.with_escape(Some(escape));
+            }
+            if let Some(comment) = given.sign("comment")? {
+                format = format.with_comment(Some(comment));
+            }
+            // A row that ends early has NULLs in its last columns, as some publishers write them.
+            let format = format.with_schema_infer_max_rec(sample).with_truncated_rows(true);
+            let format = format.with_delimiter(separator).with_file_compression_type(compression);
+            (Kind::Csv, Arc::new(CsvText::new(format.options().clone())))
+        }
+        "arrow" | "feather" => (Kind::Arrow, Arc::new(ArrowFormat)),
+        // The reader of arrow-avro 59.3 never ends in a block that has bytes left after its rows.
+        "avro" => {
+            return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());
+        }
+        _ => {
+            let lines = !is_json_array(ending, path, given)?;
+            // Of all rows: a number that does not fit the type of those before would be cut, and a new column left out.
+            let format = JsonFormat::default().with_options(options.json).with_schema_infer_max_rec(usize::MAX);
+            (Kind::Json, Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression)))
+        }
+    };
+    Ok(Arc::new(NamedFormat::new(format, kind)))
+}
+
+/// Whether a text file writes NULL as `\N`, as MySQL and PostgreSQL do. Looks at its first 16 MiB.
+fn has_null_marks(path: &Path) -> bool {
+    use std::io::Read;
+    const MOST: u64 = 16 << 20;
+    let Ok(file) = std::fs::File::open(path) else { return false };
+    let (mut file, mut part, mut last) = (file.take(MOST), vec![0; 1 << 16], 0);
+    while let Ok(read @ 1..) = file.read(&mut part) {
+        let found = part[..read].windows(2).any(|pair| pair == b"\\N");
+        if found || (last == b'\\' && part[0] == b'N') {
+            return true;
+        }
+        last = part[read - 1];
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_distinguished_from_names() {
+        for path in ["a.parquet", "a/b", "./a", "A.CSV", "x.csv.gz", "data/*.json", "a.ndjson", "b.avro", "c.arrow"] {
+            assert!(looks_like_a_file(path), "{path}");
+        }
+        for name in ["cora", "nodes", "csv", "a.b", "my table", "x.gz"] {
+            assert!(!looks_like_a_file(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_no_pattern() {
+        assert_eq!(null_word("n/a."), r"^n/a\.$");
+        assert_eq!(null_word("(<é>|"), r"^\(<é>\|$");
+    }
+
+    #[test]
+    fn options_stand_behind_the_path() {
+        let (path, given) = FileClause::of("a.txt\u{1}csv\u{1}delim=;\u{1}header=FALSE\u{1}nullstr=a=b").unwrap();
+        assert_eq!((path.as_str(), given.format), ("a.txt", Some("csv")));
+        assert_eq!(given.sign("delim").unwrap(), Some(b';'));
+        assert_eq!(given.flag("header").unwrap(), Some(false));
+        assert_eq!((given.get("nullstr"), given.get("quote")), (Some("a=b"), None));
+        let (_, wrong) = FileClause::of("a\u{1}csv\u{1}delim=;;\u{1}header=2").unwrap();
+        assert!(wrong.sign("delim").is_err() && wrong.flag("header").is_err());
+        assert!(FileClause::of("a\u{1}xls").is_err());
+    }
+
+    #[test]
+    fn an_ending_keeps_its_spelling_and_compression() {
+        let ending = Ending::of("dir/Data.CSV.gz").unwrap();
+        assert_eq!((ending.format, ending.text.as_str(), ending.compression), ("csv", "CSV.gz", Some("gz")));
+        assert_eq!(Ending::of("a.tsv").unwrap().format, "tsv");
+    }
+}

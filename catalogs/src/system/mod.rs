@@ -1,0 +1,5 @@
+//! The schema `bonnet`: what the engine knows of itself, and finds in its catalogs, as tables.
+
+pub(crate) mod graphs;
+mod runs;
+pub(crate) mod system_schema;
