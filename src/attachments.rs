@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use bonnet_catalogs::delta::{Attachment, Database, LastingCatalog};
+use bonnet_catalogs::{Attachment, Database, LastingCatalog};
 use bonnet_catalogs::{
     EngineCatalog, EngineCatalogs, EngineSchema, ExternalCatalog, ExternalFormat, FaultySchema, MAIN_SCHEMA,
     MEMORY_CATALOG, MemoryCatalog, NewGraph, SYSTEM_SCHEMA, SystemSchema,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bonnet_catalogs::delta::DamagedFiles;
+use bonnet_catalogs::DamagedFiles;
 use bonnet_catalogs::{
     CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames,
 };

@@ -74,10 +74,3 @@ pub use schemas::memory_schema::MemorySchema;
 pub use schemas::stored_view::{PlanQuery, StoredView};
 pub use system::graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
 pub use system::system_schema::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows, SystemSchema};
-
-/// The types of lasting databases, under the path that they had.
-pub mod delta {
-    pub use crate::catalogs::lasting_catalog::LastingCatalog;
-    pub use crate::ground::graph_facts::GraphFacts;
-    pub use crate::lasting::{Attachment, DamagedFiles, Database, History, LastingTable, Optimized, Vacuumed};
-}

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::delta::{Attachment, Database};
-use bonnet_catalogs::{EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
+use bonnet_catalogs::{Attachment, Database, EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
 
 use crate::attachments::{self, Target};
 use crate::front::statement::{Attach, WithSpan};

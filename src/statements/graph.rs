@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::delta::GraphFacts;
-use bonnet_catalogs::{EngineCatalog, NewGraph};
+use bonnet_catalogs::{EngineCatalog, GraphFacts, NewGraph};
 use bonnet_graph::{Monitor, Stopped};
 use bonnet_sql::{
     GeneratedGraph, GeneratorInputs, RelationNode, RunningStatement, SessionGraphs, execution_error, memory_text,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bonnet_catalogs::delta::GraphFacts;
+use bonnet_catalogs::GraphFacts;
 use bonnet_datasets::{WIDTH_KEY, sparse_features_type};
 use bonnet_relational::{KEYS, KeyClause, KeyColumns, Options, Source, graph_tables};
 use bonnet_sql::execution_error;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use bonnet_catalogs::CommittedRows;
-use bonnet_catalogs::delta::LastingTable;
+use bonnet_catalogs::{CommittedRows, LastingTable};
 use bonnet_sql::RelationNode;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::{MemTable, provider_as_source};

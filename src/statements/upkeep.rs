@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bonnet_catalogs::delta::LastingTable;
+use bonnet_catalogs::LastingTable;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::TableReference;
 use datafusion::execution::SessionState;
