@@ -33,7 +33,7 @@ mod order_codes;
 mod order_gap;
 mod random;
 mod ranks;
-mod regrouping_test;
+mod regrouping;
 mod spearman;
 #[cfg(feature = "sql")]
 mod sql;
@@ -51,7 +51,7 @@ pub use gini::{GiniError, gini};
 pub use kendall_tau::kendall_tau;
 pub use order_gap::{OrderGap, PairGap, order_gap};
 pub use ranks::average_ranks;
-pub use regrouping_test::{Regrouping, RegroupingError, RegroupingOptions, regrouping_test};
+pub use regrouping::{Regrouping, RegroupingError, RegroupingOptions, regrouping_test};
 pub use spearman::spearman;
 #[cfg(feature = "sql")]
 pub use sql::functions;

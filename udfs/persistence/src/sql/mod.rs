@@ -8,7 +8,7 @@ mod distance;
 mod filtration;
 mod landscape;
 mod mmd;
-mod permutation_test;
+mod permutation;
 mod spectral_clustering;
 
 use bonnet_sql::Function;
@@ -32,7 +32,7 @@ pub fn functions() -> Vec<Function> {
         landscape::landscape_norm(),
         landscape::persistence_landscape(),
         mmd::mmd(),
-        permutation_test::permutation_test(),
+        permutation::permutation_test(),
         spectral_clustering::spectral_clustering(),
     ]
 }

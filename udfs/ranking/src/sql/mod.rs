@@ -7,7 +7,7 @@ mod frechet_distance;
 mod input;
 mod numbers;
 mod order_gap;
-mod regrouping_test;
+mod regrouping;
 mod top_k_jaccard;
 mod truncated_rank;
 mod variance_decomposition;
@@ -23,7 +23,7 @@ pub fn functions() -> Vec<Function> {
         embedding_distortion::embedding_distortion(),
         frechet_distance::frechet_distance(),
         order_gap::order_gap(),
-        regrouping_test::regrouping_test(),
+        regrouping::regrouping_test(),
         top_k_jaccard::top_k_jaccard(),
         truncated_rank::truncated_rank(),
         variance_decomposition::variance_decomposition(),
