@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The documents, and the folder in which each is tried.
-const DOCUMENTS: [(&str, &str); 3] =
-    [("README.md", "examples/start"), ("docs/tour.md", "examples/tour"), ("docs/pictures.md", "examples/tour")];
+const DOCUMENTS: [(&str, &str); 4] = [
+    ("README.md", "examples/start"),
+    ("docs/start.md", "examples/start"),
+    ("docs/tour.md", "examples/tour"),
+    ("docs/pictures.md", "examples/tour"),
+];
 
 /// What stands between the answers of two blocks.
 const MARK: &str = "--end-of-a-block--";
@@ -126,10 +130,60 @@ fn numbers_may_differ_in_their_last_digits_and_nothing_else() {
     assert!(!alike(" a\n---\n x\n", " a\n---\n x\n y\n"));
 }
 
+/// Every page of Markdown below a folder.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            pages.extend(self::pages(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages
+}
+
 #[test]
-fn the_places_that_contributing_names_are_there() {
+fn links_between_the_pages_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let mut all = pages(&root.join("docs"));
+    let others =
+        ["README.md", "CONTRIBUTING.md", "python/README.md", "analyses/README.md", "examples/README.md", "tests/README.md"];
+    all.extend(others.map(|name| root.join(name)));
+    let (mut links, mut broken) = (0, Vec::new());
+    for page in all {
+        let text = fs::read_to_string(&page).unwrap();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.starts_with("http") && !target.contains(' ')) {
+            links += 1;
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
+            if !path.exists() || !(heading.is_empty() || has_heading(&path, heading)) {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(links > 200, "only {links}");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Whether a page has a heading of this anchor, as GitHub makes anchors.
+fn has_heading(page: &Path, anchor: &str) -> bool {
+    let text = fs::read_to_string(page).unwrap();
+    let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let anchors = headings.map(|heading| {
+        let kept = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
+        kept.replace(' ', "-")
+    });
+    anchors.into_iter().any(|it| it == anchor)
+}
+
+#[test]
+fn the_paths_that_contributing_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = ["CONTRIBUTING.md", "docs/contributing/recipes.md", "docs/contributing/house.md"];
+    let text = pages.map(|page| fs::read_to_string(root.join(page)).unwrap()).join("\n");
     let rooms = ["src/", "udfs/", "catalogs/", "datasets/", "tests/", "benches/", "docs/", "python/", "pictures/"];
     // Every other piece is code, if no mark is left alone in its line.
     let codes = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));

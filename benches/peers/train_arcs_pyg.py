@@ -5,7 +5,7 @@
 FILE is a graph of github.com/yandex-research/heterophilous-graphs whose rows are arcs (chameleon_directed.npz). The model is
 trained on the arcs as they are and on the edges, which are the arcs in both directions, over ten splits: of each class
 0.6 n / C nodes for training, 0.2 n for validation, the rest for the test. Adam, 64 units, at most 300 epochs, 50 without a
-better validation accuracy; learning rate, weight decay and dropout are those that docs/heterophily_tables.md chose on the
+better validation accuracy; learning rate, weight decay and dropout are those that docs/papers/heterophily.md chose on the
 edges. Features are divided by the sum of their row.
 
 Prints a line for each: mean and sample deviation of the test accuracy, in percent.

@@ -1,4 +1,4 @@
--- The tables of docs/mantra_tables.md, from the files that export.sql has written: at the root of the repository
+-- The tables of docs/papers/mantra.md, from the files that export.sql has written: at the root of the repository
 --
 --     cargo run --release -- --quiet --format markdown -f examples/mantra/results.sql
 --

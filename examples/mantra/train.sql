@@ -3,7 +3,7 @@
 -- surfaces, of those whose type has a name, and of 3-manifolds, by five models on graphs and seven on complexes.
 --
 --     cargo run --release -- -v surfaces=8 -v manifolds=8 -v seeds=1 -f examples/mantra/train.sql              (a few minutes)
---     cargo run --release -- DATABASE -v every=1 -v spheres=1 -f examples/mantra/train.sql       (the full size: docs/mantra_tables.md says how long)
+--     cargo run --release -- DATABASE -v every=1 -v spheres=1 -f examples/mantra/train.sql       (the full size: docs/papers/mantra.md says how long)
 --     cargo run --release -- DATABASE -f examples/mantra/remesh.sql                               (the same models, subdivided)
 --     cargo run --release -- DATABASE --quiet --format markdown -f examples/mantra/report.sql     (the tables as Markdown)
 --     cargo run --release -- DATABASE -f examples/mantra/export.sql                               (the runs into files)
