@@ -148,8 +148,14 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
 fn links_between_the_pages_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = pages(&root.join("docs"));
-    let others =
-        ["README.md", "CONTRIBUTING.md", "python/README.md", "analyses/README.md", "examples/README.md", "tests/README.md"];
+    let others = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "python/README.md",
+        "analyses/README.md",
+        "examples/README.md",
+        "tests/README.md",
+    ];
     all.extend(others.map(|name| root.join(name)));
     let (mut links, mut broken) = (0, Vec::new());
     for page in all {
@@ -173,7 +179,8 @@ fn has_heading(page: &Path, anchor: &str) -> bool {
     let text = fs::read_to_string(page).unwrap();
     let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let anchors = headings.map(|heading| {
-        let kept = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
+        let kept =
+            heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
         kept.replace(' ', "-")
     });
     anchors.into_iter().any(|it| it == anchor)

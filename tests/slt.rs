@@ -48,7 +48,7 @@ pub(crate) fn scripts() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             match path.extension() {
                 _ if path.is_dir() => waiting.push(path),
-                Some(ending) if ending == "slt" => scripts.push(path),
+                Some(extension) if extension == "slt" => scripts.push(path),
                 _ => {}
             }
         }
@@ -75,17 +75,36 @@ async fn mistakes(script: &Path, engine: &Engine) -> Vec<String> {
     mistakes
 }
 
+/// The scripts whose paths below `tests/slt` hold a word; all where it is empty.
+///
+/// # Panics
+/// Where no path holds it: a run without a script would be taken for one that is right.
+fn chosen(word: &str) -> Vec<PathBuf> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slt"));
+    let below = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+    let all = scripts();
+    let chosen: Vec<PathBuf> = all.iter().filter(|path| below(path).contains(word)).cloned().collect();
+    let names: Vec<String> = all.iter().map(|path| below(path)).collect();
+    assert!(!chosen.is_empty(), "BONNET_SLT={word} is in the path of no script; there are:\n{}", names.join("\n"));
+    chosen
+}
+
 #[test]
 fn every_script_gives_what_it_says() {
-    // One script while at work on it: BONNET_SLT=train cargo test every_script
-    let wanted = std::env::var("BONNET_SLT").unwrap_or_default();
-    let scripts: Vec<_> = scripts().into_iter().filter(|path| path.to_string_lossy().contains(&wanted)).collect();
-    assert!(!scripts.is_empty(), "there are no scripts");
+    // Those of some paths while at work on them: BONNET_SLT=train cargo test --test main slt
     let mut all = Vec::new();
-    for script in &scripts {
+    for script in chosen(&std::env::var("BONNET_SLT").unwrap_or_default()) {
         let engine =
             Engine::open(EngineOptions { threads: Some(2), memory_limit: None, ..EngineOptions::default() }).unwrap();
-        all.extend(engine.block_on(mistakes(script, &engine)));
+        all.extend(engine.block_on(mistakes(&script, &engine)));
     }
     assert!(all.is_empty(), "{} mistakes\n\n{}", all.len(), all.join("\n\n"));
+}
+
+#[test]
+fn scripts_are_chosen_by_words_of_their_paths_and_no_script_is_a_mistake() {
+    assert!(chosen("ranking").iter().all(|path| path.ends_with("ranking.slt")));
+    let message = std::panic::catch_unwind(|| chosen("no_such_script")).unwrap_err();
+    let message = message.downcast_ref::<String>().unwrap();
+    assert!(message.contains("no_such_script") && message.contains("ranking.slt"), "{message}");
 }

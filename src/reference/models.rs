@@ -1,0 +1,196 @@
+//! The page of models.
+
+use std::fmt::Write;
+
+use bonnet_learning::{DATA_OPTIONS, Domain, Form, ModelSpec, OptionSpec, RUN_OPTIONS, SHARED_OPTIONS};
+
+use super::{cell, prose};
+
+/// The least number of models that have an option alike, for it to be described once and named at each of them.
+const SEVERAL: usize = 3;
+
+/// The page of all models: `docs/models.md`.
+pub fn models() -> String {
+    let mut page = String::from(
+        "# Models\n\n\
+         What `train` can train. Each option is a column of the jobs, or an option of the call; NULL is the default. \
+         `SELECT * FROM bonnet.models` lists the same, a row a model and option. Options that models share are described once: \
+         those of [every job](#jobs), of [every model](#training), of [several models](#options-of-several-models). A model's \
+         own section has what it has alone.\n\n\
+         ## Jobs\n\n\
+         Every job has these options.\n\n",
+    );
+    let of_jobs = || DATA_OPTIONS.into_iter().chain(RUN_OPTIONS);
+    learning_options(&mut page, of_jobs());
+    for option in of_jobs() {
+        if let Domain::Forms(forms) = option.domain {
+            forms_of(&mut page, option.name, forms);
+        }
+    }
+    page.push_str("\n## Training\n\nEvery model has these hyperparameters, where its tasks read them.\n\n");
+    learning_options(&mut page, SHARED_OPTIONS);
+    let options = SharedOptions::of_all_models();
+    options.of_every_model(&mut page);
+    options.of_several_models(&mut page);
+    let reading = |name: &str| {
+        let read = |model: &&ModelSpec| model.hyperparameters().any(|option| option.name == name);
+        let models = bonnet_learning::models().iter().filter(read);
+        models.map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ")
+    };
+    let _ = write!(
+        page,
+        "\n## Weights and arcs\n\n\
+         `weights => true` counts a message as the column `weight` of its edge says, in graphs and in collections of graphs. \
+         It is read by {}. The others' equations have no place for it: `mlp`, `mlp1` and the models on complexes read no edges \
+         of a graph; `gat`, `unimp` and `hat` weigh neighbours by attention, `gbk_gnn` by gates, `cusp` by curvature. In \
+         `h2gcn` nodes at distance 2, in `lsgnn` the similarities of neighbours and in `graphmore` distances in the graph \
+         count alike, whatever the weights.\n\n\
+         `adjacency => 'arcs'` sends messages from `src` to `dst` alone. It is read by {}. The others are defined by \
+         distances, curvatures or the spectrum of an undirected graph, or read no edges.\n",
+        reading("weights"),
+        reading("adjacency"),
+    );
+    for model in bonnet_learning::models() {
+        let _ = write!(
+            page,
+            "\n## {}\n\n{}, {}; tasks: {}. Source: {}.\n",
+            model.name,
+            prose(model.family),
+            prose(model.geometry),
+            model.tasks.join(", "),
+            prose(model.source.trim_end_matches('.')),
+        );
+        options.of_model(&mut page, model);
+    }
+    page
+}
+
+/// The hyperparameters that models have alike but for their defaults.
+struct SharedOptions {
+    /// Those of every model.
+    every: Vec<OptionSpec>,
+    /// Those of several models, one of each name.
+    several: Vec<OptionSpec>,
+}
+
+impl SharedOptions {
+    fn of_all_models() -> Self {
+        let (mut every, mut several) = (Vec::new(), Vec::<OptionSpec>::new());
+        for option in bonnet_learning::models().iter().flat_map(ModelSpec::hyperparameters) {
+            let known = every.iter().chain(&several).any(|it: &OptionSpec| it.name == option.name);
+            if known || SHARED_OPTIONS.contains(&option) {
+                continue;
+            }
+            match models_with(&option).count() {
+                all if all == bonnet_learning::models().len() => every.push(option),
+                some if some >= SEVERAL => several.push(option),
+                _ => {}
+            }
+        }
+        Self { every, several }
+    }
+
+    /// The options of every model, and a table of their defaults.
+    fn of_every_model(&self, page: &mut String) {
+        page.push_str("\nEvery model has these, too, with a default of its own.\n\n");
+        page.push_str("| option | range | meaning |\n|---|---|---|\n");
+        for option in &self.every {
+            row(page, &[format!("`{}`", option.name), option.range(), prose(option.description)]);
+        }
+        page.push_str("\n| default of |");
+        self.every.iter().for_each(|option| page.push_str(&format!(" `{}` |", option.name)));
+        page.push_str(&format!("\n|---|{}\n", "---|".repeat(self.every.len())));
+        for model in bonnet_learning::models() {
+            let default = |option: &OptionSpec| {
+                let own = model.hyperparameters().find(|it| it.name == option.name);
+                own.map_or(String::new(), |own| format!("`{}`", own.default_value()))
+            };
+            let mut cells = vec![format!("[`{0}`](#{0})", model.name)];
+            cells.extend(self.every.iter().map(default));
+            row(page, &cells);
+        }
+    }
+
+    /// The options of several models.
+    fn of_several_models(&self, page: &mut String) {
+        page.push_str(
+            "\n## Options of several models\n\nA model's section names those that it has, with its defaults.\n\n",
+        );
+        page.push_str("| option | range | meaning | models |\n|---|---|---|---|\n");
+        for option in &self.several {
+            let models = models_with(option).map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ");
+            row(page, &[format!("`{}`", option.name), option.range(), prose(option.description), models]);
+        }
+    }
+
+    /// What a model has besides the options of every model.
+    fn of_model(&self, page: &mut String, model: &ModelSpec) {
+        let alike = |option: &OptionSpec| move |other: &OptionSpec| are_alike(option, other);
+        let options = model.hyperparameters().filter(|option| !SHARED_OPTIONS.contains(option));
+        let options = options.filter(|option| !self.every.iter().any(alike(option)));
+        let (several, own): (Vec<_>, Vec<_>) = options.partition(|option| self.several.iter().any(alike(option)));
+        if !several.is_empty() {
+            let default = |option: &OptionSpec| format!("`{}` (`{}`)", option.name, option.default_value());
+            let several = several.iter().map(default).collect::<Vec<_>>().join(", ");
+            let _ = write!(
+                page,
+                "\n[Options of several models](#options-of-several-models), with their defaults: {several}.\n"
+            );
+        }
+        if !own.is_empty() {
+            page.push('\n');
+            learning_options(page, own);
+        }
+    }
+}
+
+/// Whether two options differ in their defaults at most.
+fn are_alike(a: &OptionSpec, b: &OptionSpec) -> bool {
+    a.name == b.name && a.range() == b.range() && a.description == b.description
+}
+
+/// The models that have an option, but for its default.
+fn models_with(option: &OptionSpec) -> impl Iterator<Item = &'static ModelSpec> {
+    bonnet_learning::models().iter().filter(move |model| model.hyperparameters().any(|it| are_alike(&it, option)))
+}
+
+/// A row of a table.
+fn row(page: &mut String, cells: &[String]) {
+    let cells = cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | ");
+    let _ = writeln!(page, "| {cells} |");
+}
+
+/// A table of options of learning.
+fn learning_options(page: &mut String, options: impl IntoIterator<Item = OptionSpec>) {
+    page.push_str("| option | default | range | meaning |\n|---|---|---|---|\n");
+    for option in options {
+        let default = match option.name {
+            "graph" | "model" => "required".to_owned(),
+            _ => format!("`{}`", option.default_value()),
+        };
+        let range = match option.domain {
+            Domain::Forms(_) => "a form below, or NULL".to_owned(),
+            _ => option.range(),
+        };
+        row(page, &[format!("`{}`", option.name), default, range, prose(option.description)]);
+    }
+}
+
+/// A table of the forms that an option's text takes; those that some tasks lack, with their tasks.
+fn forms_of(page: &mut String, option: &str, forms: &[Form]) {
+    let by_task = forms.iter().any(|form| !form.tasks.is_empty());
+    let (head, rule) = if by_task { (" tasks |", "---|") } else { ("", "") };
+    let _ = write!(page, "\n| `{option}` |{head} meaning |\n|---|{rule}---|\n");
+    for form in forms {
+        let mut cells = vec![format!("`{}`", form.text)];
+        if by_task && form.tasks.is_empty() {
+            cells.push("all".to_owned());
+        } else if by_task {
+            cells.push(form.tasks.iter().map(|task| task.name()).collect::<Vec<_>>().join(", "));
+        }
+        let note = if form.note.is_empty() { String::new() } else { format!(" ({})", form.note) };
+        let only = if form.graphs_only { "; of graphs only" } else { "" };
+        cells.push(prose(&format!("{}{note}{only}", form.meaning)));
+        row(page, &cells);
+    }
+}
