@@ -286,7 +286,7 @@ impl<'a> Table<'a> {
 
 /// Whether a file is compressed by gzip, as its name says.
 fn zipped(file: &Path) -> bool {
-    file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
 /// A file's content as a stream, unpacked where its name ends in `.gz`.
@@ -331,13 +331,13 @@ pub(crate) fn find(path: &Path, kind: impl Fn(&Path) -> bool) -> Option<Vec<Path
     (!found.is_empty() && found.iter().all(|file| kind(file))).then_some(found)
 }
 
-/// A file's name without its endings.
+/// A file's name without its extensions.
 pub(crate) fn stem(file: &Path) -> String {
     let name = files::name(file);
     let name = name.strip_suffix(".gz").unwrap_or(name);
     ["scb", "txt", "json", "dat"]
         .iter()
-        .find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'))
+        .find_map(|extension| name.strip_suffix(extension)?.strip_suffix('.'))
         .unwrap_or(name)
         .to_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// An error of a reader. Its text is for the person who wrote `ATTACH`.
+/// An error of a reader. Its message is for the person who wrote `ATTACH`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing at the path; `hint` says what its folder holds.

@@ -113,7 +113,7 @@ pub(crate) fn stamp(files: &[PathBuf]) -> Stamp {
     Stamp { version: format!("{:016x}", hasher.finish()), modified: latest }
 }
 
-/// The lines of a text with their numbers from 1; line ends and a byte-order mark are taken off.
+/// The lines of a string with their numbers from 1; line ends and a byte-order mark are taken off.
 pub(crate) struct Lines<'a> {
     path: &'a Path,
     rest: &'a [u8],

@@ -113,7 +113,7 @@ pub trait Dataset: Send + Sync + Debug {
 /// The state of the files of a data set, from one look at each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// A text that changes when a file changes, comes or goes (from their sizes and times).
+    /// A string that changes when a file changes, comes or goes (from their sizes and times).
     pub version: String,
     /// When a file changed last; `None` where there are no files.
     pub modified: Option<SystemTime>,

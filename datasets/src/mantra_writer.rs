@@ -193,7 +193,7 @@ fn column(field: &Field) -> Result<(String, DataType), String> {
     }
 }
 
-/// The type as which a value is written: truth values, numbers, texts, and lists of them.
+/// The type as which a value is written: truth values, numbers, strings, and lists of them.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Boolean => DataType::Boolean,

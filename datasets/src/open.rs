@@ -10,7 +10,7 @@ use crate::{Dataset, Error, Format, Options, Result, files, formats};
 const DEPTH: usize = 3;
 
 /// Endings that are no part of a graph's name.
-const ENDINGS: [&str; 20] = [
+const EXTENSIONS: [&str; 20] = [
     ".gz",
     ".scb",
     ".edges",
@@ -235,7 +235,7 @@ fn named(graphs: Vec<(Vec<String>, Arc<dyn Dataset>)>) -> Vec<(String, Arc<dyn D
     named
 }
 
-/// A name that SQL takes without quotes: known endings off, lower case, `_` for every other character.
+/// A name that SQL takes without quotes: known extensions off, lower case, `_` for every other character.
 pub fn valid_name(file_name: &str) -> String {
     let mut name = file_name;
     // Planetoid's files of one set share its name between `ind.` and the part.
@@ -243,7 +243,7 @@ pub fn valid_name(file_name: &str) -> String {
         name = rest.split('.').next().unwrap_or(rest);
     }
     while let Some(shorter) =
-        ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).filter(|rest| !rest.is_empty())
+        EXTENSIONS.iter().find_map(|extension| name.strip_suffix(extension)).filter(|rest| !rest.is_empty())
     {
         name = shorter;
     }

@@ -126,7 +126,7 @@ impl<'a, R: BufRead> SimplexLists<'a, R> {
     }
 }
 
-/// The name of a text's first entry, and the sign between it and its list: `=` or `:=`.
+/// The name of a string's first entry, and the sign between it and its list: `=` or `:=`.
 pub(crate) fn first_entry(head: &[u8]) -> Option<(String, String)> {
     let text: String = head.iter().map(|&byte| char::from(byte)).collect();
     let text: String = text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");

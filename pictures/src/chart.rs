@@ -161,12 +161,12 @@ pub(crate) fn widest_name(names: &[String]) -> f64 {
 }
 
 impl Canvas {
-    /// The place of a value or category along x, in pixels.
+    /// The position of a value or category along x, in pixels.
     pub(crate) fn x(&self, value: f64) -> f64 {
         self.area.left + self.chart.x.place(value) * (self.area.right - self.area.left)
     }
 
-    /// The place of a value or category along y, in pixels.
+    /// The position of a value or category along y, in pixels.
     pub(crate) fn y(&self, value: f64) -> f64 {
         let place = self.chart.y.place(value);
         let up = if self.chart.y_from_top { 1.0 - place } else { place };

@@ -1,5 +1,5 @@
-//! Places of nodes by forces (Fruchterman and Reingold 1991): edges pull, nodes push, and all are drawn a little to the middle,
-//! so that components stay together. One thread and one order of sums: the same seed gives the same places.
+//! Positions of nodes by forces (Fruchterman and Reingold 1991): edges pull, nodes push, and all are drawn a little to the middle,
+//! so that components stay together. One thread and one order of sums: the same seed gives the same positions.
 
 /// Pairs of nodes times rounds that are worked through; rounds are fewer for more nodes.
 const WORK: usize = 150_000_000;
@@ -16,7 +16,7 @@ fn random(state: &mut u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Places in `D` dimensions of `nodes` nodes with these edges, in units of an edge's length. O(rounds nodes^2).
+/// Positions in `D` dimensions of `nodes` nodes with these edges, in units of an edge's length. O(rounds nodes^2).
 pub(crate) fn forces<const D: usize>(nodes: usize, edges: &[(usize, usize)], seed: u64) -> Vec<[f64; D]> {
     let mut state = seed;
     let spread = (nodes.max(1) as f64).sqrt();

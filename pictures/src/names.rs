@@ -15,7 +15,7 @@ pub enum Kind {
     Boxes,
     /// How many rows have a value in each of even intervals.
     Histogram,
-    /// A coloured cell for each pair of texts.
+    /// A coloured cell for each pair of strings.
     Heatmap,
     /// Ranks over strata, a line for each colour.
     Bump,

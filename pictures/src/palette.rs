@@ -97,7 +97,7 @@ impl Ramp {
         hex(self.rgb(value))
     }
 
-    /// The colour in which a text is read on this one.
+    /// The colour in which a string is read on this one.
     pub(crate) fn ink(self, value: f64) -> &'static str {
         let [r, g, b] = self.rgb(value).map(f64::from);
         if 0.299 * r + 0.587 * g + 0.114 * b > 140.0 { "#222" } else { "#fff" }

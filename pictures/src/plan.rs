@@ -77,7 +77,7 @@ pub(crate) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Pictu
     })
 }
 
-/// The kind that the types of the columns, and the repetitions of the texts, ask for.
+/// The kind that the types of the columns, and the repetitions of the strings, ask for.
 fn default_kind(table: &Table, x: Option<&Column>, y: Option<&Column>) -> Option<Kind> {
     if let (Some(x), Some(y)) = (x, y) {
         return Some(match (x.is_text(), y.is_text()) {
@@ -312,7 +312,7 @@ impl<'a> Plan<'a> {
         self.free(table).find(|column| !column.is_text()).ok_or(missing)
     }
 
-    /// The column of colours that is named, else a text with few values.
+    /// The column of colours that is named, else a string with few values.
     fn optional_color(&self, table: &'a Table) -> Option<&'a Column> {
         self.color.or_else(|| {
             self.free(table)

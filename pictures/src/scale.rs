@@ -1,4 +1,4 @@
-//! From values to places: axes of numbers, times and categories.
+//! From values to positions: axes of numbers, times and categories.
 
 use crate::tick::{Tick, round_step};
 use crate::time;
@@ -9,9 +9,9 @@ pub(crate) const TINY: f64 = 1e-290;
 /// An axis: its range and its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Scale {
-    /// Numbers or moments, from the first to the second.
+    /// Numbers or timestamps, from the first to the second.
     Even { min: f64, max: f64, ticks: Vec<Tick> },
-    /// Categories; the place of the first is 0.
+    /// Categories; the position of the first is 0.
     Bands(Vec<String>),
 }
 
@@ -32,13 +32,13 @@ impl Scale {
         Self::Even { min: ticks[0].0, max: ticks[count].0, ticks }
     }
 
-    /// Moments, with ticks at calendar steps between the ends.
+    /// Timestamps, with ticks at calendar steps between the ends.
     pub(crate) fn times(min: f64, max: f64) -> Self {
         let (min, max) = if max > min { (min, max) } else { (min - 43_200.0, max + 43_200.0) };
         Self::Even { min, max, ticks: time::ticks(min, max) }
     }
 
-    /// The place in 0..=1 of a value, or of the middle of the category with this number.
+    /// The position in 0..=1 of a value, or of the middle of the category with this number.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self {
             Self::Even { min, max, .. } => (value - min) / (max - min),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A text that is written into an attribute or between tags.
+/// A string that is written into an attribute or between tags.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -26,7 +26,7 @@ pub(crate) fn px(value: f64) -> String {
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// The anchor of a text at its place.
+/// The anchor of a string at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,

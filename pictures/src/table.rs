@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The code of a text that is missing.
+/// The code of a string that is missing.
 pub const MISSING: u32 = u32::MAX;
 
 /// Numbers beyond are not drawn: the distance of two might be infinite.
@@ -13,19 +13,19 @@ const LARGEST: f64 = 1e300;
 pub enum Values {
     /// Numbers; NaN is a missing one.
     Numbers(Vec<f64>),
-    /// Moments in seconds since 1970-01-01 00:00 UTC; NaN is a missing one.
+    /// Timestamps in seconds since 1970-01-01 00:00 UTC; NaN is a missing one.
     Times(Vec<f64>),
     /// Texts, as codes into the distinct ones in the order of their first row; [`MISSING`] is a missing one.
     Texts {
-        /// The distinct texts.
+        /// The distinct strings.
         names: Vec<String>,
-        /// The place in `names` of each row's text.
+        /// The position in `names` of each row's text.
         codes: Vec<u32>,
     },
 }
 
 impl Values {
-    /// The codes of these texts.
+    /// The codes of these strings.
     pub fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut coder = TextCoder::default();
         texts.into_iter().for_each(|text| coder.push(text));
@@ -99,7 +99,7 @@ impl Column {
         matches!(self.values, Values::Times(_))
     }
 
-    /// The numbers or moments.
+    /// The numbers or timestamps.
     pub(crate) fn numbers(&self) -> Option<&[f64]> {
         match &self.values {
             Values::Numbers(values) | Values::Times(values) => Some(values),

@@ -1,6 +1,6 @@
-//! The width of a text, and cuts and breaks to a width.
+//! The width of a string, and cuts and breaks to a width.
 
-/// The width of a text in pixels at this size, in Helvetica or DejaVu Sans, whichever is wider: no font is asked for, and what
+/// The width of a string in pixels at this size, in Helvetica or DejaVu Sans, whichever is wider: no font is asked for, and what
 /// is cut or begins outside of the picture is worse than some room.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size

@@ -1,4 +1,4 @@
-//! Moments on an axis, in the proleptic Gregorian calendar and UTC.
+//! Timestamps on an axis, in the proleptic Gregorian calendar and UTC.
 
 use crate::tick::{Tick, round_step};
 
@@ -34,7 +34,7 @@ fn first_of_month(year: i64, month: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year - 719_468
 }
 
-/// A moment with all that it says: the date, and the time of day unless that is midnight.
+/// A timestamp with all that it says: the date, and the time of day unless that is midnight.
 pub(crate) fn full(seconds: f64) -> String {
     if !seconds.is_finite() {
         return String::new();
@@ -53,7 +53,7 @@ pub(crate) fn full(seconds: f64) -> String {
     format!("{date} {clock}{fraction}")
 }
 
-/// Ticks at calendar steps between two moments, about six.
+/// Ticks at calendar steps between two timestamps, about six.
 pub(crate) fn ticks(min: f64, max: f64) -> Vec<Tick> {
     let about = (max - min) / 6.0;
     if let Some(&step) = STEPS.iter().find(|&&step| step >= about) {
@@ -62,8 +62,8 @@ pub(crate) fn ticks(min: f64, max: f64) -> Vec<Tick> {
         let first = ((min - offset) / step).ceil();
         let last = ((max - offset) / step).floor();
         let count = (last - first).max(0.0) as usize;
-        let moments = (0..=count).map(|i| offset + (first + i as f64) * step).filter(|t| (min..=max).contains(t));
-        return moments.map(|moment| (moment, short(moment, step))).collect();
+        let timestamps = (0..=count).map(|i| offset + (first + i as f64) * step).filter(|t| (min..=max).contains(t));
+        return timestamps.map(|timestamp| (timestamp, short(timestamp, step))).collect();
     }
     let days = |seconds: f64| (seconds / DAY) as i64;
     let months = about / (30.4 * DAY);
@@ -73,16 +73,16 @@ pub(crate) fn ticks(min: f64, max: f64) -> Vec<Tick> {
     });
     let (year, month, _) = date(days(min));
     let first = (year * 12 + month - 1).div_euclid(step) * step;
-    let moments = (0..40).map(|i| first + i * step).map(|month| {
+    let timestamps = (0..40).map(|i| first + i * step).map(|month| {
         let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
         let name = if step % 12 == 0 { year.to_string() } else { format!("{year:04}-{month:02}") };
         (first_of_month(year, month) as f64 * DAY, name)
     });
-    moments.filter(|(moment, _)| (min..=max).contains(moment)).collect()
+    timestamps.filter(|(timestamp, _)| (min..=max).contains(timestamp)).collect()
 }
 
-fn short(moment: f64, step: f64) -> String {
-    let text = full(moment);
+fn short(timestamp: f64, step: f64) -> String {
+    let text = full(timestamp);
     if step >= DAY {
         return text;
     }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_have_their_dates() {
+    fn timestamps_have_their_dates() {
         // By `date -u -d @...`.
         assert_eq!(full(0.0), "1970-01-01");
         assert_eq!(full(951_782_400.0), "2000-02-29");

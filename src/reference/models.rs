@@ -125,10 +125,10 @@ impl SharedOptions {
 
     /// What a model has besides the options of every model.
     fn of_model(&self, page: &mut String, model: &ModelSpec) {
-        let alike = |option: &OptionSpec| move |other: &OptionSpec| are_alike(option, other);
+        let is_in = |options: &[OptionSpec], option: &OptionSpec| options.iter().any(|other| are_alike(option, other));
         let options = model.hyperparameters().filter(|option| !SHARED_OPTIONS.contains(option));
-        let options = options.filter(|option| !self.every.iter().any(alike(option)));
-        let (several, own): (Vec<_>, Vec<_>) = options.partition(|option| self.several.iter().any(alike(option)));
+        let options = options.filter(|option| !is_in(&self.every, option));
+        let (several, own): (Vec<_>, Vec<_>) = options.partition(|option| is_in(&self.several, option));
         if !several.is_empty() {
             let default = |option: &OptionSpec| format!("`{}` (`{}`)", option.name, option.default_value());
             let several = several.iter().map(default).collect::<Vec<_>>().join(", ");

@@ -1,5 +1,5 @@
 //! The BREC benchmark's raw pairs: `basic.npy`, `regular.npy`, `str.npy`, `extension.npy`, `cfi.npy`, `4vtx.npy`,
-//! `dr.npy`, arrays of graph6 texts of which entries 2i and 2i + 1, or the two of a row, are a pair.
+//! `dr.npy`, arrays of graph6 strings of which entries 2i and 2i + 1, or the two of a row, are a pair.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

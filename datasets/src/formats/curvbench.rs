@@ -172,7 +172,7 @@ impl OneRow {
 
     /// A number of nodes that no column has as many values for.
     fn check_nodes(&self, n: usize) -> Result<usize> {
-        // Columns are packed: a byte may hold several ends of edges.
+        // Columns are packed: a byte may hold several endpoints of edges.
         files::check_nodes(&self.file, n, files::size(&self.file).saturating_mul(16))?;
         Ok(n)
     }

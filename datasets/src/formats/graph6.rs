@@ -15,7 +15,7 @@ use crate::scan::{Scan, check};
 use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
-const ENDINGS: [&str; 2] = [".g6", ".graph6"];
+const EXTENSIONS: [&str; 2] = [".g6", ".graph6"];
 
 /// The headers of a file, or of each of its lines.
 const HEADER: &str = ">>graph6<<";
@@ -38,10 +38,12 @@ fn find(path: &Path) -> Option<PathBuf> {
     if files::names(path).iter().any(|name| path.join(name).is_dir()) {
         return None;
     }
-    files::only(path, |file| ENDINGS.iter().any(|ending| files::name(file).ends_with(ending)) && files::is_file(file))
+    files::only(path, |file| {
+        EXTENSIONS.iter().any(|extension| files::name(file).ends_with(extension)) && files::is_file(file)
+    })
 }
 
-/// Whether the first line is a graph, so that a binary file with such an ending is not claimed.
+/// Whether the first line is a graph, so that a binary file with such an extension is not claimed.
 fn starts_well(file: &Path) -> bool {
     let Ok(head) = files::head(file, files::SAMPLE_BYTES) else { return false };
     let always = || true;

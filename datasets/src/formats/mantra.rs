@@ -252,7 +252,7 @@ impl<'de> Visitor<'de> for Row<'_, '_, '_> {
     }
 }
 
-/// A text; older files have numbers as ids.
+/// A string; older files have numbers as ids.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {

@@ -50,14 +50,14 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// The files of a folder whose features end with `ending`, or of the folder of one of them.
-    pub fn find(path: &Path, ending: &str) -> Option<(PathBuf, PathBuf, PathBuf)> {
+    /// The files of a folder whose features end with `suffix`, or of the folder of one of them.
+    pub fn find(path: &Path, suffix: &str) -> Option<(PathBuf, PathBuf, PathBuf)> {
         let folder = if path.is_dir() { path } else { path.parent()? };
         let names = files::names(folder);
         let mut found = names.iter().filter_map(|name| {
             let stem = name.strip_suffix("_edges.csv")?;
             let [target, features] =
-                [format!("{stem}_target.csv"), format!("{stem}{ending}")].map(|name| folder.join(name));
+                [format!("{stem}_target.csv"), format!("{stem}{suffix}")].map(|name| folder.join(name));
             let ours = path.is_dir() || [&folder.join(name), &target, &features].contains(&&path.to_owned());
             (ours && files::is_file(&target) && files::is_file(&features))
                 .then(|| (folder.join(name), target, features))

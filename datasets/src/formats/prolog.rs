@@ -47,7 +47,7 @@ fn sources(path: &Path) -> Vec<PathBuf> {
 enum Term {
     Integer(i64),
     Number(f64),
-    /// An atom, a text, or a compound term as it is written.
+    /// An atom, a string, or a compound term as it is written.
     Text(String),
     List(Vec<Term>),
 }
@@ -366,7 +366,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An atom, a number, or a text in quotes.
+    /// An atom, a number, or a string in quotes.
     fn word(&mut self) -> Result<String, String> {
         let start = self.at;
         if let Some(quote @ (b'\'' | b'"')) = self.peek() {

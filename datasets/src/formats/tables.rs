@@ -26,8 +26,8 @@ const TABLES: [(&str, &[&str]); 4] = [
     ("graphs", &["graph_id"]),
 ];
 
-/// The endings that are read, in order of preference.
-const ENDINGS: [&str; 6] = ["parquet", "csv", "tsv", "jsonl", "ndjson", "json"];
+/// The extensions that are read, in order of preference.
+const EXTENSIONS: [&str; 6] = ["parquet", "csv", "tsv", "jsonl", "ndjson", "json"];
 
 /// The rows from which the types of a text file's columns are found.
 const SAMPLE_ROWS: usize = 10_000;
@@ -48,7 +48,7 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
         match find(path, table)? {
             Some(file) => tables.push((table, file)),
             None if table == "nodes" || table == "edges" => {
-                return Err(not_this(path, &format!("{table}.csv (or {}) is expected", ENDINGS.join(", "))));
+                return Err(not_this(path, &format!("{table}.csv (or {}) is expected", EXTENSIONS.join(", "))));
             }
             None => {}
         }
@@ -58,7 +58,8 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
 
 /// The one file of a table.
 fn find(folder: &Path, table: &str) -> Result<Option<PathBuf>> {
-    let mut found = ENDINGS.iter().map(|ending| folder.join(format!("{table}.{ending}"))).filter(|f| files::is_file(f));
+    let mut found =
+        EXTENSIONS.iter().map(|extension| folder.join(format!("{table}.{extension}"))).filter(|f| files::is_file(f));
     let first = found.next();
     if let (Some(first), Some(second)) = (&first, found.next()) {
         let what = format!("has both {} and {}; keep one of them", files::name(first), files::name(&second));
@@ -72,8 +73,8 @@ struct Folder {
     tables: Vec<(&'static str, PathBuf)>,
 }
 
-fn ending(file: &Path) -> &str {
-    file.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
+fn extension(file: &Path) -> &str {
+    file.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
 }
 
 fn buffered(file: &Path) -> Result<BufReader<File>> {
@@ -81,7 +82,7 @@ fn buffered(file: &Path) -> Result<BufReader<File>> {
 }
 
 fn separator(file: &Path) -> u8 {
-    if ending(file) == "tsv" { b'\t' } else { b',' }
+    if extension(file) == "tsv" { b'\t' } else { b',' }
 }
 
 /// Takes off a byte-order mark, which would be part of the first column's name.
@@ -96,7 +97,7 @@ fn skip_mark(mut input: BufReader<File>, file: &Path) -> Result<BufReader<File>>
 
 fn schema(file: &Path) -> Result<SchemaRef> {
     let fault = |error: ArrowError| Error::file(file, error);
-    Ok(match ending(file) {
+    Ok(match extension(file) {
         "parquet" => Arc::clone(parquet_file::reader(file)?.schema()),
         "csv" | "tsv" => {
             let format = csv::reader::Format::default().with_header(true).with_delimiter(separator(file));
@@ -143,7 +144,7 @@ impl Reader for Folder {
         let mut wanted = scan.columns.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
-        let mut rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>> = match ending(file) {
+        let mut rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>> = match extension(file) {
             "parquet" => {
                 let builder = parquet_file::reader(file)?;
                 let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
@@ -177,7 +178,7 @@ impl Reader for Folder {
 
     fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize {
         let file = self.file(table);
-        if ending(file) != "parquet" {
+        if extension(file) != "parquet" {
             return 3 * files::size(file);
         }
         let Ok(builder) = parquet_file::reader(file) else { return 0 };

@@ -172,7 +172,7 @@ impl Labels {
         }
     }
 
-    /// The distinct labels in order, and each row's place among them.
+    /// The distinct labels in order, and each row's position among them.
     fn places(&self) -> (usize, Vec<usize>) {
         fn of<T: Ord>(labels: &[T]) -> (usize, Vec<usize>) {
             let mut places: BTreeMap<&T, usize> = labels.iter().map(|label| (label, 0)).collect();
@@ -336,7 +336,7 @@ impl SetFiles {
     }
 
     /// The storage of the nodes' features: attributes, or with labels a sparse row of the attributes and a 1 at the
-    /// place of the label among the distinct ones.
+    /// position of the label among the distinct ones.
     fn features(&self) -> Result<Features> {
         let attributes = if self.has("node_attributes") { self.width("node_attributes")? } else { 0 };
         match self.size("node_labels") {

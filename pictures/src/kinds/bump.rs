@@ -39,7 +39,7 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
             return Err(PictureError::Repeated { kind: plan.kind, what, example, advice: "or draw KIND boxes" });
         }
     }
-    // The place in each stratum: by the number, equal ones in the order of the rows.
+    // The position in each stratum: by the number, equal ones in the order of the rows.
     let mut places: Vec<Vec<Option<f64>>> = vec![vec![None; strata.names.len()]; models.names.len()];
     for stratum in 0..strata.names.len() {
         let mut here: Vec<(usize, usize)> =

@@ -82,7 +82,7 @@ fn ranks(table: &[Vec<f64>]) -> Ranks {
     Ranks { means, items: table.len(), friedman }
 }
 
-/// The longest runs of sorted mean ranks that span less than the critical difference, as places in the order.
+/// The longest runs of sorted mean ranks that span less than the critical difference, as positions in the order.
 fn cliques(sorted: &[f64], critical: f64) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for from in 0..sorted.len() {

@@ -141,9 +141,9 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     Ok(finish(plan, canvas, notes))
 }
 
-/// The groups of a column of numbers or texts, in the order of its values.
+/// The groups of a column of numbers or strings, in the order of its values.
 impl<'a> Colors<'a> {
-    /// Colours by the distinct values of a column, whether they are texts or numbers.
+    /// Colours by the distinct values of a column, whether they are strings or numbers.
     pub(super) fn grouped(column: Option<&'a crate::table::Column>, rows: &[usize], notes: &mut Vec<String>) -> Self {
         let Some(column) = column else { return Self::One };
         let (groups, note) = Groups::new(Some(column), rows).folded(palette::MOST_GROUPS);

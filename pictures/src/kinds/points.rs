@@ -117,7 +117,7 @@ impl<'a> Colors<'a> {
         }
     }
 
-    /// The colour of the row at this place of those given.
+    /// The colour of the row at this position of those given.
     pub(super) fn of(&self, place: usize) -> String {
         match self {
             Self::One => palette::group(0),

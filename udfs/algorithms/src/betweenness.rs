@@ -133,7 +133,7 @@ trait Summand {
     #[inline(always)]
     fn node(_: &mut Sums, _v: u32, _values: &Numbers) {}
 
-    /// Where the dependencies of the sources on the arc at place `at` go.
+    /// Where the dependencies of the sources on the arc at position `at` go.
     #[inline(always)]
     fn arc(_: &mut Sums, _at: usize, _values: impl Fn(usize) -> f64) {}
 }
@@ -168,7 +168,7 @@ fn sums<S: Summand>(
     let batches: Vec<&[u32]> = sources.chunks(LANES).collect();
     let threads = rayon::current_num_threads().min(batches.len()).max(1);
     let per_thread = Search::bytes(network) + 16 * length;
-    let _room = Reservation::new(monitor, 16 * length + threads * per_thread)?;
+    let _reservation = Reservation::new(monitor, 16 * length + threads * per_thread)?;
     monitor.expect(batches.len() as u64);
     let mut total = Sums::new(length, squares);
     let mut workers: Vec<(Search, Sums)> =

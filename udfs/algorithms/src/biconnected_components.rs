@@ -21,7 +21,7 @@ const CHECK_EVERY: usize = 4096;
 /// If the monitor stops it.
 pub fn biconnected_components(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, Stopped> {
     let (n, targets, offsets) = (graph.n_nodes(), graph.targets(), graph.offsets());
-    let _room = Reservation::new(monitor, 40 * n + 28 * targets.len())?;
+    let _reservation = Reservation::new(monitor, 40 * n + 28 * targets.len())?;
     // The time of discovery, 0 for none yet, and the earliest one reached from below a node by one arc upwards.
     let (mut discovered, mut low) = (vec![0u32; n], vec![0u32; n]);
     let mut time = 0;
@@ -110,7 +110,7 @@ pub fn biconnected_components(graph: &Graph, monitor: &dyn Monitor) -> Result<Ve
 /// # Errors
 /// If the monitor stops it.
 pub fn articulation_points(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<bool>, Stopped> {
-    let _room = Reservation::new(monitor, 80 * graph.n_nodes() + 32 * graph.n_edges())?;
+    let _reservation = Reservation::new(monitor, 80 * graph.n_nodes() + 32 * graph.n_edges())?;
     let points = watched(graph.view(), monitor, |view| find_articulation_points(view))?;
     let mut is_point = vec![false; graph.n_nodes()];
     points.into_iter().for_each(|v| is_point[v.index()] = true);
@@ -123,7 +123,7 @@ pub fn articulation_points(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<b
 /// # Errors
 /// If the monitor stops it.
 pub fn bridges(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<bool>, Stopped> {
-    let _room = Reservation::new(monitor, 72 * graph.n_nodes() + graph.targets().len())?;
+    let _reservation = Reservation::new(monitor, 72 * graph.n_nodes() + graph.targets().len())?;
     let edges: Vec<(usize, usize)> = watched(graph.view(), monitor, |view| {
         find_bridges(view).map(|edge| (edge.source().index(), edge.target().index())).collect()
     })?;
@@ -152,7 +152,7 @@ mod tests {
         connected_components(&Graph::from_edges(graph.n_nodes(), &edges)).of_node
     }
 
-    /// Whether two edges lie on a common cycle: no node but a common end parts them.
+    /// Whether two edges lie on a common cycle: no node but a common endpoint parts them.
     fn together(graph: &Graph, (a, b): (u32, u32), (c, d): (u32, u32)) -> bool {
         let n = graph.n_nodes() as u32;
         // Each edge gets a node in its middle; two disjoint paths between the middles exist where no other node parts

@@ -18,7 +18,7 @@ const TOGETHER: usize = 1 << 14;
 /// If the monitor stops it.
 pub fn core_number(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, Stopped> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 12 * n)?;
+    let _reservation = Reservation::new(monitor, 12 * n)?;
     let mut degree: Vec<u32> = (0..n as u32).map(|v| graph.degree(v) as u32).collect();
     let mut left: Vec<u32> = (0..n as u32).collect();
     let mut out: Vec<u32> = Vec::new();

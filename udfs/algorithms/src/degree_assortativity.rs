@@ -2,7 +2,7 @@
 
 use bonnet_graph::Graph;
 
-/// Pearson's correlation of the degrees at both ends of an edge, each edge taken both ways; `None` where all ends have the same
+/// Pearson's correlation of the degrees at both endpoints of an edge, each edge taken both ways; `None` where all endpoints have the same
 /// degree, or there is no edge.
 ///
 /// Newman, Mixing patterns in networks (2003), Eq. 21. Sums of integers: O(n + m).
@@ -40,7 +40,7 @@ mod tests {
                 None => assert!(ends.is_empty() || variance < 1e-9, "graph {seed}"),
             }
         }
-        // A star: each end of degree k meets one of degree 1.
+        // A star: each endpoint of degree k meets one of degree 1.
         assert_eq!(degree_assortativity(&Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)])), Some(-1.0));
     }
 }

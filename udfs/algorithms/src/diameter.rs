@@ -22,7 +22,7 @@ pub fn diameter(network: Network<'_>, monitor: &dyn Monitor) -> Result<u32, Stop
         return Ok(crate::eccentricity(network, monitor)?.into_iter().max().unwrap_or(0));
     }
     let n = network.n_nodes();
-    let _room = Reservation::new(monitor, Searches::bytes(n) + 24 * n)?;
+    let _reservation = Reservation::new(monitor, Searches::bytes(n) + 24 * n)?;
     let mut done = vec![false; n];
     let mut search = Search::new(n);
     let mut bounds = Bounds { of_node: vec![u32::MAX; n], searches: None };

@@ -42,7 +42,7 @@ fn inward(network: Network<'_>, reciprocals: bool, monitor: &dyn Monitor) -> Res
     let n = network.n_nodes();
     let batches = n.div_ceil(LANES);
     let threads = rayon::current_num_threads().min(batches.max(1));
-    let _room = Reservation::new(monitor, threads * (Searches::bytes(n) + 36 * n))?;
+    let _reservation = Reservation::new(monitor, threads * (Searches::bytes(n) + 36 * n))?;
     let state = || (Searches::new(network), Inward::new(n, reciprocals), Ok(0));
     let parts = shared(batches, 1, monitor, state, |(searches, sums, outcome), batches| {
         for batch in batches {
@@ -84,7 +84,7 @@ fn by_lengths(
     require_positive(network)?;
     let n = network.n_nodes();
     let threads = rayon::current_num_threads().min(n.max(1));
-    let _room = Reservation::new(monitor, threads * WeightedSearch::bytes(network) + 8 * n)?;
+    let _reservation = Reservation::new(monitor, threads * WeightedSearch::bytes(network) + 8 * n)?;
     monitor.expect(n as u64);
     let of_node = |search: &mut WeightedSearch<'_>, v: usize| -> Result<f64, Stopped> {
         search.run(v as u32, monitor)?;
@@ -166,7 +166,7 @@ pub fn effective_diameter(
     }
     let batches = sources.len().div_ceil(LANES);
     let threads = rayon::current_num_threads().min(batches.max(1));
-    let _room = Reservation::new(monitor, threads * Searches::bytes(n))?;
+    let _reservation = Reservation::new(monitor, threads * Searches::bytes(n))?;
     let state = || (Searches::new(network), Vec::<u64>::new(), Ok(0));
     let parts = shared(batches, 1, monitor, state, |(searches, pairs, outcome), batches| {
         for batch in batches {

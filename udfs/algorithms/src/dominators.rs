@@ -13,7 +13,7 @@ use bonnet_graph::{Digraph, Monitor, Reservation, Stopped};
 pub fn dominators(graph: &Digraph, root: u32, monitor: &dyn Monitor) -> Result<Vec<Option<u32>>, Stopped> {
     const NONE: u32 = u32::MAX;
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 24 * n + Digraph::bytes(n, graph.n_arcs()) / 4)?;
+    let _reservation = Reservation::new(monitor, 24 * n + Digraph::bytes(n, graph.n_arcs()) / 4)?;
     // Nodes in the order in which a depth-first search leaves them.
     let mut order: Vec<u32> = Vec::new();
     let mut place = vec![NONE; n];
@@ -38,7 +38,7 @@ pub fn dominators(graph: &Digraph, root: u32, monitor: &dyn Monitor) -> Result<V
             }
         }
     }
-    // By places, of which dominators have the higher.
+    // By positions, of which dominators have the higher.
     let last = order.len() - 1;
     let mut dominator = vec![NONE; order.len()];
     dominator[last] = last as u32;

@@ -92,7 +92,7 @@ pub fn eigenvector_centrality(
     if n == 0 {
         return Ok(Vec::new());
     }
-    let _room = Reservation::new(monitor, 16 * n)?;
+    let _reservation = Reservation::new(monitor, 16 * n)?;
     let mut values = vec![(n as f64).sqrt().recip(); n];
     let mut next = vec![0.0; n];
     let (mut steps, mut first) = (Steps::new(monitor, 100), None);
@@ -164,7 +164,7 @@ pub fn katz_centrality(
         }
     }
     let n = network.n_nodes();
-    let _room = Reservation::new(monitor, 16 * n)?;
+    let _reservation = Reservation::new(monitor, 16 * n)?;
     let mut values = vec![beta; n];
     let mut next = vec![0.0; n];
     let (mut steps, mut first) = (Steps::new(monitor, 100), None);

@@ -8,10 +8,10 @@ pub enum AlgorithmError {
     /// The host stopped it.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// A parameter or the graph is outside what the algorithm is defined for; the text says what, and what to do.
+    /// A parameter or the graph is outside what the algorithm is defined for; the message says what, and what to do.
     #[error("{0}")]
     Input(String),
-    /// Some nodes stand in the way; the text says how, and ends where they are to be named.
+    /// Some nodes stand in the way; the message says how, and ends where they are to be named.
     #[error("{text}: nodes {nodes:?}")]
     Nodes {
         /// The cause, and what to do.

@@ -14,7 +14,7 @@ use crate::Network;
 /// If the monitor stops it.
 pub fn feedback_arc_set(network: Network<'_>, monitor: &dyn Monitor) -> Result<Vec<bool>, Stopped> {
     let arcs = network.out.n_arcs();
-    let _room = Reservation::new(monitor, 200 * network.n_nodes() + 33 * arcs)?;
+    let _reservation = Reservation::new(monitor, 200 * network.n_nodes() + 33 * arcs)?;
     let found: Vec<usize> = watched(network.arcs_view(), monitor, |view| {
         greedy_feedback_arc_set(view).map(|arc| arc.id().index()).collect()
     })?;

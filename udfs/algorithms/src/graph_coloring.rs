@@ -11,7 +11,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped, watched};
 /// If the monitor stops it.
 pub fn graph_coloring(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, Stopped> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 120 * n + 64 * graph.n_edges())?;
+    let _reservation = Reservation::new(monitor, 120 * n + 64 * graph.n_edges())?;
     let (found, _) = watched(graph.view(), monitor, |view| dsatur_coloring(view))?;
     let mut colors = vec![0; n];
     found.into_iter().for_each(|(v, color)| colors[v.index()] = color as u32);

@@ -9,7 +9,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 /// If the monitor stops it.
 pub fn is_bipartite(graph: &Graph, monitor: &dyn Monitor) -> Result<bool, Stopped> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 5 * n)?;
+    let _reservation = Reservation::new(monitor, 5 * n)?;
     let mut side = vec![u8::MAX; n];
     let mut queue = Vec::with_capacity(n);
     for root in 0..n as u32 {

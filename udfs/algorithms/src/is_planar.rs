@@ -22,13 +22,13 @@ pub fn is_planar(graph: &Graph, monitor: &dyn Monitor) -> Result<bool, Stopped> 
     if n > 2 && m > 3 * n - 6 {
         return Ok(false);
     }
-    let _room = Reservation::new(monitor, 64 * n + 2 * m * 52)?;
+    let _reservation = Reservation::new(monitor, 64 * n + 2 * m * 52)?;
     let (orientation, roots) = Orientation::new(graph, monitor)?;
     Test::new(&orientation).passes(&roots, monitor)
 }
 
 /// Every edge once as an arc: along the depth-first search, from parent to child, or back to an ancestor. Arcs are
-/// known by their places among the lists of neighbours.
+/// known by their positions among the lists of neighbours.
 struct Orientation<'a> {
     graph: &'a Graph,
     /// The distance of each node from the root of its tree.

@@ -18,7 +18,7 @@ pub fn is_isomorphic<Ty: EdgeType>(
     steps: u64,
     monitor: &dyn Monitor,
 ) -> Result<bool, AlgorithmError> {
-    let _room = Reservation::new(monitor, 40 * (nodes(a) + nodes(b)))?;
+    let _reservation = Reservation::new(monitor, 40 * (nodes(a) + nodes(b)))?;
     if degrees(a) != degrees(b) {
         return Ok(false);
     }
@@ -31,12 +31,12 @@ pub fn is_isomorphic<Ty: EdgeType>(
     }
 }
 
-/// The places of a pattern in a graph, both directed or both not: for each, the node of the graph that every node of
+/// The occurrences of a pattern in a graph, both directed or both not: for each, the node of the graph that every node of
 /// the pattern stands for, an arc of the pattern where there is one between them and none where there is none. In the
 /// order of petgraph's `subgraph_isomorphisms_iter` (VF2), then sorted.
 ///
 /// # Errors
-/// [`AlgorithmError::Input`] where there are more than `limit` places or `steps` do not do, with the number found so
+/// [`AlgorithmError::Input`] where there are more than `limit` occurrences or `steps` do not do, with the number found so
 /// far; if the monitor stops it.
 pub fn subgraph_isomorphisms<Ty: EdgeType>(
     pattern: View<'_, Ty>,
@@ -46,7 +46,7 @@ pub fn subgraph_isomorphisms<Ty: EdgeType>(
     monitor: &dyn Monitor,
 ) -> Result<Vec<Vec<u32>>, AlgorithmError> {
     let size = nodes(pattern);
-    let mut room = Reservation::new(monitor, 40 * (size + nodes(graph)))?;
+    let mut reservation = Reservation::new(monitor, 40 * (size + nodes(graph)))?;
     let mut found: Vec<Vec<u32>> = Vec::new();
     let mut refused = Ok(());
     let mut beyond = false;
@@ -60,7 +60,7 @@ pub fn subgraph_isomorphisms<Ty: EdgeType>(
                 return;
             }
             if found.len().is_multiple_of(1024) {
-                refused = room.grow(1024 * (4 * size + size_of::<Vec<u32>>()));
+                refused = reservation.grow(1024 * (4 * size + size_of::<Vec<u32>>()));
                 if refused.is_err() {
                     return;
                 }

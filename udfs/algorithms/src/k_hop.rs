@@ -57,13 +57,13 @@ pub fn k_hop(
             start = end;
         }
         // The lists, and what they are joined to.
-        let room = Reservation::new(monitor, 16 * found.len())?;
+        let reservation = Reservation::new(monitor, 16 * found.len())?;
         monitor.advance(1);
-        Ok((found, ends, room))
+        Ok((found, ends, reservation))
     };
     let found = sources.par_iter().enumerate().map_init(state, search).collect::<Result<Vec<_>, Stopped>>()?;
     let mut answer = Neighborhoods::default();
-    for (&source, (nodes, ends, _room)) in sources.iter().zip(found) {
+    for (&source, (nodes, ends, _reservation)) in sources.iter().zip(found) {
         answer.source.extend(std::iter::repeat_n(source, nodes.len()));
         answer.node.extend(nodes);
         let mut start = 0;

@@ -57,7 +57,7 @@ pub fn link_scores(
     pairs: &[(u32, u32)],
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, Stopped> {
-    let _room = Reservation::new(monitor, 8 * pairs.len())?;
+    let _reservation = Reservation::new(monitor, 8 * pairs.len())?;
     monitor.expect(pairs.len() as u64);
     let mut scores = vec![0.0; pairs.len()];
     let block = |(scores, pairs): (&mut [f64], &[(u32, u32)])| -> Result<(), Stopped> {
@@ -155,14 +155,14 @@ pub fn two_hop_scores(graph: &Graph, score: LinkScore, monitor: &dyn Monitor) ->
                 pairs.score.push(score.of_pair(graph, u, v, sum));
             }
         }
-        let room = Reservation::new(monitor, 32 * pairs.src.len())?;
+        let reservation = Reservation::new(monitor, 32 * pairs.src.len())?;
         monitor.advance(1);
-        Ok((pairs, room))
+        Ok((pairs, reservation))
     };
     let blocks = (0..n.div_ceil(BLOCK)).into_par_iter().map_init(state, block);
     let blocks = blocks.collect::<Result<Vec<_>, Stopped>>()?;
     let mut all = ScoredPairs::default();
-    for (pairs, _room) in blocks {
+    for (pairs, _reservation) in blocks {
         all.src.extend(pairs.src);
         all.dst.extend(pairs.dst);
         all.score.extend(pairs.score);

@@ -21,21 +21,21 @@ const CHECK_EVERY: usize = 256;
 /// [`AlgorithmError::Input`] where there are more than `limit`; if the monitor stops it.
 pub fn maximal_cliques(graph: &Graph, limit: usize, monitor: &dyn Monitor) -> Result<Vec<Vec<u32>>, AlgorithmError> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 24 * n)?;
+    let _reservation = Reservation::new(monitor, 24 * n)?;
     monitor.expect(n as u64);
     let rank = degeneracy_ranks(graph, monitor)?;
     let count = AtomicUsize::new(0);
     let of_node = |v: u32| -> Result<_, AlgorithmError> {
         let later = |w: &u32| rank[*w as usize] > rank[v as usize];
         let (candidates, excluded): (Vec<u32>, Vec<u32>) = graph.neighbors(v).iter().copied().partition(|w| later(w));
-        let mut room = Reservation::new(monitor, 0)?;
+        let mut reservation = Reservation::new(monitor, 0)?;
         let mut found: Vec<Vec<u32>> = Vec::new();
-        extend(graph, v, candidates, excluded, &mut room, |clique| {
+        extend(graph, v, candidates, excluded, &mut reservation, |clique| {
             found.push(clique);
             count.fetch_add(1, Ordering::Relaxed) < limit
         })?;
         monitor.advance(1);
-        Ok((found, room))
+        Ok((found, reservation))
     };
     let found: Vec<Result<_, AlgorithmError>> = (0..n as u32).into_par_iter().with_min_len(16).map(of_node).collect();
     if count.load(Ordering::Relaxed) > limit {
@@ -45,7 +45,7 @@ pub fn maximal_cliques(graph: &Graph, limit: usize, monitor: &dyn Monitor) -> Re
         ));
     }
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut cliques: Vec<Vec<u32>> = found.into_iter().flat_map(|(cliques, _room)| cliques).collect();
+    let mut cliques: Vec<Vec<u32>> = found.into_iter().flat_map(|(cliques, _reservation)| cliques).collect();
     cliques.par_sort_unstable();
     Ok(cliques)
 }
@@ -65,7 +65,7 @@ fn extend(
     first: u32,
     candidates: Vec<u32>,
     excluded: Vec<u32>,
-    room: &mut Reservation<'_>,
+    reservation: &mut Reservation<'_>,
     mut give: impl FnMut(Vec<u32>) -> bool,
 ) -> Result<(), AlgorithmError> {
     let mut clique = vec![first];
@@ -74,7 +74,7 @@ fn extend(
     while let Some(step) = stack.last_mut() {
         steps += 1;
         if steps.is_multiple_of(CHECK_EVERY) {
-            room.check()?;
+            reservation.check()?;
         }
         if step.candidates.is_empty() && step.excluded.is_empty() {
             let mut found = clique.clone();
@@ -86,7 +86,7 @@ fn extend(
         }
         if held > granted {
             let more = (held - granted).max(1 << 16);
-            room.grow(more)?;
+            reservation.grow(more)?;
             granted += more;
         }
         let Some(&v) = step.tries.get(step.next) else {
@@ -158,7 +158,7 @@ fn visit_common(a: &[u32], b: &[u32], mut visit: impl FnMut(u32)) {
     }
 }
 
-/// The place of each node in an order that takes a node of least degree away first. O(n + m).
+/// The position of each node in an order that takes a node of least degree away first. O(n + m).
 fn degeneracy_ranks(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, AlgorithmError> {
     // Nodes of one core number in the order of their numbers are no such order; those left by core number and peeling
     // are.

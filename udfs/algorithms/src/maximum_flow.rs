@@ -20,7 +20,7 @@ pub struct Flow {
 /// an undirected graph carries as much either way. By petgraph's `dinics`: O(n^2 m) at worst.
 ///
 /// # Errors
-/// [`AlgorithmError::Input`] if both ends are the same node; if the monitor stops it.
+/// [`AlgorithmError::Input`] if both endpoints are the same node; if the monitor stops it.
 pub fn maximum_flow(
     network: Network<'_>,
     source: u32,
@@ -32,7 +32,7 @@ pub fn maximum_flow(
     }
     let (n, arcs) = (network.n_nodes(), network.out.n_arcs());
     // Petgraph keeps a reference to each arc at most once on either side.
-    let _room = Reservation::new(monitor, 96 * n + (24 + 2 * 128) * arcs)?;
+    let _reservation = Reservation::new(monitor, 96 * n + (24 + 2 * 128) * arcs)?;
     let ones = if network.out.weights().is_none() { vec![1.0; arcs] } else { Vec::new() };
     let capacities = network.out.weights().unwrap_or(&ones);
     let (from, to) = (NodeIndex::new(source as usize), NodeIndex::new(target as usize));
@@ -63,7 +63,7 @@ pub fn minimum_cut(
     flow: &Flow,
     monitor: &dyn Monitor,
 ) -> Result<Vec<bool>, AlgorithmError> {
-    let _room = Reservation::new(monitor, 5 * network.n_nodes())?;
+    let _reservation = Reservation::new(monitor, 5 * network.n_nodes())?;
     let place =
         |u: u32, v: u32| network.out.of(u).binary_search(&v).ok().map(|at| network.out.offsets()[u as usize] + at);
     let capacity = |at: usize| network.out.weights().map_or(1.0, |weights| weights[at]);

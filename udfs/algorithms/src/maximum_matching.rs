@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 /// If the monitor stops it.
 pub fn maximum_matching(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<Option<u32>>, Stopped> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 34 * n)?;
+    let _reservation = Reservation::new(monitor, 34 * n)?;
     let mut search = Search {
         graph,
         mate: vec![NONE; n],

@@ -14,7 +14,7 @@ use crate::Network;
 /// If the monitor stops it.
 pub fn minimum_spanning_tree(network: Network<'_>, monitor: &dyn Monitor) -> Result<Vec<bool>, Stopped> {
     let (n, arcs) = (network.n_nodes(), network.out.n_arcs());
-    let _room = Reservation::new(monitor, 48 * n + 24 * (arcs / 2) + arcs)?;
+    let _reservation = Reservation::new(monitor, 48 * n + 24 * (arcs / 2) + arcs)?;
     let view = View::undirected((network.out.offsets(), network.out.targets()));
     match network.out.weights() {
         Some(weights) => watched(view.weighted(weights), monitor, |view| marked(network, view)),

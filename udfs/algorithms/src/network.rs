@@ -3,7 +3,7 @@
 use bonnet_graph::petgraph::Directed;
 use bonnet_graph::{Digraph, Graph, View};
 
-/// The arcs that leave (or enter) each node, in ascending order of the other end, with their weights where they have
+/// The arcs that leave (or enter) each node, in ascending order of the other endpoint, with their weights where they have
 /// any.
 #[derive(Debug, Clone, Copy)]
 pub struct Links<'a> {
@@ -28,7 +28,7 @@ impl<'a> Links<'a> {
         self.offsets
     }
 
-    /// The other ends of all arcs, node by node.
+    /// The other endpoints of all arcs, node by node.
     pub fn targets(self) -> &'a [u32] {
         self.targets
     }
@@ -38,7 +38,7 @@ impl<'a> Links<'a> {
         self.weights
     }
 
-    /// The other ends of the arcs of `v`.
+    /// The other endpoints of the arcs of `v`.
     pub fn of(self, v: u32) -> &'a [u32] {
         &self.targets[self.offsets[v as usize]..self.offsets[v as usize + 1]]
     }
@@ -48,7 +48,7 @@ impl<'a> Links<'a> {
         self.offsets[v as usize + 1] - self.offsets[v as usize]
     }
 
-    /// The other ends of the arcs of `v` with their weights.
+    /// The other endpoints of the arcs of `v` with their weights.
     pub fn weighted(self, v: u32) -> impl Iterator<Item = (u32, f64)> + Clone + 'a {
         let range = self.offsets[v as usize]..self.offsets[v as usize + 1];
         range.map(move |at| (self.targets[at], self.weights.map_or(1.0, |weights| weights[at])))
@@ -129,7 +129,7 @@ pub struct WeightedArcs {
 /// An arc that is given twice, with different weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RepeatedArc {
-    /// Its ends.
+    /// Its endpoints.
     pub ends: (u32, u32),
     /// Its weights.
     pub weights: (f64, f64),

@@ -65,7 +65,7 @@ pub fn pagerank(
     if n == 0 {
         return Ok(Vec::new());
     }
-    let _room = Reservation::new(monitor, 40 * n)?;
+    let _reservation = Reservation::new(monitor, 40 * n)?;
     let jump = personalisation.map(|weights| jumps(n, weights)).transpose()?;
     let jump = |v: usize| jump.as_ref().map_or(1.0 / n as f64, |jump| jump[v]);
     let inverse = |v: u32| match network.out.strength(v) {

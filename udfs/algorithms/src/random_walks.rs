@@ -62,7 +62,7 @@ pub fn random_walks(
     options.validate()?;
     let count = sources.len().saturating_mul(options.walks);
     let bytes = options.length.saturating_add(1).saturating_mul(4).saturating_add(size_of::<Vec<u32>>());
-    let _room = Reservation::new(monitor, count.saturating_mul(bytes))?;
+    let _reservation = Reservation::new(monitor, count.saturating_mul(bytes))?;
     monitor.expect(count as u64);
     let largest = options.p.recip().max(options.q.recip()).max(1.0);
     let walk = |i: usize| -> Result<Vec<u32>, AlgorithmError> {
@@ -102,7 +102,7 @@ fn unit(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The end of an arc of `v`, in proportion to its weight. `v` has arcs of this positive weight in sum.
+/// The endpoint of an arc of `v`, in proportion to its weight. `v` has arcs of this positive weight in sum.
 fn draw(network: Network<'_>, v: u32, strength: f64, random: &mut ChaCha8Rng) -> u32 {
     let ends = network.out.of(v);
     if network.out.weights().is_none() {

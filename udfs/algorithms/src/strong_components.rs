@@ -13,7 +13,7 @@ use bonnet_graph::{Components, Digraph, Monitor, Reservation, Stopped, watched};
 /// If the monitor stops it.
 pub fn strong_components(graph: &Digraph, monitor: &dyn Monitor) -> Result<Components, Stopped> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 48 * n)?;
+    let _reservation = Reservation::new(monitor, 48 * n)?;
     let mut found = watched(graph.view(), monitor, |view| kosaraju_scc(view))?;
     found.sort_by_cached_key(|nodes| (Reverse(nodes.len()), nodes.iter().min().copied()));
     let mut of_node = vec![0; n];

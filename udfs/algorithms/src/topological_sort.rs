@@ -7,7 +7,7 @@ use bonnet_graph::{Digraph, Monitor, Reservation};
 
 use crate::AlgorithmError;
 
-/// The place of each node in an order in which every arc leads forwards: of all such orders, that whose first node is
+/// The position of each node in an order in which every arc leads forwards: of all such orders, that whose first node is
 /// smallest, then its second, and so on, so it is unique. Ours, not petgraph's `toposort`, whose order is any: Kahn
 /// (1962) with a heap. O((n + m) log n).
 ///
@@ -15,7 +15,7 @@ use crate::AlgorithmError;
 /// If arcs form a cycle, with its nodes; if the monitor stops it.
 pub fn topological_sort(graph: &Digraph, monitor: &dyn Monitor) -> Result<Vec<u32>, AlgorithmError> {
     let n = graph.n_nodes();
-    let _room = Reservation::new(monitor, 16 * n)?;
+    let _reservation = Reservation::new(monitor, 16 * n)?;
     let mut entering = vec![0u32; n];
     graph.arcs().for_each(|(_, v)| entering[v as usize] += 1);
     let mut ready: BinaryHeap<Reverse<u32>> =

@@ -4,7 +4,7 @@ use bonnet_graph::{Graph, Monitor, Stopped};
 
 use crate::triangles::triangle_count;
 
-/// The share of paths of length two whose ends are adjacent: three times the triangles over the paths; 0 without a path.
+/// The share of paths of length two whose endpoints are adjacent: three times the triangles over the paths; 0 without a path.
 ///
 /// Newman, Watts and Strogatz, Random graph models of social networks (2002), Eq. 2. O(m sqrt(m)) time.
 ///

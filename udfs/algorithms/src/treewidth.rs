@@ -29,7 +29,7 @@ pub enum Elimination {
 /// If the monitor stops it.
 pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monitor) -> Result<usize, Stopped> {
     let n = graph.n_nodes();
-    let mut room = Reservation::new(monitor, 64 * n + 8 * graph.n_edges())?;
+    let mut reservation = Reservation::new(monitor, 64 * n + 8 * graph.n_edges())?;
     let mut lists: Vec<Vec<u32>> = (0..n as u32).map(|v| graph.neighbors(v).to_vec()).collect();
     let cost = |lists: &[Vec<u32>], v: u32| match by {
         Elimination::MinDegree => lists[v as usize].len(),
@@ -66,7 +66,7 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
             added += joined.len().saturating_sub(before);
             lists[u as usize] = joined;
         }
-        room.grow(8 * added)?;
+        reservation.grow(8 * added)?;
         let mut changed = around.clone();
         if by == Elimination::MinFill && added > 0 {
             // A node that has two of them for neighbours lacks fewer edges now.

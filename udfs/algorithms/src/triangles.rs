@@ -68,14 +68,14 @@ impl ByDegree {
         self.targets.len()
     }
 
-    /// Visits every triangle as its three arcs by their places, in no order.
+    /// Visits every triangle as its three arcs by their positions, in no order.
     pub(crate) fn for_each(
         &self,
         n: usize,
         monitor: &dyn Monitor,
         visit: impl Fn([usize; 3]) + Sync,
     ) -> Result<(), Stopped> {
-        // The place of the arc to each marked node, plus 1.
+        // The position of the arc to each marked node, plus 1.
         shared(
             n,
             BLOCK,
@@ -104,7 +104,7 @@ impl ByDegree {
         Ok(())
     }
 
-    /// For each place of [`Graph::targets`] the place of its edge here.
+    /// For each position of [`Graph::targets`] the position of its edge here.
     pub(crate) fn edge_of_arcs(&self, graph: &Graph) -> Vec<u32> {
         let mut rank = vec![0u32; self.order.len()];
         self.order.iter().zip(0..).for_each(|(&v, r)| rank[v as usize] = r);
@@ -140,7 +140,7 @@ pub(crate) fn arcs_between_neighbors(
 ) -> Result<Vec<u64>, Stopped> {
     let n = graph.n_nodes();
     let threads = rayon::current_num_threads().min(n.div_ceil(BLOCK).max(1));
-    let _room = Reservation::new(monitor, 24 * n + 9 * graph.n_edges() + 4 * threads * n)?;
+    let _reservation = Reservation::new(monitor, 24 * n + 9 * graph.n_edges() + 4 * threads * n)?;
     let edges = ByDegree::new(graph);
     let mut begin = vec![0u32; edges.n_arcs()];
     // How many arcs an edge stands for.
@@ -176,7 +176,7 @@ pub(crate) fn arcs_between_neighbors(
 pub fn triangle_count(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u64>, Stopped> {
     let n = graph.n_nodes();
     let threads = rayon::current_num_threads().min(n.div_ceil(BLOCK).max(1));
-    let _room = Reservation::new(monitor, 32 * n + 4 * graph.n_edges() + 9 * threads * n)?;
+    let _reservation = Reservation::new(monitor, 32 * n + 4 * graph.n_edges() + 9 * threads * n)?;
     let arcs = ByDegree::new(graph);
     let state = || (vec![0u64; n], vec![false; n]);
     let counts = shared(n, BLOCK, monitor, state, |(count, marked), ranks| {

@@ -20,7 +20,7 @@ const TOGETHER: usize = 1 << 10;
 /// If the monitor stops it.
 pub fn truss_number(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u32>, Stopped> {
     let (n, m) = (graph.n_nodes(), graph.n_edges());
-    let _room = Reservation::new(monitor, 16 * n + 40 * m)?;
+    let _reservation = Reservation::new(monitor, 16 * n + 40 * m)?;
     let arcs = ByDegree::new(graph);
     let mut support = arcs.support(n, monitor)?;
     let edge_of = arcs.edge_of_arcs(graph);

@@ -23,7 +23,7 @@ pub(crate) struct WeightedSearch<'a> {
     pub(crate) paths: Vec<f64>,
     /// The nodes that paths lead to, by rising distance.
     pub(crate) order: Vec<u32>,
-    /// The place of each node in `order`.
+    /// The position of each node in `order`.
     place: Vec<u32>,
     heap: BinaryHeap<Waiting>,
 }

@@ -1,4 +1,4 @@
-//! From the ends of an edge to its number.
+//! From the endpoints of an edge to its number.
 
 use bonnet_graph::Graph;
 
@@ -8,7 +8,7 @@ use bonnet_graph::Graph;
 #[derive(Debug)]
 pub struct EdgeIds<'a> {
     graph: &'a Graph,
-    /// The number of edges whose smaller end is below `u`.
+    /// The number of edges whose smaller endpoint is below `u`.
     first: Vec<usize>,
 }
 

@@ -11,14 +11,14 @@ pub enum FormanError {
     /// The host ended the computation.
     #[error("{0}")]
     Stopped(#[from] Stopped),
-    /// A pair of the list is not an edge of the graph: its position, counted from 0, and its ends.
+    /// A pair of the list is not an edge of the graph: its position, counted from 0, and its endpoints.
     #[error("row {row} of the edges is ({src}, {dst}), which is no edge of the graph")]
     NotAnEdge {
         /// The position in the list.
         row: usize,
-        /// The first end.
+        /// The first endpoint.
         src: u32,
-        /// The second end.
+        /// The second endpoint.
         dst: u32,
     },
 }
@@ -26,20 +26,20 @@ pub enum FormanError {
 /// The Forman-Ricci curvature 4 - d(i) - d(j) + 3 T(i, j) of every edge in `edges`, with T the number of triangles on
 /// the edge: one value a row, in the order of the rows, `None` for a loop.
 ///
-/// Rows may repeat an edge and name its ends in either order. Sorted adjacency lists are intersected, so a row costs
-/// at most O(d(i) + d(j)), and O(log) of the larger degree for each neighbour of the smaller end where degrees differ
+/// Rows may repeat an edge and name its endpoints in either order. Sorted adjacency lists are intersected, so a row costs
+/// at most O(d(i) + d(j)), and O(log) of the larger degree for each neighbour of the smaller endpoint where degrees differ
 /// much; on dense graphs rows of bits are, in O(n / 64). Rows are independent and run in parallel; 16 bytes a row.
 ///
 /// # Errors
 /// [`FormanError::NotAnEdge`] for a row that is neither a loop nor an edge of `graph`; [`FormanError::Stopped`] when
-/// the host wants no answer or has no room for it.
+/// the host wants no answer or grants no memory for it.
 pub fn forman_ricci(
     graph: &Graph,
     edges: &[(u32, u32)],
     monitor: &dyn Monitor,
 ) -> Result<Vec<Option<i64>>, FormanError> {
     const BLOCK: usize = 1024;
-    let _room = Reservation::new(monitor, edges.len() * size_of::<Option<i64>>())?;
+    let _reservation = Reservation::new(monitor, edges.len() * size_of::<Option<i64>>())?;
     let n = graph.n_nodes();
     // A dense graph's matrix is no larger than the graph.
     let _more_room = Reservation::new(monitor, 8 * graph.n_edges())?;

@@ -7,7 +7,7 @@
 //! Four facts make it quick:
 //! * Nodes of degree 1 change nothing, so they are stripped, again and again (a graph's hyperbolicity is that of its
 //!   biconnected components).
-//! * The largest delta is found among two pairs that are *far apart*: no neighbour of one end is further from the other.
+//! * The largest delta is found among two pairs that are *far apart*: no neighbour of one endpoint is further from the other.
 //! * A sum of two pairs exceeds the others by at most the shorter distance of the two. So of the pairs in descending order
 //!   of distance, those that are no longer than twice the best delta need not be looked at.
 //! * With a pair `x, y`, a node `v` exceeds the best `h = 2 delta` only if `2 ecc(v) + d(x,y) - d(x,v) - d(y,v) > 2h`: the
@@ -80,7 +80,8 @@ pub fn hyperbolicity(
     if graph.n_nodes() == 0 {
         return Ok(None);
     }
-    let _room = Reservation::new(monitor, Graph::bytes(graph.n_nodes(), graph.n_edges()) + 16 * graph.n_nodes())?;
+    let _reservation =
+        Reservation::new(monitor, Graph::bytes(graph.n_nodes(), graph.n_edges()) + 16 * graph.n_nodes())?;
     let (mut lower, mut upper) = (0, 0);
     for component in cores(graph) {
         monitor.check()?;
@@ -146,12 +147,12 @@ fn of_component(graph: &Graph, options: &HyperbolicityOptions, monitor: &dyn Mon
     }
     if nodes <= options.nodes {
         let all: Vec<u32> = (0..nodes as u32).collect();
-        let (distances, _room) = distances(graph, &all, monitor)?;
+        let (distances, _reservation) = distances(graph, &all, monitor)?;
         let pairs = far_apart(graph, &distances);
         return compare(&distances, pairs, options.quadruples, monitor);
     }
     let sample = SplitMix64::new(options.seed).sample((0..nodes as u32).collect(), options.sample.min(nodes));
-    let (to_all, _room) = distances_to_all(graph, &sample, monitor)?;
+    let (to_all, _reservation) = distances_to_all(graph, &sample, monitor)?;
     // No distance exceeds twice the distance of any node to its furthest.
     let radius = to_all.iter().map(|distances| distances.iter().copied().max().unwrap_or(0)).min().unwrap_or(0);
     let among = Distances {
@@ -180,9 +181,9 @@ fn distances<'a>(
     sources: &[u32],
     monitor: &'a dyn Monitor,
 ) -> Result<(Distances, Reservation<'a>), Stopped> {
-    let (to_all, mut room) = distances_to_all(graph, sources, monitor)?;
-    room.grow(4 * graph.n_nodes() * sources.len())?;
-    Ok((Distances { nodes: graph.n_nodes(), values: to_all.concat() }, room))
+    let (to_all, mut reservation) = distances_to_all(graph, sources, monitor)?;
+    reservation.grow(4 * graph.n_nodes() * sources.len())?;
+    Ok((Distances { nodes: graph.n_nodes(), values: to_all.concat() }, reservation))
 }
 
 /// The distances of some nodes to all nodes of a connected graph.
@@ -191,7 +192,7 @@ fn distances_to_all<'a>(
     sources: &[u32],
     monitor: &'a dyn Monitor,
 ) -> Result<(Vec<Vec<u32>>, Reservation<'a>), Stopped> {
-    let room = Reservation::new(monitor, 4 * graph.n_nodes() * sources.len())?;
+    let reservation = Reservation::new(monitor, 4 * graph.n_nodes() * sources.len())?;
     let search = |&source: &u32| {
         monitor.check()?;
         let mut distances = vec![UNREACHED; graph.n_nodes()];
@@ -207,10 +208,10 @@ fn distances_to_all<'a>(
         }
         Ok(distances)
     };
-    Ok((sources.par_iter().map(search).collect::<Result<_, Stopped>>()?, room))
+    Ok((sources.par_iter().map(search).collect::<Result<_, Stopped>>()?, reservation))
 }
 
-/// The pairs of nodes of which no neighbour of one end is further from the other.
+/// The pairs of nodes of which no neighbour of one endpoint is further from the other.
 fn far_apart(graph: &Graph, distances: &Distances) -> Vec<(u32, u32)> {
     let nodes = graph.n_nodes() as u32;
     let furthest = |u: u32, v: u32| {
@@ -221,7 +222,7 @@ fn far_apart(graph: &Graph, distances: &Distances) -> Vec<(u32, u32)> {
     (0..nodes).into_par_iter().flat_map_iter(of).collect()
 }
 
-/// The largest excess of the sum of two of these pairs over the two other sums of their ends, and what it would be at most
+/// The largest excess of the sum of two of these pairs over the two other sums of their endpoints, and what it would be at most
 /// if all were compared.
 fn compare(
     distances: &Distances,
@@ -230,7 +231,7 @@ fn compare(
     monitor: &dyn Monitor,
 ) -> Result<(u32, u32), Stopped> {
     let length = |&(u, v): &(u32, u32)| distances.of(u)[v as usize];
-    let _room = Reservation::new(monitor, 16 * pairs.len())?;
+    let _reservation = Reservation::new(monitor, 16 * pairs.len())?;
     pairs.sort_unstable_by_key(|pair| (std::cmp::Reverse(length(pair)), *pair));
     // The pairs of each node with later ones, by their rank.
     let mut partners: Vec<Vec<(u32, u32)>> = vec![Vec::new(); distances.nodes];

@@ -84,7 +84,7 @@ const TOGETHER: usize = 1024;
 pub(crate) fn triangles_per_node(graph: &Graph, monitor: &dyn Monitor) -> Result<Vec<u64>, Stopped> {
     let n = graph.n_nodes();
     let threads = rayon::current_num_threads();
-    let _room = Reservation::new(monitor, 28 * n + 4 * graph.n_edges() + threads * n.div_ceil(8))?;
+    let _reservation = Reservation::new(monitor, 28 * n + 4 * graph.n_edges() + threads * n.div_ceil(8))?;
     let bounds = graph.offsets();
     let degree = |v: usize| bounds[v + 1] - bounds[v];
     // By counting, as degrees are small.

@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn targets_are_drawn_in_proportion_to_degree() {
         // m = 1, n = 4, by hand. Start 0-1. Node 2 joins 0 or 1 (1/2 each): a path with that centre of degree 2.
-        // Node 3 joins the centre with chance 2/4, each end with 1/4.
+        // Node 3 joins the centre with chance 2/4, each endpoint with 1/4.
         let seeds = 8000;
         let mut centre = 0u32;
         for seed in 0..seeds {

@@ -13,7 +13,7 @@ pub(crate) struct EdgeList<'a> {
 }
 
 impl<'a> EdgeList<'a> {
-    /// An empty list with room for about `expected` edges.
+    /// An empty list with capacity for about `expected` edges.
     pub fn with_room_for(expected: u128, monitor: &'a dyn Monitor) -> Result<Self, Stopped> {
         let mut list = Self { edges: Vec::new(), reservation: Reservation::new(monitor, 0)?, monitor };
         list.grow(usize::try_from(expected).unwrap_or(usize::MAX))?;
@@ -79,7 +79,7 @@ impl<'a> EdgeList<'a> {
     }
 }
 
-/// Makes room for `more` values, reserved first; says so if there is none, instead of aborting.
+/// Allocates for `more` values, with the memory reserved first; an error where there is none, instead of an abort.
 fn allocate<T>(values: &mut Vec<T>, more: usize, reservation: &mut Reservation<'_>) -> Result<(), Stopped> {
     let bytes = more as u128 * size_of::<T>() as u128;
     let refused = || Stopped::OutOfMemory(format!("a graph of this size needs {bytes} bytes, more than there are"));

@@ -64,7 +64,7 @@ pub fn gencat(base: BaseGraph<'_>, beta: f64, seed: u64, monitor: &dyn Monitor) 
     let labelled = Labelled::new(base);
     let (n, classes) = (labelled.nodes.len(), labelled.n_classes);
     require(n > 0, NAME, "graph", "a graph without labels", "a graph with labels")?;
-    let _room = Reservation::new(monitor, 16 * n * classes + 16 * n)?;
+    let _reservation = Reservation::new(monitor, 16 * n * classes + 16 * n)?;
     let (mean, deviation) = labelled.preference();
     let (mean, deviation) = shifted(&mean, &deviation, beta);
 

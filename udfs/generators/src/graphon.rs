@@ -50,8 +50,8 @@ impl FromStr for Graphon {
     }
 }
 
-/// A random graph of `n` nodes: each node has a place u drawn uniformly from (0, 1], and each pair is an edge with
-/// probability W(u, v), independently of the others. The feature of a node is its place.
+/// A random graph of `n` nodes: each node has a position u drawn uniformly from (0, 1], and each pair is an edge with
+/// probability W(u, v), independently of the others. The feature of a node is its position.
 ///
 /// Tries every pair: O(n^2) time, 12 n + 8 m bytes.
 ///
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn edges_follow_the_places_of_their_ends() {
-        // Pairs in cells of a 4 x 4 grid of places, against the mean of W over the pairs that are there.
+        // Pairs in cells of a 4 x 4 grid of positions, against the mean of W over the pairs that are there.
         let generated = graphon(Graphon::W4, 1500, 3, &Unmonitored).unwrap();
         let (_, places) = generated.features.as_ref().unwrap();
         let cell = |v: usize| ((places[v] * 4.0) as usize).min(3);

@@ -61,7 +61,7 @@ pub fn preferential_attachment(
     }
 
     let weights = weights(classes);
-    // The ends of edges in each class: drawing one draws a node of the class by its degree.
+    // The endpoints of edges in each class: drawing one draws a node of the class by its degree.
     let mut ends: Vec<Vec<u32>> = vec![Vec::new(); classes];
     // The nodes of each class that have a link.
     let mut linked = vec![0usize; classes];

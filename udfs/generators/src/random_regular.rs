@@ -10,7 +10,7 @@ use crate::{Error, Generated};
 /// Draws between two checks of the monitor.
 const BLOCK: usize = 1 << 12;
 
-/// A random graph in which each of `n` nodes has `d` neighbours: ends of edges are joined one pair after the other, each
+/// A random graph in which each of `n` nodes has `d` neighbours: endpoints of edges are joined one pair after the other, each
 /// suitable pair of free ends equally likely, and the work starts anew where none is left. For d of smaller order than
 /// n^(1/3) all d-regular graphs become equally likely as n grows (Steger and Wormald, Generating random regular graphs
 /// quickly, 1999; Kim and Vu 2003). Where d is above (n - 1) / 2, the complement of an (n - 1 - d)-regular graph.

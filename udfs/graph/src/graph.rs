@@ -126,7 +126,7 @@ impl Digraph {
         self.rows.row(v)
     }
 
-    /// Where the successors of each node start in [`Digraph::targets`]; `n + 1` entries. The place of an arc there is its
+    /// Where the successors of each node start in [`Digraph::targets`]; `n + 1` entries. The position of an arc there is its
     /// number.
     pub fn offsets(&self) -> &[usize] {
         &self.rows.offsets

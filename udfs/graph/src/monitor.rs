@@ -26,7 +26,7 @@ pub enum Stopped {
     /// Nobody waits for the answer any more.
     #[error("the query was cancelled")]
     Cancelled,
-    /// The host granted no memory; the text says how much was asked for and what holds the rest.
+    /// The host granted no memory; the message says how much was asked for and what holds the rest.
     #[error("{0}")]
     OutOfMemory(String),
 }

@@ -61,7 +61,7 @@ proptest! {
         prop_assert_eq!(algo::is_cyclic_undirected(&graph), algo::is_cyclic_undirected(&copy));
         prop_assert_eq!(graph.edge_references().count(), graph.edge_count());
         for edge in graph.edge_references() {
-            // The same edge has the same number from both ends and by both directions.
+            // The same edge has the same number from both endpoints and by both directions.
             for (from, direction) in [(edge.source(), Direction::Outgoing), (edge.target(), Direction::Incoming)] {
                 prop_assert!(graph.edges_directed(from, direction).any(|other| other.id() == edge.id()));
             }

@@ -15,8 +15,8 @@ use petgraph::{Directed, Direction, EdgeType, Undirected};
 
 use crate::petgraph_watch::Watch;
 
-/// The number of an arc: its place among all lists of successors. An edge of an undirected graph has the number of its arc
-/// from the smaller end, whichever end it is met from.
+/// The number of an arc: its position among all lists of successors. An edge of an undirected graph has the number of its arc
+/// from the smaller endpoint, whichever endpoint it is met from.
 pub type ArcId = EdgeIndex<usize>;
 
 /// The lists of one side of a graph: where each node's list starts, `n + 1` entries, and all lists one after the other.
@@ -46,7 +46,7 @@ impl<Ty, W> Clone for View<'_, Ty, W> {
 impl<Ty, W> Copy for View<'_, Ty, W> {}
 
 impl<'a> View<'a, Undirected> {
-    /// An undirected graph: each edge stands in the lists of both its ends. Each list is sorted, without repeats.
+    /// An undirected graph: each edge stands in the lists of both its endpoints. Each list is sorted, without repeats.
     pub fn undirected(neighbors: Lists<'a>) -> Self {
         Self { out: neighbors, into: neighbors, weights: NO_WEIGHTS, watch: None, kind: PhantomData }
     }
@@ -88,7 +88,7 @@ impl<'a, Ty: EdgeType, W> View<'a, Ty, W> {
         }
     }
 
-    /// The places of the list of `v` on a side.
+    /// The positions of the list of `v` on a side.
     fn range(side: Lists<'a>, v: NodeIndex) -> Range<usize> {
         side.0[v.index()]..side.0[v.index() + 1]
     }
@@ -104,8 +104,8 @@ impl<'a, Ty: EdgeType, W> View<'a, Ty, W> {
         Edges { view: self, direction, node: v, at: Self::range(self.side(direction), v) }
     }
 
-    /// The place of the arc from `u` to `v`.
-    fn place(self, u: NodeIndex, v: NodeIndex) -> Option<usize> {
+    /// The position of the arc from `u` to `v`.
+    fn position(self, u: NodeIndex, v: NodeIndex) -> Option<usize> {
         let range = Self::range(self.out, u);
         let start = range.start;
         self.out.1[range].binary_search(&(v.index() as u32)).ok().map(|at| start + at)
@@ -141,7 +141,7 @@ pub struct Edge<'a, Ty, W> {
     view: View<'a, Ty, W>,
     source: NodeIndex,
     target: NodeIndex,
-    /// The place among the lists of successors, where it is known.
+    /// The position among the lists of successors, where it is known.
     at: Option<usize>,
 }
 
@@ -154,8 +154,8 @@ impl<Ty, W> Clone for Edge<'_, Ty, W> {
 impl<Ty, W> Copy for Edge<'_, Ty, W> {}
 
 impl<Ty: EdgeType, W> Edge<'_, Ty, W> {
-    fn place(&self) -> usize {
-        let found = self.at.or_else(|| self.view.place(self.source, self.target));
+    fn position(&self) -> usize {
+        let found = self.at.or_else(|| self.view.position(self.source, self.target));
         found.expect("an edge stands in the list of its source")
     }
 }
@@ -174,13 +174,13 @@ impl<'a, Ty: EdgeType, W> EdgeRef for Edge<'a, Ty, W> {
     }
 
     fn weight(&self) -> &W {
-        &self.view.weights[self.place()]
+        &self.view.weights[self.position()]
     }
 
     fn id(&self) -> ArcId {
         let turned = !Ty::is_directed() && self.source > self.target;
-        let at = if turned { self.view.place(self.target, self.source) } else { None };
-        EdgeIndex::new(at.unwrap_or_else(|| self.place()))
+        let at = if turned { self.view.position(self.target, self.source) } else { None };
+        EdgeIndex::new(at.unwrap_or_else(|| self.position()))
     }
 }
 
@@ -209,7 +209,7 @@ impl<'a, Ty: EdgeType, W> Iterator for Edges<'a, Ty, W> {
     }
 }
 
-/// All arcs in ascending order; each edge of an undirected graph once, from its smaller end.
+/// All arcs in ascending order; each edge of an undirected graph once, from its smaller endpoint.
 pub struct EdgeReferences<'a, Ty, W> {
     view: View<'a, Ty, W>,
     source: usize,
@@ -298,7 +298,7 @@ impl<Ty: EdgeType, W> EdgeCount for View<'_, Ty, W> {
 }
 
 // Not for undirected graphs: algorithms of flows expect the numbers of edges to be below their count, and there every edge
-// has two places.
+// has two positions.
 impl<W> EdgeIndexable for View<'_, Directed, W> {
     fn edge_bound(&self) -> usize {
         self.out.1.len()
@@ -393,6 +393,6 @@ impl<Ty: EdgeType, W> GetAdjacencyMatrix for View<'_, Ty, W> {
 
     fn is_adjacent(&self, (): &(), u: NodeIndex, v: NodeIndex) -> bool {
         self.tick();
-        self.place(u, v).is_some()
+        self.position(u, v).is_some()
     }
 }

@@ -35,7 +35,7 @@ mod tests {
     fn a_shuffle_swaps_from_the_end() {
         let mut values = [0, 1, 2, 3];
         shuffle(&mut values, || 1 << 62);
-        // Places 1 of 4, 0 of 3, 0 of 2.
+        // Positions 1 of 4, 0 of 3, 0 of 2.
         assert_eq!(values, [3, 2, 0, 1]);
     }
 }

@@ -6,7 +6,7 @@ use crate::LabelPairs;
 use crate::label_pairs::Ends;
 
 /// (H_edge - sum p_k^2) / (1 - sum p_k^2), where p_k = D_k / 2|E| is the share of the rows' ends in class k: 1 if every
-/// row stays within a class, 0 on average if ends are joined at random. `None` without rows, or if all ends are in one
+/// row stays within a class, 0 on average if endpoints are joined at random. `None` without rows, or if all endpoints are in one
 /// class (0 / 0). (H_adj, Eq. 2 of Luan et al., Are heterophilic GNNs and homophily metrics really effective?; Platonov et al., Characterizing graph datasets for node
 /// classification, NeurIPS 2023.)
 ///
@@ -30,7 +30,7 @@ pub(crate) fn adjusted(equal: u64, ends: impl Iterator<Item = u64>) -> Option<f6
     (denominator > 0).then(|| numerator as f64 / denominator as f64)
 }
 
-/// [`adjusted_homophily`] over the edges of an undirected graph whose ends both have a label. O(n + m).
+/// [`adjusted_homophily`] over the edges of an undirected graph whose endpoints both have a label. O(n + m).
 ///
 /// # Panics
 /// If `labels` has not one entry a node.

@@ -38,8 +38,8 @@ pub fn aggregation_homophily(
         return Ok(None);
     }
     let cells = n_labels.saturating_mul(n_labels);
-    let room = cells.saturating_mul(16).saturating_add(8 * (graph.n_nodes() + graph.n_arcs()));
-    let _room = Reservation::new(monitor, room)?;
+    let bytes = cells.saturating_mul(16).saturating_add(8 * (graph.n_nodes() + graph.n_arcs()));
+    let _reservation = Reservation::new(monitor, bytes)?;
 
     // The graph between labelled nodes, which is the graph itself where all have a label.
     let restricted = (numbered.len() < labels.len()).then(|| {

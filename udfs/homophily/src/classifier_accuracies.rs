@@ -247,7 +247,7 @@ fn sample_rows(
     let mut used: Vec<u32> = rows.iter().flatten().map(|entry| entry.0).collect();
     used.sort_unstable();
     used.dedup();
-    let _room = Reservation::new(monitor, nodes.len().saturating_mul(used.len()).saturating_mul(8))?;
+    let _reservation = Reservation::new(monitor, nodes.len().saturating_mul(used.len()).saturating_mul(8))?;
     let mut matrix = Mat::zeros(nodes.len(), used.len());
     for (i, row) in rows.iter().enumerate() {
         let mut position = 0;

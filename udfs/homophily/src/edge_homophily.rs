@@ -11,7 +11,7 @@ pub fn edge_homophily(pairs: &LabelPairs) -> Option<f64> {
     (pairs.n_rows() > 0).then(|| equal as f64 / pairs.n_rows() as f64)
 }
 
-/// [`edge_homophily`] over the edges of an undirected graph whose ends both have a label. O(n + m).
+/// [`edge_homophily`] over the edges of an undirected graph whose endpoints both have a label. O(n + m).
 ///
 /// # Panics
 /// If `labels` has not one entry a node.

@@ -7,7 +7,7 @@ use crate::label_pairs::Ends;
 
 /// The mutual information of the two labels of a random row, read in a random direction, over the entropy of one label:
 /// I / H in [0, 1], with p(a, b) = (n(a, b) + n(b, a)) / 2|E| and p(a) = D_a / 2|E|. 0: the neighbour's label says
-/// nothing; 1: it says all, whether or not it is the same. `None` without rows, or if all ends are in one class (0 / 0).
+/// nothing; 1: it says all, whether or not it is the same. `None` without rows, or if all endpoints are in one class (0 / 0).
 /// (LI, App. B of Luan et al., Are heterophilic GNNs and homophily metrics really effective?, whose Eq. 4 misprints it; LI_edge of Platonov et al., Characterizing graph
 /// datasets for node classification, NeurIPS 2023.)
 ///
@@ -20,7 +20,7 @@ pub fn label_informativeness(pairs: &LabelPairs) -> Option<f64> {
     }
     let mut rows: Vec<(u32, u32, u64)> = counts.iter().map(|&(a, b, count)| (a.min(b), a.max(b), count)).collect();
     rows.sort_unstable();
-    // For each unordered pair of classes: its ends; the count of one of its one or two ordered pairs; D_a D_b.
+    // For each unordered pair of classes: its endpoints; the count of one of its one or two ordered pairs; D_a D_b.
     let mut terms: Vec<(u64, u64, u128)> = rows
         .chunk_by(|x, y| (x.0, x.1) == (y.0, y.1))
         .map(|rows| {
@@ -47,7 +47,7 @@ pub fn label_informativeness(pairs: &LabelPairs) -> Option<f64> {
     Some((information / entropy).clamp(0.0, 1.0))
 }
 
-/// [`label_informativeness`] over the edges of an undirected graph whose ends both have a label. O(n + m).
+/// [`label_informativeness`] over the edges of an undirected graph whose endpoints both have a label. O(n + m).
 ///
 /// # Panics
 /// If `labels` has not one entry a node.

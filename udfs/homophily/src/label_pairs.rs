@@ -1,4 +1,4 @@
-//! The counts of edges by the labels of their ends, from which the edge metrics come.
+//! The counts of edges by the labels of their endpoints, from which the edge metrics come.
 
 use std::collections::HashMap;
 
@@ -217,11 +217,11 @@ impl PartialEq for LabelPairs {
 
 impl Eq for LabelPairs {}
 
-/// The ends of the rows by class: each row counts both of its labels once. What the symmetric metrics need.
+/// The endpoints of the rows by class: each row counts both of its labels once. What the symmetric metrics need.
 pub(crate) struct Ends {
-    /// The classes that occur, ascending, with the number of their ends: D_k in the papers.
+    /// The classes that occur, ascending, with the number of their endpoints: D_k in the papers.
     pub of_class: Vec<(u32, u64)>,
-    /// The number of all ends: 2 |E|.
+    /// The number of all endpoints: 2 |E|.
     pub total: u64,
 }
 

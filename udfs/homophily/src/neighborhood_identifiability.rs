@@ -42,7 +42,7 @@ pub fn neighborhood_identifiability(
     monitor.expect(n as u64);
     let mut sum = 0.0;
     for nodes in nodes_of.iter().filter(|nodes| !nodes.is_empty()) {
-        let _room = Reservation::new(monitor, nodes.len().saturating_mul(n_classes).saturating_mul(16))?;
+        let _reservation = Reservation::new(monitor, nodes.len().saturating_mul(n_classes).saturating_mul(16))?;
         let mut distributions: Mat<f64> = Mat::zeros(nodes.len(), n_classes);
         for (row, &node) in nodes.iter().enumerate() {
             let neighbors = || graph.successors(node).iter().filter_map(|&neighbor| labels[neighbor as usize]);

@@ -72,7 +72,7 @@ pub(crate) fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
 }
 
 fn of_finite_points(a: Side, b: Side, least: f64, monitor: &dyn Monitor) -> Result<f64, Stopped> {
-    let _room = Reservation::new(monitor, 48 * (a.points.len() + b.points.len()))?;
+    let _reservation = Reservation::new(monitor, 48 * (a.points.len() + b.points.len()))?;
     // Every point goes at least to the diagonal or to its nearest; all to the diagonal is a matching.
     let mut low = least;
     let mut high = least;

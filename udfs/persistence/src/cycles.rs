@@ -12,7 +12,7 @@ use crate::filtration::FilteredEdge;
 ///
 /// Homology over the field of two elements, by annotations (Busaryev, Cabello, Chen, Dey, Wang, Annotating simplices with
 /// a homology basis, 2012): each edge has the set of cycles that it stands for. An edge that closes triangles as it enters
-/// stands for what the two others of the first one do, and its cycle is ended at once; only an edge whose ends have no
+/// stands for what the two others of the first one do, and its cycle is ended at once; only an edge whose endpoints have no
 /// common neighbour yet begins a cycle that lasts. Every further triangle says that the sum of its three edges is nothing:
 /// the youngest cycle of the sum ends there, and is the sum of the others from then on. That is put into an edge's
 /// annotation when the edge is next used. So the many triangles of a dense graph are passed over, not reduced.
@@ -25,7 +25,8 @@ pub(crate) fn kill_cycles(
     cycles: &[u32],
     monitor: &dyn Monitor,
 ) -> Result<Vec<Option<u32>>, Stopped> {
-    let _room = Reservation::new(monitor, 16 * n + (16 + size_of::<Annotation>()) * edges.len() + 16 * cycles.len())?;
+    let _reservation =
+        Reservation::new(monitor, 16 * n + (16 + size_of::<Annotation>()) * edges.len() + 16 * cycles.len())?;
     let graph = RankedGraph::new(n, edges);
     match cycles.len() <= FEW {
         true => Ok(kill_few_cycles(&graph, cycles)),
@@ -203,7 +204,7 @@ struct Basis<'a> {
     scratch: Scratch,
     /// The numbers held in lists.
     held: usize,
-    room: Reservation<'a>,
+    reservation: Reservation<'a>,
 }
 
 impl<'a> Basis<'a> {
@@ -215,7 +216,7 @@ impl<'a> Basis<'a> {
             ended: 0,
             scratch: Scratch::new(most),
             held: 0,
-            room: Reservation::new(monitor, 0)?,
+            reservation: Reservation::new(monitor, 0)?,
         })
     }
 
@@ -266,12 +267,12 @@ impl<'a> Basis<'a> {
         Some(youngest)
     }
 
-    /// Asks for the room that the lists have taken.
+    /// Reserves the memory that the lists have taken.
     fn reserve(&mut self) -> Result<(), Stopped> {
         const STEP: usize = 1 << 20;
         let bytes = 4 * self.held;
-        if bytes > self.room.bytes() {
-            self.room.grow((bytes - self.room.bytes()).max(STEP))?;
+        if bytes > self.reservation.bytes() {
+            self.reservation.grow((bytes - self.reservation.bytes()).max(STEP))?;
         }
         Ok(())
     }

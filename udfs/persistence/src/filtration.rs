@@ -4,7 +4,7 @@ use bonnet_graph::Stopped;
 
 use crate::diagram::{Point, sort};
 
-/// An edge of a filtered graph: its ends, the smaller first, and the value at which it enters.
+/// An edge of a filtered graph: its endpoints, the smaller first, and the value at which it enters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FilteredEdge {
     pub ends: (u32, u32),
@@ -88,9 +88,9 @@ pub enum FiltrationError {
     /// An edge has two values.
     #[error("edge ({src}, {dst}) has two values, {first} and {second}")]
     TwoValues {
-        /// The first end.
+        /// The first endpoint.
         src: u32,
-        /// The second end.
+        /// The second endpoint.
         dst: u32,
         /// One value, the smaller.
         first: f64,
@@ -100,9 +100,9 @@ pub enum FiltrationError {
     /// The value of an edge is NaN or infinite.
     #[error("edge ({src}, {dst}) has the value {value}, which is not finite")]
     EdgeNotFinite {
-        /// The first end.
+        /// The first endpoint.
         src: u32,
-        /// The second end.
+        /// The second endpoint.
         dst: u32,
         /// Its value.
         value: f64,

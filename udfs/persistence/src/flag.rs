@@ -7,7 +7,7 @@ use crate::diagram::Point;
 use crate::filtration::{Complex, FilteredEdge};
 
 /// The points of the sublevel filtration of a simple graph in which vertex `v` enters at `births[v]`, never if that is
-/// infinite, and no edge before its ends. Points on the diagonal are left out, classes that never die have an infinite
+/// infinite, and no edge before its endpoints. Points on the diagonal are left out, classes that never die have an infinite
 /// death.
 ///
 /// Components by the elder rule: sorting and union-find, O(m log m) time and O(n + m) memory. On the graph alone an edge
@@ -18,7 +18,7 @@ pub(crate) fn flag_persistence(
     complex: Complex,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Point>, Stopped> {
-    let _room = Reservation::new(monitor, 12 * births.len() + edges.len() * size_of::<Point>())?;
+    let _reservation = Reservation::new(monitor, 12 * births.len() + edges.len() * size_of::<Point>())?;
     edges.sort_unstable_by(|a, b| a.value.total_cmp(&b.value).then(a.ends.cmp(&b.ends)));
     monitor.check()?;
     let mut points = Vec::with_capacity(births.len());

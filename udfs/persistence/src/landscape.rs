@@ -15,7 +15,7 @@ pub struct Landscape {
 }
 
 impl Landscape {
-    /// An empty landscape with room for so many corners.
+    /// An empty landscape with capacity for so many corners.
     pub fn with_capacity(corners: usize) -> Self {
         Self { corners: Vec::with_capacity(corners), ends: Vec::new() }
     }
@@ -132,7 +132,7 @@ pub fn persistence_landscape(
     intervals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     // A tent that meets no other has three corners.
     let alone = 3 * intervals.len();
-    let mut room = Reservation::new(monitor, alone * size_of::<(u32, (f64, f64))>() + 4 * STEP)?;
+    let mut reservation = Reservation::new(monitor, alone * size_of::<(u32, (f64, f64))>() + 4 * STEP)?;
     let few = intervals.len().min(FEW);
     let mut found = Corners { corners: Vec::with_capacity(alone), functions: Vec::with_capacity(few) };
     // deaths[k]: the k-th largest death so far, of those not over.
@@ -140,9 +140,9 @@ pub fn persistence_landscape(
     let most = functions.unwrap_or(usize::MAX);
     for (birth, death) in intervals {
         let made = found.corners.len() * size_of::<(u32, (f64, f64))>();
-        if made + STEP > room.bytes() {
+        if made + STEP > reservation.bytes() {
             // A vector grows to twice what is in it at most; and once more in the order of the functions.
-            room.grow(3 * made + 4 * STEP)?;
+            reservation.grow(3 * made + 4 * STEP)?;
         }
         while let Some(&over) = deaths.last().filter(|&&over| over <= birth) {
             deaths.pop();

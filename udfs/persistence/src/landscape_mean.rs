@@ -17,7 +17,7 @@ pub fn landscape_mean(landscapes: &[Landscape], monitor: &dyn Monitor) -> Result
         return Ok(None);
     }
     let corners: usize = landscapes.iter().map(|it| it.corners().len()).sum();
-    let _room = Reservation::new(monitor, 2 * corners * size_of::<(f64, f64)>())?;
+    let _reservation = Reservation::new(monitor, 2 * corners * size_of::<(f64, f64)>())?;
     // Many landscapes begin alike: marks tell nearly all of them apart at once.
     let mut ordered: Vec<(u64, &Landscape)> = landscapes.iter().map(|it| (mark(it), it)).collect();
     ordered.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(a.1, b.1)));

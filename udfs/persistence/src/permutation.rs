@@ -103,7 +103,7 @@ struct Samples<'a> {
     /// The functions lambda_k of one dimension stand together.
     layers: Vec<Layer>,
     corners: usize,
-    _room: Reservation<'a>,
+    _reservation: Reservation<'a>,
 }
 
 /// lambda_k of every landscape, in one dimension.
@@ -123,7 +123,7 @@ struct Layer {
 
 impl<'a> Samples<'a> {
     fn new(diagrams: &[&[Point]], monitor: &'a dyn Monitor) -> Result<Self, Stopped> {
-        let mut room = Reservation::new(monitor, 0)?;
+        let mut reservation = Reservation::new(monitor, 0)?;
         let mut dims: Vec<u32> = diagrams.iter().flat_map(|diagram| diagram.iter().map(|point| point.dim)).collect();
         dims.sort_unstable();
         dims.dedup();
@@ -134,7 +134,7 @@ impl<'a> Samples<'a> {
             let landscape = |points: &&[Point]| persistence_landscape(points, dim, None, None, monitor);
             let landscapes = diagrams.par_iter().map(landscape).collect::<Result<Vec<_>, _>>()?;
             let corners: usize = landscapes.iter().map(|it| it.corners().len()).sum();
-            room.grow(48 * corners + 8 * diagrams.len())?;
+            reservation.grow(48 * corners + 8 * diagrams.len())?;
             let depth = landscapes.iter().map(|it| it.ends().len()).max().unwrap_or(0);
             for k in 0..depth {
                 monitor.check()?;
@@ -144,13 +144,13 @@ impl<'a> Samples<'a> {
                 layers.push(layer);
             }
         }
-        Ok(Self { n: diagrams.len(), layers, corners: start, _room: room })
+        Ok(Self { n: diagrams.len(), layers, corners: start, _reservation: reservation })
     }
 
     /// Room for one mean at a time.
     fn scratch<'m>(&self, monitor: &'m dyn Monitor) -> Result<(Vec<i64>, Reservation<'m>), Stopped> {
-        let room = Reservation::new(monitor, 8 * self.corners)?;
-        Ok((vec![0; self.corners], room))
+        let reservation = Reservation::new(monitor, 8 * self.corners)?;
+        Ok((vec![0; self.corners], reservation))
     }
 
     /// The distance of the mean over `group` from the mean over the others.

@@ -17,7 +17,7 @@ use crate::flag::flag_persistence;
 /// fifth of a second for 37,000 random edges on 500 nodes.
 ///
 /// # Errors
-/// For an edge with two values or with one that is not finite; if the host stops or has no room.
+/// For an edge with two values or with one that is not finite; if the host stops or grants no memory.
 ///
 /// # Panics
 /// If an end is not below `n`, or if the slices differ in length.
@@ -29,7 +29,7 @@ pub fn persistence_diagram(
     monitor: &dyn Monitor,
 ) -> Result<Vec<Point>, FiltrationError> {
     assert_eq!(edges.len(), values.len(), "a value an edge");
-    let _room = Reservation::new(monitor, 8 * n + edges.len() * size_of::<FilteredEdge>())?;
+    let _reservation = Reservation::new(monitor, 8 * n + edges.len() * size_of::<FilteredEdge>())?;
     let edges = simple_edges(edges, values, options)?;
     let mut births = vec![f64::INFINITY; n];
     for edge in &edges {

@@ -11,7 +11,7 @@ use crate::flag::flag_persistence;
 /// `options.vertices` means nothing here.
 ///
 /// # Errors
-/// For a value that is not finite; if the host stops or has no room.
+/// For a value that is not finite; if the host stops or grants no memory.
 ///
 /// # Panics
 /// If `values` has not one entry a node.
@@ -25,7 +25,7 @@ pub fn vertex_persistence_diagram(
     if let Some(node) = values.iter().position(|value| !value.is_finite()) {
         return Err(FiltrationError::NodeNotFinite { node: node as u32, value: values[node] });
     }
-    let _room = Reservation::new(monitor, 8 * values.len() + graph.n_edges() * size_of::<FilteredEdge>())?;
+    let _reservation = Reservation::new(monitor, 8 * values.len() + graph.n_edges() * size_of::<FilteredEdge>())?;
     let births: Vec<f64> = values.iter().map(|&value| options.direction.along(value)).collect();
     let edges = graph
         .edges()

@@ -113,7 +113,7 @@ fn drop_common(a: &mut Vec<(f64, f64)>, b: &mut Vec<(f64, f64)>) {
 struct Pairs<'a> {
     offsets: Vec<usize>,
     entries: Vec<(u32, f64)>,
-    _room: Reservation<'a>,
+    _reservation: Reservation<'a>,
 }
 
 impl<'a> Pairs<'a> {
@@ -126,7 +126,7 @@ impl<'a> Pairs<'a> {
         p: f64,
         monitor: &'a dyn Monitor,
     ) -> Result<Self, Stopped> {
-        let mut room = Reservation::new(monitor, 64 * (a.len() + b.len()))?;
+        let mut reservation = Reservation::new(monitor, 64 * (a.len() + b.len()))?;
         let mut offsets = vec![0];
         let mut entries: Vec<(u32, f64)> = Vec::new();
         let power = |step: f64| (step / scale).powf(p);
@@ -149,7 +149,7 @@ impl<'a> Pairs<'a> {
                     let gain = cost_a + cost_b[j] - power(step);
                     if gain > 0.0 {
                         if entries.len() == entries.capacity() {
-                            room.grow((entries.len().max(16)) * size_of::<(u32, f64)>())?;
+                            reservation.grow((entries.len().max(16)) * size_of::<(u32, f64)>())?;
                         }
                         entries.push((j as u32, -gain));
                     }
@@ -157,7 +157,7 @@ impl<'a> Pairs<'a> {
             }
             offsets.push(entries.len());
         }
-        Ok(Self { offsets, entries, _room: room })
+        Ok(Self { offsets, entries, _reservation: reservation })
     }
 
     fn of(&self, i: usize) -> &[(u32, f64)] {

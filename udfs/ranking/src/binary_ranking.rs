@@ -16,7 +16,7 @@ impl BinaryRanking {
     /// Scores are not NaN. O(n) time for whole numbers in a range not much wider than n, else O(n log n); O(n) memory.
     pub fn new(scores: &[f64], positive: &[bool], monitor: &dyn Monitor) -> Result<Self, Stopped> {
         assert_eq!(scores.len(), positive.len());
-        let _room = Reservation::new(monitor, OrderCodes::bytes(scores.len()))?;
+        let _reservation = Reservation::new(monitor, OrderCodes::bytes(scores.len()))?;
         let codes = OrderCodes::new(scores, monitor)?;
         let mut at_score = vec![(0, 0); codes.counts.len()];
         for (&code, &positive) in codes.of_row.iter().zip(positive) {

@@ -83,7 +83,7 @@ pub fn embedding_distortion(
     let wedges: usize = (0..n as u32).map(|v| wedges_at(graph, v)).sum();
     // Distances, queue and distances of points for each thread's search; the wedges; a sum and a maximum for each anchor.
     let bytes = 32 * n * (rayon::current_num_threads() + 1) + 12 * wedges;
-    let _room = Reservation::new(monitor, bytes)?;
+    let _reservation = Reservation::new(monitor, bytes)?;
     monitor.expect(2 * n as u64);
 
     let ranges = ranges(graph, points, monitor)?;

@@ -29,7 +29,7 @@ pub fn frechet_distance(
     monitor: &dyn Monitor,
 ) -> Result<Option<f64>, FrechetError> {
     // Both curves in order, and a row of the table: 40 bytes a point at most.
-    let _room = Reservation::new(monitor, 40 * (a.len() + b.len()))?;
+    let _reservation = Reservation::new(monitor, 40 * (a.len() + b.len()))?;
     let (a, b) = (walked(a)?, walked(b)?);
     if a.is_empty() || b.is_empty() {
         return Ok(None);

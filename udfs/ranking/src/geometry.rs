@@ -38,7 +38,7 @@ pub struct Factor {
     pub dimension: usize,
 }
 
-/// Why a text names no space.
+/// Why a string names no space.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("`{factor}` in the metric: {why}")]
 pub struct MetricError {
@@ -46,7 +46,7 @@ pub struct MetricError {
     why: String,
 }
 
-/// The factors that a text such as `lorentz(9, -0.5) x euclidean(4) x pseudo_hyperboloid(2, 3, -1)` names: coordinates,
+/// The factors that a string such as `lorentz(9, -0.5) x euclidean(4) x pseudo_hyperboloid(2, 3, -1)` names: coordinates,
 /// then the curvature with its sign; those of a pseudo-hyperboloid are of time and of space.
 ///
 /// # Errors

@@ -27,8 +27,8 @@ pub enum GiniError {
 /// # Errors
 /// For a value that is negative or not finite: of several, the least, else the largest. If the monitor stops the work.
 pub fn gini(values: &[f64], monitor: &dyn Monitor) -> Result<Option<f64>, GiniError> {
-    // The values, and room to merge them.
-    let _room = Reservation::new(monitor, 2 * size_of_val(values))?;
+    // The values, and a buffer to merge them.
+    let _reservation = Reservation::new(monitor, 2 * size_of_val(values))?;
     let mut values = values.to_vec();
     merge::sort(&mut values, |a, b| a.total_cmp(b).is_lt(), monitor)?;
     let (Some(&least), Some(&largest)) = (values.first(), values.last()) else { return Ok(None) };

@@ -24,7 +24,7 @@ pub fn kendall_tau(x: &[f64], y: &[f64], monitor: &dyn Monitor) -> Result<Option
         return Ok(None);
     }
     // Where the rows of each x begin, the codes of y in that order, and their copy for merging.
-    let _room = Reservation::new(monitor, 8 * (n + x.counts.len()))?;
+    let _reservation = Reservation::new(monitor, 8 * (n + x.counts.len()))?;
     let mut next = Vec::with_capacity(x.counts.len());
     let mut start = 0;
     for &count in &x.counts {

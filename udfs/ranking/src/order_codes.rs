@@ -44,7 +44,7 @@ impl OrderCodes {
     }
 
     fn sorted(values: &[f64], monitor: &dyn Monitor) -> Result<Self, Stopped> {
-        // The values travel with their places: sorting places alone would look each value up at random.
+        // The values travel with their positions: sorting positions alone would look each value up at random.
         let mut order: Vec<(u64, u32)> = values.iter().map(|&value| key(value)).zip(0..).collect();
         sort(&mut order, |a, b| a.0 < b.0, monitor)?;
         let mut of_row = vec![0; values.len()];
@@ -61,7 +61,7 @@ impl OrderCodes {
     pub fn doubled_ranks(&self) -> Vec<u64> {
         let mut start = 0;
         let rank = |&count: &u32| {
-            // The places are start + 1 ..= start + count: their average, doubled, is the sum of the first and the last.
+            // The positions are start + 1 ..= start + count: their average, doubled, is the sum of the first and the last.
             let doubled = 2 * start + u64::from(count) + 1;
             start += u64::from(count);
             doubled
@@ -111,7 +111,7 @@ fn key(value: f64) -> u64 {
 /// The codes of two lists, side by side.
 pub(crate) fn both(x: &[f64], y: &[f64], monitor: &dyn Monitor) -> Result<(OrderCodes, OrderCodes), Stopped> {
     assert_eq!(x.len(), y.len());
-    let _room = Reservation::new(monitor, 2 * OrderCodes::bytes(x.len()))?;
+    let _reservation = Reservation::new(monitor, 2 * OrderCodes::bytes(x.len()))?;
     let (x, y) = rayon::join(|| OrderCodes::new(x, monitor), || OrderCodes::new(y, monitor));
     Ok((x?, y?))
 }

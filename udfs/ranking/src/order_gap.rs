@@ -66,7 +66,7 @@ pub fn order_gap(
     assert_eq!(models * items, values.len());
     let n_groups = groups.iter().max().map_or(0, |&last| last as usize + 1);
     let n_pairs = models * models.saturating_sub(1) / 2;
-    let _room = Reservation::new(monitor, size_of::<PairGap>() * n_pairs + 48 * n_groups)?;
+    let _reservation = Reservation::new(monitor, size_of::<PairGap>() * n_pairs + 48 * n_groups)?;
     monitor.expect(n_pairs as u64);
     let mut pairs = Vec::with_capacity(n_pairs);
     let row = |model: usize| &values[model * items..(model + 1) * items];

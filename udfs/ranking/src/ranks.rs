@@ -4,7 +4,7 @@ use bonnet_graph::Unmonitored;
 
 use crate::order_codes::OrderCodes;
 
-/// The ascending ranks from 1 to n; equal values share the average of the places they take. O(n log n).
+/// The ascending ranks from 1 to n; equal values share the average of the positions they take. O(n log n).
 ///
 /// For scores, where larger is better, rank their negatives.
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {

@@ -85,7 +85,7 @@ pub fn regrouping_test(
         return Err(RegroupingError::NotFinite(value));
     }
     let n = groups.len();
-    let _room = Reservation::new(monitor, 16 * n * n + 32 * pairs.len())?;
+    let _reservation = Reservation::new(monitor, 16 * n * n + 32 * pairs.len())?;
     let table = Table::new(n, pairs);
     let observed = table.tally(groups);
     let (within, across) = (observed.within(), observed.across(&table));
@@ -234,7 +234,7 @@ impl Partial {
         Self { next: 0, tally: Tally::default(), groups: Vec::new(), capacity: Vec::new(), unopened }
     }
 
-    /// Every way to place the next item: in an open group that has room, or as the first of a group of a size to come.
+    /// Every way to place the next item: in an open group that is not full, or as the first of a group of a size to come.
     fn each(&mut self, table: &Table, visit: &mut dyn FnMut(&mut Self) -> Result<(), Stopped>) -> Result<(), Stopped> {
         let (item, tally) = (self.next, self.tally);
         self.next += 1;

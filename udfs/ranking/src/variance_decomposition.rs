@@ -111,7 +111,7 @@ pub fn decompose(observations: &[Observation], monitor: &dyn Monitor) -> Result<
     let swapped = b > a;
     let (rows, columns) = if swapped { (b, a) } else { (a, b) };
     let bytes = size_of_val(observations) + 16 * (rows * columns + columns * columns + rows + columns);
-    let _room = Reservation::new(monitor, bytes)?;
+    let _reservation = Reservation::new(monitor, bytes)?;
     let mut sorted: Vec<Observation> = observations.to_vec();
     sort(&mut sorted);
     let n = sorted.len();

@@ -18,7 +18,7 @@ pub enum Encoding {
         /// Its standard deviation (of the population).
         deviation: f64,
     },
-    /// One feature for each distinct text, 1 where the row has it.
+    /// One feature for each distinct string, 1 where the row has it.
     Category,
     /// A part of the row's text.
     Text,
@@ -93,10 +93,10 @@ impl FeatureRows {
     }
 }
 
-/// The features of all rows. The texts of a row together are one vector, at the first positions, the same for all tables;
+/// The features of all rows. The strings of a row together are one vector, at the first positions, the same for all tables;
 /// behind it each column of numbers has one position and each column of categories one for every category.
 ///
-/// A column of texts is one of categories if it has at most `categories` distinct texts, and every one twice on average.
+/// A column of strings is one of categories if it has at most `categories` distinct strings, and every one twice on average.
 /// `used` gives, for every column of every table, what it is used for instead, if it is.
 ///
 /// O(values + bytes of text) time; 8 bytes an entry.
@@ -191,7 +191,7 @@ fn table_rows(
     let others: Vec<&FeatureBlock> = others.copied().collect();
     let text_width = if texts.is_empty() { 0 } else { text.width() };
     // Blocks and their concatenation.
-    let _room = Reservation::new(monitor, table.n_rows * (16 * (text_width + others.len()) + 8))?;
+    let _reservation = Reservation::new(monitor, table.n_rows * (16 * (text_width + others.len()) + 8))?;
     let starts: Vec<usize> = (0..table.n_rows).step_by(BLOCK).collect();
     let parts = starts.par_iter().map_init(
         || vec![0.0f32; text_width],
@@ -279,7 +279,7 @@ mod tests {
         let used = [vec![Some("key"), None, None, None, None], vec![None]];
         let features = encode(&database(), &used, Text::Hashed(8), 50, &Unmonitored).unwrap();
         let blocks = features.blocks.iter().map(|block| (block.encoding.name(), block.first, block.width));
-        // `sex` has three texts of two kinds: not two of each, so it is text.
+        // `sex` has three strings of two kinds: not two of each, so it is text.
         assert_eq!(
             blocks.collect::<Vec<_>>(),
             [

@@ -10,7 +10,7 @@ use crate::names::{self, Reference, reference, words};
 use crate::primary_keys::is_unique;
 use crate::{Database, Error, Links, Table, Values, resolve};
 
-/// The texts of which is asked whether two columns together could name them.
+/// The strings of which is asked whether two columns together could name them.
 const SAMPLE: usize = 64;
 
 /// The foreign keys of a database that were found.
@@ -36,7 +36,7 @@ pub struct Refused {
 /// A column refers to a table if it is called like the table's key (`driverId`), like the table in the singular and a word
 /// for a key (`driver_id`), like the table in the singular (`driver`), or has a role in front of these (`home_team_id`);
 /// `parent_id` refers to its own table. What is called like the table alone may also name its rows by another column
-/// without repetitions, or be a text of two columns joined by a blank. A declared primary key of several columns is
+/// without repetitions, or be a string of two columns joined by a blank. A declared primary key of several columns is
 /// referred to by columns of the same names. A table's own key refers to no other table, unless it is called like it.
 ///
 /// A name counts if at least the share `coverage` of the rows that have a value find a row, and one at least does. Of
@@ -164,10 +164,10 @@ fn same_kind(a: &Values, b: &Values) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b)
 }
 
-/// Whether a column has a value of this text.
+/// Whether a column has a value of this string.
 type Holds<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 
-/// Two columns of a table whose values, joined by a blank, are most of these texts; the first such pair.
+/// Two columns of a table whose values, joined by a blank, are most of these strings; the first such pair.
 fn two_columns(texts: &Values, table: &Table, monitor: &dyn Monitor) -> Result<Option<[usize; 2]>, Error> {
     let Values::Texts(texts) = texts else { return Ok(None) };
     let step = texts.words.len().div_ceil(SAMPLE).max(1);

@@ -18,7 +18,7 @@ pub struct ForeignKey {
     pub columns: Vec<usize>,
     /// The table that is referred to.
     pub to: usize,
-    /// Its columns, as many as refer; several against one of texts are joined by a blank.
+    /// Its columns, as many as refer; several against one of strings are joined by a blank.
     pub to_columns: Vec<usize>,
     /// The name of the edges' type; without one it is made of the table and its columns.
     pub name: Option<String>,
@@ -32,7 +32,7 @@ impl ForeignKey {
         Self { from, columns: Vec::new(), to, to_columns: Vec::new(), name: None, declared: false }
     }
 
-    /// Whether one column of texts stands against several columns.
+    /// Whether one column of strings stands against several columns.
     pub fn is_joined(&self) -> bool {
         self.columns.len() == 1 && self.to_columns.len() > 1
     }

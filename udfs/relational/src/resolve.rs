@@ -37,18 +37,18 @@ impl Links {
     }
 }
 
-/// The rows that a foreign key joins. Keys are compared as one type: integers with integers, texts with texts. One column of
-/// texts against several columns means their values joined by a blank: `Cameron Earl` against forename and surname.
+/// The rows that a foreign key joins. Keys are compared as one type: integers with integers, strings with strings. One column of
+/// strings against several columns means their values joined by a blank: `Cameron Earl` against forename and surname.
 ///
 /// O(rows of both tables) expected time; about 40 bytes a row of the table referred to while it works, 8 a pair.
 ///
 /// # Errors
-/// If integers meet texts, if a column is of no kind that a key has, if a key that is referred to names several rows, or if
+/// If integers meet strings, if a column is of no kind that a key has, if a key that is referred to names several rows, or if
 /// the monitor stopped the work.
 pub fn resolve(database: &Database, key: &ForeignKey, monitor: &dyn Monitor) -> Result<Links, Error> {
     let from = &database.tables[key.from];
-    let room = 8 * from.n_rows;
-    let _room = Reservation::new(monitor, room)?;
+    let bytes = 8 * from.n_rows;
+    let _reservation = Reservation::new(monitor, bytes)?;
     let ask: Box<dyn Fn(usize) -> Answer + '_> =
         if key.is_joined() { joined(database, key, monitor)? } else { by_parts(database, key, monitor)? };
     let mut links = Links::default();
@@ -151,7 +151,7 @@ enum RowsByKey {
 impl<'a> KeyRows<'a> {
     pub fn new(database: &'a Database, table: usize, columns: &[usize], monitor: &dyn Monitor) -> Result<Self, Error> {
         let n_rows = database.tables[table].n_rows;
-        let _room = Reservation::new(monitor, 40 * n_rows * columns.len())?;
+        let _reservation = Reservation::new(monitor, 40 * n_rows * columns.len())?;
         let parts =
             columns.iter().map(|&column| Numbers::new(database, table, column)).collect::<Result<Vec<_>, _>>()?;
         let values: Vec<&Values> =
@@ -216,7 +216,7 @@ impl<'a> KeyRows<'a> {
     }
 }
 
-/// Part by part: each column against the one of the same place.
+/// Part by part: each column against the one of the same position.
 fn by_parts<'a>(
     database: &'a Database,
     key: &ForeignKey,
@@ -283,7 +283,7 @@ fn joined_text(database: &Database, table: usize, columns: &[usize], row: usize)
     Some(parts.collect::<Option<Vec<String>>>()?.join(" "))
 }
 
-/// One column of texts against several, joined by a blank.
+/// One column of strings against several, joined by a blank.
 fn joined<'a>(
     database: &'a Database,
     key: &ForeignKey,
@@ -298,13 +298,13 @@ fn joined<'a>(
         )));
     };
     let mut rows: HashMap<String, u32> = HashMap::new();
-    let mut room = Reservation::new(monitor, 0)?;
+    let mut reservation = Reservation::new(monitor, 0)?;
     for row in 0..database.tables[key.to].n_rows {
         if row % BLOCK == 0 {
             monitor.check()?;
         }
         let Some(text) = joined_text(database, key.to, &key.to_columns, row) else { continue };
-        room.grow(text.len() + 48)?;
+        reservation.grow(text.len() + 48)?;
         if rows.contains_key(&text) {
             return Err(Error::Key(format!(
                 "{} is no key: '{text}' stands in more than one row",

@@ -35,7 +35,7 @@ impl SchemaGraph {
         if n_rows >= u32::MAX as usize {
             return Err(Error::Key(format!("{n_rows} rows: a graph has at most {} nodes", u32::MAX - 1)));
         }
-        let _room = Reservation::new(monitor, 5 * n_rows)?;
+        let _reservation = Reservation::new(monitor, 5 * n_rows)?;
         let mut joined: Vec<Vec<bool>> = database.tables.iter().map(|table| vec![isolated; table.n_rows]).collect();
         for (key, links) in links.iter().filter(|_| !isolated) {
             monitor.check()?;

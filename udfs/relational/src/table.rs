@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// How files of MySQL and PostgreSQL write NULL. A text of just this is NULL.
+/// How files of MySQL and PostgreSQL write NULL. A string of just this is NULL.
 pub const NULL_TEXT: &str = "\\N";
 
 /// The tables of a database.
@@ -43,10 +43,10 @@ pub enum Values {
     Texts(Texts),
 }
 
-/// A column of texts: each distinct one once.
+/// A column of strings: each distinct one once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Texts {
-    /// The distinct texts in ascending order of their bytes.
+    /// The distinct strings in ascending order of their bytes.
     pub words: Vec<Box<str>>,
     /// The position of each row's text among them; `None` is NULL.
     pub codes: Vec<Option<u32>>,
@@ -88,7 +88,7 @@ fn find<'a>(names: impl Iterator<Item = &'a str> + Clone, name: &str) -> Option<
 }
 
 impl Texts {
-    /// A column of texts; [`NULL_TEXT`] is NULL. O(bytes + d log d) time for d distinct texts.
+    /// A column of strings; [`NULL_TEXT`] is NULL. O(bytes + d log d) time for d distinct strings.
     pub fn new<'a>(rows: impl Iterator<Item = Option<&'a str>>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut codes: Vec<Option<u32>> = rows
@@ -110,14 +110,14 @@ impl Texts {
         self.codes[row].map(|code| self.words[code as usize].as_ref())
     }
 
-    /// The position of a text among the distinct ones.
+    /// The position of a string among the distinct ones.
     pub fn code(&self, text: &str) -> Option<u32> {
         self.words.binary_search_by(|word| word.as_ref().cmp(text)).ok().map(|code| code as u32)
     }
 }
 
 impl Values {
-    /// A column of texts. One that holds [`NULL_TEXT`] was made a column of texts by it, so where all other texts are
+    /// A column of strings. One that holds [`NULL_TEXT`] was made a column of strings by it, so where all other strings are
     /// numbers, it is one of numbers; digits behind a leading zero are no number.
     pub fn of_texts<'a>(rows: impl Iterator<Item = Option<&'a str>>) -> Self {
         let mut marked = false;

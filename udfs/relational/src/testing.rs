@@ -7,7 +7,7 @@ pub fn integers(values: &[i64]) -> Values {
     Values::Integers(values.iter().map(|value| Some(*value)).collect())
 }
 
-/// A column of texts; `\N` is NULL.
+/// A column of strings; `\N` is NULL.
 pub fn texts(values: &[&str]) -> Values {
     Values::of_texts(values.iter().map(|value| Some(*value)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The encoding of a row's texts as numbers.
+/// The encoding of a row's strings as numbers.
 #[derive(Debug, Clone, Copy)]
 pub enum Text<'a> {
     /// Hashed trigrams in a vector of this many numbers: a stand-in that knows spelling, not meaning.
@@ -62,7 +62,7 @@ impl WordVectors {
 }
 
 impl Text<'_> {
-    /// The numbers that a row's texts become.
+    /// The numbers that a row's strings become.
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Hashed(width) => *width as usize,
@@ -70,10 +70,10 @@ impl Text<'_> {
         }
     }
 
-    /// The vector of a row's texts into `vector`, which holds zeros; they stay where nothing is known.
+    /// The vector of a row's strings into `vector`, which holds zeros; they stay where nothing is known.
     ///
-    /// Hashed: each run of three characters of a lower-case text, which has a blank before and behind it, adds 1 or -1 at a
-    /// place that its hash gives; then the vector is scaled to length 1. (Weinberger et al., Feature hashing for large scale
+    /// Hashed: each run of three characters of a lower-case string, which has a blank before and behind it, adds 1 or -1 at a
+    /// position that its hash gives; then the vector is scaled to length 1. (Weinberger et al., Feature hashing for large scale
     /// multitask learning, ICML 2009, with the n-grams of Joulin et al., Bag of tricks for efficient text classification,
     /// EACL 2017.)
     pub(crate) fn add<'t>(&self, texts: impl Iterator<Item = &'t str>, vector: &mut [f32]) {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn trigrams_are_counted_with_signs_and_scaled() {
-        // " ab", "ab ": two places (or one, twice); 1 / sqrt 2 each.
+        // " ab", "ab ": two positions (or one, twice); 1 / sqrt 2 each.
         let found = vector(Text::Hashed(1 << 20), &["Ab"]);
         let there: Vec<f32> = found.iter().copied().filter(|value| *value != 0.0).collect();
         assert_eq!(there.len(), 2);

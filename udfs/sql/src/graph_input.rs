@@ -69,7 +69,7 @@ impl GraphInput {
     pub fn edges() -> Parameter {
         Parameter::relation(
             "edges",
-            "The edges: src, dst; a loop, or a row with one NULL end, adds a node and no edge; with graph_id, each graph is \
+            "The edges: src, dst; a loop, or a row with one NULL endpoint, adds a node and no edge; with graph_id, each graph is \
              read apart.",
         )
     }

@@ -103,7 +103,7 @@ impl Parameter {
 
     /// The ends of an edge: values per row.
     pub fn ends() -> [Self; 2] {
-        [Self::column("src", "One end of the edge: integers or text."), Self::column("dst", "The other end.")]
+        [Self::column("src", "One endpoint of the edge: integers or text."), Self::column("dst", "The other endpoint.")]
     }
 
     /// A constant truth value and its default.

@@ -11,7 +11,7 @@ use crate::{Facets, FlatFacets};
 ///
 /// # Errors
 /// [`FacesError::TooMany`] for more than [`MAX_FACES`] faces or facets; [`FacesError::Stopped`] when the host wants no
-/// answer or has no room for it.
+/// answer or grants no memory for it.
 ///
 /// # Source
 /// Munkres, Elements of Algebraic Topology (1984), Sec. 15.
@@ -23,7 +23,7 @@ pub fn barycentric_subdivision(facets: &Facets, monitor: &dyn Monitor) -> Result
     let chains = facets.iter().try_fold(0usize, |sum, facet| sum.checked_add(factorial(facet.len())?));
     let chains = chains.filter(|&chains| chains <= MAX_FACES).ok_or(too_many)?;
     let levels = faces_from(facets, 0, monitor)?;
-    let _room = Reservation::new(monitor, chains * (dimension + 1) * 8)?;
+    let _reservation = Reservation::new(monitor, chains * (dimension + 1) * 8)?;
     let mut first = vec![1i64];
     for level in &levels {
         first.push(first[first.len() - 1] + level.len() as i64);

@@ -44,7 +44,7 @@ pub enum MoveError {
 ///
 /// # Errors
 /// If facets differ in dimension, or the dimension or the number of vertices is out of range; [`MoveError::Stopped`]
-/// when the host wants no answer or has no room for it.
+/// when the host wants no answer or grants no memory for it.
 ///
 /// # Source
 /// Pachner, P.L. homeomorphic manifolds are equivalent by elementary shellings (European Journal of Combinatorics 12,
@@ -121,13 +121,13 @@ pub(crate) struct Moves<'a> {
     n_facets: FaceMap<u32>,
     /// The facets at each vertex.
     stars: Vec<Vec<Face>>,
-    /// By type k, the faces of d + 1 - k vertices in k + 1 facets, in a fixed order, and the place of each.
+    /// By type k, the faces of d + 1 - k vertices in k + 1 facets, in a fixed order, and the position of each.
     options: Vec<(Vec<Face>, FaceMap<usize>)>,
     /// Vertices that have gone.
     free: BTreeSet<u32>,
     /// The number of vertices there have been.
     n_ids: usize,
-    room: Reservation<'a>,
+    reservation: Reservation<'a>,
     monitor: &'a dyn Monitor,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Moves<'a> {
         if facets.n_vertices() > MAX_MOVE_VERTICES {
             return Err(MoveError::TooManyVertices(facets.n_vertices()));
         }
-        let room = Reservation::new(monitor, facets.len() * (100 << dimension))?;
+        let reservation = Reservation::new(monitor, facets.len() * (100 << dimension))?;
         let mut moves = Self {
             dimension,
             n_facets: FaceMap::default(),
@@ -152,7 +152,7 @@ impl<'a> Moves<'a> {
             options: (0..=dimension).map(|_| Default::default()).collect(),
             free: BTreeSet::new(),
             n_ids: facets.n_vertices(),
-            room,
+            reservation,
             monitor,
         };
         for (i, facet) in facets.iter().enumerate() {
@@ -167,8 +167,8 @@ impl<'a> Moves<'a> {
     /// Asks for the memory that a growing complex has come to need.
     pub(crate) fn make_room(&mut self) -> Result<(), Stopped> {
         let needed = self.options[0].0.len() * (100 << self.dimension);
-        if needed > self.room.bytes() {
-            self.room.grow(needed - self.room.bytes())?;
+        if needed > self.reservation.bytes() {
+            self.reservation.grow(needed - self.reservation.bytes())?;
         }
         self.monitor.check()
     }

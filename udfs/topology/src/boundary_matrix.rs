@@ -12,7 +12,7 @@ pub struct BoundaryEntry {
     pub row: usize,
     /// The position of the simplex whose boundary the column is, from 0.
     pub column: usize,
-    /// 1 or -1: the sign of leaving out the vertex at an even or odd place.
+    /// 1 or -1: the sign of leaving out the vertex at an even or odd position.
     pub value: i64,
 }
 
@@ -34,7 +34,7 @@ pub fn boundary_matrix(
         return Ok(Vec::new());
     }
     let levels = faces_from(facets, dimension - 1, monitor)?;
-    let _room = Reservation::new(monitor, levels[1].len() * (dimension + 1) * size_of::<BoundaryEntry>())?;
+    let _reservation = Reservation::new(monitor, levels[1].len() * (dimension + 1) * size_of::<BoundaryEntry>())?;
     entries(&levels[1], &levels[0], monitor)
 }
 

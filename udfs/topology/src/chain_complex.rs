@@ -71,12 +71,12 @@ impl ChainComplex {
                 sum.push(&facets, &mut small, monitor)?;
             }
             // Held twice while the blocks are joined.
-            let room = Reservation::new(monitor, 2 * sum.bytes()).map_err(stopped)?;
-            Ok((sum, room))
+            let reservation = Reservation::new(monitor, 2 * sum.bytes()).map_err(stopped)?;
+            Ok((sum, reservation))
         };
         let blocks: Vec<_> = (0..n.div_ceil(BLOCK)).into_par_iter().map(block).collect::<Result<_, E>>()?;
         let mut sum = Self::default();
-        for (block, _room) in blocks {
+        for (block, _reservation) in blocks {
             sum.append(&block)?;
         }
         Ok(sum)
@@ -95,7 +95,7 @@ impl ChainComplex {
         }
         let mut above: Option<Faces> = None;
         for dimension in (0..=top).rev() {
-            let (rows, _room) = rows_with_repeats(facets, dimension, above.as_ref(), monitor)?;
+            let (rows, _reservation) = rows_with_repeats(facets, dimension, above.as_ref(), monitor)?;
             let listed = rows.len() / (dimension + 1) - above.as_ref().map_or(0, |above| above.len() * (dimension + 2));
             let (faces, positions) = numbered(&rows, dimension + 1, facets.n_vertices());
             if dimension < top {
@@ -283,7 +283,7 @@ fn check_count(count: usize, dimension: usize) -> Result<(), FacesError> {
     }
 }
 
-/// The distinct rows of `width` numbers below `bound` in order, and the place of each row among them.
+/// The distinct rows of `width` numbers below `bound` in order, and the position of each row among them.
 fn numbered(rows: &[u32], width: usize, bound: usize) -> (Faces, Vec<u32>) {
     let n = rows.len() / width;
     let row = |i: usize| &rows[i * width..(i + 1) * width];

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::FlatFacets;
 use crate::faces::{FacesError, MAX_FACES};
 
-/// Cliques for which room is asked at a time.
+/// Cliques for which memory is reserved at a time.
 const BLOCK: usize = 1 << 12;
 /// Steps between two looks at the monitor.
 const PATIENCE: usize = 1 << 12;
@@ -20,7 +20,7 @@ const PATIENCE: usize = 1 << 12;
 ///
 /// # Errors
 /// [`FacesError::TooMany`] for more than [`MAX_FACES`] cliques; [`FacesError::Stopped`] when the host wants no answer or
-/// has no room for it.
+/// grants no memory for it.
 ///
 /// # Source
 /// Eppstein, Loeffler and Strash, Listing All Maximal Cliques in Sparse Graphs in Near-optimal Time (ISAAC 2010).
@@ -42,7 +42,7 @@ pub fn clique_complex(
                 search.of_size()?;
             }
             monitor.advance(1);
-            Ok((search.found, search.room))
+            Ok((search.found, search.reservation))
         })
         .collect::<Result<_, FacesError>>()?;
     let mut cliques: Vec<&Vec<u32>> = found.iter().flat_map(|(cliques, _)| cliques).collect();
@@ -56,7 +56,7 @@ pub fn clique_complex(
     Ok(facets)
 }
 
-/// The nodes, each with the fewest neighbours among those that follow it, and the place of each. O(n + m).
+/// The nodes, each with the fewest neighbours among those that follow it, and the position of each. O(n + m).
 fn degeneracy_order(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let n = graph.n_nodes();
     let mut degrees: Vec<usize> = (0..n as u32).map(|v| graph.degree(v)).collect();
@@ -100,7 +100,7 @@ struct Search<'a> {
     chosen: Vec<usize>,
     found: Vec<Vec<u32>>,
     steps: usize,
-    room: Reservation<'a>,
+    reservation: Reservation<'a>,
     paid: usize,
     monitor: &'a dyn Monitor,
 }
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
             graph.neighbors(root).iter().partition(|&&v| rank[v as usize] < of_root);
         let words = later.len().div_ceil(64);
         let rows = (later.len() + earlier.len()) * words;
-        let room = Reservation::new(monitor, 8 * rows)?;
+        let reservation = Reservation::new(monitor, 8 * rows)?;
         let mut rows = vec![0u64; rows];
         for (i, &v) in later.iter().chain(&earlier).enumerate() {
             for (j, &u) in later.iter().enumerate() {
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
         }
         let n_earlier = earlier.len();
         let (chosen, found) = (Vec::new(), Vec::new());
-        Ok(Self { root, later, rows, n_earlier, words, size, chosen, found, steps: 0, room, paid: 0, monitor })
+        Ok(Self { root, later, rows, n_earlier, words, size, chosen, found, steps: 0, reservation, paid: 0, monitor })
     }
 
     fn row(&self, i: usize) -> &[u64] {
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
         clique.push(self.root);
         clique.sort_unstable();
         if self.found.len() == self.paid {
-            self.room.grow(BLOCK.min(self.paid + 16) * (4 * clique.len() + 48))?;
+            self.reservation.grow(BLOCK.min(self.paid + 16) * (4 * clique.len() + 48))?;
             self.paid += BLOCK.min(self.paid + 16);
         }
         if self.found.len() >= MAX_FACES {

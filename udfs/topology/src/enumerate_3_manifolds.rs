@@ -39,7 +39,7 @@ impl ThreeManifoldEnumeration {
     /// The manifolds that the next piece of work finds, perhaps none, in parallel in the caller's pool; `None` at the end.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room.
+    /// When the host wants no answer or grants no memory.
     pub fn step(&mut self, monitor: &dyn Monitor) -> Result<Option<Complexes>, Stopped> {
         self.0.step(monitor)
     }
@@ -106,11 +106,11 @@ fn triangle(a: usize, b: usize, c: usize) -> usize {
 struct Manifold {
     /// The apexes of the tetrahedra on each triangle, at most two.
     apex: [u16; TRIANGLES],
-    /// In the link of each edge, the vertices with one neighbour: the ends of the paths that make up the link.
+    /// In the link of each edge, the vertices with one neighbour: the endpoints of the paths that make up the link.
     one: [u16; EDGES],
     /// In the link of each edge, the vertices with two neighbours.
     two: [u16; EDGES],
-    /// In the link of each edge, the other end of the path that ends in a vertex.
+    /// In the link of each edge, the other endpoint of the path that ends in a vertex.
     end: [[u8; N]; EDGES],
     /// The vertices with a common edge.
     neighbors: [u16; N],
@@ -277,7 +277,7 @@ impl Manifold {
                 rest = ends & !visited[start];
             }
         }
-        // Each boundary edge was counted from both ends.
+        // Each boundary edge was counted from both endpoints.
         let faces = i32::from(self.n_tetrahedra[p]);
         2 * closed + boundary / 2 - faces + 2 * cycles >= 4
     }

@@ -33,7 +33,7 @@ impl SurfaceEnumeration {
     /// The surfaces that the next piece of work finds, perhaps none, in parallel in the caller's pool; `None` at the end.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room.
+    /// When the host wants no answer or grants no memory.
     pub fn step(&mut self, monitor: &dyn Monitor) -> Result<Option<Complexes>, Stopped> {
         self.0.step(monitor)
     }
@@ -48,11 +48,11 @@ const MAX_TRIANGLES: usize = 44;
 struct Surface {
     /// The third vertices of the triangles on each edge, at most two.
     third: [[u16; N]; N],
-    /// At each vertex, the neighbours whose edge has one triangle: the ends of the paths that make up its link.
+    /// At each vertex, the neighbours whose edge has one triangle: the endpoints of the paths that make up its link.
     one: [u16; N],
     /// At each vertex, the neighbours whose edge has two triangles.
     two: [u16; N],
-    /// At each vertex, the other end of the path that ends in a neighbour.
+    /// At each vertex, the other endpoint of the path that ends in a neighbour.
     end: [[u8; N]; N],
     /// The vertices whose link is a cycle.
     closed: u16,
@@ -183,7 +183,7 @@ impl Surface {
         cycle
     }
 
-    /// Flag 2 i starts at place i of the link and goes forward, flag 2 i + 1 backward. Growing the surface from a flag
+    /// Flag 2 i starts at position i of the link and goes forward, flag 2 i + 1 backward. Growing the surface from a flag
     /// labels its vertices in the order of their appearance; the labels of the apexes are compared with vertex numbers,
     /// which are the labels from the first flag.
     fn compare(&self, vertex: usize, cycle: &[u8; N], flag: usize) -> Comparison {

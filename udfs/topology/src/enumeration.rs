@@ -110,7 +110,7 @@ impl<N: Node> Search<N> {
     /// search, whatever the number of threads: those of a subtree wait while there is more to visit before it.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room.
+    /// When the host wants no answer or grants no memory.
     pub(crate) fn step(&mut self, monitor: &dyn Monitor) -> Result<Option<Complexes>, Stopped> {
         if self.pending.is_empty() {
             return Ok(None);
@@ -124,7 +124,7 @@ impl<N: Node> Search<N> {
             next.push(pending);
         }
         let waiting: usize = self.pending.iter().chain(&next).map(Pending::bytes).sum();
-        let _room = Reservation::new(monitor, waiting + STEP_TASKS * 256 * size_of::<N>())?;
+        let _reservation = Reservation::new(monitor, waiting + STEP_TASKS * 256 * size_of::<N>())?;
         let visited: Vec<_> = next
             .into_par_iter()
             .with_max_len(1)

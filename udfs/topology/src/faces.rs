@@ -106,14 +106,14 @@ impl Faces {
 ///
 /// # Errors
 /// [`FacesError::TooMany`] where a dimension has more than [`MAX_FACES`]; [`FacesError::Stopped`] when the host wants no
-/// answer or has no room for it.
+/// answer or grants no memory for it.
 pub fn faces_from(facets: &Facets, lowest: usize, monitor: &dyn Monitor) -> Result<Vec<Faces>, FacesError> {
     let top = facets.dimension();
     check_binomials(facets, lowest)?;
     let mut levels: Vec<Faces> = Vec::new();
     for dimension in (lowest..=top).rev() {
         let width = dimension + 1;
-        let (rows, _room) = rows_with_repeats(facets, dimension, levels.last(), monitor)?;
+        let (rows, _reservation) = rows_with_repeats(facets, dimension, levels.last(), monitor)?;
         levels.push(Faces { width, vertices: sorted(&rows, width, facets.n_vertices()) });
     }
     levels.reverse();
@@ -136,7 +136,7 @@ pub fn faces_at(facets: &Facets, dimension: usize, monitor: &dyn Monitor) -> Res
     if count > MAX_FACES {
         return Ok(faces_from(facets, dimension, monitor)?.swap_remove(0));
     }
-    let _room = Reservation::new(monitor, count * (4 * width + 16))?;
+    let _reservation = Reservation::new(monitor, count * (4 * width + 16))?;
     let mut rows = Vec::with_capacity(count * width);
     for simplex in facets.iter().filter(|simplex| simplex.len() >= width) {
         monitor.check()?;
@@ -167,7 +167,7 @@ pub(crate) fn check_binomials(facets: &Facets, lowest: usize) -> Result<(), Face
 }
 
 /// The simplices of a dimension in the list, then the boundaries of the faces one dimension above, in order: with
-/// repetition, `dimension + 1` vertices each. The room is for them and for sorting a second copy.
+/// repetition, `dimension + 1` vertices each. The reservation is for them and for sorting a second copy.
 pub(crate) fn rows_with_repeats<'a>(
     facets: &Facets,
     dimension: usize,
@@ -181,7 +181,7 @@ pub(crate) fn rows_with_repeats<'a>(
     if count > MAX_FACES {
         return Err(FacesError::TooMany { dimension });
     }
-    let room = Reservation::new(monitor, count * (4 * width + 16))?;
+    let reservation = Reservation::new(monitor, count * (4 * width + 16))?;
     let mut rows = Vec::with_capacity(count * width);
     listed.for_each(|simplex| rows.extend_from_slice(simplex));
     for face in above.into_iter().flat_map(Faces::iter) {
@@ -190,7 +190,7 @@ pub(crate) fn rows_with_repeats<'a>(
             rows.extend_from_slice(&face[omitted + 1..]);
         }
     }
-    Ok((rows, room))
+    Ok((rows, reservation))
 }
 
 /// The binomial coefficient of `n` and `k`; no more than `usize::MAX`.

@@ -10,7 +10,7 @@ use crate::{Facets, is_orientable, manifold_check};
 /// O(k log k) time for k triangles.
 ///
 /// # Errors
-/// When the host wants no answer or has no room for it.
+/// When the host wants no answer or grants no memory for it.
 ///
 /// # Source
 /// Ballester et al., MANTRA: The Manifold Triangulations Assemblage (ICLR 2025), App. A.

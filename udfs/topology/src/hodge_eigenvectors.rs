@@ -34,7 +34,7 @@ pub struct HodgeEigenvectors {
 /// length 1. Dense, one complex a thread: for f faces of a complex O(f^3) operations and 40 f^2 bytes.
 ///
 /// # Errors
-/// Where the iteration does not converge, and when the host wants no answer or has no room for it.
+/// Where the iteration does not converge, and when the host wants no answer or grants no memory for it.
 ///
 /// # Source
 /// Lim, Hodge Laplacians on Graphs (SIAM Review 2020), Sec. 4; as positional codes of simplices: Ballester et al., Attending
@@ -78,7 +78,7 @@ fn first_eigenvectors(
     if n == 0 || count == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
-    let _room = Reservation::new(monitor, n.saturating_mul(n).saturating_mul(40))?;
+    let _reservation = Reservation::new(monitor, n.saturating_mul(n).saturating_mul(40))?;
     monitor.check()?;
     let mut dense = Mat::<f64>::zeros(n, n);
     for face in block.clone() {

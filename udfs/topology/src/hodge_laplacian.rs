@@ -33,7 +33,7 @@ impl From<Stopped> for SpectrumError {
 /// bytes and O(f^3) operations, on all threads; the same answer for any number of them.
 ///
 /// # Errors
-/// [`SpectrumError::Faces`] where the faces cannot be listed, or when the host wants no answer or has no room for it.
+/// [`SpectrumError::Faces`] where the faces cannot be listed, or when the host wants no answer or grants no memory for it.
 ///
 /// # Source
 /// Eckmann, Harmonische Funktionen und Randwertaufgaben in einem Komplex (1945); Lim, Hodge Laplacians on Graphs (SIAM
@@ -54,7 +54,7 @@ pub fn hodge_laplacian_spectrum(
     let above = levels.get(dimension - lowest + 1);
     let n = faces.len();
     let bytes = n.checked_mul(n).and_then(|entries| entries.checked_mul(8)).unwrap_or(usize::MAX);
-    let _room = Reservation::new(monitor, bytes)?;
+    let _reservation = Reservation::new(monitor, bytes)?;
     let mut matrix = laplacian(faces, below, above, monitor)?;
     let (mut diagonal, mut off_diagonal) = tridiagonal(&mut matrix, n, monitor)?;
     drop(matrix);

@@ -94,7 +94,7 @@ impl fmt::Display for ManifoldCheck {
 /// k facets of dimension d.
 ///
 /// # Errors
-/// When the host wants no answer or has no room for it.
+/// When the host wants no answer or grants no memory for it.
 ///
 /// # Source
 /// Rourke and Sanderson, Introduction to Piecewise-Linear Topology (1972), Ch. 2.

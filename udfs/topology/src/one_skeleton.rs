@@ -8,10 +8,10 @@ use crate::Facets;
 /// time and memory for k simplices of w vertices each, times w log for sorting.
 ///
 /// # Errors
-/// When the host wants no answer or has no room for it.
+/// When the host wants no answer or grants no memory for it.
 pub fn one_skeleton(facets: &Facets, monitor: &dyn Monitor) -> Result<Vec<(u32, u32)>, Stopped> {
     let pairs = facets.iter().map(|simplex| simplex.len() * (simplex.len() - 1) / 2).sum::<usize>();
-    let _room = bonnet_graph::Reservation::new(monitor, 8 * pairs)?;
+    let _reservation = bonnet_graph::Reservation::new(monitor, 8 * pairs)?;
     let mut edges = Vec::with_capacity(pairs);
     for (i, simplex) in facets.iter().enumerate() {
         if i % 4096 == 0 {

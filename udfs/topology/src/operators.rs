@@ -28,7 +28,7 @@ impl ChainComplex {
     /// entry is 1 or -1 for two faces that share one of dimension k - 1, so `Unsigned` has the absolute values.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room for it.
+    /// When the host wants no answer or grants no memory for it.
     pub fn laplacian_down(
         &self,
         dimension: usize,
@@ -42,7 +42,7 @@ impl ChainComplex {
     /// an entry is 1 or -1 for two faces of one of dimension k + 1, so `Unsigned` has the absolute values.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room for it.
+    /// When the host wants no answer or grants no memory for it.
     pub fn laplacian_up(
         &self,
         dimension: usize,
@@ -56,7 +56,7 @@ impl ChainComplex {
     /// graph, D - A. `Unsigned` is the sum of the unsigned parts, whose entries do not cancel.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room for it.
+    /// When the host wants no answer or grants no memory for it.
     ///
     /// # Source
     /// Lim, Hodge Laplacians on Graphs (SIAM Review 2020), Sec. 4.
@@ -118,7 +118,7 @@ impl ChainComplex {
     /// nothing on the diagonal; no entries for dimension 0.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room for it.
+    /// When the host wants no answer or grants no memory for it.
     pub fn lower_adjacency(&self, dimension: usize, monitor: &dyn Monitor) -> Result<SparseMatrix<u32>, Stopped> {
         if self.is_small(dimension) {
             return self.small_rows(dimension, monitor, |neighbors, complex, columns, values, ends| {
@@ -142,7 +142,7 @@ impl ChainComplex {
     /// nothing on the diagonal; for k = 0 the edges of the graph.
     ///
     /// # Errors
-    /// When the host wants no answer or has no room for it.
+    /// When the host wants no answer or grants no memory for it.
     pub fn upper_adjacency(&self, dimension: usize, monitor: &dyn Monitor) -> Result<SparseMatrix<u32>, Stopped> {
         if self.is_small(dimension) {
             return self.small_rows(dimension, monitor, |neighbors, complex, columns, values, ends| {
@@ -243,8 +243,8 @@ impl ChainComplex {
             monitor.check()?;
             let (mut columns, mut values, mut ends) = (Vec::new(), Vec::new(), Vec::new());
             fill(block, &mut columns, &mut values, &mut ends);
-            let room = Reservation::new(monitor, 2 * columns.len() * size_of::<(u32, T)>())?;
-            Ok((columns, values, ends, room))
+            let reservation = Reservation::new(monitor, 2 * columns.len() * size_of::<(u32, T)>())?;
+            Ok((columns, values, ends, reservation))
         };
         let mut blocks: Vec<_> = match n_blocks {
             0 => Vec::new(),
@@ -254,7 +254,7 @@ impl ChainComplex {
         let mut offsets = Vec::with_capacity(n + 1);
         offsets.push(0);
         if blocks.len() == 1 {
-            let (columns, values, ends, _room) = blocks.remove(0);
+            let (columns, values, ends, _reservation) = blocks.remove(0);
             offsets.extend(ends);
             return Ok(SparseMatrix::new(n, offsets, columns, values));
         }
@@ -278,7 +278,7 @@ impl ChainComplex {
             })
             .collect();
         places.into_par_iter().zip(blocks).for_each(|((start, to_ends, to_columns, to_values), block)| {
-            let (block_columns, block_values, ends, _room) = block;
+            let (block_columns, block_values, ends, _reservation) = block;
             to_ends.iter_mut().zip(ends).for_each(|(to, end)| *to = end + start);
             to_columns.copy_from_slice(&block_columns);
             to_values.copy_from_slice(&block_values);
@@ -287,7 +287,7 @@ impl ChainComplex {
     }
 }
 
-/// The sign of leaving out the vertex at this place.
+/// The sign of leaving out the vertex at this position.
 fn sign(omitted: usize) -> i8 {
     if omitted.is_multiple_of(2) { 1 } else { -1 }
 }

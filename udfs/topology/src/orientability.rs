@@ -10,7 +10,7 @@ use crate::ridges::{ParitySets, Stars};
 /// a boundary and several components. O(d k log k) time for k facets of dimension d.
 ///
 /// # Errors
-/// When the host wants no answer or has no room for it.
+/// When the host wants no answer or grants no memory for it.
 ///
 /// # Source
 /// Munkres, Elements of Algebraic Topology (1984), Sec. 6.

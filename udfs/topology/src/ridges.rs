@@ -23,7 +23,7 @@ impl Stars {
         let omitted = combinations(n as u8, codimension);
         let records = facets.len() * omitted.len() / codimension;
         // Rows, order, and sorting's own keys.
-        let _room = Reservation::new(monitor, records * (4 * width + 4 + 24))?;
+        let _reservation = Reservation::new(monitor, records * (4 * width + 4 + 24))?;
         monitor.check()?;
         let mut faces = Vec::with_capacity(records * width);
         for facet in facets.iter() {

@@ -38,7 +38,7 @@ impl SmallFaces {
     }
 
     /// The faces of the next lower dimension: the listed simplices of `width` vertices and the boundaries of the faces before.
-    /// `vertex` gets the vertices of each face in order; `boundary` the places among them of the boundary of each face before.
+    /// `vertex` gets the vertices of each face in order; `boundary` the positions among them of the boundary of each face before.
     /// O(faces + words).
     pub(crate) fn descend(
         &mut self,

@@ -157,7 +157,7 @@ impl Neighbors {
     }
 }
 
-/// The places of the bits, ascending.
+/// The positions of the bits, ascending.
 fn each_bit(set: u128, mut each: impl FnMut(usize)) {
     for (mut half, at) in [(set as u64, 0), ((set >> 64) as u64, 64)] {
         while half != 0 {

@@ -15,7 +15,7 @@ const HEADER_WORDS: [&str; 16] = [
     "label",
 ];
 
-/// The layout of the lines of a text.
+/// The layout of the lines of a file.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) separator: Separator,
@@ -110,7 +110,7 @@ pub(super) fn is_comment(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line.starts_with('%')
 }
 
-/// Finds separator, header and types from the first lines of a text whose lines have at least `least` fields.
+/// Finds separator, header and types from the first lines of a file whose lines have at least `least` fields.
 pub(super) fn layout(file: &Path, sample: &[u8], header: Option<bool>, least: usize) -> Result<Layout> {
     let always = || true;
     let mut lines = Lines::new(file, sample, &always);

@@ -28,8 +28,8 @@ use crate::scan::Scan;
 use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
-/// The endings of files that are recognised as edge lists. Other files take `TYPE edge_list`.
-const ENDINGS: [&str; 6] = [".edges", ".edgelist", ".mtx", ".edges.csv", ".edges.tsv", ".edges.txt"];
+/// The extensions of files that are recognised as edge lists. Other files take `TYPE edge_list`.
+const EXTENSIONS: [&str; 6] = [".edges", ".edgelist", ".mtx", ".edges.csv", ".edges.tsv", ".edges.txt"];
 
 pub(super) static FORMAT: Format = Format {
     name: "edge_list",
@@ -42,7 +42,7 @@ pub(super) static FORMAT: Format = Format {
     ],
     recognises: |path| {
         find(path).is_some_and(|file| {
-            // The start must read as edges, so that a binary file with such an ending is not claimed.
+            // The start must read as edges, so that a binary file with such an extension is not claimed.
             List::new(&file, &Options::new()).is_ok_and(|list| list.layout(false).is_ok())
         })
     },
@@ -50,7 +50,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-    let file = found_or_file(find(path), path, &format!("one file {} is expected", ENDINGS.join(", ")))?;
+    let file = found_or_file(find(path), path, &format!("one file {} is expected", EXTENSIONS.join(", ")))?;
     Ok(FORMAT.dataset(path, options, List::new(&file, options)?))
 }
 
@@ -72,9 +72,9 @@ fn is_ours(file: &Path) -> bool {
     stem(name).is_some() && !many
 }
 
-/// A name without its ending of an edge list.
+/// A name without its extension of an edge list.
 fn stem(name: &str) -> Option<&str> {
-    ENDINGS.iter().find_map(|ending| name.strip_suffix(ending))
+    EXTENSIONS.iter().find_map(|extension| name.strip_suffix(extension))
 }
 
 /// The name of the one edge list in a zip.

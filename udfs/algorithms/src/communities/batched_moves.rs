@@ -19,7 +19,7 @@ const BATCHES: usize = 16;
 /// The nodes of a batch that a thread takes at a time.
 const TOGETHER: usize = 1 << 6;
 
-/// The bit of a node that is to be looked at; below it, 1 and its place among those of the batch that are to move.
+/// The bit of a node that is to be looked at; below it, 1 and its position among those of the batch that are to move.
 const WAITING: u32 = 1 << 31;
 
 /// A node that is to move, the weights between it and the two communities, as its batch began.
@@ -32,7 +32,7 @@ struct Move {
     weight_to: f64,
 }
 
-/// An edge between two nodes of a batch that are to move: their places, the later one first.
+/// An edge between two nodes of a batch that are to move: their positions, the later one first.
 struct Met {
     later: u32,
     earlier: u32,

@@ -22,7 +22,7 @@ pub enum LabelPropagation {
         /// Seed of the order.
         seed: u64,
     },
-    /// All nodes at once, so many times: each takes the smallest of the most frequent labels of its neighbours, both ends of
+    /// All nodes at once, so many times: each takes the smallest of the most frequent labels of its neighbours, both endpoints of
     /// an arc and each arc counted (LDBC Graphalytics 1.0, Sec. 2.3.4, CDLP).
     Synchronous {
         /// The number of rounds.
@@ -46,10 +46,10 @@ pub fn label_propagation_communities(
     let mut label: Vec<u32> = (0..n as u32).collect();
     match how {
         LabelPropagation::Asynchronous { seed } => {
-            let _room = Reservation::new(monitor, 12 * n)?;
+            let _reservation = Reservation::new(monitor, 12 * n)?;
             let order = random_order(n, &mut ChaCha8Rng::seed_from_u64(seed));
             let mut counts = Counts::new(n);
-            // A move raises the number of edges whose ends agree, so moves come to an end.
+            // A move raises the number of edges whose endpoints agree, so moves come to an end.
             let mut moved = true;
             while moved {
                 moved = false;
@@ -70,7 +70,7 @@ pub fn label_propagation_communities(
         }
         LabelPropagation::Synchronous { iterations } => {
             let threads = rayon::current_num_threads();
-            let _room = Reservation::new(monitor, 8 * n + 8 * n * threads)?;
+            let _reservation = Reservation::new(monitor, 8 * n + 8 * n * threads)?;
             let mut next = label.clone();
             let mut steps = Steps::new(monitor, iterations);
             for _ in 0..iterations {

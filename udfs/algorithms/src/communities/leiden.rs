@@ -33,7 +33,7 @@ pub fn leiden(
 ) -> Result<Vec<u32>, AlgorithmError> {
     options.validate()?;
     let n = network.n_nodes();
-    let _room = Reservation::new(monitor, Grouped::bytes(n, network.out.n_arcs()))?;
+    let _reservation = Reservation::new(monitor, Grouped::bytes(n, network.out.n_arcs()))?;
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut graph = Grouped::new(network);
     // The node of `graph` that stands for each node, and the community of each node of `graph`.

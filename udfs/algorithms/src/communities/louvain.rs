@@ -31,7 +31,7 @@ pub fn louvain(
 ) -> Result<Vec<u32>, AlgorithmError> {
     options.validate()?;
     let n = network.n_nodes();
-    let _room = Reservation::new(monitor, 2 * Grouped::bytes(n, network.out.n_arcs()))?;
+    let _reservation = Reservation::new(monitor, 2 * Grouped::bytes(n, network.out.n_arcs()))?;
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let nodes = Grouped::new(network);
     let mut community: Vec<u32> = (0..n as u32).collect();

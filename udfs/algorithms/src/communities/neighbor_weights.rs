@@ -1,6 +1,6 @@
 //! Sums of weights by community: a small table that is emptied after each node.
 
-/// Up to so many communities have a place each: the table stays in a core's own cache.
+/// Up to so many communities have a position each: the table stays in a core's own cache.
 const PLACES: usize = 1 << 15;
 
 const NONE: u32 = u32::MAX;
@@ -11,17 +11,17 @@ pub(super) const NEGLIGIBLE: f64 = 1e-11;
 /// The weights between a node and the communities of its neighbours.
 #[derive(Default)]
 pub(super) struct NeighborWeights {
-    /// The community at each place, [`NONE`] at most of them.
+    /// The community at each position, [`NONE`] at most of them.
     keys: Vec<u32>,
     weights: Vec<f64>,
-    /// The places that are taken, in the order of being taken.
+    /// The positions that are taken, in the order of being taken.
     taken: Vec<u32>,
-    /// Of 32 bits of a hash, how many are dropped; none where each community has its own place.
+    /// Of 32 bits of a hash, how many are dropped; none where each community has its own position.
     shift: Option<u32>,
 }
 
 impl NeighborWeights {
-    /// Makes room for a node with `degree` neighbours, in a graph of communities below `communities`.
+    /// Allocates for a node with `degree` neighbours, in a graph of communities below `communities`.
     pub(super) fn begin(&mut self, communities: usize, degree: usize) {
         let places = if communities <= PLACES {
             self.shift = None;

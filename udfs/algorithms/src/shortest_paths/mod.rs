@@ -23,8 +23,8 @@ use tree::Tree;
 /// Sources are searched in parallel: O(n) memory for each thread, beside the answer.
 ///
 /// # Errors
-/// [`AlgorithmError::Nodes`] for an arc of negative weight with `Dijkstra` (its two ends), and for a cycle of negative
-/// length with `BellmanFord` (its nodes, in their order); [`AlgorithmError::Input`] for `k` above 1 without two ends;
+/// [`AlgorithmError::Nodes`] for an arc of negative weight with `Dijkstra` (its two endpoints), and for a cycle of negative
+/// length with `BellmanFord` (its nodes, in their order); [`AlgorithmError::Input`] for `k` above 1 without two endpoints;
 /// if the monitor stops it.
 pub fn shortest_paths(
     network: Network<'_>,
@@ -63,14 +63,14 @@ pub fn shortest_paths(
         };
         // Twice: once more in one list.
         let bytes = |path: &ShortestPath| size_of::<ShortestPath>() + 4 * path.nodes.len();
-        let room = Reservation::new(monitor, 2 * found.iter().map(bytes).sum::<usize>())?;
+        let reservation = Reservation::new(monitor, 2 * found.iter().map(bytes).sum::<usize>())?;
         monitor.advance(1);
-        Ok((found, room))
+        Ok((found, reservation))
     };
     // Collected before the first error is looked for: of several, that of the first ends is reported.
     let found: Vec<Result<_, AlgorithmError>> = ends.par_iter().map_init(|| Tree::new(n), find).collect();
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(found.into_iter().flat_map(|(paths, _room)| paths).collect())
+    Ok(found.into_iter().flat_map(|(paths, _reservation)| paths).collect())
 }
 
 fn no_negative_weight(network: Network<'_>) -> Result<(), AlgorithmError> {

@@ -43,10 +43,10 @@ pub struct ShortestPath {
     pub source: u32,
     /// Where it ends.
     pub target: u32,
-    /// 1 for a shortest path between its ends, 2 for the next, and so on.
+    /// 1 for a shortest path between its endpoints, 2 for the next, and so on.
     pub rank: usize,
     /// The sum of the weights of its arcs: their number where there are no weights.
     pub distance: f64,
-    /// Its nodes, both ends among them; empty where they were not asked for.
+    /// Its nodes, both endpoints among them; empty where they were not asked for.
     pub nodes: Vec<u32>,
 }

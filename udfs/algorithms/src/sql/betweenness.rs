@@ -74,7 +74,7 @@ pub fn edge_betweenness() -> Function {
     .description(
         "The share of shortest paths that lead over an edge: over all pairs of nodes, divided by their number unless \
          normalized => false. Direction, loops and repeats do not count, but rows are arcs with directed => true; NULL for a loop \
-         and where an end is NULL. samples => k estimates it from k random nodes. O(n m), or O(k m); 170 n + 16 m bytes a thread; \
+         and where an endpoint is NULL. samples => k estimates it from k random nodes. O(n m), or O(k m); 170 n + 16 m bytes a thread; \
          with weights O(log n) times that.",
     )
     .example("SELECT src, dst, edge_betweenness FROM edge_betweenness(karate.edges) ORDER BY 3 DESC, src, dst LIMIT 3")

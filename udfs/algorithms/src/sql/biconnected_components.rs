@@ -17,7 +17,7 @@ pub fn biconnected_components() -> Function {
     .description(
         "The biconnected component of an edge: edges are in one component that lie on a common cycle. Numbered from 0 \
          by falling number of edges, ties by the first edge in the order of the keys. Direction, loops and repeats do \
-         not count; NULL for a loop and where an end is NULL. O(n + m).",
+         not count; NULL for a loop and where an endpoint is NULL. O(n + m).",
     )
     .example(
         "SELECT biconnected_components, count(*) AS edges FROM biconnected_components(karate.edges) GROUP BY 1 ORDER \

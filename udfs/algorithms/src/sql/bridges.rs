@@ -16,7 +16,7 @@ pub fn bridges() -> Function {
     })
     .description(
         "Whether an edge is a bridge: without it, its component falls apart. Direction, loops and repeats do not \
-         count; NULL for a loop and where an end is NULL. O(n + m).",
+         count; NULL for a loop and where an endpoint is NULL. O(n + m).",
     )
     .example("SELECT src, dst FROM bridges(karate.edges) WHERE bridges")
     .source("Tarjan, A note on finding the bridges of a graph (1974); petgraph's bridges")

@@ -10,7 +10,7 @@ pub fn condensation() -> Function {
     graph_function("condensation", &[], Reads::SIMPLE, [], |_| {
         let columns = ["src", "dst", "condensation"];
         Ok(Answer::new(columns.map(count).to_vec(), |call| {
-            let (graph, _room) = call.digraph()?;
+            let (graph, _reservation) = call.digraph()?;
             let components = crate::strong_components(&graph, call.host)?;
             let arcs = crate::condensation(&graph, &components);
             let column = |of: fn(&(u32, u32, u64)) -> u64| counts(&arcs.iter().map(of).collect::<Vec<u64>>());

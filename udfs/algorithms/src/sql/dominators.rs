@@ -31,7 +31,7 @@ fn bind(options: &Options) -> Result<Answer> {
     let source = NodeOption::bind(options, "source")?;
     Ok(Answer::new(Vec::new(), move |call| {
         let source = source.number(call.graph)?;
-        let (graph, _room) = call.digraph()?;
+        let (graph, _reservation) = call.digraph()?;
         let found = crate::dominators(&graph, source, call.host)?;
         let reached = |&v: &u32| v == source || found[v as usize].is_some();
         let rows: Vec<u32> = (0..graph.n_nodes() as u32).filter(|v| reached(v)).collect();

@@ -20,7 +20,7 @@ const TOGETHER: usize = 4096;
 pub(super) type ArcValues = Box<dyn Fn(Network<'_>, &GraphCall) -> Result<Vec<f64>, Failure> + Send + Sync>;
 
 /// An edge function `name(src, dst ...)`, in OVER and in FROM. Its values are of `data_type`, DOUBLE, BIGINT or BOOLEAN
-/// (true for all but 0); NULL for a loop and where an end is NULL.
+/// (true for all but 0); NULL for a loop and where an endpoint is NULL.
 pub(super) fn edge_function(
     name: &'static str,
     data_type: DataType,

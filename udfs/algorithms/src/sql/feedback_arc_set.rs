@@ -17,7 +17,7 @@ pub fn feedback_arc_set() -> Function {
     .description(
         "Whether an arc, src to dst, is in a feedback arc set: without these no cycle is left, so that \
          topological_sort has an order. Few arcs, not always the fewest. Repeats do not count (rows that repeat an arc \
-         answer alike); NULL for a loop and where an end is NULL. O(n + m).",
+         answer alike); NULL for a loop and where an endpoint is NULL. O(n + m).",
     )
     .example(
         "SELECT count(*) FROM feedback_arc_set((SELECT * FROM (VALUES (1, 2), (2, 3), (3, 1), (3, 4)) e(src, dst))) \

@@ -33,7 +33,7 @@ fn bind(options: &Options) -> Result<PatternKernel> {
     let steps = options.integer_from("steps", 1)?.unwrap_or(100_000_000) as u64;
     Ok(Box::new(move |call, other, directed| {
         let same = if directed {
-            let (graph, _room) = call.digraph()?;
+            let (graph, _reservation) = call.digraph()?;
             crate::is_isomorphic(other.digraph().view(), graph.view(), steps, call.host)?
         } else {
             crate::is_isomorphic(other.graph().view(), call.simple()?.view(), steps, call.host)?

@@ -15,7 +15,7 @@ pub fn local_clustering() -> Function {
             if !call.directed() {
                 return Ok(crate::local_clustering(graph, call.host)?);
             }
-            let (arcs, _room) = call.digraph()?;
+            let (arcs, _reservation) = call.digraph()?;
             Ok(crate::directed_local_clustering(graph, &arcs, call.host)?)
         }))
     })

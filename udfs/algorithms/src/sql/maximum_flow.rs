@@ -36,7 +36,7 @@ fn bind(options: &Options) -> Result<Answer> {
                 for &v in network.out.of(u) {
                     let along = flow.along[at];
                     at += 1;
-                    // Of an edge that nothing flows along, the arc from its smaller end.
+                    // Of an edge that nothing flows along, the arc from its smaller endpoint.
                     let back = network.out.offsets()[v as usize] + network.out.of(v).partition_point(|&w| w < u);
                     if network.directed || along > 0.0 || (u < v && flow.along[back] == 0.0) {
                         src.push(u);

@@ -18,7 +18,7 @@ pub fn maximum_matching() -> Function {
     .description(
         "Whether an edge is in a maximum matching: as many edges as can be without a common node. Of several such \
          matchings one, the same each time. Direction, loops and repeats do not count (rows that repeat an edge answer \
-         alike); NULL for a loop and where an end is NULL. O(n m) at worst.",
+         alike); NULL for a loop and where an endpoint is NULL. O(n m) at worst.",
     )
     .example("SELECT count(*) FROM maximum_matching(karate.edges) WHERE maximum_matching")
     .source("Edmonds, Paths, trees, and flowers (1965)")

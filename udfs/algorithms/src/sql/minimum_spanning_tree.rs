@@ -19,7 +19,7 @@ pub fn minimum_spanning_tree() -> Function {
     .description(
         "Whether an edge is in a minimum spanning forest: a tree in each component that joins its nodes, with the \
          least sum of weights. Of several such forests one, the same each time. Direction, loops and repeats do not \
-         count (rows that repeat an edge answer alike); NULL for a loop and where an end is NULL. O(m log m).",
+         count (rows that repeat an edge answer alike); NULL for a loop and where an endpoint is NULL. O(m log m).",
     )
     .example("SELECT count(*) FROM minimum_spanning_tree(karate.edges) WHERE minimum_spanning_tree")
     .source("Kruskal, On the shortest spanning subtree of a graph (1956); petgraph's min_spanning_tree")

@@ -178,17 +178,17 @@ impl<'a> GraphCall<'a> {
         self.part(Digraph::bytes(n, arcs.len()), Digraph::resident_bytes, || Ok(Digraph::from_arcs(n, arcs)))
     }
 
-    /// What is made of the graph, cached with it; `room` is what making it takes, which is reserved as long as the second
-    /// value is there.
+    /// What is made of the graph, cached with it; making it takes `scratch` bytes, which are reserved as long as the
+    /// second value is there.
     fn part<T: Send + Sync + 'static>(
         &self,
-        room: usize,
+        scratch: usize,
         bytes: fn(&T) -> usize,
         build: impl FnOnce() -> Result<T, Failure>,
     ) -> Result<(Arc<T>, Option<Reservation<'a>>), Failure> {
         let mut reserved = None;
         let part = self.graph.part(bytes, || {
-            reserved = Some(Reservation::new(self.host, room)?);
+            reserved = Some(Reservation::new(self.host, scratch)?);
             build()
         })?;
         Ok((part, reserved))
@@ -204,21 +204,21 @@ impl<'a> GraphCall<'a> {
         match (self.reading.weights, self.reading.directed) {
             (false, false) => kernel(Network::undirected(self.simple()?)),
             (false, true) => {
-                let (graph, _room) = self.digraph()?;
+                let (graph, _reservation) = self.digraph()?;
                 kernel(Network::of_arcs(&graph))
             }
             (true, directed) => {
                 let weights = self.weights()?;
                 let rows = arcs.iter().zip(weights).map(|(&(u, v), &weight)| (u, v, weight));
-                let room = 2 * WeightedArcs::bytes(n, if directed { 1 } else { 2 } * arcs.len());
+                let scratch = 2 * WeightedArcs::bytes(n, if directed { 1 } else { 2 } * arcs.len());
                 if directed {
-                    let (arcs, _room) = self.part(room, BothWays::bytes, || {
+                    let (arcs, _reservation) = self.part(scratch, BothWays::bytes, || {
                         let out = WeightedArcs::new(n, rows).map_err(|repeated| self.repeated(repeated))?;
                         Ok(BothWays { into: out.reversed(), out })
                     })?;
                     return kernel(Network::weighted(&arcs.out, Some(&arcs.into)));
                 }
-                let (edges, _room) = self.part(room, WeightedArcs::resident_bytes, || {
+                let (edges, _reservation) = self.part(scratch, WeightedArcs::resident_bytes, || {
                     let both = rows.flat_map(|(u, v, weight)| [(u, v, weight), (v, u, weight)]);
                     WeightedArcs::new(n, both).map_err(|repeated| self.repeated(repeated))
                 })?;

@@ -5,7 +5,7 @@ use datafusion::common::Result;
 
 use super::network::{Failure, wrong};
 
-/// The key of a node, as a call gives it: a whole number or a text.
+/// The key of a node, as a call gives it: a whole number or a string.
 #[derive(Debug, Clone)]
 pub(super) struct NodeOption {
     name: &'static str,

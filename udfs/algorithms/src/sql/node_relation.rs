@@ -1,4 +1,4 @@
-//! Relations that name nodes of the graphs: sources, places of jumps, pairs, communities.
+//! Relations that name nodes of the graphs: sources, targets of jumps, pairs, communities.
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, new_null_array};
 use arrow::compute::{cast, concat};

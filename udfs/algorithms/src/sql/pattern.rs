@@ -99,7 +99,8 @@ fn read_pattern(name: &str, other: &str, input: usize, run: &mut Run) -> Result<
     let (src, dst) = (column("src")?, column("dst")?);
     let keys = KeyIndex::new(&[("src", &src), ("dst", &dst)]).map_err(|error| named_error(name, error))?;
     let arcs = keys.arcs(&src, &dst).0;
-    let _room = Reservation::new(run.host(), Digraph::bytes(keys.len(), arcs.len())).map_err(bonnet_sql::stopped)?;
+    let _reservation =
+        Reservation::new(run.host(), Digraph::bytes(keys.len(), arcs.len())).map_err(bonnet_sql::stopped)?;
     let (graph, digraph) = (Graph::from_edges(keys.len(), &arcs), Digraph::from_arcs(keys.len(), &arcs));
     Ok(Pattern { keys, graph, digraph })
 }

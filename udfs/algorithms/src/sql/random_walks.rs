@@ -60,7 +60,7 @@ fn bind(options: &Options) -> Result<Answer> {
         };
         let walks = call.with_network(|network| crate::random_walks(network, &sources, &options, call.host))?;
         let rows: usize = walks.iter().map(Vec::len).sum();
-        let _room = bonnet_graph::Reservation::new(call.host, 48 * rows)?;
+        let _reservation = bonnet_graph::Reservation::new(call.host, 48 * rows)?;
         let (mut source, mut node) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let (mut number, mut step) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         for (i, walk) in walks.into_iter().enumerate() {

@@ -204,7 +204,7 @@ fn emit(run: &Run, mut found: Vec<Vec<ArrayRef>>) -> Result<()> {
     }
     let width = found.first().map_or(0, Vec::len);
     let bytes: usize = found.iter().flatten().map(|column| column.get_array_memory_size()).sum();
-    let _room = Reservation::new(run.host() as &dyn Monitor, bytes).map_err(stopped)?;
+    let _reservation = Reservation::new(run.host() as &dyn Monitor, bytes).map_err(stopped)?;
     let column = |i: usize| {
         let parts: Vec<&dyn Array> = found.iter().map(|columns| columns[i].as_ref()).collect();
         Ok(concat(&parts)?)

@@ -9,7 +9,7 @@ use super::relation::{Answer, node_function};
 pub fn strong_components() -> Function {
     node_function("strong_components", Reads::SIMPLE, [], |_| {
         Ok(Answer::count("strong_components", |call| {
-            let (graph, _room) = call.digraph()?;
+            let (graph, _reservation) = call.digraph()?;
             Ok(crate::strong_components(&graph, call.host)?.of_node)
         }))
     })

@@ -49,7 +49,7 @@ fn bind(options: &Options) -> Result<PatternKernel> {
     let steps = options.integer_from("steps", 1)?.unwrap_or(100_000_000) as u64;
     Ok(Box::new(move |call, pattern, directed| {
         let places = if directed {
-            let (graph, _room) = call.digraph()?;
+            let (graph, _reservation) = call.digraph()?;
             crate::subgraph_isomorphisms(pattern.digraph().view(), graph.view(), limit, steps, call.host)?
         } else {
             crate::subgraph_isomorphisms(pattern.graph().view(), call.simple()?.view(), limit, steps, call.host)?

@@ -9,7 +9,7 @@ use super::relation::{Answer, node_function};
 pub fn topological_sort() -> Function {
     node_function("topological_sort", Reads::SIMPLE, [], |_| {
         Ok(Answer::count("topological_sort", |call| {
-            let (graph, _room) = call.digraph()?;
+            let (graph, _reservation) = call.digraph()?;
             Ok(crate::topological_sort(&graph, call.host)?)
         }))
     })

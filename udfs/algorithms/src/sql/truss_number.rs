@@ -16,7 +16,7 @@ pub fn truss_number() -> Function {
     })
     .description(
         "The truss number of an edge: the largest k for which it is in a subgraph whose edges all are in k - 2 triangles or \
-         more within it; at least 2. Direction, loops and repeats do not count; NULL for a loop and where an end is NULL. \
+         more within it; at least 2. Direction, loops and repeats do not count; NULL for a loop and where an endpoint is NULL. \
          O(m sqrt(m) log(m)).",
     )
     .example("SELECT truss_number, count(*) AS edges FROM truss_number(karate.edges) GROUP BY 1 ORDER BY 1")

@@ -76,7 +76,7 @@ struct Level<'a, T> {
     cur: &'a [Lanes],
     level: u32,
     all: &'a Lanes,
-    /// Whether searches at the same level on both ends of an edge are to be counted.
+    /// Whether searches at the same level on both endpoints of an edge are to be counted.
     peers: bool,
 }
 

@@ -177,7 +177,7 @@ fn batches(
 /// A large component in the order in which it is searched, 512 searches at once.
 #[derive(Debug)]
 pub(super) struct Core {
-    /// The place among the component's nodes of each node of `graph`.
+    /// The position among the component's nodes of each node of `graph`.
     order: Vec<u32>,
     graph: Adjacency<'static>,
     long: bool,

@@ -18,7 +18,7 @@ use super::{Estimate, Host, MidpointError, MidpointOptions, Raw};
 /// Sources that a thread takes at a time.
 const TOGETHER: usize = 4;
 
-/// The neighbours of `v`, each with its place among all arcs.
+/// The neighbours of `v`, each with its position among all arcs.
 fn neighbors(arcs: &Digraph, v: u32) -> impl Iterator<Item = (usize, u32)> + '_ {
     (arcs.offsets()[v as usize]..).zip(arcs.successors(v).iter().copied())
 }
@@ -225,7 +225,7 @@ pub(super) fn curvature(
 ) -> Result<Raw, MidpointError> {
     let threads = rayon::current_num_threads();
     let each_node = size_of::<Estimate>() + size_of::<Spread>() + 32;
-    let _room =
+    let _reservation =
         Reservation::new(host.monitor, 16 * arcs.len() + n * each_node + (threads + 1) * (n * 89 + arcs.len() * 36))?;
     let arcs = if options.self_loops { Digraph::with_loops(n, arcs) } else { Digraph::from_arcs(n, arcs) };
     let (arcs, n_arcs) = (&arcs, arcs.n_arcs());
@@ -336,7 +336,7 @@ fn residuals(arcs: &Digraph, m: u32, pairs: &Pairs, sums: &Sums, anchors: usize,
         between += far * far * (all - finite) as f64;
     }
 
-    // Anchors that reach m: D/2 + between / (8 D P) - weighted squares / (4 D P). A pair has two ends, so the weights
+    // Anchors that reach m: D/2 + between / (8 D P) - weighted squares / (4 D P). A pair has two endpoints, so the weights
     // add up to 2 P and D/2 can be dealt out to the neighbours: integers of like size are subtracted before rounding.
     let farness = i128::from(sums.farness[i]) << fixed::BITS;
     let mut residual = 0.0;

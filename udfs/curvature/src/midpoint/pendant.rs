@@ -48,7 +48,7 @@ pub(super) fn prune(graph: &Graph, pinned: &[bool], monitor: &dyn Monitor) -> Re
     let mut leaves: Vec<u32> = (0..n as u32).filter(|&v| left[v as usize] == 1 && !pinned[v as usize]).collect();
     let mut stripped = 0;
     while let Some(leaf) = leaves.pop() {
-        // The last edge of a tree has two ends of degree 1; the second of them stays.
+        // The last edge of a tree has two endpoints of degree 1; the second of them stays.
         if left[leaf as usize] != 1 {
             continue;
         }

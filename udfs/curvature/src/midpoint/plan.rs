@@ -30,9 +30,9 @@ impl MidpointPlan {
     /// The plan for all anchors, without loops. O(m^1.5) for the triangles, else O(n + m log d).
     ///
     /// # Errors
-    /// If the host ends the computation or has no room for it.
+    /// If the host ends the computation or grants no memory for it.
     pub fn new(graph: &Graph, monitor: &dyn Monitor) -> Result<Self, Stopped> {
-        let _room = Reservation::new(monitor, Self::bytes(graph))?;
+        let _reservation = Reservation::new(monitor, Self::bytes(graph))?;
         Self::of(graph, &vec![false; graph.n_nodes()], None, monitor)
     }
 
@@ -68,7 +68,7 @@ impl MidpointPlan {
 #[derive(Debug)]
 pub(super) struct Exact {
     pub(super) pruned: Pruned,
-    /// The nodes that are left, by component, and their places there.
+    /// The nodes that are left, by component, and their positions there.
     members: Members,
     place: Vec<u32>,
     cores: Vec<(usize, Core)>,

@@ -32,7 +32,7 @@ pub(super) fn component(
     host: &Host,
 ) -> Result<(Vec<Estimate>, u32), Stopped> {
     let n = members.len();
-    let _room = Reservation::new(
+    let _reservation = Reservation::new(
         host.monitor,
         Searches::bytes(n) + n * (size_of::<GroupSums>() + size_of::<Spread>() + size_of::<usize>()),
     )?;

@@ -28,7 +28,7 @@ impl SplitMix64 {
         }
     }
 
-    /// The first `count` places of a uniform permutation of `population` (Fisher and Yates). O(population).
+    /// The first `count` positions of a uniform permutation of `population` (Fisher and Yates). O(population).
     ///
     /// `count` is at most the length of `population`.
     pub(crate) fn sample(&mut self, mut population: Vec<u32>, count: usize) -> Vec<u32> {

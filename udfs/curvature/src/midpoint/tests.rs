@@ -188,7 +188,7 @@ fn grid(width: u32, height: u32) -> Arcs {
     across.chain((1..height).flat_map(move |y| (0..width).map(move |x| (at(x, y - 1), at(x, y))))).collect()
 }
 
-/// Preferential attachment, each node linked to `m` ends of earlier edges.
+/// Preferential attachment, each node linked to `m` endpoints of earlier edges.
 fn preferential(n: u32, m: u32, random: &mut Lcg) -> Arcs {
     let mut arcs: Arcs = (1..=m).map(|v| (0, v)).collect();
     for v in m + 1..n {
@@ -337,7 +337,7 @@ fn low_trees_are_searched_from_as_trees_of_late_searches() {
         }
     }
     assert!(same_sums(n, &arcs));
-    // Paths that are longer than all distances between their ends: what comes up one does not go down it again.
+    // Paths that are longer than all distances between their endpoints: what comes up one does not go down it again.
     for (left, right) in [(8, 0), (8, 1), (3, 8), (9, 0), (9, 8), (12, 10)] {
         let mut arcs: Arcs = vec![(0, 1), (1, 2), (0, 2)];
         let mut n = 3;

@@ -20,7 +20,7 @@ pub(super) fn curvature(
     options: &MidpointOptions,
     host: &Host,
 ) -> Result<Raw, MidpointError> {
-    let _room = Reservation::new(host.monitor, Graph::bytes(n, arcs.len()))?;
+    let _reservation = Reservation::new(host.monitor, Graph::bytes(n, arcs.len()))?;
     let graph = &Graph::from_edges(n, arcs);
     host.monitor.check()?;
     of_graph(graph, arcs, options, host)
@@ -34,12 +34,12 @@ pub(super) fn of_graph(
     host: &Host,
 ) -> Result<Raw, MidpointError> {
     let n = graph.n_nodes();
-    let mut room = Reservation::new(host.monitor, 8 * n)?;
+    let mut reservation = Reservation::new(host.monitor, 8 * n)?;
     let mut looped = vec![false; n];
     if options.self_loops {
         arcs.iter().filter(|(from, to)| from == to).for_each(|&(v, _)| looped[v as usize] = true);
     }
-    room.grow(MidpointPlan::bytes(graph) + bytes(graph))?;
+    reservation.grow(MidpointPlan::bytes(graph) + bytes(graph))?;
     planned(&MidpointPlan::of(graph, &looped, options.anchors, host.monitor)?, graph, options, host)
 }
 
@@ -55,7 +55,7 @@ impl MidpointPlan {
         options: &MidpointOptions,
         monitor: &dyn Monitor,
     ) -> Result<MidpointCurvature, MidpointError> {
-        let _room = Reservation::new(monitor, bytes(graph))?;
+        let _reservation = Reservation::new(monitor, bytes(graph))?;
         let options =
             MidpointOptions { relative: options.relative, unreachable: options.unreachable, ..Default::default() };
         let raw = planned(self, graph, &options, &Host { monitor, isa: Isa::detect() })?;

@@ -3,7 +3,7 @@
 //! The curvature of i and j is 1 - W(i, j) / d(i, j): W is the cost of turning the measure of i into that of j where moving
 //! a unit of mass costs the number of hops. Masses are whole numbers and costs are small ones, so the transport is exact
 //! and comes down to a few maximum flows (`transport`): two on an edge with the uniform measure (`neighbors`; `short` where
-//! its ends have few neighbours, as most have), one for every step between the smallest and the largest cost otherwise
+//! its endpoints have few neighbours, as most have), one for every step between the smallest and the largest cost otherwise
 //! (`reach`).
 
 mod bits;
@@ -36,7 +36,7 @@ use bonnet_graph::isa::Isa;
 /// for each of up to 2 x reach + 1 costs between all nodes within reach, and hold a bit for each pair of those.
 ///
 /// # Errors
-/// [`OllivierOptions::check`], and [`OllivierError::Stopped`] when the host wants no answer or has no room for it.
+/// [`OllivierOptions::check`], and [`OllivierError::Stopped`] when the host wants no answer or grants no memory for it.
 pub fn ollivier_ricci(
     graph: &Graph,
     options: &OllivierOptions,

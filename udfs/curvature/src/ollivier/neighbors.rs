@@ -77,8 +77,8 @@ struct Owner<'a> {
     graph: &'a Graph,
     alpha: Fraction,
     monitor: &'a dyn Monitor,
-    room: Reservation<'a>,
-    /// The column of a neighbour of the owner, and the place of a node in `ball`.
+    reservation: Reservation<'a>,
+    /// The column of a neighbour of the owner, and the position of a node in `ball`.
     column_of: Vec<u32>,
     place_of: Vec<u32>,
     /// The neighbours' neighbours. Each has a row: columns in `lists` from its start on, and bits in `rows` where these
@@ -111,7 +111,7 @@ impl<'a> Owner<'a> {
             graph,
             alpha,
             monitor,
-            room: Reservation::new(monitor, 8 * n)?,
+            reservation: Reservation::new(monitor, 8 * n)?,
             column_of: vec![NONE; n],
             place_of: vec![NONE; n],
             ball: Vec::new(),
@@ -247,11 +247,11 @@ impl<'a> Owner<'a> {
         Ok(())
     }
 
-    /// Asks for the room of the rows, of `more` bytes, and of all that is held anyway.
+    /// Reserves memory for the rows, for `more` bytes, and for all that is held anyway.
     fn reserve(&mut self, more: usize) -> Result<(), Stopped> {
         let bytes = 8 * self.graph.n_nodes() + 20 * self.ball.len() + 8 * self.wide.capacity() + more;
-        match bytes.checked_sub(self.room.bytes()) {
-            Some(missing) => self.room.grow(missing),
+        match bytes.checked_sub(self.reservation.bytes()) {
+            Some(missing) => self.reservation.grow(missing),
             None => Ok(()),
         }
     }

@@ -39,14 +39,14 @@ pub(super) fn curvatures(
 struct Reach<'a> {
     graph: &'a Graph,
     monitor: &'a dyn Monitor,
-    room: Reservation<'a>,
+    reservation: Reservation<'a>,
     measures: Measures,
     search: Search,
     /// The owner's measure, and the column of each node that carries it.
     own: Masses,
     column_of: Vec<u32>,
     partners: Vec<Masses>,
-    /// The sets of columns within k - 1 and within k hops, by place in the search.
+    /// The sets of columns within k - 1 and within k hops, by position in the search.
     before: Vec<u64>,
     now: Vec<u64>,
     /// The nodes that carry partners' measures: where their sets begin in `sets`.
@@ -73,7 +73,7 @@ impl<'a> Reach<'a> {
         Ok(Self {
             graph,
             monitor,
-            room: Reservation::new(monitor, 16 * n)?,
+            reservation: Reservation::new(monitor, 16 * n)?,
             measures: Measures::new(n, options),
             search: Search { place_of: vec![NONE; n], ..Search::default() },
             own: Masses::default(),
@@ -164,8 +164,8 @@ impl<'a> Reach<'a> {
         let carried: usize = self.partners.iter().map(|masses| masses.nodes.len()).sum();
         let rows = self.partners.iter().map(|masses| masses.nodes.len()).max().unwrap_or(0);
         let bytes = 8 * (2 * places * words + wanted.len() * kept + places + rows * words) + 12 * carried;
-        if let Some(missing) = (bytes + 16 * graph.n_nodes()).checked_sub(self.room.bytes()) {
-            self.room.grow(missing)?;
+        if let Some(missing) = (bytes + 16 * graph.n_nodes()).checked_sub(self.reservation.bytes()) {
+            self.reservation.grow(missing)?;
         }
         self.sets.clear();
         self.sets.resize(wanted.len() * kept, 0);

@@ -32,7 +32,7 @@ pub(super) fn by_owner<W: Send>(
     compute: impl Fn(&mut W, Job<'_>) -> Result<(), Stopped> + Sync,
 ) -> Result<Vec<f64>, Stopped> {
     const BYTES: usize = size_of::<(u64, u32, u32, u32)>() + size_of::<u32>() + 2 * size_of::<f64>();
-    let _room = Reservation::new(monitor, pairs.len() * BYTES)?;
+    let _reservation = Reservation::new(monitor, pairs.len() * BYTES)?;
     let entry = |(place, &(u, v)): (usize, &(u32, u32))| {
         let (owner, partner) = orient(u, v);
         (rank(owner), owner, partner, place as u32)

@@ -1,4 +1,4 @@
-//! The two flows of an edge whose ends have few neighbours: a set of rows or columns is `W` words, which fit registers.
+//! The two flows of an edge whose endpoints have few neighbours: a set of rows or columns is `W` words, which fit registers.
 //!
 //! What `transport` does for any transport, for masses of 32 bits and sets below 64 `W`. Which rows send to a column is a
 //! set, too, and how much each sends stands in a table that counts only where the sets say so.
@@ -367,7 +367,7 @@ fn first<const W: usize>(set: &Set<W>) -> Option<usize> {
     Some(64 * word + set[word].trailing_zeros() as usize)
 }
 
-/// The places of a word's bits, ascending.
+/// The positions of a word's bits, ascending.
 #[inline(always)]
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -390,7 +390,7 @@ fn distances_across_components_are_no_number_and_isolated_nodes_do_no_harm() {
     let values = ollivier_ricci_pairs(&graph, &[(0, 3), (0, 2), (6, 0), (6, 6), (5, 4)], &uniform(0.0), &Unmonitored);
     let values = values.unwrap();
     assert!(values[0].is_nan() && values[2].is_nan() && values[3].is_nan());
-    // Both ends of the path look at its middle.
+    // Both endpoints of the path look at its middle.
     assert_eq!((values[1], values[4]), (1.0, 0.5));
     assert!(ollivier_ricci(&Graph::from_edges(3, &[]), &uniform(0.0), &Unmonitored).unwrap().is_empty());
     assert!(ollivier_ricci_pairs(&graph, &[], &uniform(0.0), &Unmonitored).unwrap().is_empty());

@@ -363,7 +363,7 @@ impl Flow {
     }
 }
 
-/// The places of positive numbers, as a set.
+/// The positions of positive numbers, as a set.
 fn positive(numbers: &[i64]) -> impl Iterator<Item = u64> + '_ {
     numbers.chunks(64).map(|chunk| chunk.iter().rev().fold(0, |word, &number| word << 1 | u64::from(number > 0)))
 }

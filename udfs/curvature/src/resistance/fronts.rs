@@ -30,7 +30,7 @@ pub(super) fn resistances(
     if n * n <= DENSE * edges.len() {
         return Ok(of_one_front(n, edges, monitor)?);
     }
-    let _room = Reservation::new(monitor, 48 * (n + edges.len()))?;
+    let _reservation = Reservation::new(monitor, 48 * (n + edges.len()))?;
     let fronts = Fronts::new(Order::new(n, edges)?, edges);
     let parts = fronts.parts();
     let _more_room = Reservation::new(monitor, fronts.bytes(&parts))?;
@@ -65,7 +65,7 @@ pub(super) fn resistances(
 
 /// The resistances of a graph so dense that an order of elimination would save nothing: one front of all nodes.
 fn of_one_front(n: usize, edges: &[(u32, u32, f64)], monitor: &dyn Monitor) -> Result<Vec<f64>, Stopped> {
-    let _room = Reservation::new(monitor, 8 * (2 * n + 1) * n)?;
+    let _reservation = Reservation::new(monitor, 8 * (2 * n + 1) * n)?;
     // The way there and back, a panel at a time.
     monitor.expect(2 * n.div_ceil(dense::PANEL) as u64);
     let monitor = &ByPanel(monitor);
@@ -103,7 +103,7 @@ impl Monitor for ByPanel<'_> {
 struct Fronts<'a> {
     order: Order,
     edges: &'a [(u32, u32, f64)],
-    /// The edges by the place of the end that goes first: the place of the other end, and the edge.
+    /// The edges by the position of the endpoint that goes first: the position of the other endpoint, and the edge.
     entry_starts: Vec<usize>,
     entries: Vec<(u32, u32)>,
     /// The children of each group: `children[child_starts[g]..]`.
@@ -356,7 +356,7 @@ impl Part<'_> {
     }
 }
 
-/// Where the places of a group and of its border stand in its front.
+/// Where the positions of a group and of its border stand in its front.
 struct Places<'a> {
     fronts: &'a Fronts<'a>,
     of: Vec<u32>,

@@ -29,12 +29,12 @@ pub enum ResistanceError {
     /// There is not one resistance for each edge: how many edges and how many values there are.
     #[error("{0} edges and {1} resistances: one is needed for each edge")]
     Length(usize, usize),
-    /// The resistance of an edge is not a positive finite number: its ends and the value.
+    /// The resistance of an edge is not a positive finite number: its endpoints and the value.
     #[error("the edge ({src}, {dst}) has the resistance {resistance}: expected a positive finite number")]
     Resistance {
-        /// The smaller end.
+        /// The smaller endpoint.
         src: u32,
-        /// The larger end.
+        /// The larger endpoint.
         dst: u32,
         /// The value.
         resistance: f64,
@@ -44,7 +44,7 @@ pub enum ResistanceError {
     Range,
 }
 
-/// The effective resistance between the ends of every edge, in the order of [`Graph::edges`]; in each component by itself.
+/// The effective resistance between the endpoints of every edge, in the order of [`Graph::edges`]; in each component by itself.
 ///
 /// `resistances` are those of the edges themselves, in the same order; without them, every edge has 1. A value is in
 /// (0, its edge's own resistance], and the values over the own resistances sum to n less the number of components
@@ -96,7 +96,7 @@ pub fn node_resistance_curvature(
     Ok(nodes(graph, resistances, &effective_resistance(graph, resistances, monitor)?))
 }
 
-/// The resistance curvature of every edge, 2 (p_i + p_j) / R_ij with the curvatures p of its ends and the effective
+/// The resistance curvature of every edge, 2 (p_i + p_j) / R_ij with the curvatures p of its endpoints and the effective
 /// resistance R between them (Eq. 3); in the order of [`Graph::edges`].
 ///
 /// Cost and errors as [`effective_resistance`].

@@ -16,14 +16,14 @@ const ONE_FRONT: usize = 40;
 /// Groups of nodes that are eliminated together, children before parents.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// The place of each node in the order of elimination.
+    /// The position of each node in the order of elimination.
     pub(super) place_of: Vec<u32>,
-    /// Where the places of each group start; one more than there are groups.
+    /// Where the positions of each group start; one more than there are groups.
     pub(super) starts: Vec<u32>,
-    /// The places, beyond its own, that a group is joined to when it is eliminated: `borders[border_starts[g]..]`, ascending.
+    /// The positions, beyond its own, that a group is joined to when it is eliminated: `borders[border_starts[g]..]`, ascending.
     border_starts: Vec<usize>,
     borders: Vec<u32>,
-    /// The group that holds the first place of a group's border.
+    /// The group that holds the first position of a group's border.
     pub(super) parents: Vec<Option<u32>>,
 }
 
@@ -100,17 +100,17 @@ impl Order {
         self.starts.len() - 1
     }
 
-    /// The places of a group.
+    /// The positions of a group.
     pub(super) fn own(&self, group: usize) -> std::ops::Range<u32> {
         self.starts[group]..self.starts[group + 1]
     }
 
-    /// The places beyond its own that a group is joined to.
+    /// The positions beyond its own that a group is joined to.
     pub(super) fn border(&self, group: usize) -> &[u32] {
         &self.borders[self.border_starts[group]..self.border_starts[group + 1]]
     }
 
-    /// The sides of a group's front: its own places, and all.
+    /// The sides of a group's front: its own positions, and all.
     pub(super) fn sides(&self, group: usize) -> (usize, usize) {
         let own = self.own(group).len();
         (own, own + self.border(group).len())

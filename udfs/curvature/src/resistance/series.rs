@@ -18,7 +18,7 @@ struct Network<'a> {
     edge_of: Vec<u32>,
     ends: Vec<(u32, u32)>,
     conductances: Vec<f64>,
-    /// The new edges: by their ends, and those of each node as a list threaded through `next`.
+    /// The new edges: by their endpoints, and those of each node as a list threaded through `next`.
     joined: HashMap<(u32, u32), u32>,
     first: Vec<u32>,
     next: Vec<[u32; 2]>,
@@ -33,14 +33,14 @@ struct Step {
     across: u32,
 }
 
-/// The effective resistance between the ends of every edge of `graph`.
+/// The effective resistance between the endpoints of every edge of `graph`.
 pub(super) fn resistances(
     graph: &Graph,
     conductances: Vec<f64>,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, ResistanceError> {
     // Per node: flags, degree, lists, steps and new edges; per edge: numbers, ends, conductance and value.
-    let _room = Reservation::new(monitor, 96 * graph.n_nodes() + 32 * graph.n_edges())?;
+    let _reservation = Reservation::new(monitor, 96 * graph.n_nodes() + 32 * graph.n_edges())?;
     let mut network = Network::new(graph, conductances);
     let mut steps: Vec<Step> = Vec::new();
     let mut queue: VecDeque<u32> = (0..graph.n_nodes() as u32).filter(|&v| graph.degree(v) <= 2).collect();

@@ -14,7 +14,7 @@ pub fn forman_ricci() -> Function {
         .returns("BIGINT")
         .description(
             "The Forman-Ricci curvature of an edge: 4 - d_i - d_j + 3 triangles, in the undirected simple graph of the \
-             rows. NULL for a loop and where an end is NULL.",
+             rows. NULL for a loop and where an endpoint is NULL.",
         )
         .example(
             "SELECT src, dst, forman_ricci FROM forman_ricci(karate.edges) ORDER BY forman_ricci, src, dst LIMIT 3",

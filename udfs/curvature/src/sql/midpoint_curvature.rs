@@ -77,7 +77,7 @@ fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> R
     for graph in input.collect(run)? {
         let host = run.host();
         host.check().map_err(stopped)?;
-        let _room = Reservation::new(host, ROW_BYTES * graph.n_nodes()).map_err(stopped)?;
+        let _reservation = Reservation::new(host, ROW_BYTES * graph.n_nodes()).map_err(stopped)?;
         let (n, arcs) = (graph.n_nodes(), graph.arcs());
         let answer = if options.directed {
             run.install(|| crate::midpoint_curvature(n, arcs, options, host))
@@ -103,7 +103,7 @@ fn of_graph(
     options: &MidpointOptions,
     host: &Host,
 ) -> std::result::Result<MidpointCurvature, MidpointError> {
-    let _room = Reservation::new(host, MidpointPlan::bytes(graph))?;
+    let _reservation = Reservation::new(host, MidpointPlan::bytes(graph))?;
     let make = || MidpointPlan::new(graph, host);
     let plan = match graph.n_nodes() <= PLANNED_NODES {
         true => input.part(|_: &MidpointPlan| MidpointPlan::bytes(graph), make)?,

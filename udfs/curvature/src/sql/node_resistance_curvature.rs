@@ -54,7 +54,7 @@ fn of_nodes(input: &GraphInput, run: &mut Run) -> Result<()> {
             .map_err(|error| kernel_error(NAME, error))
     };
     let nodes: usize = graphs.iter().map(InputGraph::n_nodes).sum();
-    let _room = Reservation::new(host, ROW_BYTES * nodes).map_err(stopped)?;
+    let _reservation = Reservation::new(host, ROW_BYTES * nodes).map_err(stopped)?;
     let found: Vec<Result<Vec<f64>>> = run.install(|| graphs.par_iter().map(one).collect());
     for (graph, values) in graphs.iter().zip(found) {
         graph.emit_nodes(run, vec![Arc::new(Float64Array::from(values?))])?;

@@ -38,7 +38,7 @@ pub fn ollivier_ricci() -> Function {
         .description(
             "The Ollivier-Ricci curvature of an edge: 1 - W(i, j), the cost of turning the measure of i into that of j where \
              a unit of mass costs the hops that it moves, in the undirected simple graph of the rows. Exact: masses are \
-             whole numbers, and the transport is solved by maximum flows. NULL for a loop and where an end is NULL.",
+             whole numbers, and the transport is solved by maximum flows. NULL for a loop and where an endpoint is NULL.",
         )
         .example(
             "SELECT src, dst, ollivier_ricci FROM ollivier_ricci(karate.edges, alpha => 0.5) \

@@ -28,10 +28,10 @@ fn function(name: &'static str, kernel: Kernel) -> Function {
 pub fn effective_resistance() -> Function {
     function("effective_resistance", crate::effective_resistance)
         .description(
-            "The effective resistance between the ends of an edge, when the undirected simple graph of the rows is a \
+            "The effective resistance between the endpoints of an edge, when the undirected simple graph of the rows is a \
              network of resistors; in each component by itself. At most the edge's own resistance, which it is on a \
              bridge; over those, the values sum to nodes - components. Exact, by elimination without cancellation. \
-             NULL for a loop and where an end is NULL.",
+             NULL for a loop and where an endpoint is NULL.",
         )
         .example(
             "SELECT src, dst, effective_resistance FROM effective_resistance(karate.edges) \
@@ -44,8 +44,8 @@ pub fn resistance_curvature() -> Function {
     function("resistance_curvature", crate::resistance_curvature)
         .description(
             "The resistance curvature of an edge: 2 (p_i + p_j) / R_ij, with the effective resistance R_ij and the node \
-             resistance curvatures p of its ends; in each component by itself. On a tree it is forman_ricci. NULL for a \
-             loop and where an end is NULL.",
+             resistance curvatures p of its endpoints; in each component by itself. On a tree it is forman_ricci. NULL for a \
+             loop and where an endpoint is NULL.",
         )
         .example(
             "SELECT src, dst, resistance_curvature(src, dst) OVER () AS curvature FROM karate.edges \

@@ -34,7 +34,7 @@ pub(super) struct SparseRows<'a> {
     starts: Vec<usize>,
     entries: Vec<(u32, f32)>,
     present: Vec<bool>,
-    room: Reservation<'a>,
+    reservation: Reservation<'a>,
 }
 
 /// The rows of a column `features`: `FLOAT[]`, `FLOAT[n]` or `MAP(INT, FLOAT)`; `None` where there is no such column or no
@@ -69,9 +69,9 @@ pub(super) fn dense<'a>(
     };
     let values = cast(&values, &DataType::Float32).map_err(|_| wrong())?;
     let values = values.as_primitive::<Float32Type>();
-    let room = Reservation::new(monitor, 8 * values.len() + 9 * column.len()).map_err(stopped)?;
+    let reservation = Reservation::new(monitor, 8 * values.len() + 9 * column.len()).map_err(stopped)?;
     let index = index.as_ref().map(|index| index.as_primitive::<Int64Type>());
-    let mut rows = SparseRows { width: 0, starts: vec![0], entries: Vec::new(), present: Vec::new(), room };
+    let mut rows = SparseRows { width: 0, starts: vec![0], entries: Vec::new(), present: Vec::new(), reservation };
     for row in 0..column.len() {
         let there = column.is_valid(row);
         for (position, entry) in (starts[row]..starts[row + 1]).enumerate().filter(|_| there) {
@@ -98,7 +98,7 @@ impl SparseRows<'_> {
 
     /// The width and the features of nodes, whose rows these are, one after the other. Nodes with a label need features.
     pub fn ordered(&mut self, row_of: &[Option<usize>], labels: &[Option<u32>]) -> Result<(usize, Vec<f32>)> {
-        self.room.grow(4 * self.width * row_of.len()).map_err(stopped)?;
+        self.reservation.grow(4 * self.width * row_of.len()).map_err(stopped)?;
         let mut values = vec![0.0; self.width * row_of.len()];
         for ((row, label), into) in row_of.iter().zip(labels).zip(values.chunks_mut(self.width.max(1))) {
             let Some(row) = *row else { continue };
@@ -129,7 +129,7 @@ pub(super) fn pool<'a>(inputs: &GeneratorInputs, monitor: &'a dyn Monitor) -> Re
     let bits = |row: usize| entries(row).iter().map(|&(at, value)| (at, value.to_bits()));
     by_class.iter_mut().for_each(|rows| rows.sort_by(|&a, &b| bits(a).cmp(bits(b))));
     let n_rows = by_class.iter().map(Vec::len).sum::<usize>();
-    let room = Reservation::new(monitor, 4 * rows.width * n_rows).map_err(stopped)?;
+    let reservation = Reservation::new(monitor, 4 * rows.width * n_rows).map_err(stopped)?;
     let mut pool = FeaturePool { width: rows.width, values: vec![0.0; rows.width * n_rows], classes: Vec::new() };
     let mut into = pool.values.chunks_mut(rows.width.max(1));
     let mut next = 0u32;
@@ -140,5 +140,5 @@ pub(super) fn pool<'a>(inputs: &GeneratorInputs, monitor: &'a dyn Monitor) -> Re
         pool.classes.push((next..next + of_class.len() as u32).collect());
         next += of_class.len() as u32;
     }
-    Ok((pool, room))
+    Ok((pool, reservation))
 }

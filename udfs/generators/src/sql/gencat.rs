@@ -62,7 +62,7 @@ impl Generator for Gencat {
             let (node, src, dst) = (column("nodes", "node")?, column("edges", "src")?, column("edges", "dst")?);
             let _numbers = Reservation::new(monitor, 24 * (node.len() + src.len())).map_err(stopped)?;
             let keys = KeyIndex::new(&[("nodes.node", &node)])?;
-            // Rows with a NULL end, or an end that nodes lacks, join nobody with a label.
+            // Rows with a NULL endpoint, or an endpoint that nodes lacks, join nobody with a label.
             let arcs: Vec<(u32, u32)> = keys.arcs(&src, &dst).0;
             let _graph = Reservation::new(monitor, Graph::bytes(keys.len(), arcs.len())).map_err(stopped)?;
             let base = Graph::from_edges(keys.len(), &arcs);

@@ -56,7 +56,7 @@ impl Generator for Regular {
             };
             let mut graph = to_sql(crate::regular_homophily(&model, seed(options)?, monitor))?;
             if inputs.get("features").is_some() {
-                let (pool, _room) = features::pool(inputs, monitor)?;
+                let (pool, _reservation) = features::pool(inputs, monitor)?;
                 let Some(labels) = &graph.labels else { return usage_error("the graph has no classes") };
                 let sampled = to_sql(sample_features(NAME, &pool, labels, seed(options)?, monitor))?;
                 graph.features = Some((pool.width, sampled));

@@ -26,7 +26,7 @@ pub fn metapath_edges<E: From<Stopped>>(
     }
     let n = graph.node_types[path.start].1;
     let widest = walks.iter().flatten().map(Relation::n_targets).max().unwrap_or(0);
-    let _room = Reservation::new(monitor, 8 * widest + 8 * BLOCK)?;
+    let _reservation = Reservation::new(monitor, 8 * widest + 8 * BLOCK)?;
     let mut seen = vec![false; widest];
     let (mut frontier, mut next) = (Vec::new(), Vec::new());
     let mut pairs: Vec<(u32, u32)> = Vec::new();

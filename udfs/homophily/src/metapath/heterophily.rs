@@ -13,7 +13,7 @@ pub struct MetapathValue {
     /// The share of edges between different classes, in [0, 1]; `None` without edges.
     pub edge_heterophily: Option<f64>,
     /// One minus the adjusted homophily: 0 where edges stay within classes, 1 on average where ends are joined at random;
-    /// `None` without edges, or if all ends are in one class.
+    /// `None` without edges, or if all endpoints are in one class.
     pub adjusted_heterophily: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! The ends of a metapath's walks: lists of numbered targets, the long ones as bitmaps, and the unions that a node reaches.
+//! The endpoints of a metapath's walks: lists of numbered targets, the long ones as bitmaps, and the unions that a node reaches.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ pub(super) struct Lists<'a> {
     /// For each set of two or more bitmaps that occurs, the sizes of its union by class; for each single one, too.
     pub(super) unions: HashMap<Box<[u32]>, Box<[u32]>, BuildFoldedMultiply>,
     starts: Vec<u32>,
-    _room: Reservation<'a>,
+    _reservation: Reservation<'a>,
 }
 
 impl<'a> Lists<'a> {
@@ -78,7 +78,7 @@ impl<'a> Lists<'a> {
             firsts.push(firsts[firsts.len() - 1] + walk.lists.n_sources() as u32);
         }
         let held: usize = walks.iter().map(Walk::bytes).sum();
-        let room = Reservation::new(monitor, held + rayon::current_num_threads() * numbering.words() * 8)?;
+        let reservation = Reservation::new(monitor, held + rayon::current_num_threads() * numbering.words() * 8)?;
         let mut lists = Self {
             walks,
             firsts,
@@ -87,7 +87,7 @@ impl<'a> Lists<'a> {
             bitmaps: Vec::new(),
             unions: Default::default(),
             starts: numbering.starts.clone(),
-            _room: room,
+            _reservation: reservation,
         };
         // How often targets would be visited: a list is walked by (about) each of its members.
         let squares = |walk: &Walk<'_>| -> u64 {
@@ -111,7 +111,7 @@ impl<'a> Lists<'a> {
         }
         long.sort_unstable_by(|a, b| b.cmp(a));
         long.truncate(BITMAP_BYTES / (self.words * 8).max(1));
-        self._room.grow(long.len() * self.words * 8 + 4 * *self.firsts.last().unwrap_or(&0) as usize)?;
+        self._reservation.grow(long.len() * self.words * 8 + 4 * *self.firsts.last().unwrap_or(&0) as usize)?;
         self.bitmap_of = vec![u32::MAX; *self.firsts.last().unwrap_or(&0) as usize];
         self.bitmaps = vec![0; long.len() * self.words];
         for (position, &(_, number, list)) in long.iter().enumerate() {
@@ -142,7 +142,7 @@ impl<'a> Lists<'a> {
         sets.par_sort_unstable();
         sets.dedup();
         let n_classes = self.starts.len() - 1;
-        self._room.grow(sets.iter().map(|set| 4 * (set.len() + n_classes) + 48).sum())?;
+        self._reservation.grow(sets.iter().map(|set| 4 * (set.len() + n_classes) + 48).sum())?;
         let sizes = sets.par_iter().with_min_len(16).map(|set| {
             monitor.check()?;
             let mut sizes = Vec::with_capacity(n_classes);

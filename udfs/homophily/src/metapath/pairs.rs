@@ -28,7 +28,7 @@ pub struct PairCounts {
     pub edges: u64,
     /// The edges within a class.
     pub equal: u64,
-    /// The edges' ends in each class: D_k. A closed walk has both ends in its class.
+    /// The edges' endpoints in each class: D_k. A closed walk has both endpoints in its class.
     pub ends: Vec<u64>,
 }
 

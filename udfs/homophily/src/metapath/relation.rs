@@ -44,7 +44,7 @@ impl Relation {
             offsets[source + 1] += offsets[source];
         }
         monitor.check()?;
-        let _room = Reservation::new(monitor, 4 * offsets[n_sources])?;
+        let _reservation = Reservation::new(monitor, 4 * offsets[n_sources])?;
         let mut next = offsets.clone();
         let mut targets = vec![0u32; offsets[n_sources]];
         for (source, target) in pairs {
@@ -92,7 +92,7 @@ impl Relation {
         &self.targets[self.offsets[source as usize]..self.offsets[source as usize + 1]]
     }
 
-    /// Asks for the place of a source's targets, to be read later.
+    /// Prefetches a source's targets, which are read later.
     pub(super) fn fetch_offset(&self, source: u32) {
         fetch(&self.offsets, source as usize);
     }

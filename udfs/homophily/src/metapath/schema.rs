@@ -70,7 +70,7 @@ pub enum MetapathError {
         /// The relations there are.
         relations: String,
     },
-    /// Something else is wrong with its text.
+    /// Something else is wrong with how it is written.
     #[error(
         "the metapath '{path}': {what}; write types between >, as in 'paper>author>paper', or name a step's relation \
              too, ^ for its inverse: 'paper>cites>paper>^cites>paper'"

@@ -18,7 +18,7 @@ pub(super) struct GraphRows {
     pub keys: KeyIndex,
     /// The rows of nodes in the order of their keys: which row each node has.
     pub row_of: Vec<u32>,
-    /// The ends of the rows of edges; `None` where one is NULL.
+    /// The endpoints of the rows of edges; `None` where one is NULL.
     pub ends: Vec<Option<(u32, u32)>>,
     /// Other columns of nodes and edges, in the order in which they were named.
     pub node_columns: Vec<Option<ArrayRef>>,
@@ -136,7 +136,7 @@ fn labels(label: &ArrayRef, row_of: &[u32]) -> Result<Vec<Option<u32>>> {
     Ok(row_of.iter().map(|&row| classes[row as usize]).collect())
 }
 
-/// Both ends of every row as numbers.
+/// Both endpoints of every row as numbers.
 fn ends(keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Result<Vec<Option<(u32, u32)>>> {
     let (from, to) = rayon::join(|| keys.numbers(src), || keys.numbers(dst));
     for (column, numbers, name) in [(src, &from, "src"), (dst, &to, "dst")] {

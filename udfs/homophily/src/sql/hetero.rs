@@ -45,7 +45,7 @@ fn types(column: Option<&ArrayRef>, rows: usize, what: &str, one: &str) -> Resul
     }
 }
 
-/// The distinct texts in ascending order, and the number of each row's; `None` where a row is NULL. Types come in runs, so
+/// The distinct strings in ascending order, and the number of each row's; `None` where a row is NULL. Types come in runs, so
 /// most rows are compared with the one before.
 fn text_types<'a>(rows: impl Iterator<Item = Option<&'a str>>) -> (Vec<String>, Option<Vec<u32>>) {
     let mut interner = Interner::<String>::default();

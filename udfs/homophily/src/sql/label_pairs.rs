@@ -63,7 +63,7 @@ pub fn adjusted_homophily() -> Function {
     function("adjusted_homophily", crate::adjusted_homophily)
         .description(
             "Edge homophily corrected for chance: (h - sum p_k^2) / (1 - sum p_k^2), where p_k is the share of edge \
-             ends with label k. At most 1. NULL for one class only, and for no rows.",
+             endpoints with label k. At most 1. NULL for one class only, and for no rows.",
         )
         .example("SELECT adjusted_homophily(a, b) FROM (VALUES (1, 1), (1, 2), (2, 2)) t(a, b)")
 }

@@ -23,7 +23,8 @@ fn parameters() -> Vec<Parameter> {
     vec![
         Parameter::graph("graph", "The name of a graph whose nodes and edges have a column type."),
         Parameter::integer("length", "The number of steps of a metapath, at least 1.").or(OptionValue::Integer(2)),
-        Parameter::text("target", "The type of nodes at both ends; by default the one that has labels.").optional(),
+        Parameter::text("target", "The type of nodes at both endpoints; by default the one that has labels.")
+            .optional(),
         Parameter::boolean(
             "closed_walks",
             false,
@@ -52,7 +53,7 @@ pub(super) fn functions() -> Vec<Function> {
             .description(
                 "One row a metapath from the target type back to it, over all sequences of relations and their inverses: \
                  the edges of the simple undirected graph that it induces on the target nodes with a label, the share of \
-                 them between different classes, and 1 - adjusted homophily. NULL without edges, or, adjusted, if all ends \
+                 them between different classes, and 1 - adjusted homophily. NULL without edges, or, adjusted, if all endpoints \
                  are in one class. Within a type, the relation of a graph without direction is its own inverse. No induced \
                  graph is ever stored.",
             )
@@ -63,7 +64,7 @@ pub(super) fn functions() -> Vec<Function> {
             .description(
                 "The H2 index: the mean or maximum over metapaths of their adjusted heterophily, near 0 where they stay \
                  within classes, near 1 and above where they do not. metapaths counts all, left_out those without edges or \
-                 with all ends in one class, which have no value. closed_walks => true, inverse => false is the setting of \
+                 with all endpoints in one class, which have no value. closed_walks => true, inverse => false is the setting of \
                  the published script.",
             )
             .example("SELECT h2_index FROM h2_index(karate)")
@@ -98,7 +99,7 @@ pub(super) fn functions() -> Vec<Function> {
             .parameters([Parameter::graph("graph", "The name of a graph.")])
             .returns("kind, type, src_type, dst_type, count")
             .description(
-                "The types of a graph: kind 'node' with the number of nodes, kind 'edge' with the types of its ends and \
+                "The types of a graph: kind 'node' with the number of nodes, kind 'edge' with the types of its endpoints and \
                  the number of its rows. Without a column type, nodes are of type 'node' and edges of type 'edge'.",
             )
             .example("SELECT kind, type, count FROM graph_schema(karate)")
@@ -264,7 +265,7 @@ impl From<arrow::error::ArrowError> for Interrupted {
     }
 }
 
-/// A type: its kind and name, the types of its ends, its rows.
+/// A type: its kind and name, the types of its endpoints, its rows.
 type TypeRow<'a> = (&'static str, &'a str, Option<&'a str>, Option<&'a str>, i64);
 
 fn bind_types(call: &Call) -> Result<Binding> {

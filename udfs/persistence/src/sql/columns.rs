@@ -93,7 +93,7 @@ pub(super) fn landscape_array(landscapes: &[Option<DimLandscape>], monitor: &dyn
     let count = |it: &DimLandscape| it.landscape.corners().len();
     let lengths: Vec<_> = landscapes.iter().map(|it| it.as_ref().map(count)).collect();
     let elements: usize = lengths.iter().flatten().sum();
-    let _room = Reservation::new(monitor, 24 * elements).map_err(stopped)?;
+    let _reservation = Reservation::new(monitor, 24 * elements).map_err(stopped)?;
     let (mut dims, mut ks) = (Vec::with_capacity(elements), Vec::with_capacity(elements));
     let (mut xs, mut ys) = (Vec::with_capacity(elements), Vec::with_capacity(elements));
     for it in landscapes.iter().flatten() {
@@ -327,7 +327,7 @@ pub(super) fn dimension(function: &str, value: f64) -> Result<u32> {
     }
 }
 
-/// The exponent of a norm in a column of numbers or texts; `None` for NULL.
+/// The exponent of a norm in a column of numbers or strings; `None` for NULL.
 pub(super) fn exponent(function: &str, column: &ArrayRef, row: usize) -> Result<Option<Exponent>> {
     if column.is_null(row) {
         return Ok(None);

@@ -21,7 +21,7 @@ pub fn degree_histogram() -> Function {
     graph_aggregate("degree_histogram", |graph, _| Ok(crate::degree_histogram(graph)))
         .description(
             "The share of nodes of degree 0, 1, 2, ..., up to the largest degree (so the share of degree d stands at \
-             d + 1). Nodes are the ends of the rows; a row src = dst adds a node without edges. Rows with a NULL end do \
+             d + 1). Nodes are the endpoints of the rows; a row src = dst adds a node without edges. Rows with a NULL endpoint do \
              not count; no rows give NULL.",
         )
         .example("SELECT degree_histogram(src, dst) FROM karate.edges")

@@ -164,7 +164,7 @@ fn diagrams(
             return Ok(None);
         }
         // Columns, keys and pairs of numbers.
-        let _room = Reservation::new(monitor, 48 * group.len()).map_err(stopped)?;
+        let _reservation = Reservation::new(monitor, 48 * group.len()).map_err(stopped)?;
         let (keys, edges) = ends.graph(function, group.clone())?;
         let values: Vec<&[f64]> = values.iter().map(|values| &values[group.clone()]).collect();
         let points = diagram(keys.len(), &edges, &values, options, monitor);
@@ -204,7 +204,7 @@ fn by_vertices(
             *held = value;
         }
     }
-    let _room = Reservation::new(monitor, Graph::bytes(n, edges.len())).map_err(FiltrationError::from)?;
+    let _reservation = Reservation::new(monitor, Graph::bytes(n, edges.len())).map_err(FiltrationError::from)?;
     let graph = Graph::from_edges(n, edges);
     Ok(crate::vertex_persistence_diagram(&graph, &of_node, options, monitor)?)
 }

@@ -163,7 +163,7 @@ fn bind_mean(_: &Options) -> Result<RowsKernel> {
     Ok(Box::new(|groups, monitor| {
         let landscapes = Landscapes::new(&groups.columns()[0], MEAN, "landscape")?;
         let means = groups.map(|group| {
-            let _room = Reservation::new(monitor, landscapes.bytes(group.clone())).map_err(stopped)?;
+            let _reservation = Reservation::new(monitor, landscapes.bytes(group.clone())).map_err(stopped)?;
             let of_group = rows(group.len(), |i| landscapes.row(group.start + i))?;
             let (mut dim, mut read) = (None, Vec::with_capacity(of_group.len()));
             for it in of_group.into_iter().flatten() {

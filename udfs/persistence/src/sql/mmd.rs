@@ -66,7 +66,7 @@ fn bind(options: &Options) -> Result<RowsKernel> {
         let values = groups.map(|group| {
             let offsets = descriptors.value_offsets();
             let numbers = (offsets[group.end] - offsets[group.start]) as usize;
-            let _room = Reservation::new(monitor, 8 * numbers + 24 * group.len()).map_err(stopped)?;
+            let _reservation = Reservation::new(monitor, 8 * numbers + 24 * group.len()).map_err(stopped)?;
             let mut samples: Samples = BTreeMap::new();
             for row in group {
                 let vector = descriptors.value(row);

@@ -75,7 +75,7 @@ fn tests(groups: &GroupedRows, p: Exponent, permutations: usize, seed: u64, moni
         if group.is_empty() {
             return Ok(None);
         }
-        let _room = Reservation::new(monitor, diagrams.bytes(group.clone())).map_err(stopped)?;
+        let _reservation = Reservation::new(monitor, diagrams.bytes(group.clone())).map_err(stopped)?;
         let in_first = in_first_sample(&samples.slice(group.start, group.len()))?;
         let read = group.map(|row| Ok(diagrams.row(row)?.unwrap_or_default())).collect::<Result<_>>()?;
         crate::permutation_test(read, &in_first, p, permutations, seed, monitor).map(Some).map_err(stopped)

@@ -38,7 +38,7 @@ fn components(input: &GraphInput, run: &mut Run) -> Result<()> {
         let host = run.host();
         host.check().map_err(stopped)?;
         // The components, and the answer.
-        let _room = Reservation::new(host, 40 * graph.n_nodes()).map_err(stopped)?;
+        let _reservation = Reservation::new(host, 40 * graph.n_nodes()).map_err(stopped)?;
         let components =
             run.install(|| Ok::<_, DataFusionError>(bonnet_graph::connected_components(graph.graph()?)))?;
         let column = |value: &dyn Fn(u32) -> i64| -> ArrayRef {

@@ -231,7 +231,7 @@ fn profile(run: &mut Run, tables: &GraphTables) -> Result<Row> {
 /// The midpoint curvature, and what is said of it.
 fn curvature(run: &Run, input: &InputGraph, row: &mut Row) -> Result<()> {
     let host = run.host();
-    let _room = Reservation::new(host, 8 * input.n_nodes()).map_err(stopped)?;
+    let _reservation = Reservation::new(host, 8 * input.n_nodes()).map_err(stopped)?;
     let midpoint = run
         .install(|| {
             bonnet_curvature::midpoint_curvature(input.n_nodes(), input.arcs(), &MidpointOptions::default(), host)

@@ -55,7 +55,7 @@ type Figure = fn(&[f64], &[bool], &dyn Monitor) -> std::result::Result<Option<f6
 /// A figure a group.
 fn figures(name: &str, figure: Figure, groups: &GroupedRows, monitor: &dyn Monitor) -> Result<ArrayRef> {
     let rows = groups.columns()[0].len();
-    let _room = Reservation::new(monitor, rows).map_err(stopped)?;
+    let _reservation = Reservation::new(monitor, rows).map_err(stopped)?;
     let scores = cast(&groups.columns()[0], &DataType::Float64)?;
     let scores = scores.as_primitive::<Float64Type>().values();
     let positive = labels(name, &groups.columns()[1])?;
@@ -64,7 +64,7 @@ fn figures(name: &str, figure: Figure, groups: &GroupedRows, monitor: &dyn Monit
         if !scores.iter().any(|score| score.is_nan()) {
             return figure(scores, positive, monitor).map_err(stopped);
         }
-        let _room = Reservation::new(monitor, 9 * scores.len()).map_err(stopped)?;
+        let _reservation = Reservation::new(monitor, 9 * scores.len()).map_err(stopped)?;
         let complete = scores.iter().zip(positive).filter(|(score, _)| !score.is_nan());
         let (scores, positive): (Vec<f64>, Vec<bool>) = complete.unzip();
         figure(&scores, &positive, monitor).map_err(stopped)

@@ -198,7 +198,7 @@ fn rows_of_graphs(graphs: &[InputGraph], table: &Table<'_>) -> Result<Vec<Option
     Ok(rows.map(|rows| Some(rows.unwrap_or_default())).collect())
 }
 
-/// The places of a graph's nodes.
+/// The positions of a graph's nodes.
 fn points(
     graph: &InputGraph,
     nodes: &KeyColumn,
@@ -228,7 +228,7 @@ fn points(
     }
     let mut dimension = None;
     let mut coordinates = Vec::new();
-    let mut _room = None;
+    let mut _reservation = None;
     for (node, row) in row_of.into_iter().enumerate() {
         let name = graph.keys.describe(node as u32);
         let Some(row) = row.filter(|&row| lists.is_valid(row)) else {
@@ -243,7 +243,7 @@ fn points(
             None => {
                 dimension = Some(list.len());
                 let bytes = 8 * (n * (list.len() + 1));
-                _room = Some(Reservation::new(run.host(), bytes).map_err(stopped)?);
+                _reservation = Some(Reservation::new(run.host(), bytes).map_err(stopped)?);
                 coordinates.reserve_exact(n * list.len());
             }
             Some(other) if other != list.len() => {

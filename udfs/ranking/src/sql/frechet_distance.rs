@@ -42,7 +42,7 @@ impl RowsFunction for Frechet {
     fn bind(&self, _: &Options) -> Result<RowsKernel> {
         Ok(Box::new(|groups, monitor| {
             let columns = groups.columns();
-            let _room = Reservation::new(monitor, columns[0].len() * size_of::<[f64; 3]>()).map_err(stopped)?;
+            let _reservation = Reservation::new(monitor, columns[0].len() * size_of::<[f64; 3]>()).map_err(stopped)?;
             let rows = number_rows::<3>(columns)?;
             let values = groups.map(|group| distance(&rows[group], monitor))?;
             Ok(Arc::new(Float64Array::from(values)))
@@ -56,7 +56,7 @@ impl RowsFunction for Frechet {
 
 /// The distance of the curves of rows `[a, b, position]`.
 fn distance(rows: &[[f64; 3]], monitor: &dyn Monitor) -> Result<Option<f64>> {
-    let _room = Reservation::new(monitor, 32 * rows.len()).map_err(stopped)?;
+    let _reservation = Reservation::new(monitor, 32 * rows.len()).map_err(stopped)?;
     let curve = |value: usize| -> Vec<(f64, f64)> {
         let points = rows.iter().filter(|row| !row[value].is_nan() && !row[2].is_nan());
         points.map(|row| (row[2], row[value])).collect()

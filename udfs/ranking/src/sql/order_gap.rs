@@ -122,7 +122,7 @@ fn gap([results, groups]: &[InputSchema; 2], (tolerance, unbiased): (f64, bool),
     let cells = models.len().saturating_mul(labels.len());
     let pairs = models.len().saturating_mul(models.len().saturating_sub(1)) / 2;
     let bytes = cells.saturating_mul(24).saturating_add(pairs.saturating_mul(PAIR_BYTES));
-    let _room = Reservation::new(run.host(), bytes).map_err(stopped)?;
+    let _reservation = Reservation::new(run.host(), bytes).map_err(stopped)?;
     let mut values: Vec<Option<f64>> = vec![None; cells];
     let mut given = vec![false; cells];
     for ((m, i), value) in models.numbers(&model).into_iter().zip(items.numbers(&item)).zip(value) {

@@ -92,7 +92,7 @@ fn test([pairs, groups]: &[InputSchema; 2], options: &RegroupingOptions, run: &m
     let pairs = Table { input: pairs, batches: run.collect(0)? };
     let groups = Table { input: groups, batches: run.collect(1)? };
     let (a, b, values) = (pairs.keys("a")?, pairs.keys("b")?, pairs.numbers("value")?);
-    let _room = Reservation::new(run.host(), 64 * values.len()).map_err(stopped)?;
+    let _reservation = Reservation::new(run.host(), 64 * values.len()).map_err(stopped)?;
     let items = KeyIndex::new(&[("pairs.a", &a), ("pairs.b", &b), ("groups.item", &groups.keys("item")?)])?;
     let regimes = Regimes::new(NAME, &groups, &items)?;
 

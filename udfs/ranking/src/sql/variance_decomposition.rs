@@ -102,7 +102,7 @@ fn bind(call: &Call) -> Result<Binding> {
 fn decompose(results: &InputSchema, names: &Names, run: &mut Run) -> Result<()> {
     let results = Table { input: results, batches: run.collect(0)? };
     let values = results.numbers(&names.value)?;
-    let _room = Reservation::new(run.host(), 64 * values.len()).map_err(stopped)?;
+    let _reservation = Reservation::new(run.host(), 64 * values.len()).map_err(stopped)?;
     let numbers = |name: &str| -> Result<Vec<Option<u32>>> {
         let keys = results.keys(name)?;
         Ok(KeyIndex::new(&[(name, &keys)])?.numbers(&keys))

@@ -74,7 +74,7 @@ it, so makes no edges |
 ";
 
 /// The tables of the graph, by name, each with one batch at least; the statement prints [`KEYS`].
-/// `features_field` is the column of sparse features of so many places.
+/// `features_field` is the column of sparse features of so many positions.
 ///
 /// # Errors
 /// If an option or a key names what is not there, and if memory runs out.

@@ -17,7 +17,7 @@ use crate::{Database, ForeignKey, Values, WordVectors};
 /// The columns of a key that are compared, at most.
 const PARTS: usize = 8;
 
-/// The most places of hashed text.
+/// The most positions of hashed text.
 const WIDEST_TEXT: i64 = 1 << 16;
 
 const KNOWN: &str =

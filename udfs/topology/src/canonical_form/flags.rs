@@ -9,7 +9,7 @@ const NONE: u32 = u32::MAX;
 /// Vertices take 10 bits of a ridge's key.
 const MAX_VERTICES: usize = 1 << 10;
 
-/// An ordered facet: the facet's number and its vertices' places, the first `dimension + 1` of them.
+/// An ordered facet: the facet's number and its vertices' positions, the first `dimension + 1` of them.
 #[derive(Clone, Copy)]
 struct Flag {
     facet: u32,
@@ -23,7 +23,7 @@ pub(super) fn labels(facets: &Facets, monitor: &dyn Monitor) -> Result<Option<Ve
     if !(3..=4).contains(&width) || n > MAX_VERTICES || !facets.same_dimension() {
         return Ok(None);
     }
-    let _room = Reservation::new(monitor, facets.len() * width * 64 + n * 64)?;
+    let _reservation = Reservation::new(monitor, facets.len() * width * 64 + n * 64)?;
     let Some(across) = across_ridges(facets, width) else { return Ok(None) };
     let edges = EdgeDegrees::of(facets, n);
     let keys = edges.vertex_keys(n);
@@ -44,7 +44,7 @@ pub(super) fn labels(facets: &Facets, monitor: &dyn Monitor) -> Result<Option<Ve
     Ok(best.map(|(_, labels)| labels))
 }
 
-/// For each facet and each place of a vertex in it, the facet beyond the opposite ridge and the place of its opposite
+/// For each facet and each position of a vertex in it, the facet beyond the opposite ridge and the position of its opposite
 /// vertex, as `facet * width + place`; `NONE` where there is no facet. No answer if three facets meet at a ridge.
 fn across_ridges(facets: &Facets, width: usize) -> Option<Vec<u32>> {
     let mut ridges: Vec<u64> = Vec::with_capacity(facets.len() * width);

@@ -18,7 +18,7 @@ use crate::{Facets, FlatFacets};
 /// isomorphism, 1981): a few refinements where symmetry is small or plain, exponentially many at worst.
 ///
 /// # Errors
-/// When the host wants no answer or has no room for it.
+/// When the host wants no answer or grants no memory for it.
 pub fn canonical_form(facets: &Facets, monitor: &dyn Monitor) -> Result<FlatFacets, Stopped> {
     let facets = facets.maximal();
     let labels = match flags::labels(&facets, monitor)? {

@@ -11,7 +11,7 @@ use crate::Facets;
 pub(super) fn labels(facets: &Facets, monitor: &dyn Monitor) -> Result<Vec<u32>, Stopped> {
     let n = facets.n_vertices();
     let entries: usize = facets.iter().map(<[u32]>::len).sum();
-    let _room = Reservation::new(monitor, 40 * n + 16 * entries + 8 * facets.len())?;
+    let _reservation = Reservation::new(monitor, 40 * n + 16 * entries + 8 * facets.len())?;
     let mut tree = Tree { colouring: Colouring::new(facets), facets, best: None, automorphisms: Vec::new() };
     let mut colours = vec![0; n];
     let trace = tree.colouring.refine(&mut colours);

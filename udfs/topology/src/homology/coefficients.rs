@@ -18,7 +18,7 @@ pub enum Coefficients {
     Modulo(u32),
 }
 
-/// Why a text names no coefficients.
+/// Why a string names no coefficients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CoefficientsError {
     /// It has another form.

@@ -71,7 +71,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`FacesError::TooMany`] where the faces cannot be listed; [`FacesError::Stopped`] when the host wants no answer
-    /// or has no room for it.
+    /// or grants no memory for it.
     ///
     /// # Source
     /// Munkres, Elements of Algebraic Topology (1984), Sec. 11; clearing: Chen and Kerber, Persistent homology

@@ -143,7 +143,7 @@ pub(super) fn smith<T: Integer>(
     }
 }
 
-/// The place of an entry of smallest size that is not 0; the first such unit where there is one.
+/// The position of an entry of smallest size that is not 0; the first such unit where there is one.
 fn smallest<T: Integer>(rows: &[Vec<T>]) -> Option<(usize, usize)> {
     let mut best: Option<(usize, usize)> = None;
     for (i, row) in rows.iter().enumerate() {

@@ -13,14 +13,14 @@ use crate::faces::{Faces, FacesError, faces_from};
 
 /// Column additions between two looks at the monitor.
 const PATIENCE: usize = 4096;
-/// Entries for which room is asked at a time, 12 bytes each.
+/// Entries for which memory is reserved at a time, 12 bytes each.
 const BLOCK: usize = 1 << 16;
 
 /// Fills in the homology.
 pub(super) fn homology(facets: &Facets, answer: &mut Homology, monitor: &dyn Monitor) -> Result<(), FacesError> {
     let levels = faces_from(facets, 0, monitor)?;
     let bytes = |level: &Faces| level.len() * (4 * (level.dimension() + 1) + 2);
-    let _room = Reservation::new(monitor, levels.iter().map(bytes).sum())?;
+    let _reservation = Reservation::new(monitor, levels.iter().map(bytes).sum())?;
     answer.clear(levels.len() - 1);
     let sizes: Vec<usize> = levels.iter().map(Faces::len).collect();
     monitor.expect(sizes.iter().sum::<usize>() as u64);
@@ -136,22 +136,22 @@ struct Pivots<'a> {
     rows: Vec<u32>,
     values: Vec<i64>,
     count: usize,
-    room: Reservation<'a>,
+    reservation: Reservation<'a>,
     paid: usize,
 }
 
 impl<'a> Pivots<'a> {
     fn new(n_rows: usize, monitor: &'a dyn Monitor) -> Result<Self, Stopped> {
         // Columns, and the accumulator's values and marks.
-        let room = Reservation::new(monitor, n_rows * 40)?;
-        Ok(Self { columns: vec![None; n_rows], rows: Vec::new(), values: Vec::new(), count: 0, room, paid: 0 })
+        let reservation = Reservation::new(monitor, n_rows * 40)?;
+        Ok(Self { columns: vec![None; n_rows], rows: Vec::new(), values: Vec::new(), count: 0, reservation, paid: 0 })
     }
 
     fn push(&mut self, column: &[(u32, i64)]) -> Result<(), Stopped> {
         let start = self.rows.len();
         if start + column.len() > self.paid {
             let more = BLOCK.max(column.len());
-            self.room.grow(12 * more)?;
+            self.reservation.grow(12 * more)?;
             self.paid += more;
         }
         // The unit at the lowest row becomes +1.
@@ -279,7 +279,7 @@ impl<'a> Pivots<'a> {
         let mut rows: Vec<u32> = reduced.iter().flatten().map(|entry| entry.0).collect();
         rows.sort_unstable();
         rows.dedup();
-        let _room = Reservation::new(monitor, rows.len() * reduced.len() * size_of::<T>())?;
+        let _reservation = Reservation::new(monitor, rows.len() * reduced.len() * size_of::<T>())?;
         let dense = |column: Vec<(u32, T)>| {
             let mut dense = vec![T::of(0); rows.len()];
             for (row, value) in column {

@@ -272,9 +272,9 @@ pub(crate) fn nested_lists<P: ArrowPrimitiveType>(blocks: &[Lists<Vec<P::Native>
     Lists::array(blocks, name, || Arc::new(ListArray::from_iter_primitive::<P, _, _>(values)))
 }
 
-/// The column of lists of texts of all blocks' rows.
+/// The column of lists of strings of all blocks' rows.
 pub(crate) fn text_lists(blocks: &[Lists<String>], name: &str) -> Result<ArrayRef> {
-    // Arrow's texts ask an iterator for its length.
+    // Arrow's strings ask an iterator for its length.
     let values: Vec<&String> = blocks.iter().flat_map(|lists| &lists.values).collect();
     Lists::array(blocks, name, || Arc::new(StringArray::from_iter_values(values)))
 }
@@ -289,7 +289,7 @@ fn offset(position: usize, name: &str) -> Result<i32> {
 /// The facets that a function answers, a row each, as `INT[][]`.
 pub(crate) fn facets_array(rows: &[Option<FlatFacets>], name: &str, monitor: &dyn Monitor) -> Result<ArrayRef> {
     let entries = rows.iter().flatten().flat_map(FlatFacets::iter).map(<[i64]>::len).sum::<usize>();
-    let _room = Reservation::new(monitor, 4 * entries).map_err(stopped)?;
+    let _reservation = Reservation::new(monitor, 4 * entries).map_err(stopped)?;
     let (mut row_ends, mut facet_ends) = (vec![0i32], vec![0i32]);
     let mut values = Vec::with_capacity(entries);
     for facets in rows {

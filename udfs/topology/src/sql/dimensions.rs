@@ -10,7 +10,7 @@ pub(super) fn value_parameter(name: &'static str, data_type: DataType, descripti
     Parameter { kind: ParameterKind::Column(Column::Of(data_type)), ..Parameter::column(name, description) }
 }
 
-/// A text per row, with a default.
+/// A string per row, with a default.
 pub(super) fn word_parameter(name: &'static str, default: &str, description: &'static str) -> Parameter {
     value_parameter(name, DataType::Utf8, description).or(OptionValue::Text(default.to_owned()))
 }

@@ -176,7 +176,7 @@ impl Enumeration {
         loop {
             let host = run.host();
             let Some(found) = run.install(|| search.step(host)).map_err(stopped)? else { return Ok(()) };
-            let _room = Reservation::new(run.host(), found.bytes()).map_err(stopped)?;
+            let _reservation = Reservation::new(run.host(), found.bytes()).map_err(stopped)?;
             for start in (0..found.len()).step_by(rows) {
                 let range = start..found.len().min(start + rows);
                 run.emit(self.batch(run, &found, range, &mut numbered)?)?;

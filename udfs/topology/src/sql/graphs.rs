@@ -17,7 +17,7 @@ pub fn graph_betti() -> Function {
     graph_aggregate("graph_betti", |graph, _| Ok(crate::graph_betti(graph).map(|rank| rank as i64).to_vec()))
         .description(
             "The Betti numbers of the graph of the rows, undirected and simple: its connected components, and its \
-             independent cycles m - n + components. A loop makes a node, no edge. Rows with a NULL end do not count; no \
+             independent cycles m - n + components. A loop makes a node, no edge. Rows with a NULL endpoint do not count; no \
              rows give NULL.",
         )
         .example("SELECT graph_betti(src, dst) FROM karate.edges")
@@ -28,8 +28,8 @@ pub fn graph_betti() -> Function {
 pub fn clique_complex() -> Function {
     rows_function(CLIQUES, facets_type(), bind_cliques).heavy()
         .parameters([
-            Parameter::column("src", "One end of the edge: integers from 0 on, which become the vertices."),
-            Parameter::column("dst", "The other end."),
+            Parameter::column("src", "One endpoint of the edge: integers from 0 on, which become the vertices."),
+            Parameter::column("dst", "The other endpoint."),
             Parameter::integer("max_dim", "The largest dimension of a facet; NULL for maximal cliques of any size.")
                 .optional(),
         ])
@@ -37,7 +37,7 @@ pub fn clique_complex() -> Function {
         .description(
             "The facets of the clique complex of the graph of the rows, undirected and simple: its maximal cliques or, \
              with max_dim => d, its cliques of d + 1 nodes and the maximal ones below that. A loop makes a node, no edge. \
-             Rows with a NULL end do not count; no rows give NULL.",
+             Rows with a NULL endpoint do not count; no rows give NULL.",
         )
         .example("SELECT betti_numbers(clique_complex(src, dst, max_dim => 2)) FROM karate.edges")
         .source("Eppstein, Loeffler and Strash, Listing All Maximal Cliques in Sparse Graphs in Near-optimal Time (ISAAC \
