@@ -8,7 +8,7 @@ pub enum PictureError {
     /// A column that the table lacks.
     #[error("there is no column `{name}`{}; the columns are {}", near(.nearest), .known.join(", "))]
     NoColumn {
-        /// As it was given.
+        /// What was given.
         name: String,
         /// The column with the most similar name, if one is similar.
         nearest: Option<String>,
@@ -45,7 +45,7 @@ pub enum PictureError {
     /// An option that no picture has.
     #[error("there is no option `{name}` of a picture{}; the options are {}", near(.nearest), OPTIONS.join(", "))]
     NoOption {
-        /// As it was given.
+        /// What was given.
         name: String,
         /// The option with the most similar name, if one is similar.
         nearest: Option<String>,
@@ -55,7 +55,7 @@ pub enum PictureError {
     Value {
         /// The option.
         option: &'static str,
-        /// As it was given.
+        /// What was given.
         value: String,
         /// The values that it takes.
         need: String,

@@ -96,7 +96,7 @@ impl Request {
         Self::of(words(text))
     }
 
-    /// As [`parse`](Self::parse), of words that are cut and without quotes already.
+    /// A request as [`parse`](Self::parse) reads it, of words that are cut and without quotes already.
     ///
     /// # Errors
     /// As there.

@@ -272,7 +272,7 @@ impl<'a> Search<'a> {
 struct Lengths<'a> {
     network: Network<'a>,
     search: WeightedSearch<'a>,
-    /// As [`Lanes::share`].
+    /// The share of dependency of each node, as in [`Lanes::share`].
     share: Vec<f64>,
 }
 

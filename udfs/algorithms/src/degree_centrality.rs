@@ -5,12 +5,12 @@ use crate::Network;
 /// Which arcs of a node count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// Those that leave and those that arrive; of an undirected graph, each edge once.
+    /// Arcs that leave and arcs that arrive; of an undirected graph, each edge once.
     #[default]
     Both,
-    /// Those that leave.
+    /// Arcs that leave.
     Out,
-    /// Those that arrive.
+    /// Arcs that arrive.
     Into,
 }
 

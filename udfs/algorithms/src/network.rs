@@ -129,9 +129,9 @@ pub struct WeightedArcs {
 /// An arc that is given twice, with different weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RepeatedArc {
-    /// Its endpoints.
+    /// The endpoints of the arc.
     pub ends: (u32, u32),
-    /// Its weights.
+    /// Two weights of the arc.
     pub weights: (f64, f64),
 }
 

@@ -9,10 +9,10 @@ use crate::steps::Steps;
 /// Which node is taken away next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Elimination {
-    /// The one with the fewest neighbours left.
+    /// The node with the fewest neighbours left.
     #[default]
     MinDegree,
-    /// The one whose neighbours lack the fewest edges among them.
+    /// The node whose neighbours lack the fewest edges among them.
     MinFill,
 }
 

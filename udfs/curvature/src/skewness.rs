@@ -93,7 +93,7 @@ impl Moments {
         self.count as u64
     }
 
-    /// Their mean; `None` of no numbers.
+    /// The mean of the numbers; `None` of no numbers.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0.0).then_some(self.mean)
     }

@@ -20,7 +20,7 @@ pub fn watched<'a, Ty: EdgeType, W, T>(
     watched_within(view, u64::MAX, monitor, algorithm).map(|found| found.expect("accesses without end"))
 }
 
-/// As [`watched`], with `steps` accesses at most; `None` where they do not do.
+/// What an algorithm of petgraph answers on a graph under a watch, within `steps` accesses; `None` where they do not suffice.
 ///
 /// # Errors
 /// As soon as the monitor refuses; what the algorithm holds is dropped.

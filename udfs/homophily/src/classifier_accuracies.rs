@@ -23,7 +23,7 @@ pub enum Classifier {
 }
 
 impl Classifier {
-    /// All of them.
+    /// All classifiers.
     pub const ALL: [Self; 3] =
         [Self::GaussianNaiveBayes, Self::KernelRegressionLinear, Self::KernelRegressionNonlinear];
 

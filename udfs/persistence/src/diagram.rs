@@ -31,11 +31,11 @@ impl Point {
     "point {position} of the diagram is ({birth}, {death}): a birth is finite, and a death is a number or infinite"
 )]
 pub struct BadPoint {
-    /// Its position, counted from 1.
+    /// The point's position, counted from 1.
     pub position: usize,
-    /// Its birth.
+    /// The point's birth.
     pub birth: f64,
-    /// Its death.
+    /// The point's death.
     pub death: f64,
 }
 

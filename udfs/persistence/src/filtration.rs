@@ -49,7 +49,7 @@ pub enum Vertices {
 /// The treatment of classes that never die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Essential {
-    /// Their death is infinite.
+    /// The death of essential classes is infinite.
     #[default]
     Infinite,
     /// They die at the last value of the filtration.
@@ -104,7 +104,7 @@ pub enum FiltrationError {
         src: u32,
         /// The second endpoint.
         dst: u32,
-        /// Its value.
+        /// The value that is not finite.
         value: f64,
     },
     /// The value of a node is NaN or infinite.
@@ -112,7 +112,7 @@ pub enum FiltrationError {
     NodeNotFinite {
         /// The node.
         node: u32,
-        /// Its value.
+        /// The value that is not finite.
         value: f64,
     },
 }

@@ -8,7 +8,7 @@ use crate::diagram::Point;
 /// (x, y) in ascending order of x. A function is 0 outside its corners, and its first and last corner are at 0.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Landscape {
-    /// Those of lambda_1 first.
+    /// The corners, those of lambda_1 first.
     corners: Vec<(f64, f64)>,
     /// Where the corners of each function end.
     ends: Vec<usize>,
@@ -69,7 +69,7 @@ struct Corners {
 #[derive(Default)]
 struct FoundFunction {
     corners: usize,
-    /// Its last corner among all.
+    /// The function's last corner among all.
     last: usize,
 }
 

@@ -33,7 +33,7 @@ pub enum MmdError {
     /// A sample is too small.
     #[error("a sample has {found} descriptors; {needed} are needed{}", if *.needed > 1 { " where unbiased => true" } else { "" })]
     TooFew {
-        /// Its size.
+        /// The sample's size.
         found: usize,
         /// The least size.
         needed: usize,
@@ -58,7 +58,7 @@ pub enum MmdError {
 /// the number of threads. O((|a| + |b|)^2 l) time for length l; 8 (|a| + |b|) l bytes.
 ///
 /// # Errors
-/// As [`MmdError`] says.
+/// For samples and options that [`MmdError`] describes.
 pub fn mmd(
     a: &[Vec<f64>],
     b: &[Vec<f64>],

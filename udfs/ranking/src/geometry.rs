@@ -18,7 +18,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Those that a name tells, with their names.
+    /// The metrics that a name tells, with their names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("euclidean", Self::Euclidean),
         ("poincare", Self::Poincare),
@@ -30,7 +30,7 @@ impl Metric {
 /// A space of a product.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor {
-    /// Its kind.
+    /// The kind of the factor.
     pub metric: Metric,
     /// The size of its curvature; not read in flat space.
     pub c: f64,
@@ -116,10 +116,10 @@ impl Points {
     /// [`Points::product`].
     ///
     /// # Errors
-    /// As there.
+    /// Where [`Points::product`] does.
     ///
     /// # Panics
-    /// As there.
+    /// Where [`Points::product`] does.
     pub fn new(metric: Metric, c: f64, dimension: usize, coordinates: Vec<f64>) -> Result<Self, PointError> {
         Self::product(vec![Factor { metric, c, dimension }], coordinates)
     }

@@ -7,7 +7,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 pub struct PairGap {
     /// The pair: `a < b`.
     pub a: u32,
-    /// Its second model.
+    /// The second model of the pair.
     pub b: u32,
     /// The items on which both have a value.
     pub items: u32,

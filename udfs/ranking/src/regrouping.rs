@@ -22,7 +22,7 @@ pub struct RegroupingOptions {
     pub limit: u64,
     /// The number of random partitions.
     pub samples: u64,
-    /// Their seed.
+    /// The seed of sampled partitions.
     pub seed: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct Regrouping {
     pub p_value: Option<f64>,
     /// The partitions looked at.
     pub partitions: u64,
-    /// Those whose statistic is at least the observed one.
+    /// The partitions whose statistic is at least the observed one.
     pub at_least: u64,
     /// Whether these were all partitions.
     pub exact: bool,

@@ -34,7 +34,7 @@ pub enum Normalization {
 }
 
 impl Normalization {
-    /// All of them, with their names.
+    /// All normalizations, with their names.
     pub const ALL: [(&'static str, Self); 4] =
         [("zscore", Self::ZScore), ("min_max", Self::MinMax), ("rank", Self::Rank), ("center", Self::Center)];
 }

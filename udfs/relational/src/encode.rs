@@ -15,7 +15,7 @@ pub enum Encoding {
     Number {
         /// The mean of the column.
         mean: f64,
-        /// Its standard deviation (of the population).
+        /// The column's standard deviation (of the population).
         deviation: f64,
     },
     /// One feature for each distinct string, 1 where the row has it.
@@ -48,11 +48,11 @@ pub struct FeatureBlock {
     pub table: usize,
     /// The column.
     pub column: usize,
-    /// Its encoding.
+    /// The encoding of the column.
     pub encoding: Encoding,
     /// The first of its features, from 0 on.
     pub first: usize,
-    /// Their number.
+    /// The number of features.
     pub width: usize,
 }
 
@@ -81,7 +81,7 @@ pub struct FeatureRows {
     pub offsets: Vec<usize>,
     /// The position of each entry.
     pub positions: Vec<u32>,
-    /// Its value, never 0.
+    /// The value of each entry, never 0.
     pub values: Vec<f32>,
 }
 

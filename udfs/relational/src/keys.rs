@@ -14,11 +14,11 @@ pub struct PrimaryKey {
 pub struct ForeignKey {
     /// The table that refers.
     pub from: usize,
-    /// Its columns.
+    /// The columns that refer.
     pub columns: Vec<usize>,
     /// The table that is referred to.
     pub to: usize,
-    /// Its columns, as many as refer; several against one of strings are joined by a blank.
+    /// The columns that are referred to, as many as refer; several against one of strings are joined by a blank.
     pub to_columns: Vec<usize>,
     /// The name of the edges' type; without one it is made of the table and its columns.
     pub name: Option<String>,

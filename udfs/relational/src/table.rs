@@ -15,20 +15,20 @@ pub struct Database {
 /// A table: columns of one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Its name.
+    /// The name of the table.
     pub name: String,
     /// The number of rows.
     pub n_rows: usize,
-    /// Its columns.
+    /// The columns of the table.
     pub columns: Vec<Column>,
 }
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Its values.
+    /// The values of the column.
     pub values: Values,
 }
 

@@ -21,7 +21,7 @@ pub struct BoundaryEntry {
 /// for dimension 0 and above the complex's own. Work as [`faces_from`], and O(w log f) an entry; 24 bytes an entry.
 ///
 /// # Errors
-/// As [`faces_from`].
+/// Those of [`faces_from`].
 ///
 /// # Source
 /// Munkres, Elements of Algebraic Topology (1984), Sec. 5 and 11.

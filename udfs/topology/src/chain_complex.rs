@@ -44,7 +44,7 @@ impl ChainComplex {
     /// The faces and boundaries of one complex. O(w f log(w f)) for f faces of w vertices.
     ///
     /// # Errors
-    /// As [`crate::faces_from`].
+    /// Those of [`crate::faces_from`].
     pub fn new(facets: &Facets, monitor: &dyn Monitor) -> Result<Self, FacesError> {
         let mut sum = Self::default();
         sum.push(facets, &mut SmallFaces::default(), monitor)?;

@@ -7,7 +7,7 @@ pub struct Classic {
     pub id: &'static str,
     /// The space.
     pub name: &'static str,
-    /// Its dimension.
+    /// The dimension of the triangulation.
     pub dimension: usize,
     /// The facets, each ascending over the vertices 1, ..., n, in lexicographic order.
     pub facets: Vec<Vec<i64>>,

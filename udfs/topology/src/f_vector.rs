@@ -11,7 +11,7 @@ impl Workspace {
     /// those of listing the faces, see [`faces_from`]; below 64 vertices and 128 faces a dimension, no memory.
     ///
     /// # Errors
-    /// As [`faces_from`].
+    /// Those of [`faces_from`].
     pub fn f_vector(
         &mut self,
         facets: &Facets,

@@ -70,7 +70,7 @@ impl Facets {
     /// where labels are below 64, else O(entries log vertices). After an error the complex is empty.
     ///
     /// # Errors
-    /// As [`Facets::new`].
+    /// Those of [`Facets::new`].
     pub fn read<O: Offset, T: Copy + Into<i64>>(&mut self, offsets: &[O], entries: &[T]) -> Result<(), FacetsError> {
         let answer = self.read_simplices(offsets, entries);
         if answer.is_err() {

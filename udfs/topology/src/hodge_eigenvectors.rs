@@ -17,7 +17,7 @@ const DEPENDENT: f64 = 1e-6;
 /// The first eigenvectors of the Hodge Laplacian of a dimension, complex by complex.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HodgeEigenvectors {
-    /// Their number for each complex.
+    /// The number of eigenvectors for each complex.
     pub count: usize,
     /// The eigenvalues, ascending: `count` a complex, NaN behind those of a complex with fewer faces.
     pub values: Vec<f64>,

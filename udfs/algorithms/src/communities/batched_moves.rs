@@ -39,7 +39,7 @@ struct Met {
     weight: f64,
 }
 
-/// As [`move_nodes`](super::local_moves::move_nodes), by batches of nodes: those of a batch choose at the same time, each thread for
+/// Moves nodes as [`move_nodes`](super::local_moves::move_nodes) does, by batches: those of a batch choose at the same time, each thread for
 /// some, then move one after the other, each if that still raises modularity after the moves before it. The answer is that of the
 /// seed for any number of threads.
 pub(super) fn move_in_batches(

@@ -47,6 +47,6 @@ pub struct ShortestPath {
     pub rank: usize,
     /// The sum of the weights of its arcs: their number where there are no weights.
     pub distance: f64,
-    /// Its nodes, both endpoints among them; empty where they were not asked for.
+    /// The nodes of the path, both endpoints among them; empty where they were not asked for.
     pub nodes: Vec<u32>,
 }

@@ -139,7 +139,7 @@ pub(super) fn wrong<T>(text: String) -> Result<T, Failure> {
 
 /// One graph of a call.
 pub(super) struct GraphCall<'a> {
-    /// Its keys and rows.
+    /// The keys and rows of the graph.
     pub(super) graph: &'a InputGraph,
     /// The nodes that the call names, with their values, where the function takes some.
     pub(super) chosen: Option<&'a [(u32, f64)]>,

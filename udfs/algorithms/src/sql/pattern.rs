@@ -19,7 +19,7 @@ const TOGETHER: usize = 1024;
 
 /// The other graph.
 pub(super) struct Pattern {
-    /// Its nodes' keys.
+    /// The keys of the pattern's nodes.
     pub(super) keys: KeyIndex,
     graph: Graph,
     digraph: Digraph,
@@ -111,7 +111,7 @@ impl Pattern {
         &self.graph
     }
 
-    /// Its arcs.
+    /// The pattern's arcs.
     pub(super) fn digraph(&self) -> &Digraph {
         &self.digraph
     }

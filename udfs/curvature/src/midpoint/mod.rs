@@ -114,7 +114,7 @@ pub enum MidpointError {
     /// An arc that leads out of the graph.
     #[error("arc {arc} joins nodes {from} and {to}, but there are only {nodes} nodes")]
     NodeOutOfRange {
-        /// Its position in the list, from 0.
+        /// The arc's position in the list, from 0.
         arc: usize,
         /// Where it starts.
         from: u32,

@@ -15,9 +15,9 @@ pub struct TypedRelation {
     pub to: usize,
     /// The rows of edges, repeats included.
     pub rows: u64,
-    /// Its pairs.
+    /// The relation's pairs.
     pub pairs: Relation,
-    /// Its pairs turned round; `None` where that is the same relation: edges without direction within one type.
+    /// The relation's pairs turned round; `None` where that is the same relation: edges without direction within one type.
     pub inverse: Option<Relation>,
 }
 

@@ -58,7 +58,7 @@ pub fn metapath_heterophily(
 /// The combination of the values of several metapaths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aggregate {
-    /// Their mean.
+    /// The mean of the metapaths.
     Mean,
     /// The largest.
     Max,

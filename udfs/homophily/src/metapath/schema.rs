@@ -21,7 +21,7 @@ impl Step {
         if self.inverse { (relation.to, relation.from) } else { (relation.from, relation.to) }
     }
 
-    /// Its pairs.
+    /// The step's pairs.
     pub fn pairs(self, graph: &HeteroGraph) -> &Relation {
         let relation = &graph.relations[self.relation];
         relation.inverse.as_ref().filter(|_| self.inverse).unwrap_or(&relation.pairs)

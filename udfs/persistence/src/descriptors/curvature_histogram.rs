@@ -8,7 +8,7 @@ pub enum HistogramError {
         "bins => {bins}, low => {low}, high => {high}: 1 to 1000000 bins and a finite low below a finite high are expected"
     )]
     Bins {
-        /// Their number.
+        /// The number of bins.
         bins: usize,
         /// Where the first starts.
         low: f64,

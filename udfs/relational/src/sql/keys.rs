@@ -13,7 +13,7 @@ pub(super) struct Keys {
     pub(super) primary: Vec<PrimaryKey>,
     pub(super) foreign: Vec<(ForeignKey, Links)>,
     pub(super) refused: Vec<(ForeignKey, Links)>,
-    /// Those that would tell the label: they make no edges.
+    /// The keys that would tell the label: they make no edges.
     pub(super) hidden: Vec<(ForeignKey, Links)>,
 }
 

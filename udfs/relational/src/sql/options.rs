@@ -41,7 +41,7 @@ pub struct KeyClause {
 pub struct KeyColumns {
     /// The table.
     pub table: String,
-    /// Its columns.
+    /// The columns of the key.
     pub columns: Vec<String>,
 }
 

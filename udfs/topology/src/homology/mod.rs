@@ -87,7 +87,7 @@ impl Workspace {
 /// The integer homology of one complex; see [`Workspace::homology`].
 ///
 /// # Errors
-/// As there.
+/// Those of [`Workspace::homology`].
 pub fn homology(facets: &Facets, monitor: &dyn Monitor) -> Result<Homology, FacesError> {
     let mut workspace = Workspace::default();
     workspace.homology(facets, monitor)?;

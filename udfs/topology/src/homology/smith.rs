@@ -5,7 +5,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 
 /// Integers in which elimination is done: machine words that notice when they are too narrow, or big ones.
 pub(super) trait Integer: Clone {
-    /// The same number.
+    /// The number as this type.
     fn of(value: i64) -> Self;
     /// Whether it is 0.
     fn is_zero(&self) -> bool;
