@@ -61,6 +61,11 @@ pub(crate) fn fault(path: &Path, what: impl Into<String>) -> DataFusionError {
     DataFusionError::External(Box::new(FileFault { path: path.to_owned(), what: what.into() }))
 }
 
+/// What is wrong with a file that another copy may have right.
+pub(super) fn damage(what: &str) -> String {
+    format!("is damaged: {what}; take a whole copy of it, or write it anew")
+}
+
 /// Whether an error is that of a file, with its path.
 pub(super) fn is_named(error: &DataFusionError) -> bool {
     matches!(error.find_root(), DataFusionError::External(inner) if inner.is::<FileFault>())

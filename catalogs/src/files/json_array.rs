@@ -7,6 +7,8 @@ use std::path::Path;
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
+use super::json_nesting::Nesting;
+
 /// The bytes that are read at once.
 const PART: usize = 1 << 16;
 
@@ -18,10 +20,10 @@ pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) ->
     let wrong = |error: std::io::Error| DataFusionError::Plan(format!("'{}' cannot be read: {error}", path.display()));
     let file = BufReader::new(File::open(path).map_err(wrong)?);
     let mut text = compression.convert_read(file)?;
-    let (mut brackets, mut part, mut before) = (Brackets::default(), vec![0; PART], 0);
+    let (mut value, mut part, mut before) = (Value::default(), vec![0; PART], 0);
     loop {
         let read = text.read(&mut part).map_err(wrong)?;
-        if let Some(at) = part[..read].iter().position(|&sign| !brackets.step(sign)) {
+        if let Some(at) = part[..read].iter().position(|&byte| !value.step(byte)) {
             return plan_err!(
                 "'{}' goes on behind its array, at byte {}: a file has one array, or with format => 'newline_delimited' a row a \
                  line",
@@ -34,39 +36,29 @@ pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) ->
             break;
         }
     }
-    match brackets.depth {
+    match value.nesting.is_within_brackets() {
         // A file without anything is said to be empty elsewhere.
-        0 => Ok(()),
-        _ => plan_err!("'{}' is cut short: its array does not end", path.display()),
+        false => Ok(()),
+        true => plan_err!("'{}' is cut short: its array does not end", path.display()),
     }
 }
 
-/// The brackets of a text that are open.
+/// A text that is to have one value.
 #[derive(Debug, Default)]
-struct Brackets {
-    depth: usize,
-    quoted: bool,
-    escaped: bool,
-    /// Whether the first value has begun.
+struct Value {
+    nesting: Nesting,
+    /// Whether it has begun.
     begun: bool,
 }
 
-impl Brackets {
-    /// Takes the next sign; false behind the end of the first value.
-    fn step(&mut self, sign: u8) -> bool {
-        match sign {
-            _ if self.escaped => self.escaped = false,
-            b'\\' if self.quoted => self.escaped = true,
-            b'"' => self.quoted = !self.quoted,
-            _ if self.quoted => {}
-            _ if self.depth == 0 && self.begun && !sign.is_ascii_whitespace() => return false,
-            b'[' | b'{' => {
-                self.depth += 1;
-                self.begun = true;
-            }
-            b']' | b'}' => self.depth = self.depth.saturating_sub(1),
-            _ => {}
+impl Value {
+    /// Takes the next byte; false behind the end of the value.
+    fn step(&mut self, byte: u8) -> bool {
+        if self.begun && self.nesting.is_outside() && !byte.is_ascii_whitespace() {
+            return false;
         }
+        self.nesting.step(byte);
+        self.begun |= self.nesting.is_within_brackets();
         true
     }
 }

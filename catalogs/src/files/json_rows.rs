@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead};
 
+use super::json_nesting::Nesting;
 use super::limits::MOST_ROW;
 
 /// Reads a row at a time.
@@ -77,7 +78,7 @@ impl<R: BufRead> JsonRows<R> {
 
     /// Reads the next item of the array, and tells its line.
     fn item(&mut self) -> io::Result<Option<usize>> {
-        let (mut begins, mut depth, mut quoted, mut escaped) = (None, 0usize, false, false);
+        let (mut begins, mut nesting) = (None, Nesting::default());
         while !self.ended && self.row.len() <= MOST_ROW {
             let part = self.text.fill_buf()?;
             let mut used = 0;
@@ -103,23 +104,12 @@ impl<R: BufRead> JsonRows<R> {
                         _ => begins = Some(self.line),
                     }
                 }
-                match sign {
-                    _ if escaped => escaped = false,
-                    b'\\' if quoted => escaped = true,
-                    b'"' => quoted = !quoted,
-                    _ if quoted => {}
-                    b'[' | b'{' => depth += 1,
-                    b']' if depth == 0 => {
-                        self.ended = true;
-                        done = true;
-                    }
-                    b',' if depth == 0 => done = true,
-                    b']' | b'}' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                if done {
+                if nesting.is_outside() && matches!(sign, b']' | b',') {
+                    self.ended = sign == b']';
+                    done = true;
                     break;
                 }
+                nesting.step(sign);
                 self.row.push(sign);
             }
             let end = part.is_empty();

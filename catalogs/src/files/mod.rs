@@ -11,6 +11,7 @@ mod file_patterns;
 pub(crate) mod file_table;
 mod format;
 mod json_array;
+mod json_nesting;
 mod json_rows;
 mod json_schema;
 mod json_store;

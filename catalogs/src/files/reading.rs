@@ -10,18 +10,14 @@ use arrow::ipc::reader::{FileReader, StreamReader};
 use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
-use super::file_fault::{Kind, fault, is_named, too_long};
+use super::file_fault::{Kind, damage, fault, is_named, too_long};
 use super::json_schema;
 use super::limits::TOO_LONG;
 use super::lines::lines_before;
 
 /// The error of a file whose bytes are not what its format has.
 fn damaged(path: &Path, kind: Kind, reason: &str) -> DataFusionError {
-    let name = kind.name();
-    fault(
-        path,
-        format!("is damaged: it cannot be read as {name} ({reason}); take a whole copy of it, or write it anew"),
-    )
+    fault(path, damage(&format!("it cannot be read as {} ({reason})", kind.name())))
 }
 
 /// A file, and how it is read.
@@ -95,10 +91,7 @@ impl Reading {
         // The words of the packages that unpack.
         let words =
             ["deflate", "gzip", "Zstd", "zstd", "frame", "bzip", "lzma", "xz", "corrupt", "unexpected end", "checksum"];
-        words
-            .iter()
-            .any(|word| reason.contains(word))
-            .then(|| format!("is damaged: it cannot be unpacked ({reason}); take a whole copy of it, or write it anew"))
+        words.iter().any(|word| reason.contains(word)).then(|| damage(&format!("it cannot be unpacked ({reason})")))
     }
 
     fn of_reason(&self, reason: &str) -> DataFusionError {
@@ -108,10 +101,9 @@ impl Reading {
                     &self.path,
                     "is no Parquet file: it does not begin with PAR1; read_csv and read_json read texts, whatever their names",
                 ),
-                Some((_, end)) if &end != b"PAR1" => fault(
-                    &self.path,
-                    "is damaged: it does not end with PAR1, so it is cut short; take a whole copy of it, or write it anew",
-                ),
+                Some((_, end)) if &end != b"PAR1" => {
+                    fault(&self.path, damage("it does not end with PAR1, so it is cut short"))
+                }
                 _ => damaged(&self.path, self.kind, reason),
             },
             kind => damaged(&self.path, kind, reason),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::Result;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::catalog::Session;
+use datafusion::common::{Result, internal_datafusion_err};
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -41,6 +42,12 @@ impl RowChange {
     pub fn verb(&self) -> &'static str {
         if self.assignments.is_some() { "UPDATE" } else { "DELETE" }
     }
+}
+
+/// The state of a session, with all that a change needs when it runs.
+pub(crate) fn session_state(session: &dyn Session) -> Result<SessionState> {
+    let state = session.as_any().downcast_ref::<SessionState>();
+    state.cloned().ok_or_else(|| internal_datafusion_err!("a table is changed by a session of another kind"))
 }
 
 /// Changes the rows of a table and answers their number.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DFSchema, Result, SchemaExt, exec_err, internal_datafusion_err, plan_err};
+use datafusion::common::{DFSchema, Result, SchemaExt, exec_err, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -24,7 +24,7 @@ use super::database::{Database, TableSnapshot};
 use super::fast::plain::PlainFiles;
 use super::history::{self, History};
 use super::store::{self, Appender};
-use crate::ground::change_exec::{ChangeExec, RowChange};
+use crate::ground::change_exec::{ChangeExec, RowChange, session_state};
 use crate::ground::committed_rows::CommittedRows;
 use crate::ground::table_methods::{Planned, table_methods};
 use crate::ground::table_version::{TableVersion, VersionedTable};
@@ -155,12 +155,6 @@ fn parsed(defaults: &[(String, String)]) -> Result<HashMap<String, Expr>> {
     let parse =
         |(column, sql): &(String, String)| Ok((column.clone(), state.create_logical_expr(sql, &DFSchema::empty())?));
     defaults.iter().map(parse).collect()
-}
-
-/// The state of a session, with all that statements need.
-pub(super) fn session_state(session: &dyn Session) -> Result<SessionState> {
-    let state = session.as_any().downcast_ref::<SessionState>();
-    state.cloned().ok_or_else(|| internal_datafusion_err!("a table is changed by a session of another kind"))
 }
 
 impl TableProvider for LastingTable {

@@ -11,8 +11,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{
-    Constraint, Constraints, DataFusionError, Result, SchemaExt, exec_datafusion_err, exec_err,
-    internal_datafusion_err, internal_err,
+    Constraint, Constraints, DataFusionError, Result, SchemaExt, exec_datafusion_err, exec_err, internal_datafusion_err,
 };
 use datafusion::datasource::memory::PartitionData;
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
@@ -29,7 +28,7 @@ use futures::{FutureExt, StreamExt};
 
 use super::row_version::RowVersion;
 use super::unique_keys::UniqueKeys;
-use crate::ground::change_exec::{ChangeExec, RowChange};
+use crate::ground::change_exec::{ChangeExec, RowChange, session_state};
 use crate::ground::column_change::ColumnChange;
 use crate::ground::new_table::NewTable;
 use crate::ground::table_methods::{Planned, table_methods};
@@ -236,12 +235,9 @@ impl MemoryTable {
     }
 
     fn plan_change(&self, state: &dyn Session, change: RowChange) -> Result<Arc<dyn ExecutionPlan>> {
-        let Some(state) = state.as_any().downcast_ref::<SessionState>() else {
-            return internal_err!("a table in memory is changed by a session of another kind");
-        };
         let (rows, memory, keys) = (Arc::clone(&self.rows), Arc::clone(&self.memory), Arc::clone(&self.keys));
         let version = Arc::clone(&self.version);
-        let state = Box::new(state.clone());
+        let state = Box::new(session_state(state)?);
         let shown = format!("MemoryTable: {}", change.verb());
         // DataFusion's own plan changes the rows while it is made.
         let run = move |context| {
