@@ -1,4 +1,9 @@
 //! Lasting databases: Delta tables in a folder, and the files of the catalog that name them.
+//!
+//! From below: the files of the catalog (`names`, `layout`, `entry`), the log and the data files of a table (`fault`, `fast`,
+//! `flushed_store`), what is wrong with them (`damage`), a table as a folder (`store`), a database (`database`, `building`), its
+//! tables and their changes (`table`, `history`, `copy_on_write`, `new_columns`, `upkeep`), its schemas (`schema_folder`,
+//! `schemas`, `dropped`).
 
 mod building;
 mod copy_on_write;
