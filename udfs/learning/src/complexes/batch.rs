@@ -29,7 +29,7 @@ impl ComplexBatch {
     /// The complexes of some numbers, with the features of a source, drawn by a seed, up to a dimension. O(simplices).
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub(crate) fn new(
         set: &ComplexSet,
         numbers: &[u32],
@@ -105,7 +105,7 @@ impl ComplexBatch {
     /// there are fewer; see [`bonnet_topology::hodge_eigenvectors`]. Those of all complexes are computed once.
     ///
     /// # Errors
-    /// If the host refuses the room, or the iteration for an eigenvalue does not end.
+    /// If the host refuses the memory, or the iteration for an eigenvalue does not end.
     pub fn codes(
         &self,
         dimension: usize,
@@ -127,7 +127,7 @@ impl ComplexBatch {
     /// boundary; with `signed` off their absolute values.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn coboundary(&self, k: usize, signed: bool, reservation: &mut Reservation<'_>) -> Result<Operator, Stopped> {
         self.operator(Kind::Coboundary { k, signed }, reservation)
     }
@@ -135,7 +135,7 @@ impl ComplexBatch {
     /// `B_k`, from k-simplices to (k-1)-simplices, k > 0: a row for each (k-1)-simplex with its cofaces.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn boundary(&self, k: usize, signed: bool, reservation: &mut Reservation<'_>) -> Result<Operator, Stopped> {
         self.operator(Kind::Boundary { k, signed }, reservation)
     }
@@ -144,7 +144,7 @@ impl ComplexBatch {
     /// dimension that is read; with `signed` off, the absolute values of the boundary matrices take their place.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn laplacian(
         &self,
         k: usize,
@@ -158,7 +158,7 @@ impl ComplexBatch {
     /// `D^-1/2 L_k D^-1/2` of the Hodge Laplacian L_k, D the sums of the absolute values of its rows; empty rows stay empty.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn normalized_laplacian(
         &self,
         k: usize,

@@ -121,7 +121,7 @@ impl Operators {
     /// The memory is that of the reservations, for as long as they live.
     ///
     /// # Errors
-    /// If the host wants no answer, or refuses the room for them.
+    /// If the host wants no answer, or refuses the memory for them.
     pub fn hold<'m>(
         &self,
         chain: &ChainComplex,

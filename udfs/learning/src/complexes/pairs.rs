@@ -23,7 +23,7 @@ impl ComplexBatch {
     /// cofaces written out, so they are not held for the collection: to copy them is to make them. O(pairs).
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn upper_pairs(&self, k: usize, reservation: &mut Reservation<'_>) -> Result<Pairs, Stopped> {
         pairs(self.count(k), self.faces(k + 1).chunks_exact(k + 2), reservation)
     }
@@ -31,7 +31,7 @@ impl ComplexBatch {
     /// The pairs of k-simplices that share a face, k > 0. O(pairs).
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn lower_pairs(&self, k: usize, reservation: &mut Reservation<'_>) -> Result<Pairs, Stopped> {
         let cofaces = self.boundary(k, false, reservation)?;
         pairs(self.count(k), (0..cofaces.n_rows() as u32).map(|face| cofaces.row(face)), reservation)

@@ -6,9 +6,9 @@ pub enum WeightError {
     /// A weight that is no finite number.
     #[error("the edge of nodes {from} and {to} has the weight {weight}: a finite number is expected")]
     NotFinite {
-        /// One end.
+        /// One endpoint.
         from: u32,
-        /// The other end.
+        /// The other endpoint.
         to: u32,
         /// The weight.
         weight: f64,
@@ -16,9 +16,9 @@ pub enum WeightError {
     /// An edge with two weights.
     #[error("the edge of nodes {from} and {to} has the weights {} and {}: rows of one edge agree", weights.0, weights.1)]
     Two {
-        /// One end.
+        /// One endpoint.
         from: u32,
-        /// The other end.
+        /// The other endpoint.
         to: u32,
         /// The two weights.
         weights: (f64, f64),

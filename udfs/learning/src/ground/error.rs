@@ -58,7 +58,7 @@ pub enum DataError {
     },
 }
 
-/// An option that is not obeyed; the text lists what is valid.
+/// An option that is not obeyed; the message lists what is valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// A value that the option does not take.

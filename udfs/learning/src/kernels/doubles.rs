@@ -143,7 +143,7 @@ impl Combinations<'_> {
 mod tests {
     use super::*;
     use crate::spaces::inner;
-    use crate::tests::row_kernels::normal;
+    use crate::tests::equations::row_kernels::normal;
 
     #[test]
     fn products_and_combinations_are_the_loops_bit_by_bit() {

@@ -71,7 +71,7 @@ impl<'a> Problem<'a> {
     /// hyperparameter `adjacency` says so, with the weights of these. O(n + m).
     ///
     /// # Errors
-    /// If the host refuses the room, or arcs are not known.
+    /// If the host refuses the memory, or arcs are not known.
     pub fn adjacency_rows(&self, reservation: &mut Reservation<'_>) -> Result<Features, BuildError> {
         let (graph, n) = (&self.graph, self.graph.n_nodes());
         if !self.options.reads_arcs() {

@@ -1,10 +1,12 @@
 //! The models that can be trained.
 
-use super::{
-    ModelSpec, acm_gcn, appnp, bernnet, cellmp, ct, cusp, dect, fagcn, fsgnn, gat, gbk_gnn, gcn, gin, glognn, gprgnn,
-    graphmore, graphsage, h2gcn, hat, hgcn, hgnn, hybonet, label_propagation, linkx, lsgnn, mixhop, mlp, mlp1, pcnet,
-    qgcn, san, sccn, sccnn, scn, sgc, tag, unimp,
-};
+use super::ModelSpec;
+use super::baselines::{label_propagation, mlp, mlp1};
+use super::complexes::{cellmp, ct, dect, san, sccn, sccnn, scn};
+use super::curved::{cusp, graphmore, hat, hgcn, hgnn, hybonet, qgcn};
+use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, lsgnn};
+use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
+use super::propagation::{appnp, bernnet, gprgnn, pcnet};
 use crate::ground::OptionError;
 
 /// Every model, in the order of the documentation.
@@ -59,7 +61,7 @@ pub(crate) fn graph_models() -> impl Iterator<Item = &'static ModelSpec> {
 /// The model of a name.
 ///
 /// # Errors
-/// If there is none; the text lists the models.
+/// If there is none; the message lists the models.
 pub fn model(name: &str) -> Result<&'static ModelSpec, OptionError> {
     models().iter().find(|spec| spec.name == name).ok_or_else(|| {
         let names: Vec<&str> = models().iter().map(|spec| spec.name).collect();

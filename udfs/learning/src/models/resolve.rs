@@ -14,7 +14,7 @@ impl Job {
     /// Checks every option and fills in the model's defaults.
     ///
     /// # Errors
-    /// If the model, the task, an option or a value is not known; the text lists the valid ones.
+    /// If the model, the task, an option or a value is not known; the message lists the valid ones.
     pub fn resolve(&self) -> Result<TrainOptions, OptionError> {
         let spec = model(&self.model)?;
         let task = match self.get("task") {

@@ -53,7 +53,7 @@ fn stopped(error: OllivierError) -> BuildError {
 pub(super) fn entries(graph: &Graph, of_edges: &[f64]) -> Vec<f64> {
     let mut next: Vec<usize> = graph.offsets()[..graph.n_nodes()].to_vec();
     let mut out = vec![0.0; graph.targets().len()];
-    // Edges ascend by their smaller end, so that both rows fill in ascending order of the other end.
+    // Edges ascend by their smaller endpoint, so that both rows fill in ascending order of the other endpoint.
     for ((u, v), &value) in graph.edges().zip(of_edges) {
         for end in [u, v] {
             out[next[end as usize]] = value;

@@ -43,7 +43,7 @@ pub enum EgoMeans {
 /// 8 bytes for each of these nodes, or 4 for each feature of each node.
 ///
 /// # Errors
-/// If the host refuses the room, or wants no answer any more.
+/// If the host refuses the memory, or wants no answer any more.
 pub fn ego_means(
     graph: &Arc<Graph>,
     messages: &Messages,

@@ -37,7 +37,7 @@ pub struct WeightedEdges {
 
 impl Messages {
     /// The edges with a weight each, in the order of [`Messages::targets`]; an edge has the same weight in the rows of both of
-    /// its ends. O(n + m), 8 bytes an entry and node.
+    /// its endpoints. O(n + m), 8 bytes an entry and node.
     pub fn weighted(self, weights: Vec<f64>) -> Self {
         debug_assert_eq!(weights.len(), self.targets().len());
         let strengths = self.offsets().windows(2).map(|row| weights[row[0]..row[1]].iter().sum()).collect();
@@ -140,7 +140,7 @@ impl Messages {
         }
     }
 
-    /// Whether an edge is in the rows of both of its ends.
+    /// Whether an edge is in the rows of both of its endpoints.
     pub fn is_symmetric(&self) -> bool {
         match self {
             Self::Weighted(edges) => edges.edges.is_symmetric(),

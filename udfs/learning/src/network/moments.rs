@@ -16,7 +16,7 @@ pub enum Statistics {
 /// The moments of the input of a layer over the rows of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchMoments<'a> {
-    /// The places of the mean and of the variance in the layer's list of parameters.
+    /// The positions of the mean and of the variance in the layer's list of parameters.
     pub parameters: [usize; 2],
     /// The number of rows.
     pub rows: usize,

@@ -110,7 +110,7 @@ impl Neighborhoods {
         reservation: &mut Reservation<'_>,
     ) -> std::result::Result<Self, Stopped> {
         let entries: usize = set.rows().iter().map(|&row| operator.row(row).len()).sum();
-        // For each entry its ends by row and by column, its value and at most one row that is read.
+        // For each entry its endpoints by row and by column, its value and at most one row that is read.
         reservation.grow(28 * entries + 24 * set.len())?;
         let (csr, device) = (operator.csr(), Device::Cpu);
         let mut place = vec![u32::MAX; operator.n_rows()];

@@ -218,7 +218,7 @@ impl Operator {
     /// keep their order in a row. O(rows + entries of the answer).
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub(crate) fn diagonal_blocks(
         &self,
         blocks: &[(Range<usize>, Range<usize>)],

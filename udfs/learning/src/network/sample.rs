@@ -11,7 +11,7 @@ use crate::ground::random::{Stream, key};
 /// sampling went has no neighbours in the sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// The nodes, ascending; their places in this list are their numbers below.
+    /// The nodes, ascending; their positions in this list are their numbers below.
     pub nodes: Vec<u32>,
     /// Where each node's row starts in `targets`; one more at the end.
     pub offsets: Vec<usize>,
@@ -28,7 +28,7 @@ const UNSEEN: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Sampler<'a> {
     graph: &'a Graph,
-    /// The place of a node in the sample that is being drawn.
+    /// The position of a node in the sample that is being drawn.
     place: Vec<u32>,
 }
 
@@ -36,9 +36,9 @@ impl<'a> Sampler<'a> {
     /// A sampler; the reservation grows by what it holds.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn new(graph: &'a Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
-        // The places, and at most as many nodes that are reached.
+        // The positions, and at most as many nodes that are reached.
         reservation.grow(2 * size_of::<u32>() * graph.n_nodes())?;
         Ok(Self { graph, place: vec![UNSEEN; graph.n_nodes()] })
     }
@@ -50,7 +50,7 @@ impl<'a> Sampler<'a> {
     /// reservation grows by what the sample holds.
     ///
     /// # Errors
-    /// If the host refuses the room, or wants no answer any more.
+    /// If the host refuses the memory, or wants no answer any more.
     pub fn sample(
         &mut self,
         seeds: &[u32],
@@ -95,7 +95,7 @@ impl<'a> Sampler<'a> {
             self.place[v as usize] = 0;
         }
         reservation.grow(NODE_BYTES * reached.len())?;
-        // The rows of the first nodes of `reached`, one after the other, and their ends.
+        // The rows of the first nodes of `reached`, one after the other, and their endpoints.
         let (mut drawn, mut ends) = (Vec::new(), Vec::new());
         for &fanout in fanout {
             reservation.check()?;

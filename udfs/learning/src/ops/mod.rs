@@ -165,7 +165,7 @@ pub(crate) fn constant(
 ) -> Result<Tensor> {
     let shape = shape.into();
     if values.is_empty() && !device.is_cpu() && shape.rank() == 2 {
-        // A device has no room of no bytes.
+        // A device has no memory of no bytes.
         let (rows, columns) = shape.dims2()?;
         let room = Tensor::zeros((rows.max(1), columns.max(1)), dtype, device)?;
         return room.narrow(0, 0, rows)?.narrow(1, 0, columns);

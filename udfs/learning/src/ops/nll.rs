@@ -33,7 +33,7 @@ impl Labelled {
     /// class, or none for all 1.
     ///
     /// # Errors
-    /// If a row or class does not exist, or the device has no room.
+    /// If a row or class does not exist, or the device has no memory.
     pub fn new(
         (n_rows, classes): (usize, usize),
         items: &[(u32, u32)],

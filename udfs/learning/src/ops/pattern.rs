@@ -22,7 +22,7 @@ impl<T: WithDType> List<T> {
             Device::Cpu => Self::Host(list),
             device => {
                 if list.is_empty() {
-                    // A device has no room of no bytes.
+                    // A device has no memory of no bytes.
                     list.push(T::zero());
                 }
                 let len = list.len();

@@ -37,7 +37,7 @@ macro_rules! named {
     };
 }
 
-/// serde through the text forms, which are those of SQL.
+/// serde through the string forms, which are those of SQL.
 macro_rules! text_serde {
     ($type:ty) => {
         impl TryFrom<String> for $type {

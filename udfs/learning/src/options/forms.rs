@@ -1,9 +1,9 @@
-//! Values that are texts of a few forms, such as `random:k`: each is declared once, with its meaning, for the parser, its error
+//! values that are strings of a few forms, such as `random:k`: each is declared once, with its meaning, for the parser, its error
 //! and the reference.
 
 use crate::options::Task;
 
-/// A form of an option's text.
+/// A form of an option's string.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Form {
     /// A name, and for some an argument behind a colon: a letter or an example.
@@ -44,7 +44,7 @@ impl Form {
     }
 }
 
-/// The texts of forms, with their notes.
+/// The strings of forms, with their notes.
 pub(crate) fn list<'a>(forms: impl IntoIterator<Item = &'a Form>) -> String {
     let text = |form: &Form| match form.note {
         "" => form.text.to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn list<'a>(forms: impl IntoIterator<Item = &'a Form>) -> String {
     forms.into_iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The name and the argument of a text.
+/// The name and the argument of a string.
 pub(crate) fn parts(text: &str) -> (&str, Option<&str>) {
     text.split_once(':').map_or((text, None), |(name, argument)| (name, Some(argument)))
 }
@@ -63,7 +63,7 @@ pub(crate) fn count<const MIN: usize, const MAX: usize>(argument: Option<&str>) 
     argument?.parse().ok().filter(|count| (MIN..=MAX).contains(count))
 }
 
-/// Declares an enum by the forms of its text: of each variant the type and the reading of its argument, the form and the
+/// Declares an enum by the forms of its string: of each variant the type and the reading of its argument, the form and the
 /// meaning, which documents it, too. Gives the enum `FORMS`, `name` and `read`.
 macro_rules! forms {
     (
@@ -86,18 +86,18 @@ macro_rules! forms {
         }
 
         impl $type {
-            /// The forms of its text, in the order of the documentation.
+            /// The forms of its string, in the order of the documentation.
             pub const FORMS: &'static [$crate::options::Form] =
                 &[$($crate::options::Form::new($text, $meaning)$(.$more($($value)?))*),+];
 
-            /// The name in its text.
+            /// The name in its string.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => $crate::options::forms::parts($text).0,)+
                 }
             }
 
-            /// The value of a text; none where no form fits it.
+            /// The value of a string; none where no form fits it.
             pub(crate) fn read(text: &str) -> Option<Self> {
                 let (name, argument) = $crate::options::forms::parts(text);
                 $(

@@ -19,7 +19,7 @@ pub enum Value {
     Integer(i64),
     /// A real number.
     Real(f64),
-    /// A name, or another text.
+    /// A name, or another string.
     Text(String),
 }
 
@@ -88,7 +88,7 @@ pub enum Domain {
     },
     /// A positive real number, or NULL if none is given.
     OptionalPositive,
-    /// Several whole numbers, or NULL if none are given: the text `15,10`.
+    /// Several whole numbers, or NULL if none are given: the string `15,10`.
     OptionalCounts {
         /// The smallest value of each.
         min: u32,
@@ -102,11 +102,11 @@ pub enum Domain {
         /// All values.
         values: &'static [&'static str],
     },
-    /// A text of one of several forms, or NULL if none is given.
+    /// A string of one of several forms, or NULL if none is given.
     Forms(&'static [Form]),
-    /// A text that its reader checks, or NULL if none is given.
+    /// A string that its reader checks, or NULL if none is given.
     Text {
-        /// The texts that are valid, in words.
+        /// The strings that are valid, in words.
         forms: &'static str,
     },
 }
@@ -114,13 +114,13 @@ pub enum Domain {
 /// The type of an option's column in the jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
-    /// A text.
+    /// A string.
     Text,
     /// A whole number.
     Integer,
     /// A number, whole or not.
     Number,
-    /// Whole numbers: a list, one of them, or a text such as `15,10`.
+    /// Whole numbers: a list, one of them, or a string such as `15,10`.
     Integers,
 }
 
@@ -284,7 +284,7 @@ impl OptionSpec {
     }
 }
 
-/// A number, or several in a text such as `15,10`, each in its range.
+/// A number, or several in a string such as `15,10`, each in its range.
 pub(crate) fn counts(value: &Value, min: u32, max: u32) -> Option<Vec<u32>> {
     let text = match value {
         Value::Real(x) if x.fract() == 0.0 => format!("{x:.0}"),

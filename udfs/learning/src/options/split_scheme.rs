@@ -52,7 +52,7 @@ pub(crate) const SIXTY_TWENTY: Shares = Shares { train: 60.0, val: 20.0, test: 2
 /// An error of splitting nodes or graphs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
-    /// A text that names no scheme.
+    /// A string that names no scheme.
     #[error("`{0}` is not a split scheme; the schemes are {schemes}", schemes = list(SplitScheme::FORMS))]
     Unknown(String),
     /// The public split is data, not a scheme that can be drawn.
@@ -121,7 +121,7 @@ impl Shares {
         valid.then_some(Self { train, val, test })
     }
 
-    /// The percentages of a text such as `60/20/20`; these where there is none.
+    /// The percentages of a string such as `60/20/20`; these where there is none.
     fn read(text: Option<&str>) -> Option<Self> {
         let Some(text) = text else { return Some(SIXTY_TWENTY) };
         let shares: Vec<f64> = text.split('/').map(|share| share.parse().ok()).collect::<Option<_>>()?;

@@ -7,16 +7,16 @@ use bonnet_graph::{Reservation, Stopped};
 
 use super::layers::batch_norm::BatchNorm;
 use super::layers::combine::{Combine, Weights};
-use super::layers::composed::{Composed, Neighborwise};
 use super::layers::concat::Concat;
 use super::layers::elementwise::Elementwise;
-use super::layers::expression::{Expression, Rowwise};
+use super::layers::expressions::composed::{Composed, Neighborwise};
+use super::layers::expressions::expression::{Expression, Rowwise};
 use super::layers::hadamard::Hadamard;
 use super::layers::linear::{FeatureLinear, Linear};
 use super::layers::mix::MixRows;
 use super::layers::normalize::{LayerNorm, UnitRows};
 use super::layers::pool::{Pool, PoolRows};
-use super::layers::propagate::Propagation;
+use super::layers::propagation::propagate::Propagation;
 use super::layers::softmax::RowSoftmax;
 use super::{
     InputFeatures, Inputs, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shapes, Slot, SlotShape, Space,
@@ -115,7 +115,7 @@ impl<'r, 'm> Builder<'r, 'm> {
     /// A matrix that stays as it is: `fill` writes its rows into zeros, with the stored columns of `axis`.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn constant(&mut self, space: Space, axis: Axis, fill: impl FnOnce(&mut [f32])) -> Result<Slot, Stopped> {
         let mut values = zeros(self.reservation, space.len() * axis.stride())?;
         fill(&mut values);
@@ -419,7 +419,7 @@ impl<'r, 'm> Builder<'r, 'm> {
     /// On the CPU alone.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn batch_norm(&mut self, x: Slot, name: &str, without_training: Statistics) -> Result<Slot, Stopped> {
         let (axis, one) = (self.axis(x), Axis::exact(1));
         let gain = self.parameter(format!("{name}.gain"), one, axis, Initial::Constant(1.0));
@@ -443,7 +443,7 @@ impl<'r, 'm> Builder<'r, 'm> {
     /// `offsets[g]..offsets[g + 1]`. Zeros for a graph without nodes.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn pool(&mut self, x: Slot, offsets: Arc<[u32]>, pool: Pool) -> Result<Slot, Stopped> {
         let axis = self.axis(x);
         let n_graphs = offsets.len().saturating_sub(1);
@@ -473,7 +473,7 @@ impl<'r, 'm> Builder<'r, 'm> {
     /// Fuses what can be fused, reserves and allocates the buffers. The program's outputs are those of `output`.
     ///
     /// # Errors
-    /// If the host refuses the room.
+    /// If the host refuses the memory.
     pub fn finish(mut self, output: Slot) -> Result<Program, Stopped> {
         self.fuse(output);
         let mut uses = vec![0usize; self.layout.blocks().len()];

@@ -70,7 +70,7 @@ impl Evaluation {
     /// The parameters as tensors of their real shapes, from the flat vector of the layout.
     ///
     /// # Errors
-    /// If the device has no room for them.
+    /// If the device has no memory for them.
     pub fn parameters(&self, flat: &[f32]) -> Result<Vec<Tensor>> {
         let one = |block: &Block| {
             let values: Vec<f32> = block.positions().map(|at| flat[at]).collect();
@@ -82,7 +82,7 @@ impl Evaluation {
     /// The outputs of all rows. Where a parameter is a variable, the results can be differentiated by it.
     ///
     /// # Errors
-    /// If the device fails or has no room, or the host wants no answer any more: asked before each layer.
+    /// If the device fails or has no memory, or the host wants no answer any more: asked before each layer.
     pub fn run(
         &self,
         parameters: &[Tensor],

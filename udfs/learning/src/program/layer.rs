@@ -16,14 +16,14 @@ use crate::network::{BatchMoments, Input, Pass, dropout};
 
 /// A step of a program: a function of slots and parameters with its gradient.
 ///
-/// Inputs and parameters are known by their place in the lists given to [`super::Builder::push`].
+/// Inputs and parameters are known by their position in the lists given to [`super::Builder::push`].
 pub trait Layer: Send + Debug {
     /// The definition of the layer: its output, all rows, as tensors of the inputs and parameters, differentiable in both.
     /// Bias, activation and dropout follow it and are no part of it. A GPU runs it; on the CPU [`Layer::forward`] and
     /// [`Layer::backward`] equal it, as the tests show.
     ///
     /// # Errors
-    /// If the device of the tensors fails or has no room.
+    /// If the device of the tensors fails or has no memory.
     fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor>;
 
     /// The term that the layer adds to the loss in a pass of training, a matrix of one element.
@@ -44,7 +44,7 @@ pub trait Layer: Send + Debug {
         Ok(Prepared::None)
     }
 
-    /// The room of a backward pass.
+    /// The memory of a backward pass.
     fn scratch(&self, _shapes: &Shapes<'_>) -> Scratch {
         Scratch::default()
     }
@@ -410,7 +410,7 @@ impl<'a> Backward<'a> {
         Ok(())
     }
 
-    /// The room for partial sums and for transposed weights, as [`Layer::scratch`] asked for it.
+    /// The memory for partial sums and for transposed weights, as [`Layer::scratch`] asked for it.
     pub fn scratch(&mut self) -> (&mut [f32], &mut [f32]) {
         (self.partials, self.transposed)
     }

@@ -47,7 +47,7 @@ impl Sparse {
     /// An operator on a device, with values of a type. O(rows + entries).
     ///
     /// # Errors
-    /// If the device fails, or has no room.
+    /// If the device fails, or has no memory.
     pub fn new(operator: &Operator, dtype: DType, device: &Device) -> Result<Self> {
         let (matrix, n) = (operator.csr(), operator.n_columns());
         Self::of(matrix.offsets, matrix.columns, matrix.values, n, dtype, device)
@@ -123,7 +123,7 @@ impl Tensors<'_> {
     /// An operator on the device.
     ///
     /// # Errors
-    /// If the device has no room for it.
+    /// If the device has no memory for it.
     pub fn operator(&self, operator: &Arc<Operator>) -> Result<Sparse> {
         self.resident.sparse(Arc::as_ptr(operator) as usize, |device| Sparse::new(operator, self.dtype(), device))
     }
@@ -132,7 +132,7 @@ impl Tensors<'_> {
     /// long as the layer.
     ///
     /// # Errors
-    /// If the device has no room for it.
+    /// If the device has no memory for it.
     pub fn segments(&self, offsets: &[u32]) -> Result<Arc<Pattern>> {
         let sparse = self.resident.sparse(offsets.as_ptr() as usize, |device| {
             let starts: Vec<usize> = offsets.iter().map(|&offset| offset as usize).collect();
@@ -145,7 +145,7 @@ impl Tensors<'_> {
     /// Numbers that stay the same, `rows` x `columns`. They live as long as the layer.
     ///
     /// # Errors
-    /// If the device has no room for them.
+    /// If the device has no memory for them.
     pub fn constant(&self, values: &[f32], rows: usize, columns: usize) -> Result<Tensor> {
         self.resident.constant(values.as_ptr() as usize, || Ok(values.into()), (rows, columns))
     }
@@ -153,7 +153,7 @@ impl Tensors<'_> {
     /// Numbers of this pass, `rows` x `columns`.
     ///
     /// # Errors
-    /// If the device has no room for them.
+    /// If the device has no memory for them.
     pub fn of_pass(&self, values: &[f32], rows: usize, columns: usize) -> Result<Tensor> {
         ops::constant(values, (rows, columns), self.dtype(), self.device())
     }
@@ -161,7 +161,7 @@ impl Tensors<'_> {
     /// `dropout(X) W` for a matrix of features.
     ///
     /// # Errors
-    /// If the device has no room for them, or the weights do not fit.
+    /// If the device has no memory for them, or the weights do not fit.
     pub(crate) fn feature_product(&self, features: InputFeatures, weights: &Tensor) -> Result<Tensor> {
         let input = self.features[features.number].features();
         let (mask, at) = (self.mask(features.dropout), std::ptr::from_ref(input) as usize);

@@ -1,26 +1,15 @@
 //! Tests that take the whole crate: models against references, and runs.
 
-mod cell_models;
-mod complex_operators;
-mod complexes;
-mod curved;
-mod definition;
 mod degenerate;
+pub(crate) mod equations;
 mod gradients;
 pub(crate) mod graphs;
-mod heterophily;
 pub(crate) mod links;
-pub(crate) mod literal;
 mod objectives;
 mod population;
 mod products;
-mod programs;
-mod published;
-mod reference;
-pub(crate) mod row_kernels;
 mod sampled;
 mod steps;
-mod torch;
 mod training;
 mod weights;
 

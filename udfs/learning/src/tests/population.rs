@@ -1,8 +1,8 @@
 //! The moments that batch normalisation uses without training, against those of the training simplices.
 
-use super::cell_models::{cellmp, moments, standardised};
-use super::complexes::{batch, bench, close, facets, named, set};
-use super::literal::{Matrix, relu, shift, times};
+use super::equations::cell_models::{cellmp, moments, standardised};
+use super::equations::complexes::{batch, bench, close, facets, named, set};
+use super::equations::literal::{Matrix, relu, shift, times};
 use super::*;
 use crate::data::{ComplexSet, Complexes, Targets};
 use crate::{Saved, train};

@@ -1,6 +1,6 @@
 //! The models of products of curved spaces against their equations, with gyrovectors as the papers write them.
 
-use super::literal::{Case, Matrix, adjacency, check, matrix, plus, shift, symmetric, times};
+use super::equations::literal::{Case, Matrix, adjacency, check, matrix, plus, shift, symmetric, times};
 use super::*;
 
 type Row = Vec<f64>;
@@ -145,7 +145,7 @@ fn cusp_adds_points_of_its_factors_and_pools_them() {
             })
             .collect();
         let decode = [case.parameter("decode.weight").clone(), case.parameter("decode.code").clone()].concat();
-        super::literal::shift(&times(&rows, &decode), case.parameter("decode.bias"))
+        crate::tests::equations::literal::shift(&times(&rows, &decode), case.parameter("decode.bias"))
     });
 }
 
@@ -229,7 +229,7 @@ fn experts(case: &Case, p: &Matrix, signs: &[f64]) -> Vec<(Gyro, Matrix)> {
             let z: Matrix = z.iter().map(|z| space.log0(&space.add(&space.exp0(z), &bias))).collect();
             x = times(p, &z);
             if l == 0 {
-                x = super::literal::relu(&x);
+                x = crate::tests::equations::literal::relu(&x);
             }
         }
         (space, x)
@@ -242,11 +242,11 @@ fn graphmore_joins_its_experts() {
     for affinity in ["symmetric", "random_walk"] {
         let own = [("experts", text("2,1,1")), ("affinity", text(affinity))];
         check(&job("graphmore", &own), |case| {
-            let walk = || super::literal::random_walk(&adjacency(case.data.graph(), true));
+            let walk = || crate::tests::equations::literal::random_walk(&adjacency(case.data.graph(), true));
             let p = if affinity == "symmetric" { looped(case) } else { walk() };
             let experts = experts(case, &p, &[-1.0, -1.0, 0.0, 1.0]);
             let vectors: Vec<&Matrix> = experts.iter().map(|(_, vectors)| vectors).collect();
-            case.affine(&super::literal::beside(&vectors), "decode")
+            case.affine(&crate::tests::equations::literal::beside(&vectors), "decode")
         });
     }
 }
@@ -256,9 +256,9 @@ fn graphmore_of_one_flat_expert_is_gcn_and_an_affine_map() {
     check(&job("graphmore", &[("experts", text("0,1,0"))]), |case| {
         let p = looped(case);
         let bias = |l: usize| case.parameter(&format!("0.{l}.bias")).clone();
-        let z = super::literal::shift(&times(&case.x, case.parameter("0.0.weight")), &bias(0));
-        let h = super::literal::relu(&times(&p, &z));
-        let z = super::literal::shift(&times(&h, case.parameter("0.1.weight")), &bias(1));
+        let z = crate::tests::equations::literal::shift(&times(&case.x, case.parameter("0.0.weight")), &bias(0));
+        let h = crate::tests::equations::literal::relu(&times(&p, &z));
+        let z = crate::tests::equations::literal::shift(&times(&h, case.parameter("0.1.weight")), &bias(1));
         case.affine(&times(&p, &z), "decode")
     });
 }

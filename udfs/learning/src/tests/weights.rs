@@ -1,6 +1,6 @@
 //! Weights of edges in training.
 
-use super::literal::{Matrix, adjacency, beside, check_on, matrix, plus, relu, shift, symmetric, times};
+use super::equations::literal::{Matrix, adjacency, beside, check_on, matrix, plus, relu, shift, symmetric, times};
 use super::*;
 use crate::EdgeWeights;
 use crate::data::LinkSplit;
@@ -118,7 +118,7 @@ fn rings_and_rows_of_the_adjacency_have_weights() {
             data.arcs.iter().flat_map(|arcs| arcs.arcs()).map(|(u, v)| (u, v, arc(u, v))).collect();
         data.with_weights(EdgeWeights::new(rows.into_iter(), true).unwrap())
     };
-    let linkx = |a: &Matrix, case: &super::literal::Case| {
+    let linkx = |a: &Matrix, case: &crate::tests::equations::literal::Case| {
         let (h_a, h_x) = (case.affine(a, "adjacency.0"), case.affine(&case.x, "features.0"));
         let both = case.affine(&beside(&[&h_a, &h_x]), "join");
         case.affine(&relu(&plus(1.0, &plus(1.0, &both, 1.0, &h_a), 1.0, &h_x)), "0")
@@ -136,7 +136,7 @@ fn rings_and_rows_of_the_adjacency_have_weights() {
 
 #[test]
 fn edges_of_a_collection_have_weights() {
-    let set = super::graphs::kinds(false);
+    let set = crate::tests::graphs::kinds(false);
     let split = set.split("stratified:60/20/20".parse().unwrap(), 1).unwrap();
     let with = |weight: f64| {
         let rows: Vec<(u32, u32, f64)> = set.graph.edges().map(|(u, v)| (u, v, weight)).collect();

@@ -60,7 +60,7 @@ impl<'a> Batched<'a> {
     }
 
     /// Makes the operators that the model asks for of all complexes, for every step to take those of its own. Where the host
-    /// has no room for them steps make theirs, as without this.
+    /// has no memory for them steps make theirs, as without this.
     pub fn hold_operators(&mut self) -> Result<(), Stopped> {
         let chain = &self.set.complexes.chain;
         match self.operators.hold(chain, self.widths.len() - 1, self.monitor) {
@@ -115,7 +115,7 @@ impl<'a> PartSource<'a> for Batched<'a> {
         targets.chunks(size).collect()
     }
 
-    /// The model on some complexes; if there is no room for it, without the operators of the others.
+    /// The model on some complexes; if there is no memory for it, without the operators of the others.
     fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
         let train = matches!(pass, Pass::Train { .. });
         match self.build(items, train).map_err(stopped) {

@@ -154,7 +154,7 @@ impl<'a> PartSource<'a> for Sampled<'a> {
     }
 }
 
-/// The place of each node in an ascending list, for nodes that ascend from call to call.
+/// The position of each node in an ascending list, for nodes that ascend from call to call.
 fn places(nodes: &[u32]) -> impl FnMut(u32) -> Option<u32> {
     let mut at = 0;
     move |v| {

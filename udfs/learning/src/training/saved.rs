@@ -78,7 +78,7 @@ impl Saved {
     /// The parameters as tensors by their names, matrices of `f32`: what `candle_core::safetensors::load` reads of the file.
     ///
     /// # Errors
-    /// If the device fails or has no room.
+    /// If the device fails or has no memory.
     pub fn tensors(&self, device: &Device) -> candle_core::Result<HashMap<String, Tensor>> {
         let tensor = |(name, rows, matrix): &(String, usize, Matrix)| {
             let tensor = Tensor::from_slice(&matrix.values, (*rows, matrix.columns), device)?;

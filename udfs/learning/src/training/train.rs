@@ -105,7 +105,7 @@ pub enum Items<'a> {
 /// batches of graphs, and graphs without edges, are the CPU's in any case: [`Outcome::device`] says where a run was.
 ///
 /// # Errors
-/// See [`TrainError`]; the monitor is checked before every block of rows. No room left on the device is
+/// See [`TrainError`]; the monitor is checked before every block of rows. No memory left on the device is
 /// [`TrainError::OutOfMemory`].
 pub fn train(
     place: Place,

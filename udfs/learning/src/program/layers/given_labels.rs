@@ -52,7 +52,7 @@ impl Builder<'_, '_> {
     /// [`crate::network::Model::label_inputs`] then says which nodes a loss must leave out.
     ///
     /// # Errors
-    /// If the host refuses the room for a class a node.
+    /// If the host refuses the memory for a class a node.
     pub fn given_labels(&mut self, name: &str, rate: f64) -> Result<GivenLabels, Stopped> {
         let (columns, n) = (self.inputs().features.n_columns(), self.inputs().n_nodes);
         self.reservation().grow(size_of::<u32>() * n)?;
@@ -69,7 +69,7 @@ impl Builder<'_, '_> {
     /// Adds what the given classes contribute to `z`, the features times `weights`. O(nodes * width).
     ///
     /// # Errors
-    /// If the host refuses the room for two rows a class.
+    /// If the host refuses the memory for two rows a class.
     pub fn add_labels(&mut self, z: Slot, labels: &GivenLabels, weights: Parameter) -> Result<Slot, Stopped> {
         let products = labels.n_classes * self.axis(z).stride();
         let layer = AddLabels {

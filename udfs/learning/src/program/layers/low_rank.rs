@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
     /// `scale * H (c H' H + a I)^-1` of all rows of a slot together: see [`low_rank::Ridge`]. O(rows * k^2) time.
     ///
     /// # Errors
-    /// If the host refuses the room for small matrices.
+    /// If the host refuses the memory for small matrices.
     pub fn ridge(&mut self, h: Slot, form: low_rank::Ridge) -> Result<Slot, Stopped> {
         let (space, axis) = (self.space(h), self.axis(h));
         let (square, n) = (axis.stride() * axis.stride(), space.rows());
@@ -51,7 +51,7 @@ impl Builder<'_, '_> {
     /// `scale * X Y'`, which are never formed. O(rows * k^2) time.
     ///
     /// # Errors
-    /// If the host refuses the room for small matrices.
+    /// If the host refuses the memory for small matrices.
     pub fn all_pairs(&mut self, x: Slot, y: Slot, z: Slot, scale: f64) -> Result<Slot, Stopped> {
         let (space, axis) = (self.space(x), self.axis(x));
         debug_assert!(self.axis(y) == axis && self.axis(z) == axis);

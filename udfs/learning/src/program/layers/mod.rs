@@ -1,35 +1,22 @@
 //! The layers of programs, a file each.
 
-mod attention;
 pub mod batch_norm;
-mod columns;
 pub mod combine;
-pub mod composed;
 pub mod concat;
 pub mod curved;
-pub mod distortion;
-pub mod dot_attention;
+pub mod edges;
 pub mod elementwise;
-pub mod expression;
-pub(crate) mod first_columns;
-pub mod gated_sum;
+pub mod expressions;
 pub mod given_labels;
 pub mod hadamard;
-pub mod hop_kernel;
 pub mod linear;
-pub mod local_similarity;
 pub mod low_rank;
 pub mod mean_heads;
 pub mod mix;
 pub mod normalize;
-pub mod pair_attention;
-pub mod polynomial;
 pub mod pool;
-pub mod propagate;
-pub mod propagate_beside;
-pub mod row_kernel;
+pub mod propagation;
 pub mod signs;
-pub(crate) mod sinusoidal_code;
 pub mod softmax;
 
 use bonnet_graph::Stopped;

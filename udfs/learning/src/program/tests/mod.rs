@@ -6,9 +6,9 @@ use bonnet_graph::{Graph, Reservation, Unmonitored};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::layers::combine::{Map, Weights};
-use super::layers::composed::Neighborwise;
-use super::layers::expression::Rowwise;
-use super::layers::gated_sum::Gates;
+use super::layers::edges::gated_sum::Gates;
+use super::layers::expressions::composed::Neighborwise;
+use super::layers::expressions::expression::Rowwise;
 use super::layers::pool::Pool;
 use super::*;
 use crate::ground::random::Stream;

@@ -248,7 +248,7 @@ impl Host {
     }
 }
 
-/// Writes the rows of a tensor to their places in a matrix with the stored columns of an axis.
+/// Writes the rows of a tensor to their positions in a matrix with the stored columns of an axis.
 fn spread(values: &Tensor, rows: &[u32], axis: Axis, out: &mut [f32]) -> Result<()> {
     let (values, stride) = (values.flatten_all()?.to_vec1::<f32>()?, axis.stride());
     for (&row, values) in rows.iter().zip(values.chunks_exact(axis.len().max(1))) {

@@ -102,7 +102,7 @@ impl Drop for Stream {
     }
 }
 
-/// Whether the GPU had no room.
+/// Whether the GPU had no memory.
 pub(super) fn is_out_of_memory(error: &Error) -> bool {
     match error {
         Error::Cuda(inner) => match inner.downcast_ref::<CudaError>() {

@@ -3,8 +3,8 @@
 use candle_core::{Result, Tensor};
 
 use crate::network::{Entries, Hop};
-use crate::program::layers::composed::Neighborwise;
-use crate::program::layers::hop_kernel::HopKernel;
+use crate::program::layers::expressions::composed::Neighborwise;
+use crate::program::layers::expressions::hop_kernel::HopKernel;
 use crate::spaces::{Curvature, Manifold, Radial, inner};
 
 /// `sum_j a_ij log_0(g_j)` with the softmax `a_ij` of `-d(g_i, g_j)` over the neighbours and the node itself.

@@ -3,8 +3,8 @@
 use candle_core::{Result, Tensor};
 
 use crate::kernels::doubles::{add_combinations, add_transposed_combinations, products};
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::{Radial, inner, lorentz, stereographic};
 
 /// The curvature is -1.

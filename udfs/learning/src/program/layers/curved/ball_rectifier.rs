@@ -2,8 +2,8 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::{Dual, Radial, inner, stereographic};
 
 /// The curvature is -1.

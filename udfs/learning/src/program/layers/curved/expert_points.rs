@@ -2,8 +2,8 @@
 
 use candle_core::{D, Result, Tensor};
 
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::product::{Product, Sign};
 use crate::spaces::space::with_curvatures;
 use crate::spaces::{sigmoid, softplus_of};
@@ -67,7 +67,7 @@ impl RowKernel for ExpertPoints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::row_kernels::{check, normal};
+    use crate::tests::equations::row_kernels::{check, normal};
 
     #[test]
     fn a_kernel_is_its_definition() {

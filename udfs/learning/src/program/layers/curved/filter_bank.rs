@@ -2,8 +2,8 @@
 
 use candle_core::{D, Result, Tensor};
 
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::product::{Product, Sign};
 use crate::spaces::space::softmax;
 use crate::spaces::{Radial, inner, sigmoid, softplus_of, stereographic};
@@ -523,7 +523,7 @@ fn add(to: &mut [f64], factor: f64, of: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::row_kernels::{check, normal};
+    use crate::tests::equations::row_kernels::{check, normal};
 
     #[test]
     fn banks_near_and_far_from_the_origin_are_their_definition() {

@@ -3,8 +3,8 @@
 use candle_core::{Result, Tensor};
 
 use super::Translation;
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 
 /// `log_0(exp_0(z) + exp_0(b))`: the bias of a hyperbolic linear layer (Eq. 7), between tangent vectors at the origin.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Rowwise for HyperbolicBias {
 mod tests {
     use super::*;
     use crate::spaces::{Curvature, Manifold};
-    use crate::tests::row_kernels::{check, normal};
+    use crate::tests::equations::row_kernels::{check, normal};
 
     #[test]
     fn biases_move_points_near_and_far_as_their_definition_does() {

@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor};
 
 use crate::network::Hop;
-use crate::program::layers::composed::Neighborwise;
+use crate::program::layers::expressions::composed::Neighborwise;
 use crate::spaces::{Curvature, Manifold};
 
 /// `log_0(exp_i(sum_j w_ij log_i(h_j)))` (Eq. 9) of tangent vectors at the origin.

@@ -5,7 +5,7 @@ use candle_core::{D, Result, Tensor};
 use super::lorentz_centroid::centroid;
 use super::lorentz_coordinates::parts;
 use crate::network::Hop;
-use crate::program::layers::composed::Neighborwise;
+use crate::program::layers::expressions::composed::Neighborwise;
 
 /// The centroid of the neighbours by attention (Eq. 5): points, queries, keys.
 #[derive(Debug)]

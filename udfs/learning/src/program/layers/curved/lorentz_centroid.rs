@@ -3,8 +3,8 @@
 use candle_core::{D, Result, Tensor};
 
 use super::lorentz_coordinates::parts;
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::{inner, lorentz, square};
 
 /// Sums of points put back on the hyperboloid: a centroid (Eq. 6).

@@ -2,7 +2,7 @@
 
 use candle_core::{D, Result, Tensor};
 
-use crate::program::layers::expression::Rowwise;
+use crate::program::layers::expressions::expression::Rowwise;
 use crate::spaces::lorentz;
 use crate::spaces::space::with_curvatures;
 

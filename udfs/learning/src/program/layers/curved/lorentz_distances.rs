@@ -3,8 +3,8 @@
 use candle_core::{Result, Tensor};
 
 use super::lorentz_coordinates::parts;
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::{inner, lorentz};
 
 /// `2 + 2 <x, p_c>`: the negative squared Lorentz distance to the point of each class, of so many dimensions.

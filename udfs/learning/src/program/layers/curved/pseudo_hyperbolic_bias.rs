@@ -3,8 +3,8 @@
 use candle_core::{Result, Tensor};
 
 use super::Translation;
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::pseudo_hyperboloid;
 
 /// `log_o` of the points of tangent vectors at the origin, moved by a bias.

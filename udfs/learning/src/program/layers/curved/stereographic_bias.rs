@@ -3,8 +3,8 @@
 use candle_core::{Result, Tensor};
 
 use super::Translation;
-use crate::program::layers::expression::Rowwise;
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::expression::Rowwise;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::product::Sign;
 use crate::spaces::{Curvature, Manifold, stereographic};
 

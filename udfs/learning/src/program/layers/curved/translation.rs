@@ -1,7 +1,7 @@
 //! Moves of points by a common point, row by row with their gradient: between tangent vectors at the origin, in whose plane
 //! with that of the common point the result lies.
 
-use crate::program::layers::row_kernel::RowKernel;
+use crate::program::layers::expressions::row_kernel::RowKernel;
 use crate::spaces::{Curvature, Dual, Manifold, Radial, inner, stereographic};
 
 /// `log_0(exp_0(z) + exp_0(b))` of each row z and one row b, the parameter 0. The curvature is `-sign` times its size.

@@ -1,0 +1,128 @@
+//! Attention by scalar products over the edges into a node (Shi et al. 2021, Eq. 3-4).
+
+use std::sync::Arc;
+
+use bonnet_graph::Stopped;
+use candle_core::Tensor;
+
+use super::attention::Coefficients;
+use crate::kernels::RowSet;
+use crate::kernels::edge::{self, EdgeArgs, MAX_HEADS};
+use crate::network::Operator;
+use crate::program::layers::store;
+use crate::program::reach::{needs_itself, needs_sources};
+use crate::program::{Backward, Builder, Forward, Layer, Prepare, Prepared, Slot, Tensors};
+
+/// The inputs of the layer.
+const QUERY: usize = 0;
+const KEY: usize = 1;
+const VALUE: usize = 2;
+
+/// `out_i = sum_j dropout(alpha_ij) v_j` with `alpha_i = softmax_j (<q_i, k_j> / sqrt(d) + m_ij)` head by head, over the entries
+/// of an operator, m constant; zeros for a node without any.
+#[derive(Debug)]
+struct DotAttention {
+    coefficients: Coefficients,
+    scale: f32,
+    /// The terms that are added to the scores of an entry; none if empty.
+    bias: Arc<[f32]>,
+}
+
+impl Builder<'_, '_> {
+    /// Attention by scalar products over the entries of an operator without values, `heads` heads (at most
+    /// [`MAX_HEADS`]): queries, keys and values have the same columns, one group a head. In training a coefficient is dropped
+    /// with probability `p`.
+    ///
+    /// # Errors
+    /// If the host refuses the memory for the coefficients, `3 * heads` an entry.
+    pub fn dot_attention(
+        &mut self,
+        operator: &Arc<Operator>,
+        [query, key, value]: [Slot; 3],
+        heads: usize,
+        p: f64,
+    ) -> Result<Slot, Stopped> {
+        self.biased_attention(operator, Arc::new([]), [query, key, value], heads, p)
+    }
+
+    /// The attention with a number for each entry, added to its scores. Rows of the operator are those of the queries, columns those
+    /// of keys and values, which may be of another space.
+    ///
+    /// # Errors
+    /// The errors of [`Builder::dot_attention`].
+    pub fn biased_attention(
+        &mut self,
+        operator: &Arc<Operator>,
+        bias: Arc<[f32]>,
+        [query, key, value]: [Slot; 3],
+        heads: usize,
+        p: f64,
+    ) -> Result<Slot, Stopped> {
+        let axis = self.axis(value);
+        debug_assert!((1..=MAX_HEADS).contains(&heads) && self.axis(query) == axis && self.axis(key) == axis);
+        let dropout = self.mask(p);
+        let layer = DotAttention {
+            coefficients: Coefficients::new(self, operator, heads, axis, dropout)?,
+            bias,
+            scale: (1.0 / (axis.len() as f64 / heads as f64).sqrt()) as f32,
+        };
+        let space = self.space(query);
+        Ok(self.push(layer, &[query, key, value], &[], space, axis))
+    }
+}
+
+impl Layer for DotAttention {
+    fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+        let own = &self.coefficients;
+        let pattern = tensors.operator(&own.operator)?.pattern;
+        let dots = pattern.dots(&tensors.inputs[QUERY], &tensors.inputs[KEY], own.shape.heads)?;
+        let mut scores = (dots * f64::from(self.scale))?;
+        if !self.bias.is_empty() {
+            scores = scores.broadcast_add(&tensors.constant(&self.bias, self.bias.len(), 1)?)?;
+        }
+        let alpha = pattern.softmax(&scores)?;
+        pattern.sum(&pattern.dropout(&alpha, tensors.mask(own.dropout))?, &tensors.inputs[VALUE])
+    }
+
+    fn reach(&self, input: usize, rows: &RowSet, needed: &mut [bool]) {
+        match input {
+            QUERY => needs_itself(rows, needed),
+            _ => needs_sources(&self.coefficients.operator, rows, needed),
+        }
+    }
+
+    fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {
+        prepare.transposed(VALUE, &self.coefficients.operator)
+    }
+
+    fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
+        let own = &mut self.coefficients;
+        let args = EdgeArgs { set: pass.rows(), edges: own.operator.incoming(), monitor: pass.monitor };
+        edge::dots(args, own.shape, pass.input(QUERY), pass.input(KEY), self.scale, &mut own.alpha)?;
+        for (scores, bias) in own.alpha.chunks_exact_mut(own.shape.heads).zip(self.bias.iter()) {
+            scores.iter_mut().for_each(|score| *score += bias);
+        }
+        own.attend(pass, VALUE, out)
+    }
+
+    fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
+        let Prepared::Transposed(by_source) = pass.forward.prepared() else { return Ok(()) };
+        let (forward, own) = (pass.forward, &mut self.coefficients);
+        // With the factor of the scores, which the rest of the way is linear in.
+        own.scores_gradient(&forward, VALUE, self.scale, d_out)?;
+        let (d, edges, shape) = (&own.d_scores, own.operator.incoming(), own.shape);
+        let (set, outgoing, monitor) = (forward.rows(), by_source.outgoing(), forward.monitor);
+        let (query, key) = (forward.input(QUERY), forward.input(KEY));
+        if let Some(mut gradient) = pass.gradient(QUERY) {
+            let how = store(&gradient);
+            let args = EdgeArgs { set, edges, monitor };
+            edge::sum_sources(args, shape, d, key, how, &mut gradient.values)?;
+        }
+        if let Some(mut gradient) = pass.gradient_everywhere(KEY) {
+            let how = store(&gradient);
+            let args = EdgeArgs { set: forward.input_rows(KEY), edges: outgoing, monitor };
+            edge::sum_targets(args, shape, d, query, how, &mut gradient.values)?;
+        }
+        own.message_gradient(pass, outgoing, VALUE, d_out)
+    }
+}

@@ -1,0 +1,87 @@
+//! Every model in two ways: the fused passes, and the program on candle's tensors in `f64` under candle's autograd, where
+//! each layer is its definition.
+
+use candle_core::{DType, Device, Tensor, Var};
+
+use crate::ops::Labelled;
+use crate::program::{Evaluation, Values};
+use crate::tests::*;
+
+/// The parameters as variables, and what the definition gives for them.
+fn defined(evaluation: &Evaluation, parameters: &[f32], pass: Pass) -> (Vec<Var>, Values) {
+    let leaves = evaluation.parameters(parameters).unwrap();
+    let leaves: Vec<Var> = leaves.iter().map(|leaf| Var::from_tensor(leaf).unwrap()).collect();
+    let tensors: Vec<Tensor> = leaves.iter().map(|leaf| leaf.as_tensor().clone()).collect();
+    let values = evaluation.run(&tensors, pass, &Unmonitored).unwrap();
+    (leaves, values)
+}
+
+#[test]
+fn every_model_computes_what_its_definition_says_with_its_gradient() {
+    for sparse in [true, false] {
+        let data = planted(60, sparse);
+        let train = split(&data).train;
+        let deeper = fused_jobs().into_iter().flat_map(|job| [1, 3].map(|layers| job.clone().with("layers", layers)));
+        let jobs = jobs().into_iter().chain(factored_jobs()).chain(deeper).chain(directed_jobs());
+        for job in jobs {
+            let options = job.resolve().unwrap();
+            let name = format!("{} of {} layers, sparse {sparse}", job.model, options.layers);
+            let (mut bench, model) = (Bench::new(&data, &options, &train), Bench::new(&data, &options, &train).model);
+            check_definition(&mut bench, model, data.graph.n_nodes(), &name);
+        }
+    }
+}
+
+/// A model on `rows` items in both ways.
+pub(in crate::tests) fn check_definition(bench: &mut Bench, model: Program, rows: usize, name: &str) {
+    let n_classes = bench.n_classes;
+    let values = parameters(bench);
+    let (loss, gradient) = bench.gradient(&values);
+
+    let evaluation = Evaluation::new(model, Device::Cpu, DType::F64);
+    let (leaves, Values { output, penalty, .. }) = defined(&evaluation, &values, Pass::Train { epoch: 1 });
+    let (outputs, stride) = (output.to_vec2::<f64>().unwrap(), padded(n_classes));
+    for &row in bench.scope.targets().rows() {
+        for (c, expected) in outputs[row as usize].iter().enumerate() {
+            let got = f64::from(bench.model.outputs()[row as usize * stride + c]);
+            assert!((got - expected).abs() <= 1e-5 * (1.0 + expected.abs()), "{name}: {got} for {expected}");
+        }
+    }
+    let items: Vec<(u32, u32)> = bench.asked.rows().iter().map(|&v| (v, bench.labels[v as usize])).collect();
+    let shape = output.dims2().unwrap();
+    let labelled = Labelled::new(shape, &items, &[], &Device::Cpu).unwrap();
+    let mut expected = labelled.nll(&output).unwrap();
+    if let Some(penalty) = penalty {
+        expected = (expected + penalty).unwrap();
+    }
+    let gradients = expected.backward().unwrap();
+    let expected = expected.to_vec2::<f64>().unwrap()[0][0];
+    assert!((loss - expected).abs() < 2e-6 * expected, "{name}: loss {loss} for {expected}");
+    let blocks = evaluation.program().layout().blocks().iter().zip(&leaves);
+    for (block, leaf) in blocks.filter(|(block, _)| !block.statistic) {
+        let Some(slopes) = gradients.get(leaf) else {
+            // What no output depends on.
+            assert!(block.positions().all(|at| gradient[at] == 0.0), "{name}: {}", block.name);
+            continue;
+        };
+        let slopes = slopes.flatten_all().unwrap().to_vec1::<f64>().unwrap();
+        let scale = slopes.iter().fold(0f64, |max, g| max.max(g.abs()));
+        for (at, expected) in block.positions().zip(slopes) {
+            let error = (f64::from(gradient[at]) - expected).abs() / scale.max(1e-3);
+            assert!(error < 1e-5, "{name} {}: error {error:.1e} of {scale:.1e}", block.name);
+        }
+    }
+
+    // Without dropout, and with every class given.
+    let all: Vec<u32> = (0..rows as u32).collect();
+    let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
+    let scope = bench.model.scope(&all, false, true, &mut reservation).unwrap();
+    bench.model.forward(&scope, &values, Pass::Evaluate, &Unmonitored).unwrap();
+    let rows = defined(&evaluation, &values, Pass::Evaluate).1.output.to_vec2::<f64>().unwrap();
+    for (got, expected) in bench.model.outputs().chunks_exact(stride).zip(rows) {
+        for (got, expected) in got.iter().zip(expected) {
+            let got = f64::from(*got);
+            assert!((got - expected).abs() <= 1e-5 * (1.0 + expected.abs()), "{name}: {got} for {expected}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Models, and kernels of layers, beside literal implementations of their equations and other witnesses.
+
+pub(crate) mod cell_models;
+pub(crate) mod complex_operators;
+pub(crate) mod complexes;
+pub(crate) mod curved;
+pub(crate) mod definition;
+pub(crate) mod heterophily;
+pub(crate) mod literal;
+pub(crate) mod programs;
+pub(crate) mod published;
+pub(crate) mod reference;
+pub(crate) mod row_kernels;
+pub(crate) mod torch;
