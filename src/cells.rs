@@ -7,7 +7,7 @@ use arrow::datatypes::{Float32Type, Float64Type};
 use arrow::util::display::{ArrayFormatter, DurationFormat, FormatOptions};
 
 /// The options in which values are shown to a reader (not to a program).
-pub(crate) fn readable() -> FormatOptions<'static> {
+pub fn readable() -> FormatOptions<'static> {
     FormatOptions::new()
         .with_null("NULL")
         .with_display_error(true)
@@ -18,25 +18,30 @@ pub(crate) fn readable() -> FormatOptions<'static> {
 }
 
 /// A value as text.
-pub(crate) struct Cell<'a> {
-    pub(crate) text: &'a str,
+pub struct Cell<'a> {
+    /// As it is shown: control characters are escaped, and a number may be shortened.
+    pub text: &'a str,
     /// With all digits.
-    pub(crate) whole: &'a str,
-    pub(crate) is_null: bool,
+    pub whole: &'a str,
+    /// Whether the value is NULL.
+    pub is_null: bool,
     /// The place of the decimal point, of a number that was shortened for a screen, or would have been.
-    pub(crate) point: Option<usize>,
+    pub point: Option<usize>,
 }
 
 impl<'a> Cell<'a> {
     /// A text that is no value.
-    pub(crate) fn text(text: &'a str) -> Self {
+    pub fn text(text: &'a str) -> Self {
         Self { text, whole: text, is_null: false, point: None }
     }
 }
 
 /// Calls back for each cell, row by row, with the column's place. `digits` is how many digits behind the point a number
 /// shows; `None` shows all that tell it from its neighbours.
-pub(crate) fn each_cell(
+///
+/// # Errors
+/// If a value cannot be shown, and those of `call`.
+pub fn each_cell(
     batch: &RecordBatch,
     digits: Option<usize>,
     mut call: impl FnMut(usize, Cell<'_>) -> io::Result<()>,
@@ -100,7 +105,7 @@ fn shortened(value: f64, text: &str, digits: usize) -> Option<String> {
 }
 
 /// Appends a text with its control characters made visible: they would break the lines or drive the terminal.
-pub(crate) fn push_escaped(to: &mut String, text: &str) {
+pub fn push_escaped(to: &mut String, text: &str) {
     if !text.contains(char::is_control) {
         to.push_str(text);
         return;

@@ -14,7 +14,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
 use crate::attachments;
 use crate::memory::SpillingPool;
-use crate::{Error, Result, functions, panics};
+use crate::{Error, Result, functions, panics, settings};
 
 /// Bytes of stack of a query thread: DataFusion plans deeply nested statements recursively.
 const STACK: usize = 8 << 20;
@@ -36,6 +36,11 @@ pub struct EngineOptions {
     pub database: Option<PathBuf>,
     /// Whether the database, and every one that is attached, is opened for reading alone.
     pub read_only: bool,
+}
+
+impl EngineOptions {
+    /// The most threads that an engine has.
+    pub const MOST_THREADS: usize = settings::MOST_THREADS;
 }
 
 impl From<&Path> for EngineOptions {
@@ -159,6 +164,11 @@ impl Engine {
         let schema = schema.ok_or_else(|| Error::statement("the engine has lost its schema main"))?;
         schema.register_table(name.to_owned(), table)?;
         Ok(())
+    }
+
+    /// The names of the databases: the engine's own, and those that are attached.
+    pub fn databases(&self) -> Vec<String> {
+        self.shared.catalogs.names()
     }
 
     /// The functions of this engine.

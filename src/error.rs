@@ -30,6 +30,12 @@ pub enum Error {
     Io(#[from] std::io::Error),
 }
 
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        Self::DataFusion(error.into())
+    }
+}
+
 impl Error {
     /// An error with this text.
     pub fn statement(text: impl Into<String>) -> Self {

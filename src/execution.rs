@@ -1,10 +1,8 @@
 //! The way of a statement through the engine.
 
-#[cfg(feature = "pg")]
 use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
-#[cfg(feature = "pg")]
 use arrow::datatypes::DataType;
 use arrow::datatypes::SchemaRef;
 use bonnet_sql::memory_text;
@@ -100,9 +98,11 @@ impl Session {
         self.run(work).await?.0
     }
 
-    /// The types of a statement's parameters `$1`, `$2`, ... by their numbers, where their places say them. Nothing is run.
-    #[cfg(feature = "pg")]
-    pub(crate) async fn parameter_types(&self, statement: &str) -> Result<BTreeMap<usize, DataType>> {
+    /// The types of a statement's parameters `$1`, `$2`, ... by their numbers, where their positions say them. Nothing is run.
+    ///
+    /// # Errors
+    /// What is wrong with the statement.
+    pub async fn parameter_types(&self, statement: &str) -> Result<BTreeMap<usize, DataType>> {
         let (session, text) = (self.clone(), statement.to_owned());
         let work = async move { statements::parameter_types(&session, parse::parse(&text)?).await };
         self.run(work).await?.0

@@ -9,8 +9,7 @@ mod append;
 mod arrow_types;
 mod attachments;
 mod capital_words;
-mod cells;
-pub mod cli;
+pub mod cells;
 mod debug_structures;
 mod engine;
 mod error;
@@ -23,12 +22,10 @@ mod names;
 mod nearest;
 mod panics;
 mod parameters;
-mod pictures;
+pub mod pictures;
 mod query;
 pub mod reference;
 mod rules;
-#[cfg(feature = "pg")]
-pub mod serve;
 mod session;
 mod settings;
 mod size;
@@ -43,4 +40,12 @@ pub use error_kind::ErrorKind;
 pub use front::split::{Piece, split};
 pub use front::sql_type::sql_type;
 pub use parameters::{Parameters, bind};
+pub use query::stream_of;
 pub use session::Session;
+pub use size::parse as parse_size;
+pub use statements::abandon;
+
+/// The syntax of statements, for programs that read them before an engine does.
+pub mod dialect {
+    pub use crate::front::{ast, parse, split};
+}

@@ -1,9 +1,7 @@
 //! The memory that queries share under a limit.
 
 use std::fmt;
-#[cfg(feature = "pg")]
 use std::sync::Arc;
-#[cfg(feature = "pg")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -128,7 +126,6 @@ impl MemoryPool for SpillingPool {
 }
 
 /// The share of a pool that one of many users may have.
-#[cfg(feature = "pg")]
 #[derive(Debug)]
 pub(crate) struct Share {
     pool: Arc<dyn MemoryPool>,
@@ -136,7 +133,6 @@ pub(crate) struct Share {
     reserved: AtomicUsize,
 }
 
-#[cfg(feature = "pg")]
 impl Share {
     /// At most so many bytes of the pool.
     pub(crate) fn new(pool: Arc<dyn MemoryPool>, limit: usize) -> Self {
@@ -144,7 +140,6 @@ impl Share {
     }
 }
 
-#[cfg(feature = "pg")]
 impl MemoryPool for Share {
     fn name(&self) -> &str {
         "share"
@@ -197,7 +192,6 @@ impl MemoryPool for Share {
     }
 }
 
-#[cfg(feature = "pg")]
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} bytes of {}", self.name(), self.limit, self.pool)

@@ -143,8 +143,11 @@ fn optimize(state: &SessionState, plan: &LogicalPlan) -> Result<LogicalPlan, Dat
     state.optimize(plan)
 }
 
-/// A stream of rows that are there.
-pub(crate) fn stream_of(rows: RecordBatch) -> Result<SendableRecordBatchStream, DataFusionError> {
+/// A stream of rows that are in memory already.
+///
+/// # Errors
+/// None today: what DataFusion's stream might refuse.
+pub fn stream_of(rows: RecordBatch) -> Result<SendableRecordBatchStream, DataFusionError> {
     let schema = rows.schema();
     Ok(Box::pin(MemoryStream::try_new(vec![rows], schema, None)?))
 }

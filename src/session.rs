@@ -24,7 +24,6 @@ use crate::front::join_keys::JoinPlanner;
 use crate::front::outer_columns::FieldNames;
 use crate::front::pivot::PivotPlanner;
 use crate::front::relations::KeyPlanner;
-#[cfg(feature = "pg")]
 use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
@@ -178,6 +177,18 @@ impl Session {
         self.run_until(|_| work).await
     }
 
+    /// Does work that reads the session's tables as a statement does: on the engine's threads, and no longer than
+    /// `bonnet.statement_timeout`. Dropping the future ends it.
+    ///
+    /// # Errors
+    /// Those of the work, and the end of its time.
+    pub async fn perform<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.run(work).await?.0
+    }
+
     /// The same for work that hands its deadline on.
     pub(crate) async fn run_until<T: Send + 'static, W: Future<Output = Result<T>> + Send + 'static>(
         &self,
@@ -237,6 +248,16 @@ impl Session {
         self.engine.shared.catalogs.damaged()
     }
 
+    /// Whether a transaction has begun and not ended.
+    pub fn in_transaction(&self) -> bool {
+        self.transaction.is_open()
+    }
+
+    /// Whether the open transaction has changed something.
+    pub fn transaction_has_changed(&self) -> bool {
+        self.transaction.has_changed()
+    }
+
     /// The engine that the session runs on.
     pub fn engine(&self) -> &Engine {
         &self.engine
@@ -289,9 +310,8 @@ impl Engine {
         Session::new(self.clone(), Arc::clone(&self.shared.environment))
     }
 
-    /// A new session whose statements may hold so many bytes of the engine's; `None` for all.
-    #[cfg(feature = "pg")]
-    pub(crate) fn session_within(&self, limit: Option<usize>) -> Session {
+    /// A new session whose statements may hold so many bytes of those that the engine's may hold together; `None` for all.
+    pub fn session_within(&self, limit: Option<usize>) -> Session {
         let environment = &self.shared.environment;
         let Some(limit) = limit else { return self.session() };
         let memory_pool = Arc::new(Share::new(Arc::clone(&environment.memory_pool), limit));

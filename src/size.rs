@@ -3,8 +3,16 @@
 /// Reads a size such as `512MB`, `4GiB` or `1g` into bytes.
 ///
 /// `kB`, `MB`, `GB`, `TB` count by 1000; `KiB`, `MiB`, `GiB`, `TiB` and the letters `k`, `m`, `g`, `t` alone by 1024; a
-/// number alone counts bytes. Case does not matter. Zero, and what does not fit the machine's word, is an error.
-pub(crate) fn parse(text: &str) -> Result<usize, String> {
+/// number alone counts bytes. Case does not matter.
+///
+/// ```
+/// assert_eq!(bonnetdb::parse_size("4GB"), Ok(4_000_000_000));
+/// assert_eq!(bonnetdb::parse_size("4GiB"), Ok(4 << 30));
+/// ```
+///
+/// # Errors
+/// Zero, what does not fit the machine's word, and what is no size, with the reason.
+pub fn parse(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..digits], text[digits..].trim());

@@ -1,13 +1,12 @@
 //! The analyses of result tables: the CurvBench paper's own, copies that were changed, and other relations.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 
 use super::data;
 
 fn script(path: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("analyses").join(path).to_str().expect("a path in UTF-8").to_owned()
+    crate::repository().join("analyses").join(path).to_str().expect("a path in UTF-8").to_owned()
 }
 
 /// What the command writes, where it succeeds.

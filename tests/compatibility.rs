@@ -2,8 +2,6 @@
 //! deletes, a checkpoint and files removed; views, graphs, an attached graph) and saved models, both written by the
 //! command of commit 109f6ab, whose answers stand below.
 
-use std::path::Path;
-
 use bonnetdb::EngineOptions;
 use tempfile::TempDir;
 use zip::ZipArchive;
@@ -12,7 +10,7 @@ use super::Db;
 
 fn unpacked() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/database_109f6ab.zip");
+    let file = crate::repository().join("tests/fixtures/database_109f6ab.zip");
     ZipArchive::new(std::fs::File::open(file).unwrap()).unwrap().extract(folder.path()).unwrap();
     folder
 }

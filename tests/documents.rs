@@ -73,7 +73,7 @@ fn alike(written: &str, found: &str) -> bool {
 
 #[test]
 fn every_block_of_the_documents_prints_what_stands_under_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::repository();
     let bless = std::env::var_os("BONNET_BLESS").is_some();
     let mut wrong = Vec::new();
     for (name, folder) in DOCUMENTS {
@@ -146,7 +146,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn links_between_the_pages_lead_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::repository();
     let mut all = pages(&root.join("docs"));
     let others = [
         "README.md",
@@ -188,7 +188,7 @@ fn has_heading(page: &Path, anchor: &str) -> bool {
 
 #[test]
 fn the_paths_that_contributing_names_are_there() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = crate::repository();
     let pages = ["CONTRIBUTING.md", "docs/contributing/recipes.md", "docs/contributing/house.md"];
     let text = pages.map(|page| fs::read_to_string(root.join(page)).unwrap()).join("\n");
     let rooms = ["src/", "udfs/", "catalogs/", "datasets/", "tests/", "benches/", "docs/", "python/", "pictures/"];

@@ -148,7 +148,7 @@ fn saved_parameters_are_loaded_wherever_jobs_are_taken() {
 fn a_grid_trains_only_what_is_missing_and_reports_the_best_of_each_model() {
     let db = Db::new();
     let Some(folder) = data("geom-gcn/texas") else { return };
-    let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/heterophily/grid.sql")).unwrap();
+    let script = fs::read_to_string(crate::repository().join("examples/heterophily/grid.sql")).unwrap();
     let root = folder.strip_suffix("/geom-gcn/texas").unwrap().to_owned();
     let run = |splits: &str, every: &str| {
         let mut lines = Vec::new();
@@ -189,7 +189,7 @@ fn a_grid_trains_only_what_is_missing_and_reports_the_best_of_each_model() {
 #[test]
 fn strata_of_nodes_hold_every_prediction_once_for_each_property() {
     let db = Db::new();
-    let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/node_strata.sql")).unwrap();
+    let script = fs::read_to_string(crate::repository().join("examples/node_strata.sql")).unwrap();
     let shown = |line: &&str| !line.starts_with('\\') && !line.trim_start().starts_with("--");
     let script: Vec<&str> = script.lines().filter(shown).collect();
     let script = script.join("\n").replace("epochs => 100", "epochs => 30");

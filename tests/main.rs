@@ -32,7 +32,7 @@ mod serve;
 mod slt;
 mod triangulations;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -120,9 +120,14 @@ impl Db {
     }
 }
 
+/// The folder of the repository. The tests are a target of `cli/`, whose folder is the working directory too.
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("`cli/` is a folder of the repository")
+}
+
 /// A file or folder of the published data; `None`, and a word about it, where the data are absent.
 fn data(path: &str) -> Option<String> {
-    let default = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
+    let default = repository().join("../shared/data");
     let path = std::env::var_os("BONNET_DATA").map_or(default, PathBuf::from).join(path);
     if !path.exists() {
         assert!(std::env::var("BONNET_REQUIRE_ALL").as_deref() != Ok("1"), "{} is absent", path.display());

@@ -1,7 +1,6 @@
 //! Every function that is registered is documented, shown, and tested.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use super::{Db, slt};
 
@@ -76,7 +75,7 @@ fn every_function_is_called_in_a_script() {
 
 #[test]
 fn every_function_stands_in_the_reference() {
-    let pages = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/functions")).unwrap();
+    let pages = std::fs::read_dir(crate::repository().join("docs/functions")).unwrap();
     let reference: String = pages.map(|page| std::fs::read_to_string(page.unwrap().path()).unwrap()).collect();
     let headings: BTreeSet<&str> = reference
         .lines()

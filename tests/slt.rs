@@ -41,7 +41,7 @@ impl AsyncDB for Database {
 
 /// All scripts in order of their paths.
 pub(crate) fn scripts() -> Vec<PathBuf> {
-    let mut waiting = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slt"))];
+    let mut waiting = vec![crate::repository().join("tests/slt")];
     let mut scripts = Vec::new();
     while let Some(folder) = waiting.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -80,8 +80,8 @@ async fn mistakes(script: &Path, engine: &Engine) -> Vec<String> {
 /// # Panics
 /// Where no path holds it: a run without a script would be taken for one that is right.
 fn chosen(word: &str) -> Vec<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slt"));
-    let below = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+    let folder = crate::repository().join("tests/slt");
+    let below = |path: &Path| path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
     let all = scripts();
     let chosen: Vec<PathBuf> = all.iter().filter(|path| below(path).contains(word)).cloned().collect();
     let names: Vec<String> = all.iter().map(|path| below(path)).collect();

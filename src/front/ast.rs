@@ -116,7 +116,7 @@ pub(crate) fn no_token() -> AttachedToken {
 }
 
 /// `name(args)`
-pub(crate) fn call(name: &str, args: Vec<Expr>) -> Expr {
+pub fn call(name: &str, args: Vec<Expr>) -> Expr {
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
@@ -134,22 +134,22 @@ pub(crate) fn call(name: &str, args: Vec<Expr>) -> Expr {
 }
 
 /// A text literal.
-pub(crate) fn text(value: impl Into<String>) -> Expr {
+pub fn text(value: impl Into<String>) -> Expr {
     Expr::Value(Value::SingleQuotedString(value.into()).into())
 }
 
 /// A name that SQL reads back as it is, whatever it contains.
-pub(crate) fn quoted(name: impl Into<String>) -> Ident {
+pub fn quoted(name: impl Into<String>) -> Ident {
     Ident::with_quote('"', name)
 }
 
 /// The parts of a name: a part in quotes as it is, others in lower case.
-pub(crate) fn name_parts(name: &ObjectName) -> Option<Vec<String>> {
+pub fn name_parts(name: &ObjectName) -> Option<Vec<String>> {
     name.0.iter().map(|part| part.as_ident().map(normalized)).collect()
 }
 
 /// The single part of a function's name in lower case; `None` for qualified names.
-pub(crate) fn function_name(name: &ObjectName) -> Option<String> {
+pub fn function_name(name: &ObjectName) -> Option<String> {
     match name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] => Some(ident.value.to_ascii_lowercase()),
         _ => None,
@@ -157,7 +157,7 @@ pub(crate) fn function_name(name: &ObjectName) -> Option<String> {
 }
 
 /// The name that an identifier stands for: as written in quotes, else in lower case.
-pub(crate) fn normalized(ident: &Ident) -> String {
+pub fn normalized(ident: &Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_ascii_lowercase(),
@@ -165,7 +165,7 @@ pub(crate) fn normalized(ident: &Ident) -> String {
 }
 
 /// The name written as SQL, in quotes where it needs them.
-pub(crate) fn identifier(name: &str) -> String {
+pub fn identifier(name: &str) -> String {
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(|first| first.is_ascii_lowercase() || first == '_')
         && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
@@ -225,6 +225,6 @@ pub(crate) fn columns<T: Visit>(expr: &T) -> Vec<Vec<Ident>> {
 }
 
 /// The first expression within an expression for which something holds, not counting those of subqueries.
-pub(crate) fn find(expr: &Expr, holds: impl Fn(&Expr) -> bool) -> Option<Expr> {
+pub fn find(expr: &Expr, holds: impl Fn(&Expr) -> bool) -> Option<Expr> {
     walk::find(expr, &holds)
 }

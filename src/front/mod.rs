@@ -8,7 +8,7 @@
 //! transaction and its settings have admitted the statement (`statements::run`). Of DataFusion's statements, UPDATE ...
 //! FROM and ALTER TABLE run from the parsed tree too.
 
-pub(crate) mod ast;
+pub mod ast;
 mod attach;
 mod calls;
 mod casts;

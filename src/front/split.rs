@@ -37,7 +37,7 @@ pub fn split(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// Turns rising byte offsets into lines, reading the text once.
-pub(crate) struct Lines<'a> {
+pub struct Lines<'a> {
     text: &'a str,
     offset: usize,
     line: usize,
@@ -45,12 +45,13 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// The lines of a text.
+    pub fn new(text: &'a str) -> Self {
         Self { text, offset: 0, line: 1, line_start: 0 }
     }
 
     /// The line, from 1, of this offset. Offsets must not fall from call to call.
-    pub(crate) fn line(&mut self, offset: usize) -> usize {
+    pub fn line(&mut self, offset: usize) -> usize {
         for (at, _) in self.text[self.offset..offset].match_indices('\n') {
             self.line += 1;
             self.line_start = self.offset + at + 1;
@@ -60,14 +61,14 @@ impl<'a> Lines<'a> {
     }
 
     /// The column, from 1 and in characters, of the offset last asked for.
-    pub(crate) fn column(&self) -> usize {
+    pub fn column(&self) -> usize {
         self.text[self.line_start..self.offset].chars().count() + 1
     }
 }
 
 /// The kind of a lexeme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LexemeKind {
+pub enum LexemeKind {
     /// White space.
     Space,
     /// `-- ...` to the end of the line, or `/* ... */`, which nest.
@@ -84,43 +85,48 @@ pub(crate) enum LexemeKind {
 
 /// A stretch of the text of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lexeme<'a> {
-    pub(crate) kind: LexemeKind,
-    pub(crate) text: &'a str,
+pub struct Lexeme<'a> {
+    /// Its kind.
+    pub kind: LexemeKind,
+    /// The stretch itself.
+    pub text: &'a str,
     /// The byte at which it starts.
-    pub(crate) start: usize,
+    pub start: usize,
     /// False where a quote or a comment is still open at the end of the text.
-    pub(crate) closed: bool,
+    pub closed: bool,
 }
 
 impl Lexeme<'_> {
-    pub(crate) fn end(&self) -> usize {
+    /// The byte behind it.
+    pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
-    pub(crate) fn is_semicolon(&self) -> bool {
+    /// Whether it ends a statement.
+    pub fn is_semicolon(&self) -> bool {
         self.kind == LexemeKind::Symbol && self.text == ";"
     }
 
     /// Whether it belongs to a statement. An open comment does: the parser shall say that it is open.
-    pub(crate) fn is_significant(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         !(matches!(self.kind, LexemeKind::Space | LexemeKind::Comment) && self.closed)
     }
 }
 
 /// Cuts a text into lexemes that cover it without gaps.
-pub(crate) struct Lexer<'a> {
+pub struct Lexer<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Lexer<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// The lexemes of a text.
+    pub fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// Skips to the end of the line (past its newline) and gives what was skipped, without the newline.
-    pub(crate) fn rest_of_line(&mut self) -> &'a str {
+    pub fn rest_of_line(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
         self.at = (self.at + line.len() + 1).min(self.text.len());
@@ -128,7 +134,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The byte at which the next lexeme starts.
-    pub(crate) fn offset(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.at
     }
 }
@@ -172,7 +178,8 @@ fn ended(kind: LexemeKind, rest: &str, length: Option<usize>) -> (LexemeKind, us
     (kind, length.unwrap_or(rest.len()), length.is_some())
 }
 
-pub(crate) fn is_word(c: char) -> bool {
+/// Whether a character is one of words: letters, digits and underscores.
+pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

@@ -23,7 +23,7 @@ enum Collected {
 ///
 /// # Errors
 /// The text of what is wrong: rows too many, values that cannot be read.
-pub(crate) fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table, String> {
+pub fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table, String> {
     let schema = flat::schema(schema);
     let mut columns: Vec<Collected> = schema.fields().iter().map(|field| collected(field.data_type())).collect();
     let mut rows = 0;

@@ -4,18 +4,18 @@
 mod columns;
 mod flat;
 mod format;
-pub(crate) mod page;
+pub mod page;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use bonnet_pictures::{PictureError, Request, draw, vega_lite};
 
-pub(crate) use columns::table;
+pub use columns::table;
 pub(crate) use format::PictureFormatFactory;
 
 /// The documents in which pictures of rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Document {
+pub enum Document {
     /// An SVG document.
     Svg,
     /// A page with the picture and the table.
@@ -28,7 +28,7 @@ pub(crate) enum Document {
 ///
 /// # Errors
 /// The text of what is wrong.
-pub(crate) fn document(
+pub fn document(
     document: Document,
     schema: &SchemaRef,
     batches: &[RecordBatch],
@@ -50,7 +50,7 @@ pub(crate) fn document(
 ///
 /// # Errors
 /// The text of what is wrong with the picture that is asked for.
-pub(crate) fn figure(schema: &SchemaRef, batches: &[RecordBatch], request: &Request) -> Result<String, String> {
+pub fn figure(schema: &SchemaRef, batches: &[RecordBatch], request: &Request) -> Result<String, String> {
     let chosen = *request != Request { title: request.title.clone(), ..Request::default() };
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     let mut html = String::new();

@@ -20,7 +20,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// All before the first section. What follows needs no closing tags.
-pub(crate) fn head(title: &str) -> String {
+pub fn head(title: &str) -> String {
     let title = escaped(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -31,7 +31,7 @@ pub(crate) fn head(title: &str) -> String {
 }
 
 /// A drawn picture.
-pub(crate) fn picture(svg: &str) -> String {
+pub fn picture(svg: &str) -> String {
     format!("<figure>\n{svg}</figure>\n")
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn picture(svg: &str) -> String {
 ///
 /// # Errors
 /// If a value cannot be shown.
-pub(crate) fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<String> {
+pub fn table(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<String> {
     let mut html = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
     let numeric: Vec<bool> = schema.fields().iter().map(|field| is_numeric(field.data_type())).collect();
     for (field, numeric) in schema.fields().iter().zip(&numeric) {

@@ -43,7 +43,7 @@ mod tests {
         assert!(
             written == generated,
             "docs/{name} is not what the engine says of itself; write it anew with: \
-             BONNET_BLESS=1 cargo test -p bonnetdb --lib reference"
+             BONNET_BLESS=1 cargo test --lib reference"
         );
     }
 

@@ -29,8 +29,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Folders of running statements.
 static ASIDE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes what running statements have written aside: the process is about to end.
-pub(crate) fn abandon() {
+/// Removes what running COPY statements of this process have written aside. For a program that is about to end without
+/// waiting for them.
+pub fn abandon() {
     let folders = std::mem::take(&mut *ASIDE.lock().unwrap_or_else(PoisonError::into_inner));
     folders.iter().for_each(|folder| remove(folder));
 }

@@ -26,10 +26,9 @@ mod update_from;
 mod upkeep;
 mod views;
 
-pub(crate) use copy::abandon;
+pub use copy::abandon;
 pub(crate) use graph::create_of_rows as create_graph;
 pub(crate) use prepared_statement::PreparedStatements;
-#[cfg(feature = "pg")]
 pub(crate) use sql::parameter_types;
 pub(crate) use transaction::Transaction;
 pub(crate) use views::Views;

@@ -1,11 +1,9 @@
 //! Statements that DataFusion plans, once they are rewritten.
 
-#[cfg(feature = "pg")]
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
-#[cfg(feature = "pg")]
 use arrow::datatypes::DataType;
 use arrow::datatypes::SchemaRef;
 use bonnet_catalogs::{counted, planned_in};
@@ -24,7 +22,6 @@ use super::{
     time_zone, train_rows,
 };
 use crate::front::columns::ColumnNames;
-#[cfg(feature = "pg")]
 use crate::front::statement::Statement;
 use crate::front::{self, Plannable, ast as front_ast, summarize};
 use crate::query::stream;
@@ -129,7 +126,6 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
 
 /// The types that a statement's parameters `$1`, `$2`, ... have by their places in it; those that are not listed may have
 /// any.
-#[cfg(feature = "pg")]
 pub(crate) async fn parameter_types(session: &Session, statement: Statement) -> Result<BTreeMap<usize, DataType>> {
     let Statement::Sql(statement) = statement else { return Ok(BTreeMap::new()) };
     let types = plan(session, *statement).await?.get_parameter_types()?;

@@ -14,13 +14,11 @@ pub(crate) struct Transaction(Arc<Mutex<Option<Option<String>>>>);
 
 impl Transaction {
     /// Whether a transaction has begun and not ended.
-    #[cfg(feature = "pg")]
     pub(crate) fn is_open(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Whether the open transaction has changed something.
-    #[cfg(feature = "pg")]
     pub(crate) fn has_changed(&self) -> bool {
         matches!(&*self.0.lock().unwrap_or_else(PoisonError::into_inner), Some(Some(_)))
     }

@@ -7,7 +7,7 @@ use super::{bonnet, rows};
 
 /// Copies the scripts of MANTRA's example; the copy trains one run alone, as planning four more that have no jobs takes longer.
 fn mantra(to: &Path) {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mantra");
+    let from = crate::repository().join("examples/mantra");
     for folder in ["", "train", "results"] {
         fs::create_dir_all(to.join(folder)).unwrap();
         for entry in fs::read_dir(from.join(folder)).unwrap().map(Result::unwrap) {
@@ -100,7 +100,7 @@ fn mantra_is_trained_once_predicted_on_subdivisions_and_tabulated() {
 #[test]
 fn models_that_saw_few_vertices_are_asked_for_more() {
     let folder = tempfile::tempdir().unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mantra/more_vertices.sql");
+    let script = crate::repository().join("examples/mantra/more_vertices.sql");
     let out = rows(&[
         "--quiet",
         "--format",

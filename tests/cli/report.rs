@@ -132,7 +132,7 @@ fn a_script_that_fails_leaves_the_page_that_was_there() {
 
 #[test]
 fn the_picture_of_the_page_of_the_main_job_is_of_the_script_as_it_is() {
-    let read = |path: &str| fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let read = |path: &str| fs::read(crate::repository().join(path)).unwrap();
     assert!(String::from_utf8(read("docs/leaderboard.md")).unwrap().contains("src=\"leaderboard.png\""));
     let (picture, script) = (read("docs/leaderboard.png"), read("examples/stratified_leaderboard.sql"));
     assert!(picture.len() < 300_000, "{}", picture.len());

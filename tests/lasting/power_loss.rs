@@ -286,9 +286,9 @@ fn rows(db: &Db) -> Result<String, String> {
 /// The recorder as a library; `None` without a C compiler.
 fn recorder(folder: &Path) -> Option<std::path::PathBuf> {
     let library = folder.join("recorder.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lasting/recorder.c");
+    let source = crate::repository().join("tests/lasting/recorder.c");
     let built =
-        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).args([source, "-ldl"]).output();
+        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl").output();
     match built {
         Ok(output) if output.status.success() => Some(library),
         Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bonnetdb::serve::{ServeOptions, Server};
+use bonnet_serve::{ServeOptions, Server};
 use bonnetdb::{Engine, EngineOptions};
 use pgwire::messages::PgWireFrontendMessage;
 use pgwire::messages::simplequery::Query;

@@ -9,7 +9,7 @@ mod statements;
 
 use std::net::SocketAddr;
 
-use bonnetdb::serve::{ServeOptions, Server};
+use bonnet_serve::{ServeOptions, Server};
 use bonnetdb::{Engine, EngineOptions};
 
 use self::client::Client;

@@ -129,7 +129,7 @@ fn psycopg_uses_parameters_cursors_and_cancels() {
     }
     let program = Program::start(&[]);
     let output = Command::new(&python)
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/psycopg_client.py"))
+        .arg(crate::repository().join("tests/serve/psycopg_client.py"))
         .arg(program.address(&format!("password='{PASSWORD}'")))
         .output()
         .unwrap();

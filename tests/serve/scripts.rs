@@ -67,7 +67,7 @@ fn fifty_statements_give_the_same_rows_over_the_wire() {
         }
         let here = Engine::open(EngineOptions { threads: Some(2), ..EngineOptions::default() }).unwrap();
         let session: Session = here.session();
-        let served = Served::with(bonnetdb::serve::ServeOptions { external_access: true, ..Default::default() });
+        let served = Served::with(bonnet_serve::ServeOptions { external_access: true, ..Default::default() });
         let mut client = served.client();
         for record in parse_file::<Letter>(&path).unwrap() {
             let sql = match record {

@@ -1,0 +1,139 @@
+//! The schemas and tables of the session's current catalog, with their object identifiers of PostgreSQL.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::TableType;
+
+use bonnetdb::Session;
+
+/// The schema of PostgreSQL's catalog.
+pub(super) const PG_CATALOG: &str = "pg_catalog";
+
+/// The first number of what users make, as in PostgreSQL.
+const FIRST: i64 = 16_384;
+
+/// The numbers of the schemas `pg_catalog` and `information_schema`.
+pub(super) const CATALOG_SCHEMA: i64 = 11;
+const INFORMATION_SCHEMA: i64 = 13_000;
+
+/// The number of the one user, and of the way in which tables are stored.
+pub(super) const OWNER: i64 = 10;
+pub(super) const HEAP: i64 = 2;
+
+/// The numbers of tables of `pg_catalog` that clients name in casts to `regclass`.
+const SYSTEM: &[(&str, i64)] = &[
+    ("pg_attrdef", 2604),
+    ("pg_attribute", 1249),
+    ("pg_class", 1259),
+    ("pg_constraint", 2606),
+    ("pg_database", 1262),
+    ("pg_description", 2609),
+    ("pg_namespace", 2615),
+    ("pg_proc", 1255),
+    ("pg_tablespace", 1213),
+    ("pg_type", 1247),
+];
+
+/// A table or a view.
+pub(super) struct Relation {
+    pub(super) oid: i64,
+    pub(super) schema: String,
+    pub(super) schema_oid: i64,
+    pub(super) name: String,
+    pub(super) is_view: bool,
+    /// The query of a view.
+    pub(super) definition: Option<String>,
+    pub(super) columns: SchemaRef,
+}
+
+/// All schemas and tables of the session's current catalog.
+pub(super) struct Objects {
+    pub(super) user: String,
+    /// The catalogs of the engine, which are databases to PostgreSQL's clients, and the current one.
+    pub(super) databases: Vec<(i64, String)>,
+    pub(super) database: String,
+    /// The current schema.
+    pub(super) schema: String,
+    pub(super) schemas: Vec<(i64, String)>,
+    pub(super) relations: Vec<Relation>,
+}
+
+impl Objects {
+    /// The objects that the session sees now. Those that cannot be read are left out: a listing must not fail for one
+    /// damaged table.
+    pub(super) async fn of(session: &Session, numbers: &mut HashMap<String, i64>, user: String) -> Self {
+        let mut number = |name: String| {
+            let next = FIRST + numbers.len() as i64;
+            *numbers.entry(name).or_insert(next)
+        };
+        let state = session.context().state();
+        let options = &state.config_options().catalog;
+        let (database, schema) = (options.default_catalog.clone(), options.default_schema.clone());
+        let mut names = state.catalog_list().catalog_names();
+        names.sort();
+        let databases = names.into_iter().map(|name| (number(format!("database {name}")), name)).collect();
+        let mut schemas =
+            vec![(CATALOG_SCHEMA, PG_CATALOG.to_owned()), (INFORMATION_SCHEMA, "information_schema".to_owned())];
+        let mut relations = Vec::new();
+        let catalog = state.catalog_list().catalog(&database);
+        let mut of_catalog = catalog.as_ref().map(|catalog| catalog.schema_names()).unwrap_or_default();
+        of_catalog.sort();
+        for name in of_catalog.into_iter().filter(|name| name != "information_schema") {
+            let schema_oid = number(format!("schema {database}.{name}"));
+            schemas.push((schema_oid, name.clone()));
+            let Some(schema) = catalog.as_ref().and_then(|catalog| catalog.schema(&name)) else { continue };
+            let mut tables = schema.table_names();
+            tables.sort();
+            for table in tables {
+                let Ok(Some(provider)) = schema.table(&table).await else { continue };
+                relations.push(Relation {
+                    oid: number(format!("table {database}.{name}.{table}")),
+                    schema: name.clone(),
+                    schema_oid,
+                    name: table,
+                    is_view: provider.table_type() == TableType::View,
+                    definition: provider.get_table_definition().map(str::to_owned),
+                    columns: Arc::clone(&provider.schema()),
+                });
+            }
+        }
+        Self { user, databases, database, schema, schemas, relations }
+    }
+
+    /// The number of the table that a text such as `'cora.edges'` names.
+    pub(super) fn number_of(&self, name: &str) -> Option<i64> {
+        let parts: Vec<String> = name
+            .split('.')
+            .map(|part| match part.strip_prefix('"').and_then(|part| part.strip_suffix('"')) {
+                Some(quoted) => quoted.to_owned(),
+                None => part.to_lowercase(),
+            })
+            .collect();
+        let (schema, table) = match parts.as_slice() {
+            [table] => (None, table),
+            [.., schema, table] => (Some(schema), table),
+            [] => return None,
+        };
+        let system = || SYSTEM.iter().find(|(known, _)| known == table).map(|(_, number)| *number);
+        match schema {
+            Some(schema) if schema == PG_CATALOG => system(),
+            schema => {
+                let schema = schema.unwrap_or(&self.schema);
+                let found =
+                    self.relations.iter().find(|relation| relation.schema == *schema && relation.name == *table);
+                found.map(|relation| relation.oid).or_else(system)
+            }
+        }
+    }
+
+    /// A table's name as a statement would write it here.
+    pub(super) fn name_of(&self, relation: &Relation) -> String {
+        let quoted = bonnetdb::dialect::ast::identifier;
+        match relation.schema == self.schema {
+            true => quoted(&relation.name),
+            false => format!("{}.{}", quoted(&relation.schema), quoted(&relation.name)),
+        }
+    }
+}

@@ -1,0 +1,515 @@
+//! Queries of PostgreSQL's catalog in words that DataFusion plans.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use bonnetdb::dialect::ast::{self, name_parts};
+use datafusion::sql::sqlparser::ast::{
+    ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, Query, Select, SelectItem, SetExpr, Value, VisitMut, VisitorMut, visit_expressions,
+};
+
+use super::empty;
+use super::functions::{FORMAT_TYPE, IS_VISIBLE, RELATION_NAME, VIEW_DEFINITION};
+use super::objects::{Objects, PG_CATALOG};
+use crate::client_settings::VERSION;
+use crate::types::{self, Oid};
+
+/// The state of a connection, on which the answers of functions depend.
+pub(super) struct ConnectionState<'a> {
+    pub(super) objects: &'a Objects,
+    pub(super) settings: &'a [(String, String)],
+    pub(super) process: i32,
+}
+
+/// Functions that answer the same whatever they are asked here.
+const CONSTANTS: &[(&str, Constant)] = &[
+    ("col_description", Constant::Null("TEXT")),
+    ("has_any_column_privilege", Constant::True),
+    ("has_column_privilege", Constant::True),
+    ("has_database_privilege", Constant::True),
+    ("has_function_privilege", Constant::True),
+    ("has_schema_privilege", Constant::True),
+    ("has_sequence_privilege", Constant::True),
+    ("has_table_privilege", Constant::True),
+    ("inet_server_addr", Constant::Null("TEXT")),
+    ("inet_server_port", Constant::Null("INTEGER")),
+    ("obj_description", Constant::Null("TEXT")),
+    ("pg_client_encoding", Constant::Text("UTF8")),
+    ("pg_collation_is_visible", Constant::True),
+    ("pg_database_size", Constant::Zero),
+    ("pg_encoding_to_char", Constant::Text("UTF8")),
+    ("pg_function_is_visible", Constant::True),
+    ("pg_get_constraintdef", Constant::Null("TEXT")),
+    ("pg_get_expr", Constant::Null("TEXT")),
+    ("pg_get_function_arguments", Constant::Null("TEXT")),
+    ("pg_get_function_identity_arguments", Constant::Null("TEXT")),
+    ("pg_get_function_result", Constant::Null("TEXT")),
+    ("pg_get_functiondef", Constant::Null("TEXT")),
+    ("pg_get_indexdef", Constant::Null("TEXT")),
+    ("pg_get_partkeydef", Constant::Null("TEXT")),
+    ("pg_get_ruledef", Constant::Null("TEXT")),
+    ("pg_get_serial_sequence", Constant::Null("TEXT")),
+    ("pg_get_statisticsobjdef_columns", Constant::Null("TEXT")),
+    ("pg_get_triggerdef", Constant::Null("TEXT")),
+    ("pg_is_in_recovery", Constant::False),
+    ("pg_is_other_temp_schema", Constant::False),
+    ("pg_my_temp_schema", Constant::Zero),
+    ("pg_opclass_is_visible", Constant::True),
+    ("pg_operator_is_visible", Constant::True),
+    ("pg_relation_is_publishable", Constant::False),
+    ("pg_relation_size", Constant::Zero),
+    ("pg_size_pretty", Constant::Null("TEXT")),
+    ("pg_stat_get_numscans", Constant::Zero),
+    ("pg_statistics_obj_is_visible", Constant::True),
+    ("pg_table_size", Constant::Zero),
+    ("pg_tablespace_location", Constant::Text("")),
+    ("pg_total_relation_size", Constant::Zero),
+    ("pg_type_is_visible", Constant::True),
+    ("shobj_description", Constant::Null("TEXT")),
+    ("txid_current", Constant::Zero),
+];
+
+/// Functions whose answer depends on the session.
+const OF_SESSION: &[&str] = &[
+    "array_upper",
+    "current_catalog",
+    "current_database",
+    "current_role",
+    "current_schema",
+    "current_schemas",
+    "current_setting",
+    "current_user",
+    "pg_backend_pid",
+    "pg_get_userbyid",
+    "session_user",
+    "set_config",
+    "to_regclass",
+    "to_regtype",
+    "user",
+    "version",
+];
+
+#[derive(Clone, Copy)]
+enum Constant {
+    True,
+    False,
+    Zero,
+    Text(&'static str),
+    Null(&'static str),
+}
+
+impl Constant {
+    fn expr(self) -> Expr {
+        match self {
+            Self::True => truth(true),
+            Self::False => truth(false),
+            Self::Zero => number(0),
+            Self::Text(value) => ast::text(value),
+            Self::Null(name) => null(name),
+        }
+    }
+}
+
+/// Whether PostgreSQL has a function of this name that is answered here.
+pub(super) fn is_function(name: &str) -> bool {
+    OF_SESSION.contains(&name)
+        || CONSTANTS.iter().any(|(known, _)| *known == name)
+        || [FORMAT_TYPE, IS_VISIBLE, VIEW_DEFINITION].contains(&name)
+}
+
+/// Whether a type is that of references into the catalog, which no other statement has.
+pub(super) fn is_reference(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Regclass => true,
+        DataType::Custom(name, _) => name_parts(name).and_then(|parts| parts.last().cloned()).is_some_and(|name| {
+            ["regclass", "regtype", "regnamespace", "regproc", "regrole"].contains(&name.to_lowercase().as_str())
+        }),
+        _ => false,
+    }
+}
+
+/// Rewrites a query of the catalog.
+pub(super) fn rewrite(query: &mut Query, connection: &ConnectionState<'_>) {
+    let _ = query.visit(&mut Rewriter(connection));
+}
+
+struct Rewriter<'a>(&'a ConnectionState<'a>);
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<()> {
+        if let Some(table) = name_parts(name).filter(|parts| parts.len() > 1).and_then(|parts| parts.last().cloned()) {
+            *name = ObjectName::from(vec![Ident::new(table)]);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        name_columns(select);
+        ControlFlow::Continue(())
+    }
+
+    // Subqueries that have no rows are told by their tables, before their parts are rewritten.
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Subquery(query) if empty::is_empty(query) => *expr = null("TEXT"),
+            Expr::Exists { subquery, negated } if empty::is_empty(subquery) => *expr = truth(*negated),
+            Expr::InSubquery { subquery, negated, .. } if empty::is_empty(subquery) => *expr = truth(*negated),
+            Expr::Subquery(query) => one_row(query),
+            Expr::Case { operand: None, conditions, else_result, .. } => {
+                let never = conditions.iter().position(|when| is_of_no_type(&when.condition));
+                let typed = never.map(|at| null_of(&conditions[at].result));
+                conditions.retain(|when| !is_of_no_type(&when.condition));
+                if let (Some(typed), true) = (typed, conditions.is_empty()) {
+                    let otherwise = else_result.take().map(|expr| *expr);
+                    *expr = otherwise.filter(|expr| !is_null(expr)).unwrap_or(typed);
+                }
+            }
+            // ARRAY(SELECT ...): of privileges, policies and memberships, which there are none of.
+            Expr::Function(call) if matches!(call.args, FunctionArguments::Subquery(_)) => *expr = null("TEXT[]"),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let replaced = match expr {
+            Expr::Collate { expr, .. } => Some(expr.as_ref().clone()),
+            Expr::CompoundIdentifier(parts) if parts.len() == 3 && ast::normalized(&parts[0]) == PG_CATALOG => {
+                Some(Expr::CompoundIdentifier(parts[1..].to_vec()))
+            }
+            Expr::BinaryOp { left, op, right } => {
+                if let BinaryOperator::PGCustomBinaryOperator(name) = op
+                    && let Some(known) = name.last().and_then(|name| operator(name))
+                {
+                    *op = known;
+                }
+                // A number as a text is a number, as in PostgreSQL.
+                numeric_text(left, right);
+                numeric_text(right, left);
+                match (op, text_of(left), text_of(right)) {
+                    (BinaryOperator::StringConcat, Some(left), Some(right)) => Some(ast::text(left + &right)),
+                    _ => None,
+                }
+            }
+            Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
+                backslashes(pattern, escape_char);
+                None
+            }
+            Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
+                Some(ast::call("array_has", vec![right.as_ref().clone(), left.as_ref().clone()]))
+            }
+            Expr::Cast { expr, data_type, .. } => self.cast(expr, data_type),
+            Expr::Function(call) => self.function(call),
+            Expr::Value(value) => match &value.value {
+                Value::EscapedStringLiteral(text) => Some(ast::text(text.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(replaced) = replaced {
+            *expr = replaced;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Rewriter<'_> {
+    fn cast(&self, expr: &Expr, data_type: &mut DataType) -> Option<Expr> {
+        let name = match data_type {
+            DataType::Custom(name, _) => name_parts(name)?.last()?.to_lowercase(),
+            DataType::Regclass => "regclass".to_owned(),
+            DataType::Array(ArrayElemTypeDef::SquareBracket(item, _)) if is_number(item) => {
+                return Some(cast(expr.clone(), "BIGINT[]"));
+            }
+            _ => return None,
+        };
+        let objects = self.0.objects;
+        let to = |name: &str| Some(cast(expr.clone(), name));
+        match (name.as_str(), text_of(expr)) {
+            ("regclass", Some(name)) => Some(objects.number_of(&name).map_or_else(|| null("BIGINT"), number)),
+            ("regclass", None) => Some(ast::call(RELATION_NAME, vec![cast(expr.clone(), "BIGINT")])),
+            ("regtype", Some(name)) => Some(type_number(&name)),
+            ("regtype", None) => Some(ast::call(FORMAT_TYPE, vec![cast(expr.clone(), "BIGINT")])),
+            ("regnamespace", Some(name)) => {
+                let found = objects.schemas.iter().find(|(_, schema)| *schema == name);
+                Some(found.map_or_else(|| null("BIGINT"), |(oid, _)| number(*oid)))
+            }
+            ("regproc", Some(name)) => Some(ast::text(name.rsplit('.').next().unwrap_or_default())),
+            ("oid" | "xid" | "int8", _) => to("BIGINT"),
+            ("int4", _) => to("INTEGER"),
+            ("int2", _) => to("SMALLINT"),
+            ("bool", _) => to("BOOLEAN"),
+            ("float8", _) => to("DOUBLE"),
+            (
+                "text" | "name" | "char" | "varchar" | "bpchar" | "regproc" | "regprocedure" | "regrole" | "regoper",
+                _,
+            ) => to("VARCHAR"),
+            // Arrays of these, and types of whole rows: as they are.
+            _ => Some(expr.clone()),
+        }
+    }
+
+    fn function(&self, call: &mut Function) -> Option<Expr> {
+        let parts = name_parts(&call.name)?;
+        let name = match parts.as_slice() {
+            [name] => name.to_lowercase(),
+            [schema, name] if schema == PG_CATALOG => name.to_lowercase(),
+            _ => return None,
+        };
+        call.name = ObjectName::from(vec![Ident::new(name.clone())]);
+        let arguments = arguments(call);
+        let first = arguments.first().cloned();
+        let objects = self.0.objects;
+        if let Some((_, constant)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
+            return Some(constant.expr());
+        }
+        let setting = |name: &Expr| {
+            let name = text_of(name)?.to_lowercase();
+            self.0.settings.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
+        };
+        match name.as_str() {
+            "version" => Some(ast::text(format!("PostgreSQL {VERSION}"))),
+            "current_database" | "current_catalog" => Some(ast::text(&objects.database)),
+            "current_schema" => Some(ast::text(&objects.schema)),
+            // With those that are searched though nobody names them, or without.
+            "current_schemas" => {
+                let implicit = (!matches!(&first, Some(Expr::Value(value)) if value.value == Value::Boolean(false)))
+                    .then(|| ast::text(PG_CATALOG));
+                Some(ast::call("make_array", implicit.into_iter().chain([ast::text(&objects.schema)]).collect()))
+            }
+            "array_upper" => Some(match first {
+                Some(Expr::Function(call))
+                    if ast::function_name(&call.name).is_some_and(|name| name == "make_array") =>
+                {
+                    number(self::arguments(&call).len() as i64)
+                }
+                _ => null("INTEGER"),
+            }),
+            "current_user" | "session_user" | "current_role" | "user" | "pg_get_userbyid" => {
+                Some(ast::text(&objects.user))
+            }
+            "pg_backend_pid" => Some(number(self.0.process.into())),
+            "current_setting" => Some(first.and_then(|name| setting(&name)).map_or_else(|| null("TEXT"), ast::text)),
+            // What it would set is set by SET; the value is answered, as in PostgreSQL.
+            "set_config" => Some(arguments.get(1).cloned().unwrap_or_else(|| null("TEXT"))),
+            "to_regclass" => {
+                let found = first.and_then(|name| objects.number_of(&text_of(&name)?));
+                Some(found.map_or_else(|| null("BIGINT"), number))
+            }
+            "to_regtype" => {
+                Some(first.and_then(|name| text_of(&name)).map_or_else(|| null("BIGINT"), |name| type_number(&name)))
+            }
+            FORMAT_TYPE | IS_VISIBLE | VIEW_DEFINITION => {
+                Some(ast::call(&name, vec![cast(first.unwrap_or_else(|| null("BIGINT")), "BIGINT")]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a condition asks for a kind of types that there is none of: domains, enumerations, ranges, rows.
+fn is_of_no_type(condition: &Expr) -> bool {
+    let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return false };
+    column_name(left) == "typtype" && text_of(right).is_some_and(|kind| !["b", "p"].contains(&kind.as_str()))
+}
+
+/// NULL of the type of a result that never is: a list where it gathers one, else a number of the catalog.
+fn null_of(result: &Expr) -> Expr {
+    let gathers = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(Expr::Function(call))
+        | SelectItem::ExprWithAlias { expr: Expr::Function(call), .. } => {
+            ast::function_name(&call.name).is_some_and(|name| name == "array_agg")
+        }
+        _ => false,
+    };
+    let is_list =
+        matches!(result, Expr::Subquery(query) if empty::items(query).is_some_and(|items| items.iter().any(gathers)));
+    null(if is_list { "TEXT[]" } else { "BIGINT" })
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if value.value == Value::Null)
+}
+
+/// Whether a type is one of numbers of the catalog.
+fn is_number(data_type: &DataType) -> bool {
+    ["oid", "int2", "int4", "int8"].contains(&data_type.to_string().to_lowercase().as_str())
+}
+
+/// The types of parameters by their numbers, where the statement casts them to one: `$1::oid[]`.
+pub(super) fn parameter_types(query: &Query) -> HashMap<usize, Oid> {
+    let mut found = HashMap::new();
+    let _ = visit_expressions(query, |expr| {
+        if let Expr::Cast { expr, data_type, .. } = expr
+            && let Expr::Value(value) = expr.as_ref()
+            && let Value::Placeholder(name) = &value.value
+            && let Some(number) = name.strip_prefix('$').and_then(|digits| digits.parse().ok())
+        {
+            let name = data_type.to_string().to_lowercase();
+            let item = name.strip_suffix("[]").unwrap_or(&name);
+            let known = types::TYPES.iter().find(|known| known.name == item || known.sql == item);
+            found.extend(known.map(|known| (number, if item == name { known.oid } else { known.array })));
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    found
+}
+
+/// The number of the type of this name; NULL where there is none.
+fn type_number(name: &str) -> Expr {
+    let found = types::TYPES.iter().find(|known| known.name == name || known.sql == name);
+    found.map_or_else(|| null("BIGINT"), |known| number(known.oid.into()))
+}
+
+/// A text that is compared with a column of numbers.
+fn numeric_text(text: &mut Box<Expr>, other: &Expr) {
+    let is_number = |expr: &Expr| match expr {
+        Expr::Identifier(name) => is_number_column(&name.value),
+        Expr::CompoundIdentifier(names) => names.last().is_some_and(|name| is_number_column(&name.value)),
+        _ => false,
+    };
+    if is_number(other)
+        && let Some(value) = text_of(text).and_then(|value| value.trim().parse().ok())
+    {
+        **text = number(value);
+    }
+}
+
+/// A pattern with a backslash in place of its own character before what is meant as it is: DataFusion knows no other.
+fn backslashes(pattern: &mut Box<Expr>, escape: &mut Option<datafusion::sql::sqlparser::ast::ValueWithSpan>) {
+    let character = match escape.as_ref().map(|value| &value.value) {
+        Some(Value::SingleQuotedString(text)) if text.chars().count() == 1 => text.chars().next(),
+        _ => None,
+    };
+    let (Some(character), Some(text)) = (character, text_of(pattern)) else { return };
+    **pattern = ast::text(text.replace('\\', "\\\\").replace(character, "\\"));
+    *escape = None;
+}
+
+fn is_number_column(name: &str) -> bool {
+    name.ends_with("oid") || name.ends_with("relid") || ["relnamespace", "attnum", "objsubid"].contains(&name)
+}
+
+/// A subquery for one value, as an aggregate: DataFusion has no other that depends on the rows around it.
+fn one_row(query: &mut Query) {
+    if let SetExpr::Select(select) = query.body.as_mut()
+        && let [SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }] =
+            select.projection.as_mut_slice()
+        && !matches!(expr, Expr::Function(call) if ast::function_name(&call.name).is_some_and(|name| name == "count" || name == "max"))
+    {
+        *expr = ast::call("max", vec![expr.clone()]);
+        query.order_by = None;
+        query.limit_clause = None;
+    }
+}
+
+/// Gives the columns of a SELECT the names that PostgreSQL gives them, each once.
+fn name_columns(select: &mut Select) {
+    let mut taken: Vec<String> = Vec::new();
+    let has_star = select
+        .projection
+        .iter()
+        .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
+    for item in &mut select.projection {
+        let (expr, name) = match item {
+            // The star has the column too.
+            SelectItem::UnnamedExpr(expr @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_))) if has_star => {
+                (expr.clone(), format!("{}_1", column_name(expr)))
+            }
+            SelectItem::UnnamedExpr(expr) => (expr.clone(), column_name(expr)),
+            SelectItem::ExprWithAlias { expr, alias } => (expr.clone(), ast::normalized(alias)),
+            _ => continue,
+        };
+        let times = taken.iter().filter(|known| **known == name).count();
+        taken.push(name.clone());
+        let name = if times == 0 { name } else { format!("{name}_{times}") };
+        *item = SelectItem::ExprWithAlias { expr, alias: ast::quoted(name) };
+    }
+}
+
+fn column_name(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(name) => ast::normalized(name),
+        Expr::CompoundIdentifier(names) => names.last().map(ast::normalized).unwrap_or_default(),
+        Expr::Function(call) => name_parts(&call.name).and_then(|parts| parts.last().cloned()).unwrap_or_default(),
+        Expr::Cast { expr, .. } | Expr::Collate { expr, .. } | Expr::Nested(expr) => column_name(expr),
+        Expr::Case { .. } => "case".to_owned(),
+        Expr::Subquery(query) => match empty::items(query) {
+            Some([SelectItem::UnnamedExpr(expr)]) => column_name(expr),
+            Some([SelectItem::ExprWithAlias { alias, .. }]) => ast::normalized(alias),
+            _ => "?column?".to_owned(),
+        },
+        _ => "?column?".to_owned(),
+    }
+}
+
+fn operator(name: &str) -> Option<BinaryOperator> {
+    Some(match name {
+        "~" => BinaryOperator::PGRegexMatch,
+        "~*" => BinaryOperator::PGRegexIMatch,
+        "!~" => BinaryOperator::PGRegexNotMatch,
+        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        "~~" => BinaryOperator::PGLikeMatch,
+        "!~~" => BinaryOperator::PGNotLikeMatch,
+        "=" => BinaryOperator::Eq,
+        "<>" => BinaryOperator::NotEq,
+        "||" => BinaryOperator::StringConcat,
+        _ => return None,
+    })
+}
+
+fn arguments(call: &Function) -> Vec<Expr> {
+    let FunctionArguments::List(list) = &call.args else { return Vec::new() };
+    let expr = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    list.args.iter().filter_map(expr).collect()
+}
+
+/// The text of a literal.
+fn text_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) => Some(text.clone()),
+            _ => None,
+        },
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => text_of(expr),
+        _ => None,
+    }
+}
+
+fn cast(expr: Expr, name: &str) -> Expr {
+    let data_type = match name {
+        "BIGINT" => DataType::BigInt(None),
+        "INTEGER" => DataType::Integer(None),
+        "SMALLINT" => DataType::SmallInt(None),
+        "BOOLEAN" => DataType::Boolean,
+        "DOUBLE" => DataType::DoublePrecision,
+        "TEXT[]" => DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Varchar(None)), None)),
+        "BIGINT[]" => DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::BigInt(None)), None)),
+        _ => DataType::Varchar(None),
+    };
+    Expr::Cast {
+        kind: datafusion::sql::sqlparser::ast::CastKind::Cast,
+        expr: Box::new(expr),
+        data_type,
+        array: false,
+        format: None,
+    }
+}
+
+fn number(value: i64) -> Expr {
+    Expr::Value(Value::Number(value.to_string(), false).into())
+}
+
+fn truth(value: bool) -> Expr {
+    Expr::Value(Value::Boolean(value).into())
+}
+
+fn null(name: &str) -> Expr {
+    cast(Expr::Value(Value::Null.into()), name)
+}

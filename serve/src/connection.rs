@@ -1,0 +1,525 @@
+//! One client's connection: its messages in their order, each with its answer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use bonnetdb::dialect::split::split;
+use bonnetdb::{Error, Parameters, Session, bind};
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use pgwire::messages::data::{NoData, ParameterDescription, RowDescription};
+use pgwire::messages::extendedquery::{
+    Bind, BindComplete, CloseComplete, Describe, Execute, Parse, ParseComplete, PortalSuspended,
+    TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
+};
+use pgwire::messages::response::{CommandComplete, EmptyQueryResponse, NoticeResponse, TransactionStatus};
+use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
+
+use super::catalog::{self, Catalog};
+use super::client_settings::ClientSettings;
+use super::failure::Failure;
+use super::keys::Key;
+use super::startup::{Login, welcome};
+use super::state::ServerState;
+use super::statement::{Client, Outcome, may_answer_rows};
+use super::types::{self, Oid};
+use super::values::{Column, Rows, columns};
+use super::wire::{GATHERED, Trouble, Wire};
+use super::{parameters, wire::Gone};
+
+/// Prepared statements, and portals, of one connection.
+const MOST_NAMES: usize = 1000;
+
+/// Bytes of the texts of a connection's prepared statements and portals together.
+const MOST_TEXT: usize = 64 << 20;
+
+/// A prepared statement with the types of its parameters.
+struct PreparedStatement {
+    text: String,
+    parameters: Vec<Oid>,
+}
+
+/// A statement with its parameters, and how far its rows are.
+struct Portal {
+    text: String,
+    formats: Vec<i16>,
+    state: State,
+}
+
+enum State {
+    Waiting,
+    Open(Answering),
+    Done(String),
+}
+
+/// Rows on their way to the client.
+struct Answering {
+    stream: SendableRecordBatchStream,
+    columns: Vec<Column>,
+    batch: Option<Rows>,
+    /// Rows that this answer has had.
+    count: usize,
+}
+
+impl Answering {
+    fn new(stream: SendableRecordBatchStream, formats: &[i16]) -> Result<Self, Failure> {
+        let columns = columns(&stream.schema(), formats).map_err(|text| Failure::new("08P01", text))?;
+        Ok(Self { stream, columns, batch: None, count: 0 })
+    }
+}
+
+/// A client's connection, from its login to its end.
+pub(super) struct Connection {
+    wire: Wire,
+    key: Key,
+    client: Client,
+    statements: HashMap<String, PreparedStatement>,
+    portals: HashMap<String, Portal>,
+}
+
+/// Serves a client until it leaves.
+pub(super) async fn serve(mut wire: Wire, login: Login, session: Session, key: Key, shared: &Arc<ServerState>) {
+    match begin(&mut wire, &login, session, &key, shared).await {
+        Ok(client) => {
+            let connection = Connection { wire, key, client, statements: HashMap::new(), portals: HashMap::new() };
+            // That the client is gone is no error of ours.
+            let Gone = connection.run().await;
+        }
+        Err(Trouble::Failure(failure)) => wire.refuse(Failure { fatal: true, ..failure }).await,
+        Err(Trouble::Gone) => {}
+    }
+}
+
+/// The session's settings at the start.
+async fn begin(
+    wire: &mut Wire,
+    login: &Login,
+    session: Session,
+    key: &Key,
+    shared: &Arc<ServerState>,
+) -> Result<Client, Trouble> {
+    let refused = |error: Error| Trouble::from(Failure::of(&error, ""));
+    let catalogs = session.engine().databases();
+    let known = login.database.as_ref().filter(|name| **name != login.user && **name != "postgres");
+    match known {
+        Some(name) if catalogs.contains(name) => {
+            let quoted = name.replace('"', "\"\"");
+            session.execute(&format!("USE \"{quoted}\"")).await.map_err(refused)?;
+        }
+        Some(name) => {
+            let text = format!("there is no database {name}; there are: {}", catalogs.join(", "));
+            return Err(Failure::fatal("3D000", text).into());
+        }
+        None => {}
+    }
+    let settings = ClientSettings::new(&login.user);
+    let catalog = Catalog::new(&login.user, key.number);
+    let mut client = Client { session, settings, catalog, failed: false, savepoints: Vec::new() };
+    for (name, value) in &login.settings {
+        client.set(&name.to_lowercase(), value).await?;
+    }
+    // Last, so that nothing above can have opened it again.
+    if !shared.external_access {
+        client.session.execute("SET bonnet.external_access = off").await.map_err(refused)?;
+    }
+    welcome(wire, login, key)?;
+    wire.ready(TransactionStatus::Idle).await?;
+    Ok(client)
+}
+
+impl Connection {
+    async fn run(mut self) -> Gone {
+        // After an error of the extended protocol the client's messages are passed over up to its Sync.
+        let mut passes_over = false;
+        loop {
+            let message = match self.wire.message().await {
+                Ok(message) => message,
+                Err(gone) => return gone,
+            };
+            let is_query = matches!(message, PgWireFrontendMessage::Query(_));
+            let answered = match message {
+                PgWireFrontendMessage::Terminate(_) => return Gone,
+                PgWireFrontendMessage::Sync(_) => {
+                    passes_over = false;
+                    self.ready().await.map_err(Trouble::from)
+                }
+                _ if passes_over => Ok(()),
+                PgWireFrontendMessage::Query(query) => self.query(&query.query).await,
+                PgWireFrontendMessage::Parse(parse) => self.parse(parse).await,
+                PgWireFrontendMessage::Bind(bind) => self.bind(bind),
+                PgWireFrontendMessage::Describe(describe) => self.describe(&describe).await,
+                PgWireFrontendMessage::Execute(execute) => self.execute(&execute).await,
+                PgWireFrontendMessage::Close(close) => {
+                    let name = close.name.unwrap_or_default();
+                    match close.target_type {
+                        TARGET_TYPE_BYTE_STATEMENT => drop(self.statements.remove(&name)),
+                        _ => drop(self.portals.remove(&name)),
+                    }
+                    self.wire.put(PgWireBackendMessage::CloseComplete(CloseComplete::new())).map_err(Trouble::from)
+                }
+                PgWireFrontendMessage::Flush(_) => self.wire.flush().await.map_err(Trouble::from),
+                // Data of a COPY that was refused.
+                PgWireFrontendMessage::CopyData(_)
+                | PgWireFrontendMessage::CopyDone(_)
+                | PgWireFrontendMessage::CopyFail(_) => Ok(()),
+                _ => Err(Failure::fatal("08P01", "the message is none that a client may send here").into()),
+            };
+            let answer = match answered {
+                Ok(()) => Ok(()),
+                Err(Trouble::Gone) => return Gone,
+                Err(Trouble::Failure(failure)) if failure.fatal => {
+                    self.wire.refuse(failure).await;
+                    return Gone;
+                }
+                Err(Trouble::Failure(failure)) => {
+                    self.client.failed = self.client.in_transaction();
+                    passes_over = !is_query;
+                    match self.wire.put(PgWireBackendMessage::ErrorResponse(failure.response())) {
+                        // A client may wait for it before it sends its Sync, and its Flush is passed over.
+                        Ok(()) if passes_over => self.wire.flush().await,
+                        put => put,
+                    }
+                }
+            };
+            let answer = match (answer, is_query) {
+                (Ok(()), true) => self.ready().await,
+                (answer, _) => answer,
+            };
+            if let Err(gone) = answer {
+                return gone;
+            }
+        }
+    }
+
+    fn status(&self) -> TransactionStatus {
+        match (self.client.in_transaction(), self.client.failed) {
+            (false, _) => TransactionStatus::Idle,
+            (true, false) => TransactionStatus::Transaction,
+            (true, true) => TransactionStatus::Error,
+        }
+    }
+
+    /// Portals last as long as their transaction.
+    async fn ready(&mut self) -> Result<(), Gone> {
+        if !self.client.in_transaction() {
+            self.portals.clear();
+        }
+        let status = self.status();
+        self.wire.ready(status).await
+    }
+
+    /// Runs a statement, unless the client cancels it.
+    async fn outcome(&mut self, statement: &str) -> Result<Outcome, Trouble> {
+        // A cancellation that came after the last statement's end is not meant for this one.
+        while futures::FutureExt::now_or_never(self.key.cancelled.notified()).is_some() {}
+        Ok(self.wire.unless_cancelled(&self.key, self.client.run(statement)).await??)
+    }
+
+    /// The simple protocol: a text of statements, their answers as text.
+    async fn query(&mut self, text: &str) -> Result<(), Trouble> {
+        self.portals.remove("");
+        let pieces = split(text);
+        if pieces.is_empty() {
+            return Ok(self.wire.put(PgWireBackendMessage::EmptyQueryResponse(EmptyQueryResponse::new()))?);
+        }
+        for piece in pieces {
+            let before = piece.text.as_ptr() as usize - text.as_ptr() as usize;
+            let shifted = |trouble| match trouble {
+                Trouble::Failure(failure) => {
+                    let skipped = text[..before].chars().count();
+                    let position = failure.position.map(|position| position + skipped);
+                    Trouble::Failure(Failure { position, ..failure })
+                }
+                Trouble::Gone => Trouble::Gone,
+            };
+            match self.outcome(piece.text).await.map_err(shifted)? {
+                Outcome::Rows(stream) => {
+                    let mut answering = Answering::new(stream, &[])?;
+                    self.describe_rows(&answering.columns)?;
+                    self.send(&mut answering, usize::MAX, piece.text).await?;
+                    self.complete(format!("SELECT {}", answering.count))?;
+                }
+                done => self.done(done)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, tag: String) -> Result<(), Gone> {
+        self.wire.put(PgWireBackendMessage::CommandComplete(CommandComplete::new(tag)))
+    }
+
+    /// Answers a statement without rows.
+    fn done(&mut self, outcome: Outcome) -> Result<(), Gone> {
+        let tag = self.tag(outcome)?;
+        self.complete(tag)
+    }
+
+    fn tag(&mut self, outcome: Outcome) -> Result<String, Gone> {
+        match outcome {
+            Outcome::Done(tag) => Ok(tag),
+            Outcome::Warned(tag, warning) => {
+                let fields = [(b'S', "WARNING"), (b'V', "WARNING"), (b'C', warning.code), (b'M', &warning.message)];
+                let fields = fields.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
+                self.wire.put(PgWireBackendMessage::NoticeResponse(NoticeResponse::new(fields)))?;
+                Ok(tag.to_owned())
+            }
+            Outcome::Deallocate(name) => {
+                match &name {
+                    Some(name) => drop(self.statements.remove(name)),
+                    None => self.statements.clear(),
+                }
+                Ok(if name.is_none() { "DEALLOCATE ALL" } else { "DEALLOCATE" }.to_owned())
+            }
+            Outcome::Rows(_) => Ok(String::new()),
+        }
+    }
+
+    fn describe_rows(&mut self, columns: &[Column]) -> Result<(), Gone> {
+        let fields = columns.iter().map(Column::description).collect();
+        self.wire.put(PgWireBackendMessage::RowDescription(RowDescription::new(fields)))
+    }
+
+    /// Sends rows until there are no more or `most` are sent; whether all are. What the client has not taken yet waits in
+    /// one buffer: no more rows are made before it is taken.
+    async fn send(&mut self, answering: &mut Answering, most: usize, statement: &str) -> Result<bool, Trouble> {
+        let failed = |error: Error| Failure::of(&error, statement);
+        let mut left = most;
+        loop {
+            while let Some(rows) = &mut answering.batch {
+                let written = rows.write(self.wire.waiting(), GATHERED, left).map_err(|error| failed(error.into()))?;
+                answering.count += written;
+                left -= written;
+                if rows.is_empty() {
+                    answering.batch = None;
+                }
+                if self.wire.waiting().len() >= GATHERED {
+                    self.wire.flush_unless_cancelled(&self.key).await?;
+                }
+                if left == 0 {
+                    return Ok(false);
+                }
+            }
+            match self.wire.unless_cancelled(&self.key, answering.stream.next()).await? {
+                Some(Ok(batch)) => {
+                    let rows = Rows::new(&batch, &answering.columns).map_err(|error| failed(error.into()))?;
+                    answering.batch = Some(rows);
+                }
+                Some(Err(error)) => return Err(failed(error.into()).into()),
+                None => return Ok(true),
+            }
+        }
+    }
+
+    /// Refuses a name or a text too many.
+    fn room_for(&self, text: &str) -> Result<(), Failure> {
+        let texts = self.statements.values().map(|statement| &statement.text);
+        let held: usize = texts.chain(self.portals.values().map(|portal| &portal.text)).map(String::len).sum();
+        if self.statements.len() >= MOST_NAMES || self.portals.len() >= MOST_NAMES || held + text.len() > MOST_TEXT {
+            let most = MOST_TEXT >> 20;
+            return Err(Failure::new(
+                "53400",
+                format!("a connection holds at most {MOST_NAMES} statements, and {most} MiB of them; close some"),
+            ));
+        }
+        Ok(())
+    }
+
+    async fn parse(&mut self, parse: Parse) -> Result<(), Trouble> {
+        let name = parse.name.unwrap_or_default();
+        if !name.is_empty() && self.statements.contains_key(&name) {
+            return Err(Failure::new("42P05", format!("prepared statement \"{name}\" already exists")).into());
+        }
+        let text = match split(&parse.query).as_slice() {
+            [] => String::new(),
+            [piece] => piece.text.to_owned(),
+            _ => return Err(Failure::new("42601", "cannot insert multiple commands into a prepared statement").into()),
+        };
+        self.room_for(&text)?;
+        let mut oids = parse.type_oids;
+        if !text.is_empty() {
+            Client::check(&text)?;
+            let count = highest_parameter(&text);
+            if oids.len() > count {
+                oids.truncate(count);
+            }
+            oids.resize(count, 0);
+            if oids.contains(&0) || oids.contains(&types::UNKNOWN) {
+                let inferred = self.parameter_types(&text).await?;
+                for (i, oid) in oids.iter_mut().enumerate().filter(|(_, oid)| matches!(**oid, 0 | types::UNKNOWN)) {
+                    *oid = inferred.get(&(i + 1)).copied().unwrap_or(types::TEXT);
+                }
+            }
+        }
+        self.statements.insert(name, PreparedStatement { text, parameters: oids });
+        Ok(self.wire.put(PgWireBackendMessage::ParseComplete(ParseComplete::new()))?)
+    }
+
+    /// The types of the parameters that a statement gives a type, by their numbers.
+    async fn parameter_types(&mut self, text: &str) -> Result<HashMap<usize, Oid>, Trouble> {
+        if catalog::asks(text) {
+            return Ok(catalog::parameter_types(text));
+        }
+        let session = self.client.session.clone();
+        let inferred = self.wire.unless_cancelled(&self.key, session.parameter_types(text)).await?;
+        // What cannot be planned without values is found wrong, or right, once they are there.
+        Ok(inferred.unwrap_or_default().iter().map(|(number, kind)| (*number, types::of_column(kind))).collect())
+    }
+
+    fn prepared(&self, name: &str) -> Result<&PreparedStatement, Failure> {
+        self.statements.get(name).ok_or_else(|| match name {
+            "" => Failure::new("26000", "unnamed prepared statement does not exist"),
+            name => Failure::new("26000", format!("prepared statement \"{name}\" does not exist")),
+        })
+    }
+
+    fn bind(&mut self, given: Bind) -> Result<(), Trouble> {
+        let prepared = self.prepared(given.statement_name.as_deref().unwrap_or_default())?;
+        let (values, formats) = (&given.parameters, &given.parameter_format_codes);
+        let wrong = |text: String| Trouble::from(Failure::new("08P01", text));
+        if values.len() != prepared.parameters.len() {
+            let (found, expected) = (values.len(), prepared.parameters.len());
+            return Err(wrong(format!("{found} parameters are given for a statement of {expected}")));
+        }
+        if formats.len() > 1 && formats.len() != values.len() {
+            return Err(wrong(format!("{} formats are given for {} parameters", formats.len(), values.len())));
+        }
+        let literal = |(i, value): (usize, &Option<bytes::Bytes>)| {
+            let binary = formats.get(if formats.len() == 1 { 0 } else { i }) == Some(&1);
+            let literal = parameters::literal(value.as_deref(), prepared.parameters[i], binary);
+            literal.map_err(|text| Failure::new("22P02", format!("${}: {text}", i + 1)))
+        };
+        let literals = values.iter().enumerate().map(literal).collect::<Result<Vec<_>, Failure>>()?;
+        let text = match literals.is_empty() {
+            true => prepared.text.clone(),
+            false => bind(&prepared.text, &Parameters::Positional(literals))
+                .map_err(|error| Failure::of(&error, &prepared.text))?,
+        };
+        self.room_for(&text)?;
+        let portal = Portal { text, formats: given.result_column_format_codes, state: State::Waiting };
+        self.portals.insert(given.portal_name.unwrap_or_default(), portal);
+        Ok(self.wire.put(PgWireBackendMessage::BindComplete(BindComplete::new()))?)
+    }
+
+    async fn describe(&mut self, describe: &Describe) -> Result<(), Trouble> {
+        let name = describe.name.as_deref().unwrap_or_default();
+        if describe.target_type == TARGET_TYPE_BYTE_PORTAL {
+            return self.describe_portal(name).await;
+        }
+        let prepared = self.prepared(name)?;
+        let (text, oids) = (prepared.text.clone(), prepared.parameters.clone());
+        let schema = self.columns_of(&text, &oids).await?;
+        self.wire.put(PgWireBackendMessage::ParameterDescription(ParameterDescription::new(oids)))?;
+        match schema {
+            Some(schema) => {
+                let columns = columns(&schema, &[]).map_err(|text| Failure::new("08P01", text))?;
+                Ok(self.describe_rows(&columns)?)
+            }
+            None => Ok(self.wire.put(PgWireBackendMessage::NoData(NoData::new()))?),
+        }
+    }
+
+    /// The columns of a statement whose parameters have no values yet.
+    async fn columns_of(&mut self, text: &str, oids: &[Oid]) -> Result<Option<SchemaRef>, Trouble> {
+        if !may_answer_rows(text) {
+            return Ok(None);
+        }
+        let nulls = oids.iter().map(|oid| parameters::literal(None, *oid, false)).collect::<Result<Vec<_>, String>>();
+        let nulls = nulls.map_err(|text| Failure::new("22P02", text))?;
+        let planned = bind(text, &Parameters::Positional(nulls)).map_err(|error| Failure::of(&error, text))?;
+        let session = self.client.session.clone();
+        if let Ok(Some(schema)) = self.wire.unless_cancelled(&self.key, session.describe(&planned)).await? {
+            return Ok(Some(schema));
+        }
+        // What is no query of the session: the rows are there at once, and it changes nothing.
+        match self.outcome(&planned).await? {
+            Outcome::Rows(stream) => Ok(Some(stream.schema())),
+            _ => Ok(None),
+        }
+    }
+
+    async fn describe_portal(&mut self, name: &str) -> Result<(), Trouble> {
+        let mut portal = self.take(name)?;
+        if matches!(portal.state, State::Waiting) && may_answer_rows(&portal.text) {
+            self.start(&mut portal).await?;
+        }
+        let description = match &portal.state {
+            State::Open(answering) => self.describe_rows(&answering.columns),
+            _ => self.wire.put(PgWireBackendMessage::NoData(NoData::new())),
+        };
+        self.portals.insert(name.to_owned(), portal);
+        Ok(description?)
+    }
+
+    fn take(&mut self, name: &str) -> Result<Portal, Failure> {
+        self.portals.remove(name).ok_or_else(|| Failure::new("34000", format!("portal \"{name}\" does not exist")))
+    }
+
+    async fn start(&mut self, portal: &mut Portal) -> Result<(), Trouble> {
+        portal.state = match self.outcome(&portal.text).await? {
+            Outcome::Rows(stream) => State::Open(Answering::new(stream, &portal.formats)?),
+            done => State::Done(self.tag(done)?),
+        };
+        Ok(())
+    }
+
+    async fn execute(&mut self, execute: &Execute) -> Result<(), Trouble> {
+        let name = execute.name.clone().unwrap_or_default();
+        let mut portal = self.take(&name)?;
+        if portal.text.is_empty() {
+            self.portals.insert(name, portal);
+            return Ok(self.wire.put(PgWireBackendMessage::EmptyQueryResponse(EmptyQueryResponse::new()))?);
+        }
+        if matches!(portal.state, State::Waiting) {
+            self.start(&mut portal).await?;
+        }
+        let most = usize::try_from(execute.max_rows).ok().filter(|most| *most > 0).unwrap_or(usize::MAX);
+        match &mut portal.state {
+            State::Open(answering) => {
+                answering.count = 0;
+                if self.send(answering, most, &portal.text).await? {
+                    let tag = format!("SELECT {}", answering.count);
+                    self.complete(tag)?;
+                    // All rows are taken: another Execute finds none.
+                    portal.state = State::Done("SELECT 0".to_owned());
+                } else {
+                    self.wire.put(PgWireBackendMessage::PortalSuspended(PortalSuspended::new()))?;
+                }
+            }
+            State::Done(tag) => {
+                let tag = tag.clone();
+                self.complete(tag)?;
+            }
+            State::Waiting => {}
+        }
+        self.portals.insert(name, portal);
+        Ok(())
+    }
+}
+
+/// The largest n of the parameters $n in a statement.
+fn highest_parameter(text: &str) -> usize {
+    use bonnetdb::dialect::split::{LexemeKind, Lexer};
+    let mut after_dollar = false;
+    let mut highest = 0;
+    for lexeme in Lexer::new(text) {
+        if after_dollar && lexeme.kind == LexemeKind::Word {
+            highest = highest.max(lexeme.text.parse().unwrap_or(0));
+        }
+        after_dollar = lexeme.kind == LexemeKind::Symbol && lexeme.text == "$";
+    }
+    highest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_counted_outside_of_texts() {
+        assert_eq!(highest_parameter("SELECT $2, '$9', $1 -- $7"), 2);
+        assert_eq!(highest_parameter("SELECT $$ $3 $$"), 0);
+        assert_eq!(highest_parameter("SELECT 1"), 0);
+    }
+}
