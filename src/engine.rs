@@ -14,7 +14,9 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 
 use crate::attachments;
 use crate::memory::SpillingPool;
-use crate::{Error, Result, functions, panics, settings};
+use bonnet_common::panics;
+
+use crate::{Error, Result, functions, settings};
 
 /// Bytes of stack of a query thread: DataFusion plans deeply nested statements recursively.
 const STACK: usize = 8 << 20;

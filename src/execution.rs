@@ -9,10 +9,10 @@ use bonnet_sql::memory_text;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::TryStreamExt;
 
-use crate::front::parse;
-use crate::front::split::split;
 use crate::query::pump;
 use crate::{Answer, Engine, Error, Result, Session, append, statements};
+use bonnet_dialect::syntax::statements::parse;
+use bonnet_dialect::syntax::tokens::split::split;
 
 /// A shorter text is not worth a reservation.
 const LONG_TEXT: usize = 1 << 20;

@@ -73,7 +73,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
             "standard",
             "Standard SQL",
             "What everyday SQL has and DataFusion lacks; what has another name there stands in docs/sql.md.",
-            bonnet_standard::functions(),
+            bonnet_values::functions(),
         ),
         subject("tables", "Tables", "Reshaping rows, and databases as graphs.", vec![bonnet_sql::flatten()]),
     ]

@@ -6,39 +6,31 @@
 
 mod answer;
 mod append;
-mod arrow_types;
 mod attachments;
-mod capital_words;
 pub mod cells;
-mod debug_structures;
 mod engine;
-mod error;
-mod error_kind;
 mod execution;
-mod front;
+mod file_faults;
 mod functions;
 mod memory;
 mod names;
-mod nearest;
-mod panics;
 mod parameters;
 pub mod pictures;
 mod query;
 pub mod reference;
-mod rules;
 mod session;
 mod settings;
 mod size;
 mod statements;
 mod system;
+#[cfg(test)]
+mod tests;
 
 pub use answer::Answer;
 pub use bonnet_catalogs::Frames;
+pub use bonnet_common::{Error, ErrorKind, Result, sql_type};
+pub use bonnet_dialect::syntax::tokens::split::{Piece, split};
 pub use engine::{Engine, EngineOptions};
-pub use error::{Error, Result};
-pub use error_kind::ErrorKind;
-pub use front::split::{Piece, split};
-pub use front::sql_type::sql_type;
 pub use parameters::{Parameters, bind};
 pub use query::stream_of;
 pub use session::Session;
@@ -47,5 +39,7 @@ pub use statements::abandon;
 
 /// The syntax of statements, for programs that read them before an engine does.
 pub mod dialect {
-    pub use crate::front::{ast, parse, split};
+    pub use bonnet_dialect::syntax::statements::parse;
+    pub use bonnet_dialect::syntax::tokens::split;
+    pub use bonnet_dialect::syntax::tree::ast;
 }

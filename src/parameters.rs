@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::front::split::{Lexeme, LexemeKind, Lexer};
 use crate::{Error, Result};
+use bonnet_dialect::syntax::tokens::split::{Lexeme, LexemeKind, Lexer};
 
 /// The values of a statement's parameters, each written as a literal of SQL: `7`, `'it''s'`, `DATE '2026-01-31'`.
 #[derive(Debug, Clone, PartialEq, Eq)]

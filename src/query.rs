@@ -169,5 +169,5 @@ pub(crate) fn task_context(state: &SessionState) -> Arc<TaskContext> {
 
 /// A panic is a defect of ours: it must not look like the end of the rows.
 fn defect(panic: &(dyn Any + Send)) -> DataFusionError {
-    DataFusionError::Execution(crate::panics::message(panic_text(panic)))
+    DataFusionError::Execution(bonnet_common::panics::message(panic_text(panic)))
 }

@@ -6,35 +6,22 @@ use bonnet_catalogs::DamagedFiles;
 use bonnet_catalogs::{
     CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames,
 };
-use bonnet_sql::{
-    BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GraphCacheAccess, GroupOnce, KernelContext, Progress,
-    ProgressReport, PruneOutputs, RunningStatement, ShareRuns, SharedStates, bounded_functions, panic_text,
-};
-use bonnet_standard::{CheckedConstants, CheckedPlanner, DateArithmetic, RoundedCasts};
+use bonnet_sql::{GraphCacheAccess, KernelContext, Progress, ProgressReport, RunningStatement, panic_text};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionState;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::engine::kernel_pool;
-use crate::front::join_keys::JoinPlanner;
-use crate::front::outer_columns::FieldNames;
-use crate::front::pivot::PivotPlanner;
-use crate::front::relations::KeyPlanner;
+use crate::file_faults::FILE_FAULTS;
 use crate::memory::Share;
 use crate::pictures::{Document, PictureFormatFactory};
 use crate::query::{CancelOnDrop, Deadline};
-use crate::rules::{
-    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, FILE_FAULTS, GROUPING_SETS, IN_LISTS, NAN_STATISTICS,
-    SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES,
-    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
-};
 use crate::settings::BonnetSettings;
 use crate::statements::{PreparedStatements, Transaction, Views};
-use crate::{Engine, Error, Result, names, panics};
+use crate::{Engine, Error, Result, names};
 
 /// One user's settings and current schema on an [`Engine`].
 #[derive(Clone)]
@@ -72,80 +59,21 @@ impl Session {
             .with_extension(Arc::new(kernels))
             .with_extension(Arc::new(graph_cache))
             .with_extension(Arc::new(names::table_versions()))
-            .with_extension(Arc::new(names::graph_schemas()));
+            .with_extension(Arc::new(names::graph_schemas()))
+            .with_extension(Arc::new(names::models()));
         let options = config.options_mut();
         if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
             // Each of the sorts that run at once reserves this before it reads a row.
             let reserved = &mut options.execution.sort_spill_reservation_bytes;
             *reserved = (*reserved).min(limit / (8 * shared.threads));
         }
-        // As in DuckDB and PostgreSQL: a failed run never ranks first.
-        options.sql_parser.default_null_ordering = "nulls_last".to_owned();
-        // Of a subquery whose column is never NULL DataFusion makes a join whose column might be, and finds that out itself.
-        options.execution.skip_physical_aggregate_schema_check = true;
-        // DataFusion 55 pushes limits too far: below windows that look further ahead than the last of them, and of groups
-        // below windows over all groups and computed columns that have the name of a key.
-        options.optimizer.enable_window_limits = false;
-        options.optimizer.enable_topk_aggregation = false;
-        // Errors name the place in the statement.
-        options.sql_parser.collect_spans = true;
+        bonnet_dialect::configure(&mut config);
         let registry = &shared.registry;
-        let mut builder = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(environment)
-            .with_default_features()
-            .with_query_planner(Arc::new(CheckedPlanner(BonnetQueryPlanner)))
-            .with_relation_planners(vec![
-                Arc::new(PivotPlanner),
-                Arc::new(JoinPlanner),
-                Arc::new(FunctionPlanner::new(Arc::clone(registry))),
-                Arc::new(KeyPlanner),
-            ])
-            .with_type_planner(Arc::new(names::TypeNames))
-            .with_analyzer_rules(analyzer_rules())
-            .with_analyzer_rule(Arc::new(GROUPING_SETS))
-            .with_analyzer_rule(Arc::new(SET_OPERATIONS))
-            .with_analyzer_rule(Arc::new(DISTINCT_SUBQUERIES))
-            .with_analyzer_rule(Arc::new(SCALAR_SUBQUERIES))
-            .with_analyzer_rule(Arc::new(SUBQUERIES))
-            .with_analyzer_rule(Arc::new(Correlation))
-            .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
-            .with_analyzer_rule(Arc::new(ShareRuns))
-            .with_analyzer_rule(Arc::new(VALUES))
-            .with_analyzer_rule(Arc::new(IN_LISTS))
-            .with_analyzer_rule(Arc::new(RoundedCasts))
-            .with_analyzer_rule(Arc::new(CheckedConstants))
-            .with_analyzer_rule(Arc::new(SIMPLIFICATION))
-            .with_optimizer_rules(logical_rules())
-            .with_optimizer_rule(Arc::new(SharedStates))
-            .with_optimizer_rule(Arc::new(PruneOutputs))
-            .with_optimizer_rule(Arc::new(AGGREGATE_ORDER))
-            .with_optimizer_rule(Arc::new(WINDOW_STRINGS))
-            .with_optimizer_rule(Arc::new(WINDOW_VALUES))
-            .with_physical_optimizer_rules(physical_rules())
-            .with_physical_optimizer_rule(Arc::new(GroupOnce))
-            .with_physical_optimizer_rule(Arc::new(WINDOWS))
-            .with_physical_optimizer_rule(Arc::new(UNREAD_PARTITIONS))
-            .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
-            .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
-            .with_physical_optimizer_rule(Arc::new(SCANNED_NAN))
+        let builder =
+            SessionStateBuilder::new().with_config(config).with_runtime_env(environment).with_default_features();
+        let mut builder = bonnet_dialect::install(builder, registry)
             .with_physical_optimizer_rule(Arc::new(FILE_FAULTS))
             .with_physical_optimizer_rule(Arc::new(DamagedFiles));
-        let scalar = builder.scalar_functions().get_or_insert_default();
-        scalar.extend(bounded_functions(scalar));
-        scalar.extend(bonnet_standard::list_functions(scalar));
-        scalar.extend(bonnet_standard::rounding_functions(scalar));
-        scalar.extend(registry.scalar_udfs());
-        scalar.extend(bonnet_standard::internal());
-        let aggregates = builder.aggregate_functions().get_or_insert_default();
-        aggregates.extend(registry.aggregate_udfs());
-        aggregates.extend(bonnet_standard::aggregates());
-        aggregates.extend(bonnet_standard::sliding_aggregates(aggregates));
-        builder.window_functions().get_or_insert_default().extend(bonnet_standard::ranks());
-        builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
-        let planners: [Arc<dyn ExprPlanner>; 4] =
-            [Arc::new(names::MapKeys), Arc::new(names::BitOperands), Arc::new(DateArithmetic), Arc::new(FieldNames)];
-        builder.expr_planners().get_or_insert_default().splice(0..0, planners);
         let formats = builder.file_formats().get_or_insert_default();
         // Its reader may never end.
         formats.retain(|format| format.get_ext() != "avro");
@@ -209,7 +137,7 @@ impl Session {
             })))
         };
         let done = done.await.map_err(|error| match error.try_into_panic() {
-            Ok(panic) => Error::statement(panics::message(panic_text(&*panic))),
+            Ok(panic) => Error::statement(bonnet_common::panics::message(panic_text(&*panic))),
             Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;
         Ok((done, scope))

@@ -10,10 +10,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::sql;
-use crate::front::ast::normalized;
-use crate::front::parse::parse;
-use crate::front::statement::Statement;
 use crate::{Error, Result, Session};
+use bonnet_dialect::syntax::statements::parse::parse;
+use bonnet_dialect::syntax::statements::statement::Statement;
+use bonnet_dialect::syntax::tree::ast::normalized;
 
 /// Changes the columns of a table as an operation says.
 ///

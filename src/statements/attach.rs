@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bonnet_catalogs::{Attachment, Database, EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
 
 use crate::attachments::{self, Target};
-use crate::front::statement::{Attach, WithSpan};
 use crate::{Answer, Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::{Attach, WithSpan};
 
 /// `ATTACH 'location' AS name (TYPE format, ...)`: one graph becomes a schema; a folder of graphs, a database, or tables
 /// of another program, a catalog. A lasting database remembers it. In a read-only engine every database is attached for

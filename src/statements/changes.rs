@@ -21,8 +21,8 @@ use datafusion::physical_plan::collect;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::front::ast::parser_span;
 use crate::{Error, Result, Session};
+use bonnet_dialect::syntax::tree::ast::parser_span;
 
 /// The most values that `IN (SELECT ...)` may answer: each is compared with every row.
 const MOST_VALUES: usize = 100_000;

@@ -9,7 +9,7 @@ use datafusion::logical_expr::DescribeTable;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::stream;
 
-use crate::front::sql_type::sql_type;
+use bonnet_common::sql_type;
 
 /// A row a column: its name, its type, and whether it may be NULL.
 pub(super) fn rows(describe: &DescribeTable) -> SendableRecordBatchStream {

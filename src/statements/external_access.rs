@@ -7,8 +7,8 @@ use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan, Statement as PlanStatement};
 
-use crate::front::statement::Statement;
 use crate::{Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// Settings of the runtime that hold limits of memory and the folder of temporary files.
 const RUNTIME: &str = "datafusion.runtime.";

@@ -19,8 +19,8 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 
 use super::sql::plan;
-use crate::front::statement::{CreateGraph, WithSpan};
 use crate::{Answer, Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::{CreateGraph, WithSpan};
 
 /// `CREATE GRAPH name AS generator(...)`.
 pub(super) async fn create(session: &Session, create: CreateGraph) -> Result<Answer> {

@@ -35,8 +35,8 @@ pub(crate) use views::Views;
 
 use arrow::datatypes::SchemaRef;
 
-use crate::front::statement::Statement;
 use crate::{Answer, Result, Session};
+use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// Runs one statement on the engine's runtime.
 pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {

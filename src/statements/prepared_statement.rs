@@ -10,8 +10,8 @@ use datafusion::logical_expr::{Execute, Expr, Prepare};
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast;
 
-use crate::front::columns::ColumnNames;
 use crate::{Error, Result};
+use bonnet_dialect::names::columns::ColumnNames;
 
 /// The statement, whose parameters take timestamps to the microsecond, as PostgreSQL's do, not in the coarser unit of what
 /// they are compared with.

@@ -17,9 +17,9 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, Query, Statement 
 
 use super::graph::{Host, is_there, new_graph, place};
 use super::sql;
-use crate::front::ast;
-use crate::front::statement::{self, CreateSchemaGraph};
 use crate::{Answer, Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::{self, CreateSchemaGraph};
+use bonnet_dialect::syntax::tree::ast;
 
 /// `CREATE GRAPH name FROM SCHEMA schema ...`; answers the rows of the table `keys`.
 pub(super) async fn create(session: &Session, create: CreateSchemaGraph) -> Result<Answer> {

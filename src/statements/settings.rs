@@ -6,10 +6,10 @@ use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use bonnet_catalogs::MAIN_SCHEMA;
 use datafusion::config::ExtensionOptions;
 
-use crate::front::statement::WithSpan;
 use crate::query::stream_of;
 use crate::settings::BonnetSettings;
 use crate::{Answer, Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::WithSpan;
 
 /// `USE [catalog.]schema`.
 pub(super) fn use_schema(session: &Session, name: &WithSpan<Vec<String>>) -> Result<Answer> {

@@ -21,11 +21,13 @@ use super::{
     alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, temporary_folder,
     time_zone, train_rows,
 };
-use crate::front::columns::ColumnNames;
-use crate::front::statement::Statement;
-use crate::front::{self, Plannable, ast as front_ast, summarize};
 use crate::query::stream;
 use crate::{Answer, Error, Result, Session};
+use bonnet_dialect::Plannable;
+use bonnet_dialect::names::columns::ColumnNames;
+use bonnet_dialect::syntax::statements::statement::Statement;
+use bonnet_dialect::syntax::statements::summarize;
+use bonnet_dialect::syntax::tree::ast as syntax;
 
 /// The parts of a statement's text that its run needs beside its plan.
 struct StatementText {
@@ -79,13 +81,13 @@ async fn planned(
     statement: SqlStatement,
 ) -> Result<(LogicalPlan, StatementText)> {
     let tag = if is_query(&statement) { String::new() } else { tag(&statement) };
-    let object = front_ast::object_span(&statement);
+    let object = syntax::object_span(&statement);
     let untyped = prepares_untyped(&statement);
     let planned = async {
         let Plannable { statement, names, mendable } =
-            front::prepare(state, session.engine.registry(), statement).await?;
+            bonnet_dialect::prepare(state, session.engine.registry(), statement).await?;
         let view = view_query(&statement);
-        let plan = front::plan_prepared(state, session.engine.registry(), statement, mendable).await?;
+        let plan = bonnet_dialect::plan_prepared(state, session.engine.registry(), statement, mendable).await?;
         Ok::<_, Error>((plan, StatementText { tag, view, names, object }))
     };
     let (plan, text) = planned_in(Arc::clone(state), planned).await?;
@@ -118,8 +120,9 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
         return Ok(None);
     }
     let state = session.state();
-    let Plannable { statement, names, mendable } = front::prepare(&state, session.engine.registry(), statement).await?;
-    let plan = front::plan_prepared(&state, session.engine.registry(), statement, mendable).await?;
+    let Plannable { statement, names, mendable } =
+        bonnet_dialect::prepare(&state, session.engine.registry(), statement).await?;
+    let plan = bonnet_dialect::plan_prepared(&state, session.engine.registry(), statement, mendable).await?;
     let schema = Arc::clone(plan.schema().inner());
     Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
 }
@@ -260,7 +263,7 @@ async fn summary(session: &Session, query: &Query) -> Result<SqlStatement> {
 
 /// The plan of a statement.
 pub(super) async fn plan(session: &Session, statement: SqlStatement) -> Result<LogicalPlan> {
-    front::plan(&session.state(), session.engine.registry(), statement).await
+    bonnet_dialect::plan(&session.state(), session.engine.registry(), statement).await
 }
 
 /// The query of a CREATE VIEW, under the names that the statement gives its columns.
@@ -270,13 +273,13 @@ fn view_query(statement: &SqlStatement) -> Option<Query> {
     if view.columns.is_empty() {
         return Some(view.query.as_ref().clone());
     }
-    let mut alias = front_ast::alias("view");
+    let mut alias = syntax::alias("view");
     alias.columns = view
         .columns
         .iter()
         .map(|column| ast::TableAliasColumnDef { name: column.name.clone(), data_type: None })
         .collect();
-    Some(front_ast::select_all(front_ast::derived(view.query.as_ref().clone(), Some(alias))))
+    Some(syntax::select_all(syntax::derived(view.query.as_ref().clone(), Some(alias))))
 }
 
 /// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.

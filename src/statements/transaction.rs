@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast;
 
-use crate::front::statement::Statement;
 use crate::{Answer, Error, Result};
+use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// A session's open transaction: what it has changed, if anything.
 #[derive(Clone, Default)]

@@ -33,9 +33,9 @@ use datafusion::sql::sqlparser::ast::{
     TableFactor, TableWithJoins, UpdateTableFromKind,
 };
 
-use crate::front::statement::WithSpan;
-use crate::front::{self, ast as front_ast};
 use crate::{Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::WithSpan;
+use bonnet_dialect::syntax::tree::ast as syntax;
 
 /// A change of the rows that have a partner in other tables.
 pub(super) struct JoinedChange {
@@ -124,7 +124,7 @@ impl JoinedChange {
         }
         // The plan says which columns of the table the statement looks at.
         let values = self.assignments.iter().map(|(_, value)| SelectItem::UnnamedExpr(value.clone()));
-        let plan = self.plan(session, values.chain([SelectItem::UnnamedExpr(front_ast::text(""))]).collect()).await?;
+        let plan = self.plan(session, values.chain([SelectItem::UnnamedExpr(syntax::text(""))]).collect()).await?;
         let read = self.columns_read(&plan)?;
         let mut keys: Vec<usize> = (0..schema.fields().len()).collect();
         keys.retain(|&i| read.contains(schema.field(i).name()));
@@ -134,7 +134,7 @@ impl JoinedChange {
         }
         let key = |&i: &usize| {
             let mut parts = self.called.clone();
-            parts.push(front_ast::quoted(schema.field(i).name()));
+            parts.push(syntax::quoted(schema.field(i).name()));
             item(ast::Expr::CompoundIdentifier(parts), format!("key {i}"))
         };
         let value =
@@ -178,19 +178,19 @@ impl JoinedChange {
 
     /// The plan of a query of the rows with their partners.
     async fn plan(&self, session: &Session, items: Vec<SelectItem>) -> Result<LogicalPlan> {
-        let mut query = front_ast::select_all(self.table.relation.clone());
+        let mut query = syntax::select_all(self.table.relation.clone());
         if let SetExpr::Select(select) = query.body.as_mut() {
             select.projection = items;
             select.from.extend(self.others.iter().cloned());
             select.selection = self.condition.clone();
         }
         let statement = SqlStatement::Statement(Box::new(Statement::Query(Box::new(query))));
-        front::plan(&session.state(), session.engine.registry(), statement).await
+        bonnet_dialect::plan(&session.state(), session.engine.registry(), statement).await
     }
 
     /// The names of the table's columns that a plan reads, and perhaps some of others.
     fn columns_read(&self, plan: &LogicalPlan) -> Result<BTreeSet<String>> {
-        let called = self.called.last().map(front_ast::normalized).unwrap_or_default();
+        let called = self.called.last().map(syntax::normalized).unwrap_or_default();
         let mut read = BTreeSet::new();
         plan.apply_with_subqueries(|plan| {
             plan.apply_expressions(|expr| {
@@ -241,7 +241,7 @@ fn assignment(table: &ObjectName, assignment: &Assignment) -> Result<(WithSpan<S
         AssignmentTarget::Tuple(_) => None,
     };
     match column {
-        Some(column) => Ok((WithSpan::new(front_ast::normalized(column), column.span), assignment.value.clone())),
+        Some(column) => Ok((WithSpan::new(syntax::normalized(column), column.span), assignment.value.clone())),
         None => Err(Error::statement_at(
             assignment.target.span(),
             format!("UPDATE {table}: SET {}: give each column apart", assignment.target),
@@ -250,7 +250,7 @@ fn assignment(table: &ObjectName, assignment: &Assignment) -> Result<(WithSpan<S
 }
 
 fn item(expr: ast::Expr, name: String) -> SelectItem {
-    SelectItem::ExprWithAlias { expr, alias: front_ast::quoted(name) }
+    SelectItem::ExprWithAlias { expr, alias: syntax::quoted(name) }
 }
 
 /// Values of a table's columns that have partners, and what these assign.

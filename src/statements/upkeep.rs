@@ -9,8 +9,8 @@ use datafusion::common::TableReference;
 use datafusion::execution::SessionState;
 
 use super::table_place::TablePlace;
-use crate::front::statement::WithSpan;
 use crate::{Answer, Error, Result, Session};
+use bonnet_dialect::syntax::statements::statement::WithSpan;
 
 /// The time for which files that are no longer needed stay, unless the statement says otherwise: Delta Lake's default. A
 /// reader of another process may still be at work on them.

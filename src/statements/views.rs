@@ -11,8 +11,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::Error;
-use crate::front::statement::Statement;
-use crate::front::{self, parse};
+use bonnet_dialect::syntax::statements::parse;
+use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// Parses and rewrites a view's query as a statement's.
 pub(crate) struct Views {
@@ -35,7 +35,7 @@ impl PlanQuery for Views {
             let Statement::Sql(statement) = parse::parse(query).map_err(of_datafusion)? else {
                 return plan_err!("the text of a view is no query");
             };
-            front::plan(state, &self.registry, *statement).await.map_err(of_datafusion)
+            bonnet_dialect::plan(state, &self.registry, *statement).await.map_err(of_datafusion)
         }
         .boxed()
     }

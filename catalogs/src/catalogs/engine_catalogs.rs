@@ -5,9 +5,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use datafusion::common::{Result, plan_err};
 
-use crate::ground::new_table::{MAIN_SCHEMA, SYSTEM_SCHEMA};
+use crate::ground::new_table::MAIN_SCHEMA;
 use crate::schemas::engine_catalog::EngineCatalog;
 use crate::schemas::engine_schema::EngineSchema;
+use bonnet_common::SYSTEM_SCHEMA;
 
 /// The catalogs of an engine. `a.t` is the schema `a` of the session's catalog, else the schema `main` of the catalog
 /// `a`; the schema `bonnet` is seen from every catalog.

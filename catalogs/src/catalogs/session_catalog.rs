@@ -24,13 +24,13 @@ use super::frames::current_frame;
 use super::versioned::versioned;
 use crate::attached::path_table::path_table;
 use crate::attached::provider_catalog::{ProviderCatalog, ProviderSchema};
-use crate::files::file_table::{FILE_OPTION, looks_like_a_file};
-use crate::ground::new_table::SYSTEM_SCHEMA;
-use crate::ground::time_travel::{TimeTravel, no_history, parse_time_travel_name};
 use crate::schemas::engine_catalog::EngineCatalog;
 use crate::schemas::engine_schema::EngineSchema;
 use crate::schemas::memory_schema::MemorySchema;
 use crate::schemas::stored_view::{PlanQuery, StoredView};
+use bonnet_common::SYSTEM_SCHEMA;
+use bonnet_common::{FILE_OPTION, looks_like_a_file};
+use bonnet_common::{TimeTravel, no_history, parse_time_travel_name};
 
 /// A session's state, which says how files are read and views are planned. Weak, as the session owns the catalogs.
 struct State {

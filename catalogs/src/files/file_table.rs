@@ -19,6 +19,8 @@ use datafusion::execution::context::SessionState;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use futures::TryStreamExt;
 
+use bonnet_common::{EXTENSIONS, FILE_OPTION, FILE_OPTIONS, FileExtension};
+
 use super::arrow_file;
 use super::csv::CsvText;
 use super::file_fault::Kind;
@@ -29,9 +31,6 @@ use super::json_schema::starts_with_array;
 use super::reading::{compression_of, name_error};
 use super::special::check_special;
 use crate::ground::error::external;
-
-/// The endings of files that are tables.
-const ENDINGS: [&str; 9] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather", "avro"];
 
 /// The endings of compressed text, with DataFusion's names for them.
 const COMPRESSED: [(&str, FileCompressionType); 4] = [
@@ -46,41 +45,6 @@ const NULL_MARK: &str = r"^(\\N)?$";
 
 /// The rows of a text file from which the types of its columns are found.
 const SAMPLE_ROWS: usize = 20_480;
-
-/// The separator in a table's name between a path, its format, and each option `name=value` of that.
-pub const FILE_OPTION: char = '\u{1}';
-
-/// The formats that a statement may name, with the options that each takes.
-pub const FILE_OPTIONS: [(&str, &[&str]); 3] = [
-    ("csv", &["header", "delim", "quote", "escape", "comment", "nullstr", "all_varchar", "sample_size", "compression"]),
-    ("json", &["format", "compression"]),
-    ("parquet", &["binary_as_string"]),
-];
-
-/// Whether a table's name is the path of a file rather than a name: it has a `/`, or ends like a file of a table.
-pub fn looks_like_a_file(name: &str) -> bool {
-    name.contains(FILE_OPTION) || name.contains('/') || name.contains('\\') || Ending::of(name).is_some()
-}
-
-/// The ending of a file's name.
-#[derive(Debug, Clone, PartialEq)]
-struct Ending {
-    format: &'static str,
-    /// The ending as written, with the compression's: `csv.gz`.
-    text: String,
-    compression: Option<&'static str>,
-}
-
-impl Ending {
-    fn of(name: &str) -> Option<Self> {
-        let lower = name.to_lowercase();
-        let compression = COMPRESSED.iter().map(|(end, _)| *end).find(|end| lower.ends_with(&format!(".{end}")));
-        let plain = compression.map_or(lower.as_str(), |end| &lower[..lower.len() - end.len() - 1]);
-        let (stem, last) = plain.rsplit_once('.')?;
-        let format = ENDINGS.iter().find(|ending| **ending == last)?;
-        Some(Self { format, text: name[stem.len() + 1..].to_owned(), compression })
-    }
-}
 
 /// A statement's format and options of a file, beside its path.
 #[derive(Debug, Clone, Default)]
@@ -133,8 +97,8 @@ impl FileClause {
     }
 
     /// The ending of the files of a path, which need not end like tables where their format is given.
-    fn ending(&self, path: &str) -> Result<Ending> {
-        let mut ending = match (self.format, Ending::of(path)) {
+    fn ending(&self, path: &str) -> Result<FileExtension> {
+        let mut ending = match (self.format, FileExtension::of(path)) {
             (Some(format), found) if found.as_ref().is_none_or(|it| it.format != format) => {
                 if !is_pattern(path) && !Path::new(path).exists() {
                     return Err(external(bonnet_datasets::missing(Path::new(path))));
@@ -142,7 +106,7 @@ impl FileClause {
                 let compression = COMPRESSED.iter().map(|(end, _)| *end).find(|end| path.ends_with(&format!(".{end}")));
                 // A TSV file is a CSV file with another separator.
                 let format = found.filter(|it| format == "csv" && it.format == "tsv").map_or(format, |it| it.format);
-                Ending { format, text: String::new(), compression }
+                FileExtension { format, text: String::new(), compression }
             }
             _ => find_ending(path)?,
         };
@@ -221,7 +185,7 @@ fn rows(value: &str) -> Option<usize> {
 async fn listing(
     path: &str,
     format: Arc<dyn FileFormat>,
-    ending: &Ending,
+    ending: &FileExtension,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
     let pattern = path.to_owned();
@@ -263,7 +227,7 @@ async fn schema_of(urls: &[ListingTableUrl], options: &ListingOptions, state: &S
 }
 
 /// Checks Arrow files before their reader does what they say, and that there is memory for their largest batch.
-async fn check_arrow(url: &ListingTableUrl, ending: &Ending, state: &SessionState) -> Result<()> {
+async fn check_arrow(url: &ListingTableUrl, ending: &FileExtension, state: &SessionState) -> Result<()> {
     let environment = state.runtime_env();
     let store = environment.object_store(url)?;
     let files: Vec<_> = url.list_all_files(state, store.as_ref(), &ending.text).await?.try_collect().await?;
@@ -292,10 +256,10 @@ fn home(path: &str) -> String {
 }
 
 /// The one ending of the files that a path means.
-fn find_ending(path: &str) -> Result<Ending> {
-    let known = || ENDINGS.iter().filter(|ending| **ending != "avro").copied().collect::<Vec<_>>().join(", ");
+fn find_ending(path: &str) -> Result<FileExtension> {
+    let known = || EXTENSIONS.iter().filter(|ending| **ending != "avro").copied().collect::<Vec<_>>().join(", ");
     if is_pattern(path) && !Path::new(path).exists() {
-        return match Ending::of(path) {
+        return match FileExtension::of(path) {
             Some(ending) => Ok(ending),
             None => plan_err!("'{path}' does not end like a file of a table ({})", known()),
         };
@@ -305,7 +269,7 @@ fn find_ending(path: &str) -> Result<Ending> {
         return Err(external(bonnet_datasets::missing(file)));
     }
     if file.is_file() {
-        return match Ending::of(path) {
+        return match FileExtension::of(path) {
             Some(ending) => Ok(ending),
             None => plan_err!(
                 "'{path}' does not end like a file of a table ({}); graphs are attached: ATTACH '{path}' AS g",
@@ -313,7 +277,7 @@ fn find_ending(path: &str) -> Result<Ending> {
             ),
         };
     }
-    let mut endings: Vec<Ending> = Vec::new();
+    let mut endings: Vec<FileExtension> = Vec::new();
     let mut folders = vec![PathBuf::from(file)];
     while let Some(folder) = folders.pop() {
         let mut names: Vec<_> = std::fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -322,7 +286,7 @@ fn find_ending(path: &str) -> Result<Ending> {
             let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']));
             if path.is_dir() && !hidden {
                 folders.push(path);
-            } else if let Some(ending) = Ending::of(&path.to_string_lossy()).filter(|_| !hidden)
+            } else if let Some(ending) = FileExtension::of(&path.to_string_lossy()).filter(|_| !hidden)
                 && !endings.contains(&ending)
             {
                 endings.push(ending);
@@ -352,7 +316,7 @@ fn null_word(word: &str) -> String {
 }
 
 /// Whether a JSON file is one array of rows, rather than a row a line.
-fn is_json_array(ending: &Ending, path: &Path, given: &FileClause) -> Result<bool> {
+fn is_json_array(ending: &FileExtension, path: &Path, given: &FileClause) -> Result<bool> {
     Ok(match given.get("format") {
         None | Some("auto") => ending.format == "json" && starts_with_array(path, compression(ending)),
         Some("array") => true,
@@ -361,7 +325,7 @@ fn is_json_array(ending: &Ending, path: &Path, given: &FileClause) -> Result<boo
     })
 }
 
-fn compression(ending: &Ending) -> FileCompressionType {
+fn compression(ending: &FileExtension) -> FileCompressionType {
     let found = COMPRESSED.iter().find(|(end, _)| Some(*end) == ending.compression);
     found.map_or(FileCompressionType::UNCOMPRESSED, |(_, compression)| *compression)
 }
@@ -369,7 +333,7 @@ fn compression(ending: &Ending) -> FileCompressionType {
 /// The format of files that end so. The types of text are found from its first `sample` rows; with 0 rows all columns are texts.
 /// `nulls` is the pattern of what is NULL without quotes, where that is not nothing.
 fn format(
-    ending: &Ending,
+    ending: &FileExtension,
     path: &Path,
     sample: usize,
     nulls: Option<String>,
@@ -440,6 +404,8 @@ fn has_null_marks(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use bonnet_common::looks_like_a_file;
+
     use super::*;
 
     #[test]
@@ -472,8 +438,8 @@ mod tests {
 
     #[test]
     fn an_ending_keeps_its_spelling_and_compression() {
-        let ending = Ending::of("dir/Data.CSV.gz").unwrap();
+        let ending = FileExtension::of("dir/Data.CSV.gz").unwrap();
         assert_eq!((ending.format, ending.text.as_str(), ending.compression), ("csv", "CSV.gz", Some("gz")));
-        assert_eq!(Ending::of("a.tsv").unwrap().format, "tsv");
+        assert_eq!(FileExtension::of("a.tsv").unwrap().format, "tsv");
     }
 }

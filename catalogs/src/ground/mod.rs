@@ -12,4 +12,3 @@ pub(crate) mod leaf_plan;
 pub(crate) mod new_table;
 pub(crate) mod table_methods;
 pub(crate) mod table_version;
-pub(crate) mod time_travel;

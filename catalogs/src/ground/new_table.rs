@@ -17,9 +17,6 @@ pub const MEMORY_CATALOG: &str = "memory";
 /// The schema of tables without a schema.
 pub const MAIN_SCHEMA: &str = "main";
 
-/// The name of the system schema.
-pub const SYSTEM_SCHEMA: &str = "bonnet";
-
 /// The columns, rows and constraints of a new table.
 pub struct NewTable {
     /// The columns, as the rows have them but for NOT NULL.

@@ -11,7 +11,7 @@ use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryStreamExt};
 
-use super::time_travel::Version;
+use bonnet_common::Version;
 
 /// Files that changed less long ago may change again without a trace: the clocks of file systems tick this slowly.
 const SETTLED: Duration = Duration::from_millis(50);

@@ -23,7 +23,7 @@ use super::store;
 use crate::ground::blocking::blocking;
 use crate::ground::lazy::{LazyExec, LazyRows, TableRows};
 use crate::ground::table_methods::{Planned, table_methods};
-use crate::ground::time_travel::Version;
+use bonnet_common::Version;
 
 /// The commits of a table with their versions, latest first. Reads the log, up to the table's version. The library's
 /// `history` gives no version numbers, leaves out commits without a `commitInfo` and does not end at the table's version;

@@ -28,7 +28,7 @@ use crate::ground::change_exec::{ChangeExec, RowChange, session_state};
 use crate::ground::committed_rows::CommittedRows;
 use crate::ground::table_methods::{Planned, table_methods};
 use crate::ground::table_version::{TableVersion, VersionedTable};
-use crate::ground::time_travel::Version;
+use bonnet_common::Version;
 
 /// A Delta table at one version.
 #[derive(Clone)]

@@ -21,8 +21,8 @@ use futures::future::BoxFuture;
 
 use super::graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
 use crate::ground::lazy::{LazyExec, LazyRows, TableRows};
-use crate::ground::new_table::SYSTEM_SCHEMA;
 use crate::schemas::engine_schema::EngineSchema;
+use bonnet_common::SYSTEM_SCHEMA;
 
 /// The rows that the engine provides. The graphs are found in the catalogs.
 pub trait SystemRows: Debug + Send + Sync + 'static {

@@ -278,7 +278,10 @@ impl Rewriter<'_> {
             "current_schemas" => {
                 let implicit = (!matches!(&first, Some(Expr::Value(value)) if value.value == Value::Boolean(false)))
                     .then(|| ast::text(PG_CATALOG));
-                Some(ast::call("make_array", implicit.into_iter().chain([ast::text(&objects.schema)]).collect()))
+                Some(ast::call(
+                    "make_array",
+                    implicit.into_iter().chain([ast::text(&objects.schema)]).collect::<Vec<_>>(),
+                ))
             }
             "array_upper" => Some(match first {
                 Some(Expr::Function(call))

@@ -4,6 +4,7 @@
 
 use std::ops::ControlFlow;
 
+use bonnet_common::position;
 use datafusion::common::Result;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Query, Spanned, Value, Visit, Visitor,
@@ -145,14 +146,6 @@ pub fn value(arg: &FunctionArg) -> &FunctionArgExpr {
         FunctionArg::Unnamed(value)
         | FunctionArg::Named { arg: value, .. }
         | FunctionArg::ExprNamed { arg: value, .. } => value,
-    }
-}
-
-/// The position of an error in the statement, ` (Line: 1, Column: 8)`; empty where it is unknown.
-pub fn position(span: Span) -> String {
-    match span.start.line {
-        0 => String::new(),
-        line => format!(" (Line: {line}, Column: {})", span.start.column),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The errors of functions: of usage, of running, and of kernels that were stopped.
 
-use std::borrow::Cow;
 use std::error::Error;
 
 use bonnet_graph::Stopped;
@@ -52,49 +51,10 @@ pub fn memory_text(error: &DataFusionError) -> String {
     }
 }
 
-/// A text without the request for a report to DataFusion, which ends its internal errors and stands within errors that
-/// quote one.
-pub fn without_report_request(text: &str) -> Cow<'_, str> {
-    const START: &str = ".\nThis issue was likely caused by a bug in DataFusion's code.";
-    const END: &str = "https://github.com/apache/datafusion/issues";
-    let Some((before, mut rest)) = text.split_once(START) else { return Cow::Borrowed(text) };
-    let mut kept = before.to_owned();
-    loop {
-        let behind = rest.split_once(END).map_or("", |(_, behind)| behind);
-        let Some((before, next)) = behind.split_once(START) else { return Cow::Owned(kept + behind) };
-        kept.push_str(before);
-        rest = next;
-    }
-}
-
 /// The error when the pool refuses memory.
 pub(crate) fn out_of_memory(function: &str, bytes: usize, error: &DataFusionError) -> Stopped {
     Stopped::OutOfMemory(format!(
         "{function}: no room for {bytes} bytes more. {}. Raise --memory-limit, or compute on fewer rows or columns",
         memory_text(error)
     ))
-}
-
-/// The message of a panic.
-pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-        (Some(text), _) => text,
-        (_, Some(text)) => text,
-        _ => "no message",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_asks_for_a_report_to_datafusion() {
-        let internal = |text: &str| DataFusionError::Internal(text.to_owned()).strip_backtrace();
-        assert!(internal("lost").contains("likely caused"), "DataFusion words it in another way");
-        assert_eq!(without_report_request(&internal("lost")), "Internal error: lost");
-        let quoted = format!("{}. First, and {}. Last", internal("a"), internal("b"));
-        assert_eq!(without_report_request(&quoted), "Internal error: a. First, and Internal error: b. Last");
-        assert_eq!(without_report_request("no nodes.\nThis issue"), "no nodes.\nThis issue");
-    }
 }

@@ -16,13 +16,13 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::compute_time::computing;
-use crate::error::panic_text;
 use crate::graphs::GraphResolver;
 use crate::host::{Host, KernelContext};
 use crate::operator::Binding;
 use crate::run::{Input, Output, Run};
 use crate::running_statement::RunningStatement;
 use crate::table_version::WholeTable;
+use bonnet_common::panic_text;
 
 /// The state shared by all runs of a call.
 #[derive(Clone)]

@@ -21,7 +21,6 @@
 mod adapter;
 pub mod arguments;
 mod body;
-mod bounded_functions;
 mod cached_input;
 pub mod codec;
 mod columns;
@@ -49,7 +48,6 @@ mod inner_function;
 mod input_graph;
 mod keys;
 mod launch;
-mod long_texts;
 mod node;
 mod number_aggregate;
 mod operator;
@@ -65,9 +63,7 @@ mod running_statement;
 mod scalar_function;
 mod shared_run;
 mod shared_states;
-mod short_constants;
 mod sources;
-mod sql_type;
 mod table_version;
 mod udf;
 mod window;
@@ -76,14 +72,12 @@ pub use body::{
     AggregateFunction, AggregateState, Body, EdgeFunction, EdgeKernel, Generator, Kind, RowsFunction, RowsKernel,
     ScalarFunction, WindowFunction,
 };
-pub use bounded_functions::{bounded_functions, join_texts};
+pub use bonnet_common::{panic_text, position, sql_type, without_report_request};
 pub use cached_input::TableColumns;
 pub use columns::whole_column;
 pub use database_files::outside_databases;
 pub use edge_windows::EdgeWindows;
-pub use error::{
-    execution_error, kernel_error, memory_text, named_error, panic_text, stopped, usage_error, without_report_request,
-};
+pub use error::{execution_error, kernel_error, memory_text, named_error, stopped, usage_error};
 pub use expressions::{InputColumns, map_expressions, mentions};
 pub use flatten::flatten;
 pub use generated_graph::GeneratedGraph;
@@ -110,9 +104,7 @@ pub use relation_exec::RelationExec;
 pub use rows_function::rows_function;
 pub use rules::{PruneOutputs, ShareRuns};
 pub use run::Run;
-pub use running_statement::RunningStatement;
+pub use running_statement::{ExpressionHost, RunningStatement};
 pub use scalar_function::{scalar_function, typed_scalar_function};
 pub use shared_states::SharedStates;
-pub use short_constants::with_short_constants;
-pub use sql_type::sql_type;
 pub use table_version::TableVersion;

@@ -24,7 +24,7 @@ use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::arguments::{self, checked, not_constant, position, value};
+use crate::arguments::{self, checked, not_constant, value};
 use crate::body::Kind;
 use crate::error::usage_error;
 use crate::explain::{final_plans, shows_final_plans};
@@ -37,6 +37,7 @@ use crate::registry::{Function, Parameter, ParameterKind, Place, Registry};
 use crate::relation_exec::RelationExec;
 use crate::shared_run::SharedRun;
 use crate::sources::Sources;
+use bonnet_common::position;
 
 /// Plans the calls of registered functions in FROM.
 #[derive(Debug, Clone)]

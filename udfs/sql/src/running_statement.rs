@@ -101,7 +101,7 @@ impl JoinSetTracer for FollowTasks {
 }
 
 /// The [`Monitor`] of a function inside an expression. Outside a statement it grants everything.
-pub(crate) struct ExpressionHost<'a> {
+pub struct ExpressionHost<'a> {
     function: &'a str,
     statement: Option<Arc<RunningStatement>>,
     // Few calls reserve: registering a consumer for each would cost more than most of them.
@@ -109,12 +109,13 @@ pub(crate) struct ExpressionHost<'a> {
 }
 
 impl<'a> ExpressionHost<'a> {
-    pub(crate) fn new(function: &'a str) -> Self {
+    /// The running statement, for a call of this function.
+    pub fn new(function: &'a str) -> Self {
         Self { function, statement: RunningStatement::current(), memory: OnceLock::new() }
     }
 
     /// Calls a function's body, in the kernel threads where there is much to do.
-    pub(crate) fn call<T: Send>(&self, bytes: usize, heavy: bool, body: impl FnOnce() -> T + Send) -> T {
+    pub fn call<T: Send>(&self, bytes: usize, heavy: bool, body: impl FnOnce() -> T + Send) -> T {
         match &self.statement {
             Some(statement) if self.in_threads(bytes, heavy) => statement.kernels.pool.install(body),
             _ => body(),
@@ -122,7 +123,7 @@ impl<'a> ExpressionHost<'a> {
     }
 
     /// Whether a call of so many bytes runs in the kernel threads.
-    pub(crate) fn in_threads(&self, bytes: usize, heavy: bool) -> bool {
+    pub fn in_threads(&self, bytes: usize, heavy: bool) -> bool {
         self.statement.is_some() && (heavy || bytes >= WORTH_THREADS)
     }
 }

@@ -1,0 +1,19 @@
+//! The error of the engine, its kind, and the words of DataFusion in the words of SQL.
+
+mod arrow_types;
+mod capital_words;
+mod debug_structures;
+mod error;
+mod kind;
+mod nearest;
+mod panic_text;
+pub mod panics;
+mod position;
+mod report_request;
+
+pub use error::{Error, Result};
+pub use kind::ErrorKind;
+pub use nearest::nearest;
+pub use panic_text::panic_text;
+pub use position::position;
+pub use report_request::without_report_request;

@@ -1,0 +1,109 @@
+//! A PIVOT without a list of values has to look at its rows first: the query that finds the values, and the
+//! list that they become.
+
+use arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::lit;
+use datafusion::sql::parser::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{
+    Distinct, Expr, ExprWithAlias, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, PivotValueSource, Query,
+    SelectItem, SetExpr, Spanned, Statement, TableFactor,
+};
+use datafusion::sql::sqlparser::tokenizer::Span;
+use datafusion::sql::unparser::Unparser;
+
+use crate::syntax::tree::ast;
+use crate::{Error, Result};
+
+/// The most columns that a PIVOT may make.
+const MOST_VALUES: usize = 10_000;
+
+/// Whether a factor is a PIVOT without a list of values: `PIVOT t ON c USING sum(x)`, `IN (ANY)`, `IN (SELECT ...)`.
+pub(crate) fn is_open(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Pivot { value_source, value_column, .. }
+        if !matches!(value_source, PivotValueSource::List(_)) && !value_column.is_empty())
+}
+
+/// The query that finds the values of an open PIVOT.
+pub(crate) fn query(factor: &TableFactor) -> Query {
+    match factor {
+        TableFactor::Pivot { value_source: PivotValueSource::Subquery(query), .. } => query.as_ref().clone(),
+        TableFactor::Pivot { table, value_column, value_source: PivotValueSource::Any(order_by), .. } => {
+            distinct_values(&value_column[0], table, order_by)
+        }
+        factor => ast::select_all(factor.clone()),
+    }
+}
+
+/// The place of a PIVOT in the statement, by the column whose values it takes.
+pub(crate) fn place(factor: &TableFactor) -> Span {
+    match factor {
+        TableFactor::Pivot { value_column, .. } => value_column.first().map_or_else(Span::empty, Spanned::span),
+        factor => factor.span(),
+    }
+}
+
+/// The values that the query of a PIVOT of this statement found: the distinct ones of the first column, without NULL, in
+/// their order.
+///
+/// # Errors
+/// If there are too many values, if no SQL can express one, or if the statement makes a view, whose columns must not
+/// depend on rows.
+pub(crate) fn list(statement: &SqlStatement, at: Span, batches: &[RecordBatch]) -> Result<PivotValueSource> {
+    if let SqlStatement::Statement(statement) = statement
+        && matches!(statement.as_ref(), Statement::CreateView(_))
+    {
+        return Err(Error::statement_at(
+            at,
+            "the columns of a view must not depend on rows: give the PIVOT its values, IN (value, ...)",
+        ));
+    }
+    let mut values: Vec<ExprWithAlias> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for batch in batches {
+        let Some(column) = batch.columns().first() else { continue };
+        for row in 0..batch.num_rows() {
+            let value = ScalarValue::try_from_array(column, row)?;
+            if value.is_null() || !seen.insert(value.clone()) {
+                continue;
+            }
+            if values.len() == MOST_VALUES {
+                return Err(Error::statement_at(
+                    at,
+                    format!(
+                        "PIVOT would make more than {MOST_VALUES} columns: give the values that matter, IN (value, ...)"
+                    ),
+                ));
+            }
+            values.push(ExprWithAlias { expr: literal(&value)?, alias: Some(ast::quoted(value.to_string())) });
+        }
+    }
+    Ok(PivotValueSource::List(values))
+}
+
+fn literal(value: &ScalarValue) -> Result<Expr> {
+    Ok(match value {
+        ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => {
+            ast::text(text)
+        }
+        ScalarValue::Dictionary(_, value) => literal(value)?,
+        value => Unparser::default().expr_to_sql(&lit(value.clone()))?,
+    })
+}
+
+/// `SELECT DISTINCT column FROM table WHERE column IS NOT NULL ORDER BY ...`
+fn distinct_values(column: &Expr, table: &TableFactor, order_by: &[OrderByExpr]) -> Query {
+    let mut query = ast::select(vec![SelectItem::UnnamedExpr(column.clone())], table.clone(), vec![]);
+    if let SetExpr::Select(select) = query.body.as_mut() {
+        select.distinct = Some(Distinct::Distinct);
+        select.selection = Some(Expr::IsNotNull(Box::new(Expr::Nested(Box::new(column.clone())))));
+    }
+    let first = OrderByExpr {
+        expr: Expr::Value(datafusion::sql::sqlparser::ast::Value::Number("1".to_owned(), false).into()),
+        options: OrderByOptions { asc: None, nulls_first: None },
+        with_fill: None,
+    };
+    let order_by = if order_by.is_empty() { vec![first] } else { order_by.to_vec() };
+    query.order_by = Some(OrderBy { kind: OrderByKind::Expressions(order_by), interpolate: None });
+    query
+}

@@ -1,0 +1,37 @@
+//! Relations in FROM, without the keys that DataFusion takes wrongly: it groups by all that follows from a key, and makes the
+//! frame of a window that is ordered by one a frame of rows.
+
+use std::cell::Cell;
+
+use datafusion::common::Result;
+use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
+use datafusion::sql::sqlparser::ast::TableFactor;
+
+use crate::plans::without_false_keys;
+
+thread_local! {
+    /// Whether the next relation is one that [`KeyPlanner`] has asked for.
+    static ASKED_FOR: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Plans subqueries, views and common table expressions as DataFusion does, without such keys. It comes after the planners
+/// that know a relation.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeyPlanner;
+
+impl RelationPlanner for KeyPlanner {
+    fn plan_relation(
+        &self,
+        relation: TableFactor,
+        context: &mut dyn RelationPlannerContext,
+    ) -> Result<RelationPlanning> {
+        let has_plan = matches!(relation, TableFactor::Derived { .. } | TableFactor::Table { .. });
+        if !has_plan || ASKED_FOR.take() {
+            return Ok(RelationPlanning::Original(Box::new(relation)));
+        }
+        ASKED_FOR.set(true);
+        let plan = context.plan(relation);
+        ASKED_FOR.set(false);
+        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(without_false_keys(plan?)?, None))))
+    }
+}

@@ -1,0 +1,98 @@
+//! Errors for unknown tables and functions.
+
+use bonnet_common::{nearest, parse_time_travel_name};
+use bonnet_sql::Registry;
+use datafusion::common::DataFusionError;
+use datafusion::execution::SessionState;
+use datafusion::sql::sqlparser::tokenizer::Span;
+
+use crate::Error;
+use crate::syntax::tree::ast::parser_span;
+
+/// What is said of a name in FROM that is no table, where it names something else. A session has it as an extension of its
+/// configuration.
+pub struct OtherNames(pub Box<dyn Fn(&str) -> Option<String> + Send + Sync>);
+
+/// The error in the words of the statement: a graph is no table, a version is no part of a table's name, and beside an
+/// unknown function stands the nearest one.
+pub(crate) fn explain(state: &SessionState, registry: &Registry, error: DataFusionError) -> Error {
+    match unknown_table(&error).and_then(|(schema, table)| explanation(state, schema, table)) {
+        Some(text) => {
+            let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map_or_else(Span::empty, parser_span);
+            Error::statement_at(place, text)
+        }
+        None => with_nearest_function(state, registry, error).into(),
+    }
+}
+
+/// The error about an unknown function with the nearest name of all functions; any other as it is.
+fn with_nearest_function(state: &SessionState, registry: &Registry, error: DataFusionError) -> DataFusionError {
+    match error {
+        DataFusionError::Diagnostic(diagnostic, inner) => {
+            DataFusionError::Diagnostic(diagnostic, Box::new(with_nearest_function(state, registry, *inner)))
+        }
+        DataFusionError::Context(text, inner) => {
+            DataFusionError::Context(text, Box::new(with_nearest_function(state, registry, *inner)))
+        }
+        DataFusionError::Plan(text) => DataFusionError::Plan(nearest_function(state, registry, &text).unwrap_or(text)),
+        other => other,
+    }
+}
+
+fn nearest_function(state: &SessionState, registry: &Registry, text: &str) -> Option<String> {
+    let in_from = text.strip_prefix("table function '").and_then(|rest| rest.strip_suffix("' not found"));
+    let name = match in_from {
+        Some(name) => name,
+        None => text.strip_prefix("Invalid function '")?.split('\'').next()?,
+    };
+    if in_from.is_none() && name.to_ascii_lowercase().starts_with("json") {
+        return Some(format!(
+            "there is no function '{name}': FROM read_json('file') reads JSON into columns, and regexp_extract takes a value \
+             out of a text"
+        ));
+    }
+    let ours = registry.iter().filter(|function| in_from.is_none() || function.kind().in_from());
+    let mut names: Vec<String> = ours.map(|function| function.name.to_owned()).collect();
+    if in_from.is_some() {
+        names.extend(state.table_functions().keys().cloned());
+    } else {
+        names.extend(state.scalar_functions().keys().cloned());
+        names.extend(state.aggregate_functions().keys().cloned());
+        names.extend(state.window_functions().keys().cloned());
+    }
+    // Names come out of a map in no order.
+    names.sort_unstable();
+    let unknown = match in_from {
+        Some(_) => text,
+        None => text.split_once('\n').map_or(text, |(unknown, _)| unknown).trim_end_matches('.'),
+    };
+    Some(match nearest(name, names.into_iter().map(|name| (name.clone(), name))) {
+        Some(nearest) => format!("{unknown}.\nDid you mean '{nearest}'?"),
+        None => unknown.to_owned(),
+    })
+}
+
+/// The schema with its catalog, and the table that is not in it.
+fn unknown_table(error: &DataFusionError) -> Option<(&str, &str)> {
+    let DataFusionError::Plan(text) = error.find_root() else { return None };
+    let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
+    let end = name.match_indices('.').nth(1)?.0;
+    Some((&name[..end], &name[end + 1..]))
+}
+
+fn explanation(state: &SessionState, schema: &str, table: &str) -> Option<String> {
+    if let Ok(Some((table, _))) = parse_time_travel_name(table) {
+        return Some(format!("table '{schema}.{table}' not found"));
+    }
+    if table.contains(['*', '?', '.']) {
+        return Some(format!(
+            "there is no table '{table}', and it does not end like a file of a table (parquet, csv, json, arrow, ...)"
+        ));
+    }
+    let catalog = state.catalog_list().catalog(&state.config_options().catalog.default_catalog)?;
+    if let Some(graph) = catalog.schema(table) {
+        return (graph.table_exist("nodes") && graph.table_exist("edges"))
+            .then(|| format!("{table} is a graph: write {table}.edges or {table}.nodes"));
+    }
+    state.config().get_extension::<OtherNames>().and_then(|names| (names.0)(table))
+}

@@ -1,0 +1,96 @@
+//! Rules of the planner, beside DataFusion's own: for plans that DataFusion 55 answers wrongly, cannot plan, or cannot cancel.
+//!
+//! A statement passes three lists of rules, each in its order. `session.rs` puts them together; DataFusion's rules are part of
+//! each list, and some of them are confined to the plans that they rewrite rightly.
+//!
+//! 1. **Analysis** ([`analyzer_rules`] and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
+//!    comes before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since coercion would cast
+//!    the operands. All others depend on types and come after it: first those of nodes (GROUPING_SETS, SET_OPERATIONS,
+//!    DISTINCT_SUBQUERIES); then those of subqueries (SCALAR_SUBQUERIES, and SUBQUERIES, which leaves EXISTS, before
+//!    [`Correlation`], which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
+//!    `nullif` and `CASE x WHEN` as comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers
+//!    around operands, which hide them from the optimizer, but would hide them from other rules as well.
+//! 2. **Logical optimization** ([`logical_rules`]) repeats its list while the plan changes, three times at most. DataFusion's
+//!    rules do not see what they mistake (`filter_pushdown`, `functional_dependencies`, `null_equality`), or find it rewritten
+//!    right before (`window_twins`, `wide_keys`, PLAIN_LATERAL). AGGREGATE_ORDER, WINDOW_STRINGS and WINDOW_VALUES follow
+//!    them. `PruneOutputs` comes twice: before `optimize_projections`, which saves a pass, and after it, for calls below
+//!    joins. Afterwards `CheckedPlanner` replaces arithmetic by checked functions; before, the rules see plain operators, except
+//!    of constants.
+//! 3. **Physical optimization** ([`physical_rules`]) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
+//!    that leave out sorts; WINDOWS after those that place them; UNREAD_PARTITIONS after the pushdown of filters, which makes
+//!    joins wait; NAN_STATISTICS after filters have been pushed to scans. SCANNED_NAN comes behind these, since it puts projections
+//!    over the scans that other rules look for, and FILE_FAULTS is the last, since it hides the readers of files.
+//!
+//! A rule belongs before the mistake that it prevents, and as close to it as may be. Wrong identities of expressions are
+//! prevented in analysis, since simplification is among the optimizer's first steps; orderings only exist in physical plans.
+//!
+//! **To add one**, write a file named after its subject. Its first lines say which query DataFusion answers wrongly and why; in
+//! it is a constant of one of the kinds of `node_rules`, which then gets its place in a list.
+//!
+//! - `ExpressionRule` rewrites expressions in analysis, and keeps their names (see `in_lists.rs`). For one more wrong identity
+//!   a function in the list of `simplification/mod.rs` is enough.
+//! - `LogicalRule` rewrites nodes of logical plans, in analysis or optimization (see `grouping_sets.rs`).
+//! - `PhysicalRule` rewrites operators (see `grouping_order.rs`).
+//! - A rule of DataFusion that errs on some plans is wrapped by a struct that hands it the others alone (see
+//!   `aggregate_statistics.rs`), and replaced in `optimizer.rs` or `physical_optimizer.rs`.
+//!
+//! The test is a script of `tests/slt` with the query and its right answer. `expressions.rs` has what rules share; barriers and
+//! other functions that plans call are in `bonnet_values`.
+
+mod adapter;
+mod aggregate_order;
+mod aggregate_statistics;
+mod analyzer;
+mod cooperative_joins;
+mod correlation;
+mod date_comparisons;
+mod distinct_on;
+mod expressions;
+mod filter_projections;
+mod filter_pushdown;
+mod functional_dependencies;
+mod grouping_order;
+mod grouping_sets;
+mod in_lists;
+mod nan_statistics;
+mod node_rules;
+mod null_equality;
+mod optimizer;
+mod outer_joins;
+mod physical_filter_pushdown;
+mod physical_optimizer;
+mod scalar_subqueries;
+mod set_operations;
+mod short_constants;
+mod simplification;
+mod subqueries;
+mod unread_partitions;
+mod values;
+mod wide_keys;
+mod window_inputs;
+mod window_monotonicity;
+mod window_strings;
+mod window_twins;
+mod wrapped_expression;
+
+pub(crate) use aggregate_order::AGGREGATE_ORDER;
+pub(crate) use analyzer::analyzer_rules;
+pub(crate) use cooperative_joins::YIELDING_JOINS;
+pub(crate) use correlation::Correlation;
+pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
+pub(crate) use functional_dependencies::without_false_keys;
+pub(crate) use grouping_sets::GROUPING_SETS;
+pub(crate) use in_lists::IN_LISTS;
+pub(crate) use nan_statistics::NAN_STATISTICS;
+pub use node_rules::PhysicalRule;
+pub(crate) use optimizer::logical_rules;
+pub(crate) use physical_optimizer::physical_rules;
+pub(crate) use scalar_subqueries::SCALAR_SUBQUERIES;
+pub(crate) use set_operations::SET_OPERATIONS;
+pub(crate) use simplification::SIMPLIFICATION;
+pub(crate) use subqueries::SUBQUERIES;
+pub(crate) use unread_partitions::UNREAD_PARTITIONS;
+pub(crate) use values::{SCANNED_NAN, VALUES};
+pub(crate) use window_inputs::WINDOWS;
+pub(crate) use window_monotonicity::WINDOW_VALUES;
+pub(crate) use window_strings::WINDOW_STRINGS;

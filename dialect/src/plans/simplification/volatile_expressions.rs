@@ -1,0 +1,30 @@
+//! Volatile expressions, which answer another value each time they are evaluated.
+//!
+//! DataFusion 55 merges two comparisons of equal volatile expressions into one, and splits a BETWEEN into two comparisons
+//! that evaluate its operand twice.
+
+use bonnet_sql::InputColumns;
+use bonnet_values::{between_once, unique_expression};
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::Expr;
+
+use crate::plans::expressions::{comparison_operands, replace};
+
+/// Makes each volatile operand of a comparison unequal to all other expressions.
+pub(super) fn separate_operands(mut expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
+    let mut changed = false;
+    for value in comparison_operands(&mut expr).into_iter().filter(|value| value.is_volatile()) {
+        replace(value, unique_expression);
+        changed = true;
+    }
+    Ok(Transformed::new_transformed(expr, changed))
+}
+
+/// Makes a BETWEEN of a volatile expression a function call, which evaluates it once.
+pub(super) fn evaluate_between_once(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
+    Ok(match expr {
+        Expr::Between(between) if between.expr.is_volatile() => Transformed::yes(between_once(between)),
+        other => Transformed::no(other),
+    })
+}

@@ -1,0 +1,236 @@
+//! The depth of a statement's tree, by its tokens.
+
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use crate::syntax::statements::dialect::FEW;
+use crate::{Error, Result};
+
+/// The deepest tree that is parsed. The parser counts parentheses, but a chain `a + a + ...` makes a level of each
+/// operator, and a tree that deep overflows the stack when it is dropped, which ends the process.
+const MOST: usize = 500;
+
+/// The most terms that AND and OR chain: a tree of them is shallow, but DataFusion makes other trees of it.
+const TERMS: usize = 2_000;
+
+/// The most levels of parentheses, CASE and NOT. The parser gives up a little beyond, in places without saying so.
+pub(crate) const NESTED: usize = 46;
+
+/// Refuses what would be too deep, before a tree is made.
+pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
+    let mut levels = vec![Level::default()];
+    // The number of consecutive NOTs.
+    let mut nots = 0;
+    for TokenWithSpan { token, span } in tokens {
+        let Some(level) = levels.last_mut() else { break };
+        match token {
+            Token::LParen | Token::LBracket | Token::LBrace => levels.push(Level::default()),
+            Token::RParen | Token::RBracket | Token::RBrace => pop(&mut levels),
+            Token::Word(word) if word.keyword == Keyword::CASE && word.quote_style.is_none() => {
+                levels.push(Level { is_case: true, ..Level::default() });
+            }
+            Token::Word(word) if word.keyword == Keyword::END && level.is_case => pop(&mut levels),
+            Token::Comma | Token::SemiColon => level.end_expression(),
+            Token::Word(word) => match word.keyword {
+                Keyword::AND => level.end_term(true),
+                Keyword::OR => level.end_term(false),
+                Keyword::XOR | Keyword::IS | Keyword::IN | Keyword::BETWEEN => level.operators += 1,
+                Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR | Keyword::REGEXP | Keyword::RLIKE => {
+                    level.operators += 1;
+                }
+                Keyword::NOTNULL | Keyword::AT | Keyword::COLLATE | Keyword::DIV => {
+                    level.operators += 1;
+                }
+                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::JOIN => {
+                    level.end_expression();
+                    level.relations += 1;
+                }
+                Keyword::SELECT | Keyword::FROM | Keyword::WHERE | Keyword::GROUP | Keyword::HAVING => {
+                    level.end_expression();
+                }
+                Keyword::ORDER | Keyword::LIMIT | Keyword::ON | Keyword::WHEN | Keyword::THEN | Keyword::ELSE => {
+                    level.end_expression();
+                }
+                _ => {}
+            },
+            Token::Whitespace(_)
+            | Token::EOF
+            | Token::Number(..)
+            | Token::SingleQuotedString(_)
+            | Token::Period
+            | Token::Colon
+            | Token::RArrow
+            | Token::Assignment
+            | Token::Placeholder(_) => {}
+            _ => level.operators += 1,
+        }
+        nots = match token {
+            Token::Word(word) if word.keyword == Keyword::NOT => nots + 1,
+            Token::Whitespace(_) => nots,
+            _ => 0,
+        };
+        if levels.len() + nots > NESTED + 1 {
+            return Err(Error::statement(format!(
+                "the statement is nested too deeply{}: at most {NESTED} levels of parentheses, CASE, NOT and subqueries",
+                span.start
+            )));
+        }
+        if levels.last().is_some_and(|level| level.ands + level.ors > TERMS) {
+            return Err(Error::statement(format!(
+                "the statement chains more than {TERMS} terms by AND and OR{}: put the values into a list, x IN (...), or \
+                 join with rows, VALUES (...), (...)",
+                span.start
+            )));
+        }
+        if levels.last().is_some_and(|level| level.depth() > MOST) {
+            return Err(Error::statement(format!(
+                "the statement chains more than {MOST} operators{}: put the values into a list, x IN (...), or into \
+                 rows, VALUES (...), (...)",
+                span.start
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Leaves a level of parentheses.
+fn pop(levels: &mut Vec<Level>) {
+    if levels.len() > 1
+        && let Some(left) = levels.pop()
+        && let Some(around) = levels.last_mut()
+    {
+        around.nested = around.nested.max(left.depth() + 1);
+    }
+}
+
+/// A level of parentheses, or of CASE ... END.
+#[derive(Default)]
+struct Level {
+    is_case: bool,
+    /// Operators of the term that is being read.
+    operators: usize,
+    /// The deepest parentheses in it.
+    nested: usize,
+    /// The deepest term before it that AND and OR chain.
+    terms: usize,
+    ands: usize,
+    ors: usize,
+    /// The deepest expression before it.
+    deepest: usize,
+    /// UNION and JOIN, which chain queries and tables.
+    relations: usize,
+}
+
+impl Level {
+    /// Ends a term of a chain: of these the parser makes a tree that is as shallow as can be.
+    fn end_term(&mut self, and: bool) {
+        self.terms = self.terms.max(self.operators + self.nested);
+        (self.operators, self.nested) = (0, 0);
+        match and {
+            true => self.ands += 1,
+            false => self.ors += 1,
+        }
+    }
+
+    fn end_expression(&mut self) {
+        self.deepest = self.deepest.max(self.expression());
+        (self.operators, self.nested, self.terms, self.ands, self.ors) = (0, 0, 0, 0, 0);
+    }
+
+    /// The depth of the expression that is being read.
+    fn expression(&self) -> usize {
+        self.terms.max(self.operators + self.nested) + chain_depth(self.ands) + chain_depth(self.ors)
+    }
+
+    fn depth(&self) -> usize {
+        self.relations + self.deepest.max(self.expression())
+    }
+}
+
+/// The depth of the tree of a chain of so many AND, or OR.
+fn chain_depth(operators: usize) -> usize {
+    let halvings = ((operators + 1).div_ceil(FEW)).next_power_of_two().trailing_zeros() as usize;
+    operators.min(FEW) + halvings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NESTED, TERMS};
+    use crate::syntax::statements::parse::parse;
+    use crate::testing::{error, rows, session};
+
+    #[tokio::test]
+    async fn chains_up_to_the_limit_run_and_longer_ones_are_refused() {
+        let context = session().await;
+        for (text, link) in [
+            ("SELECT @year FROM sales", "year + "),
+            ("@SELECT 1", "SELECT 1 UNION ALL "),
+            ("SELECT (@kind) FROM sales", "city || "),
+        ] {
+            rows(&context, &text.replace('@', &link.repeat(480))).await.unwrap();
+            for links in [600, 200_000] {
+                let found = error(parse(&text.replace('@', &link.repeat(links))));
+                assert!(found.starts_with("the statement chains more than 500 operators at Line: 1"), "{found}");
+            }
+        }
+    }
+
+    #[test]
+    fn terms_of_and_and_or_are_no_levels() {
+        let run = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let context = session().await;
+                for link in ["year = 3 OR ", "year > 3 AND ", "year = 3 AND kind = 'a' OR ", "year BETWEEN 1 AND 2 OR "]
+                {
+                    let each = link.split_whitespace().filter(|word| matches!(*word, "AND" | "OR")).count();
+                    let text = format!("SELECT count(*) FROM sales WHERE {}year = 3", link.repeat(TERMS / each));
+                    rows(&context, &text).await.unwrap();
+                    for terms in [TERMS + 1, 200_000] {
+                        let found = error(parse(&format!("SELECT {}true", link.repeat(terms))));
+                        let expected = "the statement chains more than 2000 terms by AND and OR at Line: 1";
+                        assert!(found.starts_with(expected), "{found}");
+                    }
+                }
+            });
+        };
+        // The stack of a thread of the engine.
+        std::thread::Builder::new().stack_size(8 << 20).spawn(run).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn lists_and_many_expressions_are_no_chains() {
+        for text in [
+            format!("SELECT * FROM t WHERE x IN ({}0)", "-1, ".repeat(50_000)),
+            format!("VALUES {}(0 + 1)", "(1 + 2), ".repeat(50_000)),
+            format!("SELECT {}1", "a + b * c AS x, ".repeat(5_000)),
+            format!("SELECT CASE {} END", "WHEN a = 1 AND b = 2 THEN 1 + 1 ".repeat(1_000)),
+            "SELECT 1 + 1;".to_owned(),
+        ] {
+            assert!(parse(&text).is_ok(), "{}", &text[..60]);
+        }
+    }
+
+    #[test]
+    fn levels_up_to_the_limit_parse_and_deeper_ones_are_refused() {
+        for (open, close) in [("(", ")"), ("abs(", ")"), ("NOT ", ""), ("CASE WHEN true THEN ", " END"), ("[", "]")] {
+            let nested = |levels: usize| format!("SELECT {}x{} AS y", open.repeat(levels), close.repeat(levels));
+            assert!(parse(&nested(NESTED)).is_ok(), "{open}");
+            for levels in [NESTED + 1, 1_000, 20_000] {
+                let found = error(parse(&nested(levels)));
+                assert!(
+                    found.starts_with("the statement is nested too deeply at Line: 1, Column: "),
+                    "{open}: {found}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn depths_in_parentheses_add_up() {
+        let chain = "1 + ".repeat(300);
+        assert!(parse(&format!("SELECT {chain}1, {chain}1")).is_ok());
+        assert!(error(parse(&format!("SELECT {chain}({chain}1)"))).contains("more than 500"));
+        assert!(error(parse(&format!("SELECT ({chain}1) + {chain}1"))).contains("more than 500"));
+    }
+}

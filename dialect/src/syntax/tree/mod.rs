@@ -1,0 +1,5 @@
+//! Tools for trees of sqlparser: makers, readers and walks.
+
+pub mod ast;
+pub(crate) mod visit;
+pub(crate) mod walk;

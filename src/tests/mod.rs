@@ -1,0 +1,4 @@
+//! Tests of the engine as a whole.
+
+mod error_kinds;
+mod sql_types;
