@@ -42,7 +42,7 @@
 //! 6. `network`: what carries messages: edges, samples of them, sparse operators, scopes of a pass, the trait of models
 //! 7. `complexes`: batches of complexes and their operators
 //! 8. `program`: layers, those of curved spaces among them, and the programs made of them
-//! 9. `models`: a file each, by problem, with the options that are a model's own
+//! 9. `models`: a file each in a folder of its family, with the options that are a model's own; problems, jobs resolved
 //! 10. `tasks`: objectives and figures
 //! 11. `training`: the loop over epochs, steps on batches and samples, devices, saved parameters
 //! 12. `sql`: the functions of SQL

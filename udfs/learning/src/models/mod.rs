@@ -1,4 +1,5 @@
-//! The models: one file each, with its registration `SPEC` and its equations as a [`crate::program`].
+//! The models: one file each in the folder of its family, with its registration `SPEC` and its equations as a
+//! [`crate::program`].
 //!
 //! To add a model: such a file, and its line in [`crate::models()`].
 

@@ -55,7 +55,7 @@ pub trait Model: Send {
     }
 
     /// Adds the moments of the last pass, a [`Pass::Measure`], to those of earlier passes; only those of measured statistics
-    /// ([`super::Block::measured`]).
+    /// ([`crate::ground::Block::measured`]).
     fn add_moments(&self, _moments: &mut Moments) {}
 
     /// The space whose points the embedding's rows are, and in link prediction the outputs'; none for flat vectors.

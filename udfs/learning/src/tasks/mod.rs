@@ -1,4 +1,4 @@
-//! The tasks, one file each. The loop in `train` depends on [`Objective`] alone.
+//! The tasks, one file each. The loop in `training` depends on [`Objective`] alone.
 
 use std::sync::LazyLock;
 

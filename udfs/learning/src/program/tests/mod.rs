@@ -11,14 +11,13 @@ use super::layers::expressions::composed::Neighborwise;
 use super::layers::expressions::expression::Rowwise;
 use super::layers::pool::Pool;
 use super::*;
+use crate::data::{Features, SparseRows};
 use crate::ground::random::Stream;
 use crate::ground::{BuildError, Initial};
 use crate::kernels::edge::{Gate, Similarity};
 use crate::kernels::low_rank::Ridge;
-use crate::models::Problem;
 use crate::network::{Hop, Messages, Model, Operator, Pass, Scope, Statistics};
 use crate::spaces::{Factor, Geometry, Space};
-use crate::{Features, Job, SparseRows, TrainOptions};
 
 mod listed;
 
@@ -26,7 +25,6 @@ const NODES: usize = 40;
 const WIDTH: usize = 5;
 
 struct Host {
-    options: TrainOptions,
     graph: Arc<Graph>,
     features: Arc<Features>,
 }
@@ -43,27 +41,24 @@ fn host(sparse: bool) -> Host {
     } else {
         Features::dense(columns, values).unwrap()
     };
-    let options = Job::new("gcn").with("dropout", 0.3).resolve().unwrap();
-    Host { options, graph: Arc::new(Graph::from_edges(NODES, &edges)), features: Arc::new(features) }
+    Host { graph: Arc::new(Graph::from_edges(NODES, &edges)), features: Arc::new(features) }
 }
 
 type Write = fn(&mut Builder<'_, '_>, Slot, Slot, &Arc<Operator>) -> Result<Slot, BuildError>;
 
 /// A program that reads two slots with parameters behind them.
 fn program(host: &Host, write: Write) -> Program {
-    let problem = Problem {
-        graph: Messages::from(&host.graph),
-        arcs: None,
+    let inputs = Inputs {
+        n_nodes: NODES,
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
         known_labels: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
-        options: host.options.of_model(),
-        complexes: None,
+        seed: 0,
         device: false,
     };
     let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
     let operator = Arc::new(Operator::mean(&Messages::from(&host.graph), &mut reservation).unwrap());
-    let mut b = Builder::new(&problem, &mut reservation);
+    let mut b = Builder::new(inputs, &mut reservation);
     let x = b.input(0.2);
     let first = b.affine(x, "first", WIDTH);
     let second = b.linear(x, "second", WIDTH);
