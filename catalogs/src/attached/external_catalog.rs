@@ -34,7 +34,7 @@ pub enum ExternalFormat {
     Postgres,
 }
 
-/// The formats of files, with their endings.
+/// The formats of files, with their extensions.
 const FORMATS: [(&str, &[&str]); 4] = [
     ("parquet", &["parquet"]),
     ("csv", &["csv", "tsv", "csv.gz", "tsv.gz"]),

@@ -35,7 +35,7 @@ pub(crate) fn check(path: &Path) -> Result<u64> {
     match checked {
         Ok(largest) => Ok(largest),
         Err(what) => {
-            // Those of flatbuffers go on with the places of each table.
+            // Messages of flatbuffers go on with the positions of each table.
             let what = what.lines().next().unwrap_or_default();
             Err(fault(path, format!("is damaged, or no Arrow file: {what}; take a whole copy of it, or write it anew")))
         }
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn whole_files_and_streams_pass() {
         for bytes in files() {
-            // 5,000 integers, as many offsets, and the texts.
+            // 5,000 integers, as many offsets, and the strings.
             let most = checked(&bytes).unwrap();
             assert!((40_000 + 20_000 + 40_000..120_000).contains(&most), "{most}");
         }

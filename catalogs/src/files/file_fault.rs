@@ -48,7 +48,7 @@ struct FileFault {
 
 impl fmt::Display for FileFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A line or a place stands behind a comma.
+        // A line or a position stands after a comma.
         let space = if self.what.starts_with(',') { "" } else { " " };
         write!(f, "'{}'{space}{}", self.path.display(), self.what)
     }

@@ -1,6 +1,6 @@
 //! Patterns of files, `p/*/part-?.parquet`, as addresses that DataFusion lists.
 //!
-//! DataFusion 55 walks through all folders below the first sign, fails where it may not look or goes in circles, matches a
+//! DataFusion 55 walks through all folders below the first wildcard, fails where it may not look or goes in circles, matches a
 //! pattern with the first folder alone, and sees no folders `key=value`: a pattern for folders found nothing. Patterns are
 //! matched here, and DataFusion gets the files.
 
@@ -45,7 +45,7 @@ pub(crate) fn addresses(path: &str) -> Result<Vec<ListingTableUrl>> {
     }
 }
 
-/// The part of a pattern before its first folder with a sign, and the rest.
+/// The part of a pattern before its first folder with a wildcard, and the rest.
 fn split(pattern: &str) -> (&str, &str) {
     let sign = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
     pattern.split_at(pattern[..sign].rfind('/').map_or(0, |slash| slash + 1))

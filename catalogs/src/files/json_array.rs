@@ -43,7 +43,7 @@ pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) ->
     }
 }
 
-/// A text that is to have one value.
+/// A file that is to have one value.
 #[derive(Debug, Default)]
 struct Value {
     nesting: Nesting,
@@ -52,7 +52,7 @@ struct Value {
 }
 
 impl Value {
-    /// Takes the next byte; false behind the end of the value.
+    /// Takes the next byte; false after the end of the value.
     fn step(&mut self, byte: u8) -> bool {
         if self.begun && self.nesting.is_outside() && !byte.is_ascii_whitespace() {
             return false;

@@ -1,6 +1,6 @@
-//! The brackets and strings of a JSON text that are open at a byte.
+//! The brackets and strings of a JSON file that are open at a byte.
 
-/// How deep a byte of a JSON text stands.
+/// How deep a byte of a JSON file stands.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
     depth: usize,

@@ -1,4 +1,4 @@
-//! The rows of a JSON file as texts: a row a line, or the items of one array.
+//! The rows of a JSON file as bytes: a row a line, or the items of one array.
 
 use std::io::{self, BufRead};
 
@@ -19,7 +19,7 @@ pub(super) struct JsonRows<R> {
 
 /// A row, or what is wrong with it.
 pub(super) enum Row<'a> {
-    /// The line at which it begins, from 1 on, and its text.
+    /// The line at which it begins, from 1 on, and its bytes.
     Text(usize, &'a [u8]),
     TooLong(usize),
     Failed(usize, io::Error),
@@ -42,7 +42,7 @@ impl<R: BufRead> JsonRows<R> {
         })
     }
 
-    /// Reads the next line that is not empty, and tells its number.
+    /// Reads the next line that is not empty, and returns its number.
     fn lines(&mut self) -> io::Result<Option<usize>> {
         loop {
             let at = self.line;
@@ -57,7 +57,7 @@ impl<R: BufRead> JsonRows<R> {
         }
     }
 
-    /// Reads a line, no farther than a row may be long; true at the end of the text.
+    /// Reads a line, no farther than a row may be long; true at the end of the file.
     fn until_line_feed(&mut self) -> io::Result<bool> {
         while self.row.len() <= MOST_ROW {
             let part = self.text.fill_buf()?;
@@ -76,13 +76,13 @@ impl<R: BufRead> JsonRows<R> {
         Ok(false)
     }
 
-    /// Reads the next item of the array, and tells its line.
+    /// Reads the next item of the array, and returns its line.
     fn item(&mut self) -> io::Result<Option<usize>> {
         let (mut begins, mut nesting) = (None, Nesting::default());
         while !self.ended && self.row.len() <= MOST_ROW {
             let part = self.text.fill_buf()?;
             let mut used = 0;
-            // Where the item ends, with the sign there or before it.
+            // Whether the item ends, with this byte or before it.
             let mut done = false;
             for &sign in part {
                 used += 1;

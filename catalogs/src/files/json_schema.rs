@@ -125,7 +125,7 @@ pub(super) fn find_fault(path: &Path, compression: FileCompressionType) -> Optio
 struct Kinds(HashMap<String, (u8, &'static str, usize)>);
 
 impl Kinds {
-    /// Adds a value and those within it; tells a conflict with what was before.
+    /// Adds a value and those within it; describes a conflict with the values before.
     fn add(&mut self, key: &str, value: &Value, line: usize) -> Option<String> {
         if value.is_null() {
             return None;

@@ -1,5 +1,5 @@
-//! Values as JSON texts, and what Arrow's writer of JSON lacks: numbers that JSON has no digits for become the strings
-//! `"NaN"`, `"Infinity"` and `"-Infinity"` (as PostgreSQL writes them; null would lose them), and the keys of maps text.
+//! Values as JSON strings, and what Arrow's writer of JSON lacks: numbers that JSON has no digits for become the strings
+//! `"NaN"`, `"Infinity"` and `"-Infinity"` (as PostgreSQL writes them; null would lose them), and the keys of maps strings.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use arrow::json::writer::{Encoder, EncoderFactory, EncoderOptions, NullableEncoder, make_encoder};
 
-/// Each value of a column as a JSON text; NULL stays NULL.
+/// Each value of a column as a JSON string; NULL stays NULL.
 ///
 /// # Errors
 /// If a value's type has no JSON.
@@ -32,10 +32,10 @@ pub fn json_texts(field: &FieldRef, array: &ArrayRef) -> Result<ArrayRef, ArrowE
     Ok(Arc::new(texts.finish()))
 }
 
-/// The array with text for the keys of its maps: JSON has no other keys.
+/// The array with strings for the keys of its maps: JSON has no other keys.
 ///
 /// # Errors
-/// If a key has no text.
+/// If a key cannot be cast to a string.
 pub fn with_text_keys(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let wanted = type_with_text_keys(array.data_type());
     if wanted == *array.data_type() { Ok(array.clone()) } else { cast(array, &wanted) }

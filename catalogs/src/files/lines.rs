@@ -7,10 +7,10 @@ use std::path::Path;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
-/// The mark that some programs of Windows put before a text.
+/// The mark that some programs of Windows put before a file.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The text of a file without its byte order mark.
+/// The contents of a file, unpacked, without the byte order mark.
 pub(super) fn open_text(
     path: &Path,
     compression: FileCompressionType,
@@ -26,7 +26,7 @@ pub(super) fn open_text(
     Ok(BufReader::with_capacity(1 << 16, text))
 }
 
-/// The number of lines that end before a byte of the text of a file.
+/// The number of lines that end before a byte of a file, unpacked.
 pub(super) fn lines_before(path: &Path, compression: FileCompressionType, byte: u64) -> io::Result<usize> {
     let mut text = compression.convert_read(File::open(path)?)?.take(byte);
     let (mut part, mut lines) = (vec![0; 1 << 16], 0);

@@ -112,7 +112,7 @@ impl Reading {
 
     /// What is wrong with a row of CSV.
     fn csv(&self, reason: &str, schema: Option<&Schema>) -> String {
-        // A part begins with the first row behind the byte before its start.
+        // A part begins with the first row after the byte before its start.
         let before = || match self.start.checked_sub(1) {
             Some(before) => lines_before(&self.path, self.compression, before).map_or(0, |lines| lines + 1),
             None => 0,
@@ -241,7 +241,7 @@ const CLASSES: [&str; 17] = [
     "Invalid argument error: ",
 ];
 
-/// The text of such an error without these.
+/// The message of an error without the names of classes.
 fn plain(text: &str) -> String {
     let mut text = text.trim();
     while let Some(rest) = CLASSES.iter().find_map(|class| text.strip_prefix(class)) {
@@ -262,7 +262,7 @@ fn plain(text: &str) -> String {
     words
 }
 
-/// The compression of a file by its first bytes, whatever its name: `COPY ... (COMPRESSION gzip)` writes where it is told.
+/// The compression of a file by its first bytes, whatever its name: `COPY ... (COMPRESSION gzip)` writes to any path.
 pub(crate) fn compression_of(path: &Path) -> Option<&'static str> {
     // A block of bzip2 begins with the digits of pi.
     let mut start = Vec::new();

@@ -29,7 +29,7 @@ use super::reading::Reading;
 use crate::ground::error::panic_text;
 use crate::ground::file_path::path_of;
 
-/// Tells by its text whether a panic is the fault of a file.
+/// Whether a panic with this message is the fault of a file.
 type OfFile = fn(&str) -> bool;
 
 /// The scan with errors that name the file; `None` if it has them already, or is of a format that has no name here. Panics that

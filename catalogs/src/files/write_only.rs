@@ -28,7 +28,7 @@ pub trait WriteOnly: Debug + Send + Sync + 'static {
     fn sink(&self, config: FileSinkConfig) -> Result<Arc<dyn DataSink>>;
 }
 
-/// Such a format as DataFusion knows formats.
+/// A format that is only written, as DataFusion knows formats.
 #[derive(Debug)]
 pub struct WriteOnlyFormat<F>(pub F);
 

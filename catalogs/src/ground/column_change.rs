@@ -11,9 +11,9 @@ use datafusion::logical_expr::{Expr, cast};
 pub enum ColumnChange {
     /// A new last column. In the rows that are there it has the value of its default, or NULL.
     Add {
-        /// Its name and type.
+        /// The name and type of the column.
         field: FieldRef,
-        /// Its default, a constant.
+        /// The default of the column, a constant.
         default: Option<Expr>,
     },
     /// A column goes.
@@ -27,7 +27,7 @@ pub enum ColumnChange {
     },
     /// A column gets another type, to which its values are cast.
     Retype {
-        /// Its name.
+        /// The name of the column.
         column: String,
         /// The type.
         to: DataType,
@@ -37,9 +37,9 @@ pub enum ColumnChange {
 /// The columns of a table after a change.
 pub(crate) struct ChangedColumns {
     pub schema: SchemaRef,
-    /// Their values, computed from those before, with their names.
+    /// The values of the columns, computed from those before, with their names.
     pub values: Vec<Expr>,
-    /// The places that they had before; none for one that is added.
+    /// The positions that the columns had before; none for one that is added.
     pub places: Vec<Option<usize>>,
 }
 

@@ -20,7 +20,7 @@ struct Count {
 }
 
 impl CommittedRows {
-    /// None yet, for this table.
+    /// The counter of a table, at none yet.
     pub fn new(table: &str) -> Self {
         Self { table: table.to_owned(), count: Mutex::default() }
     }

@@ -4,12 +4,12 @@ use std::any::Any;
 
 use datafusion::common::DataFusionError;
 
-/// A reader's error, whose text stays as it is.
+/// A reader's error, whose message stays as it is.
 pub(crate) fn external(error: bonnet_datasets::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// The text of a panic, if it has one.
+/// The message of a panic, if it has one.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> Option<&str> {
     panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied())
 }

@@ -39,9 +39,9 @@ pub type BlockingRead = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<Vec<RecordBa
 
 /// The rows of a table.
 pub enum TableRows {
-    /// They are here.
+    /// Rows that are here.
     Ready(Vec<RecordBatch>),
-    /// They take time: a closure that runs on a blocking thread and stops soon after its argument answers `false`.
+    /// Rows that take time: a closure that runs on a blocking thread and stops soon after its argument answers `false`.
     Blocking(BlockingRead),
 }
 

@@ -29,12 +29,12 @@ pub(super) enum Entry {
     },
     /// A catalog that is attached: a folder of graphs, or another database.
     Catalog {
-        /// Its location and format.
+        /// The location and format of what is attached.
         attached: Attachment,
     },
     /// A Delta table.
     Table {
-        /// Its folder below `tables/`.
+        /// The folder of the table below `tables/`.
         folder: String,
         /// The defaults of its columns, as SQL.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +42,7 @@ pub(super) enum Entry {
     },
     /// A view.
     View {
-        /// Its query.
+        /// The query of the view.
         sql: String,
         /// The schema in which the query's names are looked up.
         schema: String,
@@ -116,7 +116,7 @@ fn nothing(error: &io::Error) -> bool {
     matches!(error.kind(), K::NotFound | K::NotADirectory | K::InvalidFilename)
 }
 
-/// The ending of the names of files that are not yet entries.
+/// The extension of files that are not yet entries.
 const UNFINISHED: &str = ".tmp";
 
 /// Whether a file of this name was to become an entry.
@@ -124,7 +124,7 @@ pub(super) fn is_unfinished(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(UNFINISHED)
 }
 
-/// Writes an entry beside its place and then puts it there, on disk, in one step.
+/// Writes an entry under another name, and renames it once it is on disk, in one step.
 pub(super) fn write(path: &Path, entry: &impl Serialize) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let temporary = folder.join(format!(".{}{UNFINISHED}", names::unique()));

@@ -58,7 +58,7 @@ fn flush(path: &FilePath) -> io::Result<()> {
     entry::sync_folder(parent(path))
 }
 
-/// Writes a file beside its place, and gives it its name once it is on the disk; with `new` only if nothing has that name.
+/// Writes a file under another name, and gives it its own once it is on the disk; with `new` only if nothing has that name.
 fn put(path: &FilePath, payload: &PutPayload, new: bool) -> io::Result<PutResult> {
     let folder = parent(path);
     if !folder.is_dir() {

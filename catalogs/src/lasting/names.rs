@@ -39,7 +39,7 @@ pub(super) fn decode(file: &str) -> Option<String> {
 }
 
 /// The part of a folder's name that says to a reader what is in it: small letters, digits and `_`. Programs that read
-/// Delta tables differ in what they make of other signs in a path.
+/// Delta tables differ in what they make of other characters in a path.
 pub(super) fn plain(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     name.chars().take(40).map(letter).collect()

@@ -41,7 +41,7 @@ pub(crate) enum Found {
     Table(Arc<dyn TableProvider>),
     /// A view.
     View {
-        /// Its query.
+        /// The query of the view.
         sql: String,
         /// The schema in which the query's names are looked up.
         schema: String,
@@ -350,7 +350,7 @@ impl SchemaFolder {
     }
 }
 
-/// The text of an error, without the name of its class.
+/// The message of an error, without the name of its class.
 fn text(error: &DataFusionError) -> String {
     match error {
         DataFusionError::IoError(error) => error.to_string(),

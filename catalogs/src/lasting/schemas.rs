@@ -59,7 +59,8 @@ impl Database {
         Ok(found)
     }
 
-    /// Creates a schema with the tables of a graph, in one step. With `replace` it takes the place of a schema that was made here.
+    /// Creates a schema with the tables of a graph, in one step. With `replace` it takes the place of a schema that was
+    /// made here.
     ///
     /// # Errors
     /// If the name is taken and not to be replaced, or the tables cannot be written.

@@ -85,7 +85,7 @@ fn builder(folder: &Path) -> Result<DeltaTableBuilder> {
     Ok(builder.with_storage_backend(Arc::new(FlushedStore::default()), url))
 }
 
-/// The configuration of our scans: text as TEXT, whatever the session prefers, so that a table has one schema.
+/// The configuration of our scans: strings as TEXT, whatever the session prefers, so that a table has one schema.
 pub(super) fn scan_config() -> DeltaScanConfig {
     DeltaScanConfig { schema_force_view_types: false, ..DeltaScanConfig::new().with_wrap_partition_values(false) }
 }

@@ -68,7 +68,7 @@ impl LastingTable {
         Ok(Self { name, snapshot, scan, defaults: Arc::new(defaults), access })
     }
 
-    /// The same of a table with its files.
+    /// A table whose files are known.
     fn of_files(name: String, table: DeltaTable, defaults: HashMap<String, Expr>, access: Access) -> Result<Self> {
         Self::new(name, TableSnapshot::new(table), defaults, access)
     }

@@ -14,7 +14,7 @@ const FORBIDDEN: [char; 8] = [' ', ',', ';', '{', '}', '(', ')', '='];
 /// The schema in which a Delta table keeps columns of this schema. Types that Delta lacks become the next one that
 /// holds all their values: unsigned integers wider signed ones (UBIGINT becomes BIGINT, and a value beyond it an error),
 /// half floats floats, views, large and fixed-size lists lists, dictionaries their values, timestamps microseconds
-/// (nanoseconds are cut off), a column of NULLs text.
+/// (nanoseconds are cut off), a column of NULLs strings.
 ///
 /// # Errors
 /// Names the column whose type or name Delta does not have, and what to write instead.

@@ -54,7 +54,7 @@ impl LastingTable {
             .await;
         match optimized {
             Ok((_, metrics)) => Ok(Optimized { removed: metrics.num_files_removed, added: metrics.num_files_added }),
-            // The library tells no file.
+            // The library names no file.
             Err(error) => {
                 let folder = self.location()?;
                 let size = |size| u64::try_from(size).unwrap_or_default();

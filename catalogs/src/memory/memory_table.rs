@@ -62,12 +62,12 @@ impl TableMemory {
     /// Reserves what a further batch takes.
     ///
     /// # Errors
-    /// If the pool has no room for it.
+    /// If the pool has no memory for it.
     pub fn grow(&mut self, batch: &RecordBatch) -> Result<()> {
         self.reserved.try_grow(self.counter.count_batch(batch))
     }
 
-    /// Takes over batches that another reservation has made room for.
+    /// Takes over batches whose memory another reservation has reserved.
     fn take_over(&mut self, batches: &[Vec<RecordBatch>]) {
         self.reserved.grow(batches.iter().flatten().map(|batch| self.counter.count_batch(batch)).sum());
     }
@@ -107,7 +107,7 @@ impl MemoryTable {
     /// The table of CREATE TABLE: its rows are read partition by partition, and counted as they come.
     ///
     /// # Errors
-    /// If the rows fail, the pool has no room for them, or they repeat a key.
+    /// If the rows fail, the pool has no memory for them, or they repeat a key.
     pub(crate) async fn load(name: &str, new: NewTable) -> Result<Self> {
         let NewTable { columns, rows, defaults, constraints } = new;
         let context = rows.task_ctx();
@@ -138,7 +138,7 @@ impl MemoryTable {
     /// The table with other columns. Its rows are computed anew, beside those that it has.
     ///
     /// # Errors
-    /// If the columns cannot be changed so, the pool has no room for the rows, or another statement changes them meanwhile.
+    /// If the columns cannot be changed so, the pool has no memory for the rows, or another statement changes them meanwhile.
     pub(crate) async fn with_columns(&self, name: &str, change: &ColumnChange, state: &SessionState) -> Result<Self> {
         let before = self.version.get();
         let changed = change.of(name, &self.schema())?;

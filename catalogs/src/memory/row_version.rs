@@ -15,7 +15,7 @@ pub(super) struct RowVersion {
 #[derive(Debug, Default)]
 struct Changes {
     done: u64,
-    /// Those that have begun and not ended.
+    /// Changes that have begun and not ended.
     running: usize,
 }
 

@@ -51,7 +51,7 @@ impl UniqueKeys {
         Ok(Self { table: table.to_owned(), keys, writing: tokio::sync::Mutex::default() })
     }
 
-    /// The keys, of columns that have come to other places.
+    /// The keys, of columns that have come to other positions.
     ///
     /// # Errors
     /// If a column of a key is gone.
@@ -80,7 +80,7 @@ impl UniqueKeys {
     /// `memory` reserves. A key with a NULL equals no other; in a PRIMARY KEY there is none.
     ///
     /// # Errors
-    /// If a key is repeated, or the pool has no room for the check.
+    /// If a key is repeated, or the pool has no memory for the check.
     pub fn check<'a>(
         &self,
         batches: impl IntoIterator<Item = &'a RecordBatch> + Clone,

@@ -33,7 +33,7 @@ pub trait EngineCatalog: Any + Debug + Send + Sync {
     /// Creates the schema of a graph with its tables, in one step. With `replace` it takes the place of a schema.
     ///
     /// # Errors
-    /// If the name is taken and not to be replaced, or there is no room for the tables.
+    /// If the name is taken and not to be replaced, or there is no memory for the tables.
     fn create_graph<'a>(&'a self, name: &'a str, graph: NewGraph, replace: bool) -> BoxFuture<'a, Result<()>>;
 
     /// The catalog that this one stands for, where it opens another when it is first used.

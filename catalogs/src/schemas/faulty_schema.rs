@@ -8,7 +8,7 @@ use datafusion::common::{Result, plan_err};
 
 use super::engine_schema::EngineSchema;
 
-/// A schema without tables. Every lookup is an error with this text, which says what is wrong.
+/// A schema without tables. Every lookup is an error with this message, which says what is wrong.
 #[derive(Debug)]
 pub struct FaultySchema(pub String);
 

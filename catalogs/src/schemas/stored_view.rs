@@ -1,4 +1,4 @@
-//! Views, which every session plans from their text when it reads them.
+//! Views, which every session plans from their SQL when it reads them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use futures::future::BoxFuture;
 /// More views than this that read one another are a circle.
 const DEEPEST: usize = 32;
 
-/// A view as its text. Names in it are looked up when it is read, so it follows its tables.
+/// A view as SQL. Names in it are looked up when it is read, so it follows its tables.
 #[derive(Debug, Clone)]
 pub struct StoredView {
-    /// Its name.
+    /// The name of the view.
     pub name: String,
-    /// Its query.
+    /// The query of the view.
     pub query: String,
     /// The catalog in which its names are looked up; `None` for the one that it belongs to.
     pub catalog: Option<String>,

@@ -205,7 +205,7 @@ async fn single(plan: LogicalPlan, state: &SessionState, context: &Arc<TaskConte
     Ok(batches.iter().find_map(|batch| batch.column(0).as_primitive_opt::<Int64Type>()?.iter().next()?))
 }
 
-/// The largest number of features in the first column of a batch, where a type tells it.
+/// The largest number of features in the first column of a batch, where a type has it.
 fn widest_features(batch: &RecordBatch) -> Option<i64> {
     let column = batch.column(0);
     let valid = (0..column.len()).filter(|row| column.is_valid(*row));

@@ -24,7 +24,7 @@ enum Source {
     Sqlite(sqlite::Sqlite),
     #[cfg(feature = "postgres")]
     Postgres(postgres::Postgres),
-    /// None of the features is on, and none is ever made.
+    /// No database: none of the features is on, and none is ever made.
     #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
     #[expect(dead_code)]
     None,

@@ -29,7 +29,7 @@ impl Sqlite {
     pub(super) async fn open(path: &Path) -> Result<(Self, Vec<String>)> {
         let path = std::path::absolute(path)?;
         let location = path.display().to_string();
-        // As an address, so that nothing is written; in an address these signs have a meaning.
+        // As an address, so that nothing is written; in an address these characters have a meaning.
         let address = location.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let address = format!("file:{address}?mode=ro");
         // Set up by ourselves: the package's own setup turns the file's journal into another mode.
@@ -49,7 +49,7 @@ impl Sqlite {
         exec_datafusion_err!("'{}': {error}", self.location)
     }
 
-    /// The answer of a query of two columns of text.
+    /// The answer of a query of two columns of strings.
     async fn texts(&self, query: &str) -> Result<Vec<(String, String)>> {
         let connection = self.pool.connect().await.map_err(|error| self.failed(error))?;
         let connection = connection.as_async().ok_or_else(|| self.failed("no connection"))?;

@@ -10,7 +10,7 @@ use super::syntax::Syntax;
 use crate::files::file_fault::too_long;
 use crate::files::limits::{MOST_COLUMNS, MOST_ROW, columns_text};
 
-/// What is wrong with the first rows of a text: too many fields in the first, two of one name where it has names, or too many
+/// What is wrong with the first rows of a file: too many fields in the first, two of one name where it has names, or too many
 /// bytes in one of `rows` rows, from which the types of columns will be found.
 pub(super) fn fault(mut text: impl Read, syntax: Syntax, names: bool, rows: usize) -> io::Result<Option<String>> {
     let mut first = FirstRows { syntax, columns: 1, rows: 0, length: 0, line: 1, state: State::Row, text: Vec::new() };
@@ -108,7 +108,7 @@ mod tests {
             let long = fault(before.as_bytes().chain(io::repeat(b'x')), SYNTAX, false, 10).unwrap().unwrap();
             assert!(long.contains(&format!("line {line}: a row of more than 32 MB")), "{long}");
         }
-        // Rows behind those that are looked at.
+        // Rows after those that are looked at.
         let many = "1\n".repeat(20);
         assert_eq!(fault(many.as_bytes().chain(io::repeat(b'x')), SYNTAX, false, 10).unwrap(), None);
     }

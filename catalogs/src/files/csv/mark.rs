@@ -1,4 +1,4 @@
-//! A word that tells a text in quotes from NULL.
+//! A word that distinguishes a string in quotes from NULL.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -29,7 +29,7 @@ impl Mark {
         &self.0
     }
 
-    /// The batch without the marks at the ends of its texts.
+    /// The batch without the marks that its strings end with.
     pub(super) fn removed(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         let columns = batch.columns().iter().map(|column| {
             change_texts(column, |text| text.map(|text| text.strip_suffix(self.as_str()).unwrap_or(text)))
@@ -38,7 +38,7 @@ impl Mark {
     }
 }
 
-/// The column with its texts changed; one of another type stays, and one that has none to change.
+/// The column with its strings changed; one of another type stays, and one that has none to change.
 pub(super) fn change_texts<'a>(
     column: &'a ArrayRef,
     change: impl Fn(Option<&'a str>) -> Option<&'a str>,
@@ -55,7 +55,7 @@ pub(super) fn change_texts<'a>(
     }
 }
 
-/// The texts of a column; `None` for one of another type.
+/// The strings of a column; `None` for one of another type.
 pub(super) fn texts(column: &ArrayRef) -> Option<Box<dyn Iterator<Item = Option<&str>> + '_>> {
     Some(match column.data_type() {
         DataType::Utf8 => Box::new(column.as_string::<i32>().iter()),
@@ -65,7 +65,7 @@ pub(super) fn texts(column: &ArrayRef) -> Option<Box<dyn Iterator<Item = Option<
     })
 }
 
-/// Whether a column has texts that a [`Mark`] may stand among.
+/// Whether a column has strings that a [`Mark`] may stand among.
 pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }

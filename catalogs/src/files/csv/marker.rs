@@ -1,4 +1,4 @@
-//! Puts a [`Mark`] behind texts in quotes, in the text of a file as it is read: `"",1` becomes `""MARK,1`, which is the field
+//! Puts a [`Mark`] after strings in quotes, in the bytes of a file as it is read: `"",1` becomes `""MARK,1`, which is the field
 //! MARK. Where nothing is NULL, those are the empty ones; where other words are, all.
 
 use std::io::{self, BufRead, Read};
@@ -18,9 +18,9 @@ const PART: usize = 1 << 16;
 pub(super) struct Marker {
     syntax: Syntax,
     mark: Arc<Mark>,
-    /// The columns of texts.
+    /// Which columns are of strings.
     texts: Vec<bool>,
-    /// Whether all texts in quotes are marked, or the empty ones alone.
+    /// Whether all strings in quotes are marked, or the empty ones alone.
     all: bool,
     state: State,
     column: usize,
@@ -58,17 +58,17 @@ impl Marker {
         }
     }
 
-    /// Marks all texts in quotes.
+    /// Marks all strings in quotes.
     pub(super) fn marking_all(self, all: bool) -> Self {
         Self { all, ..self }
     }
 
-    /// Whether a text in quotes ends here that is to be marked.
+    /// Whether a string in quotes ends here that is to be marked.
     fn is_due(&self) -> bool {
         matches!(self.state, State::Quote(empty) if empty || (self.all && !self.header))
     }
 
-    /// Passes a part of the text on, with marks.
+    /// Passes a part of the file on, with marks.
     ///
     /// # Errors
     /// If a row is longer than one may be: it has to be in memory whole.

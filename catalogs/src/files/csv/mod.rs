@@ -1,8 +1,8 @@
-//! CSV that tells NULL from a text: NULL is nothing, or a word without quotes; the same in quotes is a text, as PostgreSQL reads and
-//! writes them.
+//! CSV that distinguishes NULL from a string: NULL is nothing, or a word without quotes; the same in quotes is a string, as
+//! PostgreSQL reads and writes them.
 //!
-//! Arrow's reader and writer take both for the same. So a [`mark::Mark`], a word that no file holds, stands behind or for the text
-//! while they work: [`marker`] puts it into what is read, and [`write`] takes it out of what is written.
+//! Arrow's reader and writer take both for the same. So a [`mark::Mark`], a word that no file holds, stands after or for the
+//! string while they work: [`marker`] puts it into what is read, and [`write`] takes it out of what is written.
 
 mod header;
 mod mark;
@@ -103,7 +103,7 @@ impl CsvText {
     }
 }
 
-/// Refuses a word for NULL that would have to be quoted, and so be a text.
+/// Refuses a word for NULL that would have to be quoted, and so be a string.
 fn check_null(options: &CsvOptions) -> Result<()> {
     let special = [options.delimiter, options.quote, options.terminator.unwrap_or(b'\n'), b'\n', b'\r'];
     match options.null_value.as_deref().filter(|word| word.bytes().any(|byte| special.contains(&byte))) {
@@ -140,7 +140,7 @@ impl FileFormat for CsvText {
             self.check_header(state, store, file, std::mem::take(&mut rows)).await?;
         }
         let schema = self.0.infer_schema(state, store, objects).await?;
-        // Of a column whose fields are all empty nothing shows but that they are texts, or might be.
+        // Of a column whose fields are all empty nothing shows but that they are strings, or might be.
         let texts = schema.fields().iter().map(|field| match field.data_type() {
             DataType::Null => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),
             _ => Arc::clone(field),

@@ -1,4 +1,4 @@
-//! Reads CSV files: Arrow's reader, over a file with marks behind its texts in quotes.
+//! Reads CSV files: Arrow's reader, over a file with marks after its strings in quotes.
 
 use std::fmt;
 use std::fs::File;
@@ -198,7 +198,7 @@ const LOOKED_AT: u64 = 256 << 10;
 /// The bytes of a batch, about.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// The rows of a batch, fewer where rows are long by the start of the text: 8,192 documents would be gigabytes.
+/// The rows of a batch, fewer where rows are long by the start of the file: 8,192 documents would be gigabytes.
 fn rows_of_a_batch(start: &[u8], syntax: Syntax, most: usize) -> usize {
     let rows = start.iter().filter(|byte| syntax.ends_row(**byte)).count();
     let length = start.len() / rows.max(1);
@@ -215,7 +215,7 @@ fn part_of(mut file: File, range: Option<(u64, u64)>, terminator: u8) -> io::Res
     Ok(file.take(end.saturating_sub(start)))
 }
 
-/// The first row that begins at a position or behind it.
+/// The first row that begins at a position or after it.
 fn row_at(file: &mut File, position: u64, terminator: u8) -> io::Result<u64> {
     let Some(before) = position.checked_sub(1) else { return Ok(0) };
     file.seek(SeekFrom::Start(before))?;

@@ -10,9 +10,9 @@ pub(super) enum State {
     Plain,
     /// Inside quotes; whether nothing has come yet.
     Quoted(bool),
-    /// Behind an escape inside quotes.
+    /// After an escape inside quotes.
     Escaped,
-    /// Behind a quote that ends a field, or is the first half of two; whether the field would be empty.
+    /// After a quote that ends a field, or is the first half of two; whether the field would be empty.
     Quote(bool),
     Comment,
 }

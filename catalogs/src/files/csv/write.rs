@@ -10,11 +10,11 @@ use arrow::error::ArrowError;
 use super::mark::{Mark, change_texts, is_text, texts};
 use crate::files::json_texts::json_texts;
 
-/// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a text that is the same stands in quotes. Lists, structs
-/// and maps are JSON texts. Where the builder quotes everything, NULL is as it says.
+/// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a string that is the same stands in quotes. Lists, structs
+/// and maps are JSON strings. Where the builder quotes everything, NULL is as it says.
 ///
 /// # Errors
-/// If a value has no text.
+/// If a value cannot be written.
 pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>) -> Result<(), ArrowError> {
     let batch = flat(batch)?;
     let plain = matches!(builder.quote_style(), QuoteStyle::Necessary);
@@ -42,7 +42,7 @@ pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>
     Ok(())
 }
 
-/// Whether a column of texts has one that is the word for NULL, or an only column a NULL.
+/// Whether a column of strings has one that is the word for NULL, or an only column a NULL.
 fn has_gaps(batch: &RecordBatch, word: &str, alone: bool) -> bool {
     let has_word = |column| texts(column).is_some_and(|mut texts| texts.any(|text| text == Some(word)));
     let is_gap = |column: &ArrayRef| alone && is_text(column.data_type()) && column.null_count() > 0;
@@ -61,7 +61,7 @@ fn replaced(bytes: &[u8], word: &str, by: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The batch with its nested columns as JSON texts.
+/// The batch with its nested columns as JSON strings.
 fn flat(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     if !batch.schema_ref().fields().iter().any(|field| field.data_type().is_nested()) {
         return Ok(batch.clone());

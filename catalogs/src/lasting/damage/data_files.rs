@@ -16,7 +16,7 @@ use crate::lasting::fast::log;
 use crate::lasting::fault::Fault;
 
 /// The error of a table whose data files these are, with the sizes that its log gives them; `None` if they are all right, or of
-/// no table. Reads them, in the worst case to their ends.
+/// no table. Reads them, in the worst case whole.
 pub(in crate::lasting) fn of_files(files: &[(PathBuf, u64)]) -> Option<DataFusionError> {
     let whole = |(path, size): &(PathBuf, u64)| of_file(path, Some(*size)).map(|what| Fault::new(path, what));
     let rows = |(path, _): &(PathBuf, u64)| of_contents(path).map(|what| Fault::new(path, what));

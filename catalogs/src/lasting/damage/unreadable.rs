@@ -36,7 +36,7 @@ const CLASSES: [&str; 14] = [
     "IO error: ",
 ];
 
-/// The text of such an error without these, and without a backtrace.
+/// The message of an error without the names of classes, and without a backtrace.
 pub(in crate::lasting) fn plain(error: &impl fmt::Display) -> String {
     let text = error.to_string();
     let first = text.split("\n   0: ").next().unwrap_or_default().trim_end();

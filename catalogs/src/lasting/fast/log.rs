@@ -28,7 +28,7 @@ pub(in crate::lasting) enum Since {
 /// The beginning of the names of files that are not yet commits.
 pub(in crate::lasting) const UNFINISHED: &str = ".commit-";
 
-/// Such a file is abandoned after this time.
+/// The time after which a commit that was not finished is abandoned.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// The key of a commit's `commitInfo` under which our commits say how many actions they have: one that was cut off at the end
