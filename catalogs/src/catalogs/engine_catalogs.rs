@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bonnet_common::SYSTEM_SCHEMA;
 use datafusion::common::{Result, plan_err};
 
 use crate::ground::new_table::MAIN_SCHEMA;
 use crate::schemas::engine_catalog::EngineCatalog;
 use crate::schemas::engine_schema::EngineSchema;
-use bonnet_common::SYSTEM_SCHEMA;
 
 /// The catalogs of an engine. `a.t` is the schema `a` of the session's catalog, else the schema `main` of the catalog
 /// `a`; the schema `bonnet` is seen from every catalog.
@@ -40,7 +40,7 @@ impl EngineCatalogs {
         self.catalogs.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Puts a catalog under a name, in the place of any other.
+    /// Puts a catalog under a name, instead of any other.
     pub fn insert(&self, name: &str, catalog: Arc<dyn EngineCatalog>) {
         self.catalogs.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), catalog);
     }
@@ -107,7 +107,7 @@ impl EngineCatalogs {
     }
 }
 
-/// The reason in an error's text, which may begin with the name of what cannot be read.
+/// The reason in an error's message, which may begin with the name of what cannot be read.
 fn reason(why: &str) -> String {
     let named = why.split_once(" cannot be read: ").filter(|(name, _)| !name.contains('\''));
     named.map_or(why, |(_, reason)| reason).to_owned()

@@ -9,6 +9,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
+use bonnet_common::{FILE_OPTION, SYSTEM_SCHEMA, TimeTravel, looks_like_a_file, no_history, parse_time_travel_name};
 use datafusion::catalog::information_schema::{INFORMATION_SCHEMA, InformationSchemaProvider};
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, MemorySchemaProvider, SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
@@ -28,9 +29,6 @@ use crate::schemas::engine_catalog::EngineCatalog;
 use crate::schemas::engine_schema::EngineSchema;
 use crate::schemas::memory_schema::MemorySchema;
 use crate::schemas::stored_view::{PlanQuery, StoredView};
-use bonnet_common::SYSTEM_SCHEMA;
-use bonnet_common::{FILE_OPTION, looks_like_a_file};
-use bonnet_common::{TimeTravel, no_history, parse_time_travel_name};
 
 /// A session's state, which says how files are read and views are planned. Weak, as the session owns the catalogs.
 struct State {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use bonnet_common::{EXTENSIONS, FILE_OPTION, FILE_OPTIONS, FileExtension};
 use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, plan_err};
@@ -19,8 +20,6 @@ use datafusion::execution::context::SessionState;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use futures::TryStreamExt;
 
-use bonnet_common::{EXTENSIONS, FILE_OPTION, FILE_OPTIONS, FileExtension};
-
 use super::arrow_file;
 use super::csv::CsvText;
 use super::file_fault::Kind;
@@ -32,7 +31,7 @@ use super::reading::{compression_of, name_error};
 use super::special::check_special;
 use crate::ground::error::external;
 
-/// The endings of compressed text, with DataFusion's names for them.
+/// The extensions of compressed files, with DataFusion's names for them.
 const COMPRESSED: [(&str, FileCompressionType); 4] = [
     ("gz", FileCompressionType::GZIP),
     ("bz2", FileCompressionType::BZIP2),
@@ -78,12 +77,12 @@ impl FileClause {
     }
 
     /// One character that stands in one byte.
-    fn sign(&self, option: &str) -> Result<Option<u8>> {
-        let sign = |value: &str| match value {
+    fn byte(&self, option: &str) -> Result<Option<u8>> {
+        let byte = |value: &str| match value {
             "\\t" => Some(b'\t'),
-            value => <[u8; 1]>::try_from(value.as_bytes()).ok().map(|[sign]| sign),
+            value => <[u8; 1]>::try_from(value.as_bytes()).ok().map(|[byte]| byte),
         };
-        self.parsed(option, "one character of ASCII", sign)
+        self.parsed(option, "one character of ASCII", byte)
     }
 
     fn parsed<T>(&self, option: &str, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
@@ -96,9 +95,9 @@ impl FileClause {
         }
     }
 
-    /// The ending of the files of a path, which need not end like tables where their format is given.
-    fn ending(&self, path: &str) -> Result<FileExtension> {
-        let mut ending = match (self.format, FileExtension::of(path)) {
+    /// The extension of the files of a path, which need not end like tables where their format is given.
+    fn extension(&self, path: &str) -> Result<FileExtension> {
+        let mut extension = match (self.format, FileExtension::of(path)) {
             (Some(format), found) if found.as_ref().is_none_or(|it| it.format != format) => {
                 if !is_pattern(path) && !Path::new(path).exists() {
                     return Err(external(bonnet_datasets::missing(Path::new(path))));
@@ -108,7 +107,7 @@ impl FileClause {
                 let format = found.filter(|it| format == "csv" && it.format == "tsv").map_or(format, |it| it.format);
                 FileExtension { format, text: String::new(), compression }
             }
-            _ => find_ending(path)?,
+            _ => find_extension(path)?,
         };
         let compression = |name: &str| match name {
             "none" => Some(None),
@@ -117,11 +116,13 @@ impl FileClause {
             name => COMPRESSED.iter().map(|(end, _)| *end).find(|end| *end == name).map(Some),
         };
         if let Some(compression) = self.parsed("compression", "none, gzip, zstd, bz2 or xz", compression)? {
-            ending.compression = compression;
-        } else if ending.compression.is_none() && ["csv", "tsv", "json", "ndjson", "jsonl"].contains(&ending.format) {
-            ending.compression = compression_of(Path::new(path));
+            extension.compression = compression;
+        } else if extension.compression.is_none()
+            && ["csv", "tsv", "json", "ndjson", "jsonl"].contains(&extension.format)
+        {
+            extension.compression = compression_of(Path::new(path));
         }
-        Ok(ending)
+        Ok(extension)
     }
 }
 
@@ -139,7 +140,7 @@ fn path_and_clause(name: &str) -> Result<(String, FileClause)> {
 /// The path in a table's name.
 ///
 /// # Errors
-/// If it is an address, or what stands behind it is no format.
+/// If it is an address, or what stands after it is no format.
 pub(crate) fn local_path(name: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(home(&path_and_clause(name)?.0)))
 }
@@ -149,21 +150,21 @@ pub(crate) fn local_path(name: &str) -> Result<PathBuf> {
 /// holds.
 pub(crate) async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
     let (path, given) = path_and_clause(path)?;
-    let (path, given, ending, nulls) = SpawnedTask::spawn_blocking(move || {
+    let (path, given, extension, nulls) = SpawnedTask::spawn_blocking(move || {
         let path = check_special(&home(&path))?;
-        let ending = given.ending(&path)?;
+        let extension = given.extension(&path)?;
         let file = Path::new(&path);
-        if file.is_file() && is_json_array(&ending, file, &given)? {
-            check_json_array(file, compression(&ending))?;
+        if file.is_file() && is_json_array(&extension, file, &given)? {
+            check_json_array(file, compression(&extension))?;
         }
         let nulls = match given.get("nullstr") {
             Some(word) => Some(null_word(word)),
-            None if matches!(ending.format, "csv" | "tsv") && has_null_marks(Path::new(&path)) => {
+            None if matches!(extension.format, "csv" | "tsv") && has_null_marks(Path::new(&path)) => {
                 Some(NULL_MARK.to_owned())
             }
             None => None,
         };
-        Ok::<_, DataFusionError>((path, given, ending, nulls))
+        Ok::<_, DataFusionError>((path, given, extension, nulls))
     })
     .join()
     .await
@@ -173,7 +174,7 @@ pub(crate) async fn file_table(path: &str, state: &SessionState) -> Result<Arc<d
         Some(true) => 0,
         _ => given.parsed("sample_size", "a number of rows", rows)?.unwrap_or(SAMPLE_ROWS),
     };
-    listing(&path, format(&ending, Path::new(&path), sample, nulls, &given, state)?, &ending, state).await
+    listing(&path, format(&extension, Path::new(&path), sample, nulls, &given, state)?, &extension, state).await
 }
 
 /// A number of rows; -1 for all.
@@ -185,19 +186,19 @@ fn rows(value: &str) -> Option<usize> {
 async fn listing(
     path: &str,
     format: Arc<dyn FileFormat>,
-    ending: &FileExtension,
+    extension: &FileExtension,
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
     let pattern = path.to_owned();
     let found = SpawnedTask::spawn_blocking(move || addresses(&pattern)).join().await;
     let urls =
         found.map_err(|error| DataFusionError::Execution(format!("looking for the files failed: {error}")))??;
-    if matches!(ending.format, "arrow" | "feather") {
+    if matches!(extension.format, "arrow" | "feather") {
         for url in &urls {
-            check_arrow(url, ending, state).await?;
+            check_arrow(url, extension, state).await?;
         }
     }
-    let options = ListingOptions::new(format).with_file_extension(&ending.text);
+    let options = ListingOptions::new(format).with_file_extension(&extension.text);
     let config = match &urls[..] {
         [url] => {
             let config = ListingTableConfig::new(url.clone()).with_listing_options(options);
@@ -227,15 +228,15 @@ async fn schema_of(urls: &[ListingTableUrl], options: &ListingOptions, state: &S
 }
 
 /// Checks Arrow files before their reader does what they say, and that there is memory for their largest batch.
-async fn check_arrow(url: &ListingTableUrl, ending: &FileExtension, state: &SessionState) -> Result<()> {
+async fn check_arrow(url: &ListingTableUrl, extension: &FileExtension, state: &SessionState) -> Result<()> {
     let environment = state.runtime_env();
     let store = environment.object_store(url)?;
-    let files: Vec<_> = url.list_all_files(state, store.as_ref(), &ending.text).await?.try_collect().await?;
+    let files: Vec<_> = url.list_all_files(state, store.as_ref(), &extension.text).await?.try_collect().await?;
     let check = move || {
         let mut largest = 0;
         for file in files {
             let path = PathBuf::from(format!("/{}", file.location));
-            // A name with other signs is written in another way there.
+            // A name with other characters is written in another way there.
             if path.exists() {
                 largest = largest.max(arrow_file::check(&path)?);
             }
@@ -255,12 +256,12 @@ fn home(path: &str) -> String {
     }
 }
 
-/// The one ending of the files that a path means.
-fn find_ending(path: &str) -> Result<FileExtension> {
-    let known = || EXTENSIONS.iter().filter(|ending| **ending != "avro").copied().collect::<Vec<_>>().join(", ");
+/// The one extension of the files that a path means.
+fn find_extension(path: &str) -> Result<FileExtension> {
+    let known = || EXTENSIONS.iter().filter(|extension| **extension != "avro").copied().collect::<Vec<_>>().join(", ");
     if is_pattern(path) && !Path::new(path).exists() {
         return match FileExtension::of(path) {
-            Some(ending) => Ok(ending),
+            Some(extension) => Ok(extension),
             None => plan_err!("'{path}' does not end like a file of a table ({})", known()),
         };
     }
@@ -270,14 +271,14 @@ fn find_ending(path: &str) -> Result<FileExtension> {
     }
     if file.is_file() {
         return match FileExtension::of(path) {
-            Some(ending) => Ok(ending),
+            Some(extension) => Ok(extension),
             None => plan_err!(
                 "'{path}' does not end like a file of a table ({}); graphs are attached: ATTACH '{path}' AS g",
                 known()
             ),
         };
     }
-    let mut endings: Vec<FileExtension> = Vec::new();
+    let mut extensions: Vec<FileExtension> = Vec::new();
     let mut folders = vec![PathBuf::from(file)];
     while let Some(folder) = folders.pop() {
         let mut names: Vec<_> = std::fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -286,21 +287,21 @@ fn find_ending(path: &str) -> Result<FileExtension> {
             let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']));
             if path.is_dir() && !hidden {
                 folders.push(path);
-            } else if let Some(ending) = FileExtension::of(&path.to_string_lossy()).filter(|_| !hidden)
-                && !endings.contains(&ending)
+            } else if let Some(extension) = FileExtension::of(&path.to_string_lossy()).filter(|_| !hidden)
+                && !extensions.contains(&extension)
             {
-                endings.push(ending);
+                extensions.push(extension);
             }
         }
     }
-    match &endings[..] {
-        [ending] => Ok(ending.clone()),
+    match &extensions[..] {
+        [extension] => Ok(extension.clone()),
         [] => plan_err!(
             "the folder '{path}' has no file of a table ({}); graphs are attached: ATTACH '{path}' AS g",
             known()
         ),
         several => {
-            let several: Vec<&str> = several.iter().map(|ending| ending.text.as_str()).collect();
+            let several: Vec<&str> = several.iter().map(|extension| extension.text.as_str()).collect();
             plan_err!(
                 "the folder '{path}' has files of several formats: {}; name one, e.g. '{path}/*.{}'",
                 several.join(", "),
@@ -316,33 +317,33 @@ fn null_word(word: &str) -> String {
 }
 
 /// Whether a JSON file is one array of rows, rather than a row a line.
-fn is_json_array(ending: &FileExtension, path: &Path, given: &FileClause) -> Result<bool> {
+fn is_json_array(extension: &FileExtension, path: &Path, given: &FileClause) -> Result<bool> {
     Ok(match given.get("format") {
-        None | Some("auto") => ending.format == "json" && starts_with_array(path, compression(ending)),
+        None | Some("auto") => extension.format == "json" && starts_with_array(path, compression(extension)),
         Some("array") => true,
         Some("newline_delimited") => false,
         Some(other) => return plan_err!("format is '{other}': auto, array or newline_delimited is expected"),
     })
 }
 
-fn compression(ending: &FileExtension) -> FileCompressionType {
-    let found = COMPRESSED.iter().find(|(end, _)| Some(*end) == ending.compression);
+fn compression(extension: &FileExtension) -> FileCompressionType {
+    let found = COMPRESSED.iter().find(|(end, _)| Some(*end) == extension.compression);
     found.map_or(FileCompressionType::UNCOMPRESSED, |(_, compression)| *compression)
 }
 
-/// The format of files that end so. The types of text are found from its first `sample` rows; with 0 rows all columns are texts.
+/// The format of files with this extension. The types of CSV are found from its first `sample` rows; with 0 rows all columns are strings.
 /// `nulls` is the pattern of what is NULL without quotes, where that is not nothing.
 fn format(
-    ending: &FileExtension,
+    extension: &FileExtension,
     path: &Path,
     sample: usize,
     nulls: Option<String>,
     given: &FileClause,
     state: &SessionState,
 ) -> Result<Arc<dyn FileFormat>> {
-    let compression = compression(ending);
+    let compression = compression(extension);
     let options = state.default_table_options();
-    let (kind, format): (_, Arc<dyn FileFormat>) = match ending.format {
+    let (kind, format): (_, Arc<dyn FileFormat>) = match extension.format {
         "parquet" => {
             let mut options = options.parquet;
             if let Some(as_string) = given.flag("binary_as_string")? {
@@ -351,19 +352,19 @@ fn format(
             (Kind::Parquet, Arc::new(ParquetFormat::new().with_options(options)))
         }
         "csv" | "tsv" => {
-            let separator = if ending.format == "tsv" { b'\t' } else { b',' };
-            let separator = given.sign("delim")?.unwrap_or(separator);
+            let separator = if extension.format == "tsv" { b'\t' } else { b',' };
+            let separator = given.byte("delim")?.unwrap_or(separator);
             let has_header = given.flag("header")?.unwrap_or(state.config_options().catalog.has_header);
             let mut options = options.csv;
             options.null_regex = options.null_regex.or(nulls);
             let mut format = CsvFormat::default().with_options(options).with_has_header(has_header);
-            if let Some(quote) = given.sign("quote")? {
+            if let Some(quote) = given.byte("quote")? {
                 format = format.with_quote(quote);
             }
-            if let Some(escape) = given.sign("escape")? {
+            if let Some(escape) = given.byte("escape")? {
                 format = format.with_escape(Some(escape));
             }
-            if let Some(comment) = given.sign("comment")? {
+            if let Some(comment) = given.byte("comment")? {
                 format = format.with_comment(Some(comment));
             }
             // A row that ends early has NULLs in its last columns, as some publishers write them.
@@ -377,7 +378,7 @@ fn format(
             return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());
         }
         _ => {
-            let lines = !is_json_array(ending, path, given)?;
+            let lines = !is_json_array(extension, path, given)?;
             // Of all rows: a number that does not fit the type of those before would be cut, and a new column left out.
             let format = JsonFormat::default().with_options(options.json).with_schema_infer_max_rec(usize::MAX);
             (Kind::Json, Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression)))
@@ -428,18 +429,18 @@ mod tests {
     fn options_stand_behind_the_path() {
         let (path, given) = FileClause::of("a.txt\u{1}csv\u{1}delim=;\u{1}header=FALSE\u{1}nullstr=a=b").unwrap();
         assert_eq!((path.as_str(), given.format), ("a.txt", Some("csv")));
-        assert_eq!(given.sign("delim").unwrap(), Some(b';'));
+        assert_eq!(given.byte("delim").unwrap(), Some(b';'));
         assert_eq!(given.flag("header").unwrap(), Some(false));
         assert_eq!((given.get("nullstr"), given.get("quote")), (Some("a=b"), None));
         let (_, wrong) = FileClause::of("a\u{1}csv\u{1}delim=;;\u{1}header=2").unwrap();
-        assert!(wrong.sign("delim").is_err() && wrong.flag("header").is_err());
+        assert!(wrong.byte("delim").is_err() && wrong.flag("header").is_err());
         assert!(FileClause::of("a\u{1}xls").is_err());
     }
 
     #[test]
-    fn an_ending_keeps_its_spelling_and_compression() {
-        let ending = FileExtension::of("dir/Data.CSV.gz").unwrap();
-        assert_eq!((ending.format, ending.text.as_str(), ending.compression), ("csv", "CSV.gz", Some("gz")));
+    fn an_extension_keeps_its_spelling_and_compression() {
+        let extension = FileExtension::of("dir/Data.CSV.gz").unwrap();
+        assert_eq!((extension.format, extension.text.as_str(), extension.compression), ("csv", "CSV.gz", Some("gz")));
         assert_eq!(FileExtension::of("a.tsv").unwrap().format, "tsv");
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use bonnet_common::Version;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 use datafusion::datasource::listing::ListingTable;
@@ -10,8 +11,6 @@ use datafusion::execution::SessionState;
 use datafusion::object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryStreamExt};
-
-use bonnet_common::Version;
 
 /// Files that changed less long ago may change again without a trace: the clocks of file systems tick this slowly.
 const SETTLED: Duration = Duration::from_millis(50);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use bonnet_common::Version;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Result, exec_err};
 use datafusion::datasource::TableType;
@@ -23,7 +24,6 @@ use super::store;
 use crate::ground::blocking::blocking;
 use crate::ground::lazy::{LazyExec, LazyRows, TableRows};
 use crate::ground::table_methods::{Planned, table_methods};
-use bonnet_common::Version;
 
 /// The commits of a table with their versions, latest first. Reads the log, up to the table's version. The library's
 /// `history` gives no version numbers, leaves out commits without a `commitInfo` and does not end at the table's version;

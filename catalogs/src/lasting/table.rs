@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use bonnet_common::Version;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result, SchemaExt, exec_err, plan_err};
 use datafusion::datasource::TableType;
@@ -28,7 +29,6 @@ use crate::ground::change_exec::{ChangeExec, RowChange, session_state};
 use crate::ground::committed_rows::CommittedRows;
 use crate::ground::table_methods::{Planned, table_methods};
 use crate::ground::table_version::{TableVersion, VersionedTable};
-use bonnet_common::Version;
 
 /// A Delta table at one version.
 #[derive(Clone)]

@@ -10,6 +10,7 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use async_trait::async_trait;
+use bonnet_common::SYSTEM_SCHEMA;
 use datafusion::catalog::{SchemaProvider, Session, TableProvider};
 use datafusion::common::{Result, internal_datafusion_err, plan_err};
 use datafusion::execution::TaskContext;
@@ -22,7 +23,6 @@ use futures::future::BoxFuture;
 use super::graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};
 use crate::ground::lazy::{LazyExec, LazyRows, TableRows};
 use crate::schemas::engine_schema::EngineSchema;
-use bonnet_common::SYSTEM_SCHEMA;
 
 /// The rows that the engine provides. The graphs are found in the catalogs.
 pub trait SystemRows: Debug + Send + Sync + 'static {
@@ -99,7 +99,7 @@ pub struct CachedGraph {
     pub version: String,
     /// The number of nodes.
     pub nodes: usize,
-    /// The number of rows of edges that have both ends.
+    /// The number of rows of edges that have both endpoints.
     pub edges: usize,
     /// The bytes of memory that it takes.
     pub bytes: usize,
