@@ -24,7 +24,7 @@ pub fn subgraph_isomorphisms() -> Function {
     pattern_function(NAME, pattern, options, fields, bind)
         .returns("node, pattern_node, subgraph_isomorphisms; graph_id in front where edges have it")
         .description(
-            "The places of the pattern in each graph, a row for each node of each place: which node stands for which \
+            "The occurrences of the pattern in each graph, a row for each node of each occurrence: which node stands for which \
              of the pattern, with an edge where the pattern has one and none where it has none. Places are numbered \
              from 0; those that differ by a symmetry of the pattern are all there. Arcs are compared with directed => \
              true; loops and repeats do not count (a loop adds its node). Exponential at worst: a step is a look at a \

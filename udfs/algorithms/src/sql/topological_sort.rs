@@ -15,7 +15,7 @@ pub fn topological_sort() -> Function {
     })
     .returns("node, topological_sort; graph_id in front where edges have it")
     .description(
-        "The place of each node, from 0, in the order in which arcs, src to dst, all lead forwards: of such orders the \
+        "The position of each node, from 0, in the order in which arcs, src to dst, all lead forwards: of such orders the \
          one whose first node is smallest, then its second, and so on. An error where arcs form a cycle, with the \
          cycle; loops do not count. O((n + m) log n).",
     )

@@ -67,7 +67,7 @@ pub fn graphon() -> Function {
         Parameter::seed(),
     ])
     .description(
-        "A random graph of a graphon: each node has a place u drawn uniformly from [0, 1], and a pair is an edge with \
+        "A random graph of a graphon: each node has a position u drawn uniformly from [0, 1], and a pair is an edge with \
          probability W(u, v). CREATE GRAPH gives each node its place as its one feature.",
     )
     .example("SELECT count(*) AS edges FROM graphon('w1', 30, seed => 1)")

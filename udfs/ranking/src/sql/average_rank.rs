@@ -14,7 +14,7 @@ pub fn average_rank() -> Function {
         .returns("DOUBLE")
         .description(
             "The rank of a row in the window's order, from 1; rows that the order does not tell apart share the average of \
-             the places they take. NULLs come last and share one rank: ordered by a score that falls, a run that failed \
+             the positions they take. NULLs come last and share one rank: ordered by a score that falls, a run that failed \
              ranks worst.",
         )
         .example("SELECT x, average_rank() OVER (ORDER BY x DESC) AS rank FROM (VALUES (3), (1), (3), (NULL)) t(x)")

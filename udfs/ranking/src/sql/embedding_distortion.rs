@@ -24,7 +24,7 @@ pub fn embedding_distortion() -> Function {
             GraphInput::edges(),
             Parameter::relation(
                 "embedding",
-                "The place of each node: node, embedding (a list of numbers), graph_id where edges have it.",
+                "The position of each node: node, embedding (a list of numbers), graph_id where edges have it.",
             ),
             Parameter::text(
                 "metric",

@@ -44,7 +44,7 @@ row that refers to the row it names. The graph `g` has the tables
 | `features` | `type`, `column`, `encoding`, `first`, `width`: the places of a column's features |
 
 **Keys** are those in KEYS, declared PRIMARY KEYs, and those that are found by name and verified by values. In KEYS, `t(a, b)` \
-alone is a primary key, `t.a -> u.b` a foreign one, `t.a -> u` refers to the primary key of `u`; one column of texts against \
+alone is a primary key, `t.a -> u.b` a foreign one, `t.a -> u` refers to the primary key of `u`; one column of strings against \
 several columns means their values joined by a blank: `accidents.driver -> drivers(forename, surname)`. A column is inferred \
 to be a foreign key if it is called like another table's key (`driverId`), like the table in the singular, with a word for a \
 key (`driver_id`) or without (`driver`), or has a role in front (`home_team_id`; `parent_id` is the own table), and if the \
@@ -52,9 +52,9 @@ share `coverage` of its values at least names a row; a name that its values refu
 inferred to be the first of these columns without NULL and repetition: `id`, one called like its table, the first one.
 
 **Features**: a number is one feature, its distance from the column's mean in standard deviations; a text column of at most \
-`categories` different texts, each twice on average, has one feature a text; the other texts of a row together are one \
-vector, in the first places for every type: the mean of the `text_vectors` of its words, or, without them, hashed trigrams in \
-`text_width` places. **The hashed trigrams are a stand-in**: they know spelling, not meaning. Keys are no features; NULL is no \
+`categories` different strings, each twice on average, has one feature a string; the other strings of a row together are one \
+vector, in the first positions for every type: the mean of the `text_vectors` of its words, or, without them, hashed trigrams in \
+`text_width` positions. **The hashed trigrams are a stand-in**: they know spelling, not meaning. Keys are no features; NULL is no \
 entry. A text `\\N`, as MySQL and PostgreSQL write NULL into files, is NULL, and a column that only this made text is one of \
 numbers. All types share one space of features, so a model that knows no types reads `g` as it is.
 
@@ -67,7 +67,7 @@ it, so makes no edges |
 | `weight` | | the name of the columns of numbers whose value is the weight of their row's edges; 1 in tables without it |
 | `text_vectors` | | a relation with `word` TEXT and `vector` FLOAT[] |
 | `text_width` | `64` | the places of hashed trigrams |
-| `categories` | `50` | the most different texts of a column of categories |
+| `categories` | `50` | the most different strings of a column of categories |
 | `isolated` | `true` | whether rows without an edge are nodes |
 | `directed` | `false` | whether the edges are arcs, for functions with `directed => true` |
 | `homogeneous` | `false` | leaves the columns `type` out, so that all nodes and edges are of one type |

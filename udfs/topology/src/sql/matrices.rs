@@ -100,7 +100,7 @@ pub fn incident_simplices() -> Function {
         .returns("BIGINT[][]")
         .description(
             "For each face of a dimension, in the order of faces(facets, dim), which faces of one dimension more it is a \
-             face of ('upper'), or which are its own faces of one dimension less ('lower'): their places, ascending, in \
+             face of ('upper'), or which are its own faces of one dimension less ('lower'): their positions, ascending, in \
              faces(facets, dim + 1) or faces(facets, dim - 1). Empty above the complex's dimension. NULL for NULL.",
         )
         .example("SELECT incident_simplices([[1,2,3],[3,4]], 0) AS edges_of_vertices")
