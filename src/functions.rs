@@ -72,7 +72,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
         subject(
             "standard",
             "Standard SQL",
-            "What everyday SQL has and DataFusion lacks; what has another name there stands in docs/sql.md.",
+            "What everyday SQL has and DataFusion lacks; what has another name there stands in docs/sql/names.md.",
             bonnet_values::functions(),
         ),
         subject("tables", "Tables", "Reshaping rows, and databases as graphs.", vec![bonnet_sql::flatten()]),
