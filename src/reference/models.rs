@@ -14,9 +14,9 @@ pub fn models() -> String {
     let mut page = String::from(
         "# Models\n\n\
          What `train` can train. Each option is a column of the jobs, or an option of the call; NULL is the default. \
-         `SELECT * FROM bonnet.models` lists the same, a row a model and option. Options that models share are described once: \
-         those of [every job](#jobs), of [every model](#training), of [several models](#options-of-several-models). A model's \
-         own section has what it has alone.\n\n\
+         `SELECT * FROM bonnet.models` lists the same, a model a row with all of its options. Options that models share are \
+         described once: those of [every job](#jobs), of [every model](#training), of [several \
+         models](#options-of-several-models). A model's own section has what it has alone.\n\n\
          ## Jobs\n\n\
          Every job has these options.\n\n",
     );
