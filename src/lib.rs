@@ -36,10 +36,3 @@ pub use query::stream_of;
 pub use session::Session;
 pub use size::parse as parse_size;
 pub use statements::abandon;
-
-/// The syntax of statements, for programs that read them before an engine does.
-pub mod dialect {
-    pub use bonnet_dialect::syntax::statements::parse;
-    pub use bonnet_dialect::syntax::tokens::split;
-    pub use bonnet_dialect::syntax::tree::ast;
-}

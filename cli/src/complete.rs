@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{MAIN_SEPARATOR, Path};
 
-use bonnetdb::dialect::split::{LexemeKind, Lexer, is_word};
+use bonnet_dialect::syntax::tokens::split::{LexemeKind, Lexer, is_word};
 use rustyline::completion::{Completer, Pair};
 use rustyline::hint::{Hint, Hinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};

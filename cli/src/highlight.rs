@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bonnetdb::dialect::split::{LexemeKind, Lexer};
+use bonnet_dialect::syntax::tokens::split::{LexemeKind, Lexer};
 use rustyline::highlight::{CmdKind, Highlighter};
 
 use super::complete::{Assistance, KEYWORDS};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use bonnetdb::dialect::split::{Lexer, Lines};
+use bonnet_dialect::syntax::tokens::split::{Lexer, Lines};
 
 /// One thing to run, and the place in its script at which it starts (line and column from 1).
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use bonnetdb::dialect::split::{LexemeKind, Lexer, is_word};
+use bonnet_dialect::syntax::tokens::split::{LexemeKind, Lexer, is_word};
 
 use super::script::{MOST_TEXT, too_long};
 

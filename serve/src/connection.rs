@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use bonnetdb::dialect::split::split;
+use bonnet_dialect::syntax::tokens::split::split;
 use bonnetdb::{Error, Parameters, Session, bind};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
@@ -500,7 +500,7 @@ impl Connection {
 
 /// The largest n of the parameters $n in a statement.
 fn highest_parameter(text: &str) -> usize {
-    use bonnetdb::dialect::split::{LexemeKind, Lexer};
+    use bonnet_dialect::syntax::tokens::split::{LexemeKind, Lexer};
     let mut after_dollar = false;
     let mut highest = 0;
     for lexeme in Lexer::new(text) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use bonnetdb::dialect::parse;
+use bonnet_dialect::syntax::statements::parse;
 use bonnetdb::{Answer, Error, Session, stream_of};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema};
-use bonnetdb::dialect::ast::{self, name_parts};
+use bonnet_dialect::syntax::tree::ast::{self, name_parts};
 use datafusion::sql::sqlparser::ast::{
     Expr, JoinOperator, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins,
 };

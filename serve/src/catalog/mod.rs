@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow::compute::concat_batches;
-use bonnetdb::dialect::ast::name_parts;
+use bonnet_dialect::syntax::tree::ast::{name_parts, normalized};
 use bonnetdb::{Error, Result, Session, stream_of};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
@@ -155,7 +155,7 @@ impl Visitor for References {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
-        self.defined.extend(ctes.map(|cte| bonnetdb::dialect::ast::normalized(&cte.alias.name)));
+        self.defined.extend(ctes.map(|cte| normalized(&cte.alias.name)));
         ControlFlow::Continue(())
     }
 

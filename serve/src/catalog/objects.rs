@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use datafusion::logical_expr::TableType;
-
+use bonnet_dialect::syntax::tree::ast::identifier;
 use bonnetdb::Session;
+use datafusion::logical_expr::TableType;
 
 /// The schema of PostgreSQL's catalog.
 pub(super) const PG_CATALOG: &str = "pg_catalog";
@@ -130,10 +130,9 @@ impl Objects {
 
     /// A table's name as a statement would write it here.
     pub(super) fn name_of(&self, relation: &Relation) -> String {
-        let quoted = bonnetdb::dialect::ast::identifier;
         match relation.schema == self.schema {
-            true => quoted(&relation.name),
-            false => format!("{}.{}", quoted(&relation.schema), quoted(&relation.name)),
+            true => identifier(&relation.name),
+            false => format!("{}.{}", identifier(&relation.schema), identifier(&relation.name)),
         }
     }
 }

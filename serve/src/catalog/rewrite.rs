@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use bonnetdb::dialect::ast::{self, name_parts};
+use bonnet_dialect::syntax::tree::ast::{self, name_parts};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     ObjectName, Query, Select, SelectItem, SetExpr, Value, VisitMut, VisitorMut, visit_expressions,
