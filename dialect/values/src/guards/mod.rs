@@ -1,0 +1,10 @@
+//! Guards: functions in place of expressions that DataFusion's rules would evaluate twice, fold, or compare by their
+//! bits.
+
+pub(crate) mod between_predicate;
+pub(crate) mod canonical_values;
+pub(crate) mod coalesce;
+pub(crate) mod function_guard;
+pub(crate) mod mark_assertion;
+pub(crate) mod optimization_barrier;
+pub(crate) mod short_constants;
