@@ -2,6 +2,9 @@
 //!
 //! DataFusion 55 answers from a digest of the values at once: of 70, 70, 80 and 100 the median was 72.5. Here the first
 //! values are kept as well, and answer while there are no others.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/21528>
+//! Shows: `SELECT approx_median(x) FROM (VALUES (70.0), (70.0), (80.0), (100.0)) AS t(x)` gives `75.0`
 
 use std::sync::Arc;
 

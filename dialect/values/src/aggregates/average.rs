@@ -1,5 +1,8 @@
 //! `avg` of decimals: the exact total divided once, and rounded half away from zero in its last digit. DataFusion's
 //! truncates. And `avg` of intervals, dates and timestamps.
+//!
+//! Upstream: none known
+//! Shows: `SELECT avg(x::decimal(10, 0)) FROM (VALUES (0), (1), (1)) AS t(x)` gives `0.6667`
 
 use std::fmt::Debug;
 use std::sync::Arc;

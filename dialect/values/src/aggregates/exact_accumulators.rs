@@ -1,4 +1,6 @@
 //! Accumulators of exact totals, which `sum` and `avg` share: they differ in the last step alone.
+//!
+//! Shows: see `sum.rs`
 
 use std::fmt::Debug;
 use std::sync::Arc;

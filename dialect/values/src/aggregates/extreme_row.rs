@@ -1,4 +1,7 @@
 //! The least or greatest of rows `(a, b)`, compared field by field: NULL is greater than all values, as in ORDER BY.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/24948>
+//! Shows: `SELECT get_field(max(named_struct('a', a, 'b', b)), 'b') FROM (VALUES (1, 5), (1, NULL)) AS t(a, b)` gives `NULL`
 
 use std::cmp::Ordering;
 

@@ -4,6 +4,10 @@
 //!
 //! With GROUP BY, DataFusion 55 lost a NaN or the values before it, and never answered infinity for an extreme, since it
 //! starts from the greatest finite number. And it answered from statistics of files, which leave NaN out.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/24432>
+//! Shows: `SELECT max(x) FROM (VALUES (1, 'NaN'::double), (1, 2.0)) AS t(k, x) GROUP BY k` gives `NaN`
+//! Shows: `SELECT min(x) FROM (VALUES (1, 'inf'::double)) AS t(k, x) GROUP BY k` gives `inf`
 
 use std::cmp::Ordering;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! `avg` of intervals, as in PostgreSQL and DuckDB: what is left of the months becomes days, 30 each, and what is left of the
 //! days hours. DataFusion 55 has none.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/23085>
+//! Shows: `SELECT avg(x) = INTERVAL '15 days' FROM (VALUES (INTERVAL '1 month'), (INTERVAL '0 days')) AS t(x)` gives `true`
 
 use std::sync::Arc;
 
@@ -8,8 +11,7 @@ use crate::times::moments::INTERVAL;
 use arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, FieldRef, IntervalMonthDayNano,
-    IntervalMonthDayNanoType, IntervalUnit,
+    DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, FieldRef, IntervalMonthDayNano, IntervalMonthDayNanoType,
 };
 use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
 use datafusion::logical_expr::Accumulator;

@@ -1,4 +1,7 @@
 //! `mad(x)`: the median absolute deviation.
+//!
+//! Upstream: none known
+//! Shows: `SELECT mad(x) FROM (VALUES (1.0), (2.0), (6.0)) AS t(x)` gives `1.0`
 
 use bonnet_graph::{Reservation, Stopped};
 use bonnet_sql::{Function, number_aggregate};

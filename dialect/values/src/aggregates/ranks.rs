@@ -1,5 +1,8 @@
 //! Ranks in BIGINT: `row_number`, `rank`, `dense_rank` and `ntile`, as in PostgreSQL and DuckDB. DataFusion's are unsigned,
 //! and coercion with a BIGINT, in a comparison or a UNION ALL, gave DECIMAL(20, 0).
+//!
+//! Upstream: none known
+//! Shows: `SELECT arrow_typeof(row_number() OVER ())` gives `Int64`
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! `sum` of integers and decimals: exact in any order of the rows, and an error where the total overflows its type.
 //! DataFusion's wraps around.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/17539> <https://github.com/apache/datafusion/issues/2455>
+//! Shows: `SELECT sum(x) FROM (VALUES (9223372036854775807), (1)) AS t(x)` is refused
 
 use std::fmt::{self, Debug};
 use std::marker::PhantomData;

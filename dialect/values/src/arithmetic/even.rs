@@ -1,4 +1,7 @@
 //! `even(x)`: the next even number away from zero.
+//!
+//! Upstream: none known
+//! Shows: `SELECT even(2.1)` gives `4.0`
 
 use std::sync::Arc;
 

@@ -3,6 +3,11 @@
 //!
 //! The operators are replaced by functions: those of constants in analysis, before DataFusion evaluates them; all others
 //! after logical optimization, so that its rules, and other databases to which it pushes expressions, see plain operators.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/17539>
+//! Shows: `SELECT x + 1 FROM (VALUES (9223372036854775807)) AS t(x)` is refused
+//! Shows: `SELECT 9223372036854775807 + 1` is refused
+//! Shows: `SELECT 2::decimal(10, 0) / 3::decimal(10, 0)` gives `0.6667`
 
 use std::fmt::Debug;
 use std::sync::Arc;

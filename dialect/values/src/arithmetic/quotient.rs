@@ -1,4 +1,6 @@
 //! Quotients of decimals whose intermediate values fit 128 bits, as nearly all do.
+//!
+//! Shows: see `operators.rs`
 
 use std::sync::Arc;
 

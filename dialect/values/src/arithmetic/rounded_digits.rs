@@ -2,6 +2,10 @@
 //!
 //! DataFusion 55 multiplies by a power of ten, rounds and divides. Where the power or the product is beyond the floats, the
 //! answer was NaN or infinity: of `round(1.5, -400)`, or `trunc(1e10, 300)`.
+//!
+//! Upstream: none known
+//! Shows: `SELECT round(1.5::double, -400)` gives `0.0`
+//! Shows: `SELECT trunc(1e10, 300)` gives `10000000000.0`
 
 use std::sync::Arc;
 

@@ -1,5 +1,9 @@
 //! Shifts of integers, as in DuckDB: bits that `<<` would lose, and a count below 0, are errors; `>>` by a count out of range
 //! answers 0. DataFusion 55 takes the count modulo the width of the type.
+//!
+//! Upstream: <https://github.com/apache/arrow-rs/pull/4148>
+//! Shows: `SELECT x >> 64 FROM (VALUES (1::bigint)) AS t(x)` gives `0`
+//! Shows: `SELECT x << 64 FROM (VALUES (1::bigint)) AS t(x)` is refused
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! The syntax of lists, structs and maps in texts, as DuckDB reads it: `[a, 'b, c', NULL]`, `{'a': 1}`, `{k=v}`.
+//!
+//! Shows: see `parts_of_texts.rs`
 
 use std::borrow::Cow;
 

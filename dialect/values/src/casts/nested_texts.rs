@@ -1,5 +1,9 @@
 //! Casts of lists, structs and maps to text, as DuckDB writes them: `{'a': 1, 'b': [x, NULL]}`, `{k=v}`. DataFusion 55 casts lists
 //! alone, and their NULLs and empty texts to nothing.
+//!
+//! Upstream: none known
+//! Shows: `SELECT CAST(['a', NULL] AS VARCHAR)` gives `[a, NULL]`
+//! Shows: `SELECT CAST(named_struct('a', 1, 'b', 'x') AS VARCHAR)` gives `{'a': 1, 'b': x}`
 
 use std::fmt::Write;
 use std::ops::Range;

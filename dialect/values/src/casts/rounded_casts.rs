@@ -1,6 +1,11 @@
 //! Casts of numbers to integers, alone or inside lists, structs and maps, which round where DataFusion 55 truncates; casts to
 //! FLOAT, which refuse numbers beyond it where DataFusion makes them infinite; casts of texts to integers and timestamps; casts
 //! of times to text; of lists, structs and maps to text, and back; and IN lists, where either zero matches the other.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/11886> <https://github.com/apache/datafusion/pull/22628>
+//! Shows: `SELECT 2.7::int, x::int FROM (VALUES (3.5::double)) AS t(x)` gives `3 | 4`
+//! Shows: `SELECT 1e300::float` is refused
+//! Shows: `SELECT x IN (0.0, 1.0, 2.0, 3.0) FROM (VALUES ('-0'::double)) AS t(x)` gives `true`
 
 use std::sync::Arc;
 

@@ -1,5 +1,9 @@
 //! Numbers inside lists, structs and maps before a cast of the whole: rounded for integers, where DataFusion 55 truncates, and
 //! looked at for FLOAT, where it makes infinities of numbers beyond.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/11886>
+//! Shows: `SELECT CAST([2.7] AS INT[])[1]` gives `3`
+//! Shows: `SELECT CAST([1e300] AS FLOAT[])[1]` is refused
 
 use std::sync::Arc;
 

@@ -1,5 +1,9 @@
 //! Texts on their way to integers and timestamps: `'2.5'::int` is 3 and `'2024-01-31 10:00'::timestamp` has no seconds, as in
 //! DuckDB. DataFusion 55 takes neither.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/957> <https://github.com/apache/arrow-rs/issues/8219>
+//! Shows: `SELECT '2.5'::int` gives `3`
+//! Shows: `SELECT '2024-01-31 10:00'::timestamp = TIMESTAMP '2024-01-31 10:00:00'` gives `true`
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! Casts of timestamps and times to text, as DuckDB and PostgreSQL write them: `2024-01-31 10:00:00.5`, `...+00` with a zone.
 //! DataFusion 55 writes `2024-01-31T10:00:00.500Z`.
+//!
+//! Upstream: none known
+//! Shows: `SELECT CAST(TIMESTAMP '2024-01-31 10:00:00.5' AS VARCHAR)` gives `2024-01-31 10:00:00.5`
 
 use std::sync::Arc;
 

@@ -1,5 +1,10 @@
 //! Canonical values: one representation for the zeros and NaN of either sign, and for intervals of equal length. Kernels
 //! that hash values, or compare their bits, distinguish them otherwise.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/22835> <https://github.com/apache/datafusion/issues/8468>
+//! Shows: `SELECT rank() OVER (ORDER BY x) FROM (VALUES ('0'::double), ('-0'::double)) AS t(x)` gives `1 / 1`
+//! Shows: `SELECT count(DISTINCT x) FROM (VALUES ('NaN'::double), (-('NaN'::double))) AS t(x)` gives `1`
+//! Shows: `SELECT count(*) FROM (SELECT DISTINCT x FROM (VALUES (INTERVAL '1 month'), (INTERVAL '30 days')) AS t(x))` gives `1`
 
 use std::sync::Arc;
 

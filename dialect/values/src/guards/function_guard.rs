@@ -3,6 +3,11 @@
 //!
 //! It replaces `floor(x) = 5` by two comparisons of x, though x may be volatile; a comparison of the year of a TIMESTAMP of
 //! nanoseconds by bounds which that type may not hold; and `log(x, x)` by 1, even where x has no logarithm.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/25135> <https://github.com/apache/datafusion/issues/25137>
+//! Shows: `SELECT count(*) < 200 FROM generate_series(1, 1000) WHERE floor(random() * 10) = 5` gives `true`
+//! Shows: `SELECT count(*) FROM (VALUES (TIMESTAMP '2024-01-01')) AS t(x) WHERE date_part('year', x) < 2500` gives `1`
+//! Shows: `SELECT isnan(log(x, x)) FROM (VALUES (-2.0::double)) AS t(x)` gives `true`
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

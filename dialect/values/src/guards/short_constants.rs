@@ -1,5 +1,8 @@
 //! Constants that the optimizer leaves to the execution: the long ones. In a plan each rule would copy them and write them
 //! into the names of columns, which takes seconds for 100 MB, and no statement ends meanwhile.
+//!
+//! Upstream: none known
+//! Shows: no statement: of a constant of 100 MB the answer is right, but planning takes seconds and does not stop.
 
 use std::cell::Cell;
 

@@ -1,5 +1,10 @@
 //! `length`, `concat` and `reverse` of lists, as in DuckDB: the items are counted and joined, and `list_reverse` is what turns
 //! them around. DataFusion 55 makes a text of a list, and answers for its characters. And series from a DATE to a TIMESTAMP.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/18020>
+//! Shows: `SELECT length([1, 2, 3])` gives `3`
+//! Shows: `SELECT concat([1], [2])[2]` gives `2`
+//! Shows: `SELECT reverse([1, 2])` is refused
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! `map_from_entries(list)`: a map of pairs of a key and a value.
+//!
+//! Upstream: none known
+//! Shows: `SELECT map_from_entries([struct('a', 1)])['a']` gives `1`
 
 use std::collections::HashSet;
 use std::sync::Arc;

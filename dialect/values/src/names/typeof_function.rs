@@ -1,4 +1,7 @@
 //! `typeof(value)`: the name of a value's type.
+//!
+//! Upstream: none known
+//! Shows: `SELECT typeof(1::int)` gives `INTEGER`
 
 use std::sync::Arc;
 

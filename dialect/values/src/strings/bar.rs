@@ -1,4 +1,7 @@
 //! `bar(x, min, max [, width])`: a number as a bar of block characters.
+//!
+//! Upstream: none known
+//! Shows: `SELECT rtrim(bar(5, 0, 10, 4))` gives `██`
 
 use std::sync::Arc;
 

@@ -4,6 +4,10 @@
 //! memory pool and no word of the statement's end. Each is wrapped: the size of the column is computed from the arguments
 //! and reserved before the call, and much work is done in parts: some rows after the others, and within one row as
 //! [`long_texts`] does.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/5415> <https://github.com/apache/datafusion/issues/12919>
+//! Given: `SET datafusion.runtime.memory_limit = '10M'`
+//! Shows: `SELECT length(repeat(x, 50000000)) FROM (VALUES ('x')) AS t(x)` is refused
 
 use std::sync::Arc;
 

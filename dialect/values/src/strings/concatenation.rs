@@ -1,5 +1,9 @@
 //! Concatenation of texts, `a || b`, within the memory limit. DataFusion's builds a column of any size without a
 //! reservation from the memory pool, and before that repeats a constant for each row.
+//!
+//! Upstream: none known
+//! Given: `SET datafusion.runtime.memory_limit = '100M'`
+//! Shows: `SELECT length(x || x) FROM (SELECT repeat(c, 60000000) AS x FROM (VALUES ('x')) AS t(c))` is refused
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! `hex(value)` and `unhex(text)`: numbers and bytes in hexadecimal digits.
+//!
+//! Upstream: none known
+//! Shows: `SELECT hex(255), hex('a')` gives `FF | 61`
 
 use std::sync::Arc;
 

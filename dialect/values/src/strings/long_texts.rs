@@ -1,4 +1,6 @@
 //! Functions of texts of many megabytes, one row at a time: in pieces, between which the statement may end.
+//!
+//! Shows: see `bounded_functions.rs`
 
 use std::iter;
 

@@ -1,4 +1,7 @@
 //! `regexp_extract(text, pattern [, group [, options]])`: the first match of a regular expression.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/14280>
+//! Shows: `SELECT regexp_extract('a1b22', '[0-9]+')` gives `1`
 
 use std::sync::Arc;
 

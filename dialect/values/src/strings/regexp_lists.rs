@@ -1,5 +1,10 @@
 //! `regexp_extract_all`, `regexp_split_to_array` and `regexp_full_match`: all matches of a regular expression, what is
 //! between them, and whether the whole text is one.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/13050>
+//! Shows: `SELECT regexp_full_match('abc', 'a.')` gives `false`
+//! Shows: `SELECT regexp_extract_all('a1b22', '[0-9]+')[2]` gives `22`
+//! Shows: `SELECT regexp_split_to_array('a1b22c', '[0-9]+')[3]` gives `c`
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! `similar_to(text, pattern [, escape])`, the function behind `text SIMILAR TO pattern`.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/22263>
+//! Shows: `SELECT 'abc' SIMILAR TO 'a%', 'abc' SIMILAR TO 'b'` gives `true | false`
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! `sparkline(values)`: a list of numbers as a line of block characters.
+//!
+//! Upstream: none known
+//! Shows: `SELECT sparkline([1, 2, 3])` gives `▁▅█`
 
 use std::sync::Arc;
 

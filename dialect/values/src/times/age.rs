@@ -1,4 +1,7 @@
 //! `age(end, start)`: the time between two moments in months, days and microseconds of the calendar.
+//!
+//! Upstream: none known
+//! Shows: `SELECT age(TIMESTAMP '2001-04-10', TIMESTAMP '1957-06-13') = INTERVAL '43 years 9 months 27 days'` gives `true`
 
 use std::sync::Arc;
 

@@ -2,6 +2,10 @@
 //! TIMESTAMPs an INTERVAL of days and a time of day.
 //!
 //! DataFusion 55 answers a DATE, without the hours of the interval, and a Duration, which has no days.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/19527> <https://github.com/apache/datafusion/issues/7068>
+//! Shows: `SELECT DATE '2024-01-31' + INTERVAL '1 hour' = TIMESTAMP '2024-01-31 01:00:00'` gives `true`
+//! Shows: `SELECT arrow_typeof(TIMESTAMP '2024-01-02' - TIMESTAMP '2024-01-01')` gives `Interval(MonthDayNano)`
 
 use std::sync::Arc;
 

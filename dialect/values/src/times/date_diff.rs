@@ -1,4 +1,7 @@
 //! `date_diff(part, start, end)`: the borders of a part of the calendar between two moments.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/7097>
+//! Shows: `SELECT date_diff('month', DATE '2024-01-31', DATE '2024-02-01')` gives `1`
 
 use std::sync::Arc;
 

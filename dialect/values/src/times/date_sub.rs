@@ -1,4 +1,7 @@
 //! `date_sub(part, start, end)`: the full parts of the calendar between two moments.
+//!
+//! Upstream: none known
+//! Shows: `SELECT date_sub('month', DATE '2024-01-31', DATE '2024-02-01')` gives `0`
 
 use std::sync::Arc;
 

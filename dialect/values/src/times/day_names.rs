@@ -1,4 +1,7 @@
 //! `dayname(date)` and `monthname(date)`: English names of the calendar.
+//!
+//! Upstream: none known
+//! Shows: `SELECT dayname(DATE '2024-01-31'), monthname(DATE '2024-01-31')` gives `Wednesday | January`
 
 use std::sync::Arc;
 

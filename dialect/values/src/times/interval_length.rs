@@ -1,4 +1,7 @@
 //! Lengths of intervals, by which intervals are compared: a month is 30 days, a day 24 hours.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/8468>
+//! Shows: `SELECT INTERVAL '1 month' = INTERVAL '30 days', INTERVAL '1 month' < INTERVAL '40 days'` gives `true | true`
 
 use std::sync::Arc;
 

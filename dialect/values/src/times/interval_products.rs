@@ -1,4 +1,8 @@
 //! `interval * number` and `interval / number`, as in DuckDB and PostgreSQL. DataFusion 55 has neither.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/13850> <https://github.com/apache/arrow-rs/issues/9030>
+//! Shows: `SELECT INTERVAL '1 month' * 1.25 = INTERVAL '1 month 7 days 12 hours'` gives `true`
+//! Shows: `SELECT INTERVAL '1 day' / 2 = INTERVAL '12 hours'` gives `true`
 
 use std::sync::Arc;
 

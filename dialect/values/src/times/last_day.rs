@@ -1,4 +1,7 @@
 //! `last_day(date)`: the last day of the month.
+//!
+//! Upstream: none known
+//! Shows: `SELECT last_day(DATE '2024-02-10') = DATE '2024-02-29'` gives `true`
 
 use std::sync::Arc;
 

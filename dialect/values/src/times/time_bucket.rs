@@ -1,4 +1,7 @@
 //! `time_bucket(width, moment [, origin])`: the start of the interval of a fixed width that holds a moment.
+//!
+//! Upstream: none known
+//! Shows: `SELECT time_bucket(INTERVAL '1 month', DATE '2024-02-10') = DATE '2024-02-01'` gives `true`
 
 use std::sync::Arc;
 
