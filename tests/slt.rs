@@ -92,6 +92,8 @@ fn chosen(word: &str) -> Vec<PathBuf> {
 #[test]
 fn every_script_gives_what_it_says() {
     // Those of some paths while at work on them: BONNET_SLT=train cargo test --test main slt
+    // Scripts name files of the repository by their paths from its root.
+    std::env::set_current_dir(crate::repository()).unwrap();
     let mut all = Vec::new();
     for script in chosen(&std::env::var("BONNET_SLT").unwrap_or_default()) {
         let engine =
