@@ -2,6 +2,10 @@
 //!
 //! DataFusion leaves them out of a column's name, so that `sum(a)` and `sum(a::double)`, or `GROUP BY a, a::double`, were one
 //! column. `coalesce` of one value is that value, and is part of the name.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/4478>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `SELECT sum(a), sum(a::double) FROM t` gives `3 | 3.0`
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;

@@ -1,4 +1,6 @@
 //! The values that INSERT and UPDATE give the columns of a table.
+//!
+//! Shows: see `insert_numbers.rs`
 
 use std::sync::Arc;
 

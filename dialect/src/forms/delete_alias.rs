@@ -1,4 +1,9 @@
 //! `DELETE FROM t AS x WHERE x.a = 1`: DataFusion knows the rows by the table's name alone.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Given: `DELETE FROM t AS x WHERE x.a = 1`
+//! Shows: `SELECT a FROM t` gives `2`
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,10 @@
 //! Rewrites DuckDB and PostgreSQL syntax to what DataFusion plans.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/19288>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `SELECT 2 ^ 3, ~5, 7 // 2` gives `8.0 | -6 | 3`
+//! Shows: `SELECT a + 1, sum(a) FROM t GROUP BY a ORDER BY ALL` gives `2 | 1 / 3 | 2`
+//! Shows: `SELECT 3 = ANY([1, NULL])` gives `NULL`
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,9 @@
 //! Casts of numbers as they are written to decimals and integers, alone or inside lists, structs and maps. Their digits do not
 //! pass through a DOUBLE, so that halves round away from zero.
+//!
+//! Upstream: none known
+//! Shows: `SELECT 12345678901234567890123456789012345678::decimal(38, 0)` gives `12345678901234567890123456789012345678`
+//! Shows: `SELECT 2.5::int` gives `3`
 
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, CastKind, DataType, ExactNumberInfo, Expr, Ident, Map, StructField, UnaryOperator, Value,

@@ -1,5 +1,8 @@
 //! Functions of DuckDB and PostgreSQL that DataFusion or the engine has under another name, or as an expression of a few
 //! words.
+//!
+//! Upstream: none known
+//! Shows: `SELECT year(DATE '2021-07-15'), string_split('a,b', ',')` gives `2021 | [a, b]`
 
 use std::ops::ControlFlow;
 

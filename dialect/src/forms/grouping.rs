@@ -2,6 +2,10 @@
 //!
 //! It takes a number for a constant there, not for a column of the answer, and refuses a key that ROLLUP or CUBE has twice,
 //! which `x + INTERVAL '12 months'` and `x + INTERVAL '1 year'` are. In GROUPING SETS a key may be there twice.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT 1 AS a`
+//! Shows: `SELECT a + 1, count(*) FROM t GROUP BY ROLLUP (a + 1, a + 1) ORDER BY 1 NULLS LAST` gives `2 | 1 / 2 | 1 / NULL | 1`
 
 use std::collections::HashSet;
 

@@ -1,4 +1,9 @@
 //! `DEFAULT` as a value of INSERT and UPDATE: the expression that the table has for the column.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t(a INT DEFAULT 7, b INT)`
+//! Given: `INSERT INTO t VALUES (DEFAULT, 1)`
+//! Shows: `SELECT a, b FROM t` gives `7 | 1`
 
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;

@@ -1,4 +1,7 @@
 //! Times of day in intervals, `INTERVAL '1 day 04:05:06'`: DataFusion's have units alone.
+//!
+//! Upstream: none known
+//! Shows: `SELECT INTERVAL '1 day 04:05:06' = INTERVAL '28 hours 5 minutes 6 seconds'` gives `true`
 
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Value, ValueWithSpan};
 

@@ -1,6 +1,10 @@
 //! The WINDOW clause: `OVER w` and `OVER (w ORDER BY x)` with what the window of that name says.
 //!
 //! DataFusion 55 leaves the name out of `OVER (w ...)`, and knows no names in QUALIFY and ORDER BY.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1, 1), (2, 1), (3, 2)) AS v(id, g)`
+//! Shows: `SELECT id, sum(id) OVER (w ORDER BY id) FROM t WINDOW w AS (PARTITION BY g) ORDER BY id` gives `1 | 1 / 2 | 3 / 3 | 3`
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,8 @@
 //! PIVOT and UNPIVOT after a table in FROM, planned as the queries that they stand for.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/12907> <https://github.com/apache/datafusion/pull/17946>
+//! Given: `CREATE TABLE runs AS SELECT * FROM (VALUES ('a', 'gcn', 1), ('a', 'mlp', 2), ('b', 'gcn', 3)) AS v(graph, model, accuracy)`
+//! Shows: `SELECT * FROM (SELECT graph, model, accuracy FROM runs) PIVOT (max(accuracy) FOR model IN ('gcn', 'mlp')) ORDER BY graph` gives `a | 1 | 2 / b | 3 | NULL`
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,8 @@
 //! Refusals of clauses that DataFusion would silently ignore, or plan but not run.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT 1 AS a`
+//! Shows: `SELECT * FROM t TABLESAMPLE BERNOULLI (50)` is refused
 
 use bonnet_sql::Registry;
 use datafusion::sql::sqlparser::ast::{

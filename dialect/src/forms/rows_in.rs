@@ -2,6 +2,10 @@
 //!
 //! As a condition it is a semi join, and NOT IN an anti join with every row that may be equal. As a value it tells three
 //! cases apart: a row is equal, a row may be equal (of equal columns and NULLs), no row is.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1, 2), (2, 3)) AS v(a, b)`
+//! Shows: `SELECT a FROM t WHERE (a, b) IN (SELECT 1, 2)` gives `1`
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, Expr, Query, SelectItem, SetExpr, TableAliasColumnDef, Value,

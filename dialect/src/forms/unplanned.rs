@@ -1,5 +1,9 @@
 //! Forms of expressions and clauses that DataFusion does not plan, or leaves out without a word: written in another form where
 //! one says the same, else refused.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/17716>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `SELECT * FROM t OFFSET 1 ROWS FETCH FIRST 1 ROWS ONLY` gives `2`
 
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Assignment, AssignmentTarget, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query,

@@ -3,6 +3,11 @@
 //! DataFusion would name `1` `Int64(1)`, and takes no two columns of one name, be it one that it gives itself: a cast
 //! takes no part in it, so `a` and `a::text` are the same. What the statement answers has the text of an expression
 //! without a name for one; what is selected again becomes `a_1`, `a_2`.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/4478> <https://github.com/apache/datafusion/issues/6543> <https://github.com/apache/datafusion/pull/21126>
+//! Given: `CREATE TABLE t AS SELECT 1 AS a`
+//! Shows: `SELECT a, a::text FROM t` gives `1 | 1`
+//! Shows: `SELECT count(*) FROM (SELECT 1 AS a, 2 AS a)` gives `1`
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

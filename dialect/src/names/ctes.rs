@@ -1,4 +1,6 @@
 //! The CTEs that a place in a statement may name.
+//!
+//! Shows: see `order_names.rs`
 
 use datafusion::sql::sqlparser::ast::{Cte, Query, With};
 

@@ -4,6 +4,10 @@
 //!
 //! A pass over the statement puts such joins into parentheses, with the qualified columns that the statement reads as the
 //! columns of a reserved alias; there [`JoinPlanner`] finds them, and plans them with both sides' columns at hand.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/22881> <https://github.com/apache/datafusion/pull/22998>
+//! Shows: `SELECT k FROM (VALUES (1)) AS a(k) RIGHT JOIN (VALUES (4)) AS b(k) USING (k)` gives `4`
+//! Shows: `SELECT k FROM (VALUES (1)) AS a(k) NATURAL FULL JOIN (VALUES (4)) AS b(k) ORDER BY k` gives `1 / 4`
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -2,6 +2,9 @@
 //!
 //! In SQL the inner one hides the other. DataFusion 55 takes them for two of one WITH and refuses; so the inner one gets a
 //! name of its own.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/18956>
+//! Shows: `WITH x AS (SELECT 1 AS a) SELECT (WITH x AS (SELECT 9 AS a) SELECT a FROM x), a FROM x` gives `9 | 1`
 
 use std::ops::ControlFlow;
 

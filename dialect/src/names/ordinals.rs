@@ -1,4 +1,8 @@
 //! `ORDER BY 1` in a query that groups: DataFusion would look for the expression among the groups.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE o AS SELECT * FROM (VALUES ('b'), ('A'), ('A')) AS v(s)`
+//! Shows: `SELECT upper(s), count(*) FROM o GROUP BY s ORDER BY 1` gives `A | 2 / B | 1`
 
 use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr, OrderBy, OrderByKind, Query, SelectItem, SetExpr, Value};
 

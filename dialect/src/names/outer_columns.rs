@@ -4,6 +4,11 @@
 //! DataFusion takes `a.b` for a field of the column a before it looks around. [`FieldNames`] finds no such field, and the
 //! statement is planned again with a schema before the name: no column can be meant by that, and a relation without a schema
 //! by any. As in DuckDB, a field that the column does have goes first.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE ta AS SELECT * FROM (VALUES (1, 2), (2, 3)) AS v(c, b)`
+//! Given: `CREATE TABLE ua AS SELECT * FROM (VALUES (7, 2)) AS v(a, b)`
+//! Shows: `SELECT * FROM ta a WHERE EXISTS (SELECT 1 FROM ua WHERE ua.b = a.b) ORDER BY 1` gives `1 | 2`
 
 use std::collections::{HashMap, HashSet};
 

@@ -2,6 +2,10 @@
 //!
 //! A column of FROM goes before an output of its name, and only the planner knows those: a name that it does not find is
 //! looked for among the outputs, and the statement is planned again with the output's expression.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `SELECT a + 1 AS b, b * 2 AS c FROM t WHERE c > 4` gives `3 | 6`
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,9 @@
 //! A PIVOT without a list of values has to look at its rows first: the query that finds the values, and the
 //! list that they become.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/12907> <https://github.com/apache/datafusion/pull/17946>
+//! Given: `CREATE TABLE runs AS SELECT * FROM (VALUES ('a', 'gcn', 1), ('a', 'mlp', 2), ('b', 'gcn', 3)) AS v(graph, model, accuracy)`
+//! Shows: `SELECT * FROM (PIVOT runs ON model USING max(accuracy) GROUP BY graph) ORDER BY graph` gives `a | 1 | 2 / b | 3 | NULL`
 
 use arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;

@@ -1,5 +1,7 @@
 //! Questions of a statement about its tables before it is planned: the columns behind a star that repeats those of
 //! another, those of FROM that a name in an expression of ORDER BY may mean, and the values of a PIVOT that lists none.
+//!
+//! Shows: see `order_names.rs`
 
 use std::ops::ControlFlow;
 

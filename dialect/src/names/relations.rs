@@ -1,5 +1,9 @@
 //! Relations in FROM, without the keys that DataFusion takes wrongly: it groups by all that follows from a key, and makes the
 //! frame of a window that is ordered by one a frame of rows.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE keyed AS SELECT * FROM (VALUES (1, 3), (1, 1), (2, 2), (2, 2), (1, 3)) AS v(k, v)`
+//! Shows: `SELECT k, sum(v) OVER (ORDER BY k) AS s FROM (SELECT k, unnest(l) AS v FROM (SELECT k, array_agg(v) AS l FROM keyed GROUP BY k)) AS e ORDER BY k` gives `1 | 7 / 1 | 7 / 1 | 7 / 2 | 11 / 2 | 11`
 
 use std::cell::Cell;
 

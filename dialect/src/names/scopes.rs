@@ -1,4 +1,6 @@
 //! The queries around a place of a statement, with the names of their relations.
+//!
+//! Shows: see `outer_columns.rs`
 
 use std::ops::ControlFlow;
 

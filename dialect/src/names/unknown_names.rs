@@ -1,4 +1,7 @@
 //! Errors for unknown tables and functions.
+//!
+//! Upstream: none known
+//! Shows: no statement: an error, no answer: the nearest name is missing from that of an unknown function.
 
 use bonnet_common::{nearest, parse_time_travel_name};
 use bonnet_sql::Registry;

@@ -1,4 +1,8 @@
 //! `t.*` by the last part of a table's name, and stars that repeat columns: `SELECT *, *`.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT 1 AS a`
+//! Shows: `SELECT *, * FROM t` gives `1 | 1`
 
 use std::collections::HashSet;
 

@@ -3,6 +3,11 @@
 //! DataFusion 55 leaves them out of the order that the aggregate requires of its input, but hands its accumulators all keys:
 //! `first_value(v ORDER BY v DESC, v)` and `arg_max(v, 1)` ended in a panic. The rule runs in optimization, since constants and
 //! repetitions also come of simplification, as in `ORDER BY v, v + 0`.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1, 1), (1, 3), (2, 2)) AS v(g, v)`
+//! Shows: `SELECT g, array_agg(v ORDER BY v DESC, v) FROM t GROUP BY g ORDER BY g` gives `1 | [3, 1] / 2 | [2]`
+//! Shows: `SELECT DISTINCT ON (g) g, v FROM t ORDER BY g, g, v DESC, v` gives `1 | 3 / 2 | 2`
 
 use bonnet_sql::map_expressions;
 use datafusion::common::Result;

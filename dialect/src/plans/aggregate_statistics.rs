@@ -3,6 +3,10 @@
 //! DataFusion 55 looks below the final stage of an aggregate for its partial stage, skips that one if it has a FILTER, and
 //! takes the partial stage of another aggregate further below for it: `SELECT count(*) FILTER (WHERE c > 0) FROM (SELECT
 //! count(*) AS c FROM t)` failed with "Input field name count(Int64(1)) does not match".
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(x)`
+//! Shows: `SELECT count(*) FILTER (WHERE c > 0) FROM (SELECT count(*) AS c FROM t)` gives `1`
 
 use std::sync::Arc;
 

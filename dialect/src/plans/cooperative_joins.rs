@@ -3,6 +3,9 @@
 //! A join of one batch may compare, and answer, billions of pairs of rows. Until it is done, its thread neither yields to
 //! other tasks nor notices a timeout or a cancelled statement. DataFusion 55 makes scans yield, which suffices for
 //! operators that answer no more rows than they read.
+//!
+//! Upstream: none known
+//! Shows: no statement: time, no answer: a join of two ranges of 100,000 by an inequality notices neither a timeout nor the end of its statement.
 
 use std::sync::Arc;
 

@@ -3,6 +3,10 @@
 //! DataFusion 55 compares both as timestamps of nanoseconds, which end in 2262, so that `DATE '9999-12-31' > d + INTERVAL
 //! '1 day'` fails; and where one is a constant, as in `d <= DATE '1998-12-01' - INTERVAL '90 days'`, it casts the column, which
 //! hides it from statistics. Here such a constant becomes a date, and other dates timestamps of microseconds.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT DATE '9999-12-31' AS d, CAST('2020-01-01' AS TIMESTAMP(6)) AS m`
+//! Shows: `SELECT count(*) FROM t WHERE d > m` gives `1`
 
 use arrow::datatypes::{DataType, TimeUnit};
 use bonnet_sql::{InputColumns, map_expressions, mentions};

@@ -1,6 +1,11 @@
 //! Subqueries in `SELECT DISTINCT ON`, computed by a projection below it.
 //!
 //! DataFusion 55 plans DISTINCT ON as an aggregate, whose arguments and sort keys cannot contain subqueries.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1, 1), (1, 2), (2, 3)) AS v(a, b)`
+//! Given: `CREATE TABLE u AS SELECT * FROM (VALUES (1, 7), (2, 8)) AS v(a, c)`
+//! Shows: `SELECT DISTINCT ON (a) a, (SELECT max(c) FROM u WHERE u.a = t.a) AS m FROM t ORDER BY a, b` gives `1 | 7 / 2 | 8`
 
 use std::sync::Arc;
 

@@ -3,6 +3,10 @@
 //! DataFusion 55 pushes a projection below a filter as if the filter passed on all columns of its input (`FilterExec::
 //! try_swapping_with_projection`). But the first run may have embedded a projection in the filter, which selects and
 //! reorders them: the second run took one column for another, and failed where their names differ.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE framed AS SELECT * FROM (VALUES (1, 5), (3, 7)) AS v(k, x)`
+//! Shows: `SELECT a.k, nullif(b.x, a.x) AS c, a.s FROM (SELECT k, x::varchar AS s, x FROM framed) AS a LEFT JOIN (SELECT x::varchar AS s, x FROM framed) AS b ON true WHERE right(b.s, 1) LIKE '7%' ORDER BY 1` gives `1 | 7 | 5 / 3 | NULL | 7`
 
 use std::sync::Arc;
 

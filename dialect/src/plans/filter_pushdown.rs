@@ -5,6 +5,10 @@
 //! `SELECT m FROM (SELECT max(a) AS m, false AS b FROM t) WHERE b` answered a row, since an aggregate without GROUP BY, or
 //! over grouping sets, answers one row for empty input. And it pushes a volatile filter, such as `HAVING random() < 0.5`,
 //! below the aggregate, where it drops rows instead of groups.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `SELECT m FROM (SELECT max(a) AS m, false AS b FROM t) WHERE b` gives ``
 
 use std::sync::Arc;
 

@@ -4,6 +4,11 @@
 //! although it may occur in several of those too (`aggregate_functional_dependencies`), and lets `unnest` keep the keys of
 //! its input, whose rows it repeats. With such false keys groups were merged, duplicates stayed in spite of DISTINCT, ORDER
 //! BY dropped the expressions behind the key, and joins were left out.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/23626> <https://github.com/apache/datafusion/pull/23548>
+//! Given: `CREATE TABLE keyed AS SELECT * FROM (VALUES (1, 3), (1, 1), (2, 9), (2, 2), (1, 3)) AS v(k, v)`
+//! Shows: `SELECT DISTINCT k FROM (SELECT g.k, t.v, count(*) AS n FROM (SELECT DISTINCT k FROM keyed) AS g JOIN keyed AS t ON g.k = t.k GROUP BY g.k, t.v) AS p ORDER BY k` gives `1 / 2`
+//! Shows: `SELECT k, v FROM (SELECT k, unnest(l) AS v FROM (SELECT k, array_agg(v) AS l FROM keyed GROUP BY k)) AS e ORDER BY k, v DESC` gives `1 | 3 / 1 | 3 / 1 | 1 / 2 | 9 / 2 | 2`
 
 use std::sync::Arc;
 

@@ -3,6 +3,10 @@
 //! DataFusion 55 assumes that a key which is constant in the input, as in `WHERE n = 1 GROUP BY ROLLUP (n)`, is constant
 //! among the groups as well, and likewise for a key by which the input is sorted. But some groups have NULL in its place:
 //! an ORDER BY of the key was left out, and LIMIT gave other rows.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/24421> <https://github.com/apache/datafusion/pull/24422>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (1), (2)) AS v(a)`
+//! Shows: `SELECT a, count(*) FROM t WHERE a = 1 GROUP BY ROLLUP (a) ORDER BY 1 DESC NULLS LAST` gives `1 | 2 / NULL | 2`
 
 use std::sync::Arc;
 

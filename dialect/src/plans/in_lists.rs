@@ -3,6 +3,11 @@
 //! DataFusion 55 intersects `x IN (1, 2) AND x IN (2, 3)` to one list, and takes an empty intersection for `false`,
 //! although a NULL x makes it unknown: `NOT (x IN (1, 2) AND x IN (3, 4))` kept such rows, and so did `x NOT IN (1, 2) OR x
 //! NOT IN (3, 4)`. And it takes items that are columns for different values because their names differ.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/24258>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (NULL)) AS v(x)`
+//! Shows: `SELECT count(*) FROM t WHERE NOT (x IN (1, 4) AND x IN (2, 5))` gives `1`
+//! Shows: `SELECT count(*) FROM t WHERE x NOT IN (1, 4) OR x NOT IN (2, 5)` gives `1`
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -3,6 +3,11 @@
 //! DataFusion 55 skipped a row group whose maximum is below the bound of a condition such as `x > 5`, although NaN is above
 //! all bounds. It took a condition that minimum and maximum fulfil to hold for all rows of the row group. And it did not
 //! read a column whose minimum is its maximum, and answered that value for all rows.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/24804>
+//! Given: `COPY (SELECT * FROM (VALUES (1, 1.0), (2, 6000.0), (3, 2.0), (4, 'NaN'::double)) AS v(i, x) ORDER BY i) TO '{dir}/nan.parquet' STORED AS PARQUET OPTIONS ('format.max_row_group_size' 2)`
+//! Given: `CREATE EXTERNAL TABLE nan STORED AS PARQUET LOCATION '{dir}/nan.parquet'`
+//! Shows: `SELECT i FROM nan WHERE x > 5000 ORDER BY i` gives `2 / 4`
 
 use std::sync::Arc;
 

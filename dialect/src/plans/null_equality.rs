@@ -3,6 +3,11 @@
 //! A join of DataFusion 55 has one null equality for all its keys, and two rules lose it. `eliminate_cross_join` gives that
 //! of one join to all joins that it reorders; `extract_equijoin_predicate` adds keys of `=` to a null-safe join, where NULL
 //! then matches NULL.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/12458>
+//! Given: `CREATE TABLE gaps AS SELECT * FROM (VALUES (1, 1), (2, NULL), (NULL, 3), (NULL, NULL)) AS v(x, y)`
+//! Shows: `SELECT count(*) FROM gaps AS a JOIN (gaps AS b JOIN gaps AS c ON b.x IS NOT DISTINCT FROM c.x) ON a.y = b.y` gives `3`
+//! Shows: `SELECT count(*) FROM gaps AS a LEFT JOIN gaps AS b ON a.x IS NOT DISTINCT FROM b.x WHERE a.y = b.y` gives `2`
 
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::common::{NullEquality, Result};

@@ -3,6 +3,10 @@
 //! DataFusion 55 assumes that a column which is constant on that side, by `ON a.k = b.k AND b.d = DATE '2020-01-31'` or as
 //! a literal of a subquery, is constant among the joined rows as well (`EquivalenceGroup::join`). But rows without a match
 //! have NULL in its place: an ORDER BY of the column was left out, in a query and in a window.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (5), (6)) AS v(k)`
+//! Shows: `SELECT b.one, a.k FROM t AS a FULL JOIN (SELECT k, 1 AS one FROM t WHERE k > 4) AS b ON a.k = b.k ORDER BY b.one NULLS LAST, a.k` gives `1 | 5 / 1 | 6 / NULL | 1`
 
 use std::sync::Arc;
 

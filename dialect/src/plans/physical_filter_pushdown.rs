@@ -5,6 +5,13 @@
 //! condition on one side moved to the other, and rows were lost silently. Filters are therefore pushed only where no
 //! operator below has two columns of one name. Little is lost: the logical optimizer, which knows the tables of columns,
 //! has pushed most filters before.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/25244> <https://github.com/apache/datafusion/issues/25262> <https://github.com/apache/datafusion/pull/25259>
+//! Given: `COPY (SELECT 'a1' AS id, 'x1' AS ty) TO '{dir}/a.parquet' STORED AS PARQUET`
+//! Given: `COPY (SELECT 'x1' AS id) TO '{dir}/b.parquet' STORED AS PARQUET`
+//! Given: `CREATE EXTERNAL TABLE ta STORED AS PARQUET LOCATION '{dir}/a.parquet'`
+//! Given: `CREATE EXTERNAL TABLE tb STORED AS PARQUET LOCATION '{dir}/b.parquet'`
+//! Shows: `SELECT s.id AS s, a.id AS a, b.id AS b FROM tb s JOIN (ta a LEFT JOIN tb b ON a.ty = b.id) ON s.id = b.id` gives `x1 | a1 | x1`
 
 use std::collections::HashSet;
 use std::sync::Arc;

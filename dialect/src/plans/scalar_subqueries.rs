@@ -2,6 +2,10 @@
 //!
 //! DataFusion 55 takes over the nullability of the column, and simplified `(SELECT 1 FROM t WHERE x > 10) IS NULL` to
 //! false. All rules after this one rely on it.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/24513>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(x)`
+//! Shows: `SELECT (SELECT 1 FROM t WHERE x > 10) IS NULL` gives `true`
 
 use bonnet_sql::InputColumns;
 use bonnet_values::nullable;

@@ -3,6 +3,10 @@
 //! DataFusion 55 plans them as semi joins and anti joins, which keep all copies of a row or none. SQL keeps the lesser
 //! number of copies, or the difference of their numbers. So the copies of a row are numbered on each side, and the number
 //! is one more key of the join.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/12955> <https://github.com/apache/datafusion/issues/12956>
+//! Shows: `SELECT * FROM (VALUES (1), (1), (1), (2)) AS a INTERSECT ALL SELECT * FROM (VALUES (1), (1), (3)) AS b` gives `1 / 1`
+//! Shows: `SELECT * FROM (VALUES (1), (1), (1)) AS a EXCEPT ALL SELECT * FROM (VALUES (1)) AS b` gives `1 / 1`
 
 use std::sync::Arc;
 

@@ -3,6 +3,11 @@
 //! It plans them as joins in WHERE and HAVING. There `x NOT IN (...)` is right only if the subquery is uncorrelated and x
 //! is a column; for a constant x, or inside OR and CASE, unknown is taken for false. In a select list, and in other nodes,
 //! it cannot plan them. Here they become predicates that it can: EXISTS in a filter, a comparison of a count elsewhere.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/25340> <https://github.com/apache/datafusion/pull/25348> <https://github.com/apache/datafusion/issues/25347>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2), (NULL)) AS v(k)`
+//! Shows: `SELECT k FROM t WHERE 7 NOT IN (SELECT k FROM t)` gives ``
+//! Shows: `SELECT k, k IN (SELECT k FROM t WHERE k = 1) AS found FROM t ORDER BY k NULLS LAST` gives `1 | true / 2 | false / NULL | NULL`
 
 use std::sync::Arc;
 

@@ -5,6 +5,9 @@
 //! side, never reads that partition of its probe side: the others waited for ever, and the statement hung. DataFusion 55 sees to
 //! this where the lower join is one by partitions (github.com/apache/datafusion/pull/21666), not where it shares its build side.
 //! Here such a join tells the scans nothing.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/21666>
+//! Shows: no statement: a statement that hangs, in `tests/slt/sql/joins/joins.slt` (`waited` and `nobody`), which DataFusion plans only after `correlation`.
 
 use std::sync::Arc;
 

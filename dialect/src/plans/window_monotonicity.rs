@@ -5,6 +5,10 @@
 //! them. It sorts NULL, the value of an empty frame, to the wrong end, and takes a descending argument for an ascending
 //! one: rows came in the wrong order, and with LIMIT the wrong rows. So aggregates in windows declare that they are not
 //! monotonic.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE framed AS SELECT * FROM (VALUES (1, 5), (2, 7)) AS v(k, x)`
+//! Shows: `SELECT min(x) OVER (ORDER BY k ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS m FROM framed ORDER BY m DESC NULLS LAST` gives `5 / NULL`
 
 use std::sync::Arc;
 

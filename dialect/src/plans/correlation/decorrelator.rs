@@ -1,4 +1,6 @@
 //! The state of a statement's decorrelation, and the functions of plans that its parts share.
+//!
+//! Shows: see `mod.rs`
 
 use std::sync::Arc;
 

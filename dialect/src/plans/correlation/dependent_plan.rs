@@ -1,4 +1,6 @@
 //! Dependent plans: a correlated subquery computed for all values of its domain at once.
+//!
+//! Shows: see `mod.rs`
 
 use std::sync::Arc;
 

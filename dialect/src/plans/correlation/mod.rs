@@ -5,6 +5,13 @@
 //! other shapes are unnested here (Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015): the subquery is computed
 //! once for the domain, the distinct values of the outer columns that it refers to ([`DependentPlan`]), and then joined
 //! with the outer rows.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/5492>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Given: `CREATE TABLE u AS SELECT * FROM (VALUES (1, 10), (1, 11), (3, 12)) AS v(a, b)`
+//! Shows: `SELECT a, (SELECT count(*) FROM u WHERE u.a > t.a) FROM t ORDER BY a` gives `1 | 1 / 2 | 1`
+//! Shows: `SELECT a, (SELECT 7 FROM u WHERE u.a = t.a HAVING count(*) = 0) FROM t ORDER BY a` gives `1 | NULL / 2 | 7`
+//! Shows: `SELECT a FROM t WHERE EXISTS (SELECT count(*) FROM u WHERE u.a = t.a) ORDER BY a` gives `1 / 2`
 
 mod decorrelator;
 mod dependent_plan;

@@ -1,4 +1,6 @@
 //! Outer references: the columns of outer queries that a plan refers to.
+//!
+//! Shows: see `mod.rs`
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result, TableReference};

@@ -1,4 +1,6 @@
 //! Pull-up of outer references: the shapes of subqueries that DataFusion 55 decorrelates rightly itself.
+//!
+//! Shows: see `mod.rs`
 
 use std::sync::Arc;
 

@@ -1,5 +1,9 @@
 //! Arithmetic identities that hold for some types only: DataFusion 55 takes `-x` for the bitwise complement of x, and the
 //! remainder of a decimal divided by 1 for 0.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT 1.25::decimal(6, 2) AS d`
+//! Shows: `SELECT d % 1 FROM t` gives `0.25`
 
 use bonnet_sql::InputColumns;
 use bonnet_values::{nullable, opaque};

@@ -2,6 +2,12 @@
 //!
 //! DataFusion 55 drops the cast from a comparison with a constant that the type of the column can hold, at any stage of
 //! planning. But `d::int = 2` also holds where d is 2.3, and `TRY_CAST(x AS TINYINT) < 10` is NULL where x is 300.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/23095> <https://github.com/apache/datafusion/issues/24702>
+//! Given: `CREATE TABLE t AS SELECT 1.6::double AS d`
+//! Given: `CREATE TABLE u AS SELECT * FROM (VALUES (-1000), (1000), (5)) AS v(x)`
+//! Shows: `SELECT d FROM t WHERE d::int = 2` gives `1.6`
+//! Shows: `SELECT count(*) FROM u WHERE TRY_CAST(x AS TINYINT) < 10` gives `1`
 
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;

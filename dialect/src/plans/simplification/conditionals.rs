@@ -4,6 +4,10 @@
 //! ELSE 10 / x > 5 END` divided by zero. It replaces the comparison of a CASE of constants with a constant by the
 //! conditions of the equal branches, and `coalesce` by a CASE. A CASE of integers it leaves alone, so boolean ones become
 //! such.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/25143>
+//! Given: `CREATE TABLE divisors AS SELECT * FROM (VALUES (0), (1)) AS t(x)`
+//! Shows: `SELECT x, CASE WHEN x = 0 THEN false ELSE 10 / x > 5 END FROM divisors ORDER BY x` gives `0 | false / 1 | true`
 
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;

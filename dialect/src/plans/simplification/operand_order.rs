@@ -3,6 +3,10 @@
 //! With a constant on the left, DataFusion 55 takes `k = 0 AND 0 = k` for a contradiction, and `x >= 5 AND 5 < x` for `x >=
 //! 5`. It swaps the operands itself in filters, but not in join conditions, which later come to stand beside those of
 //! filters.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE side AS SELECT * FROM (VALUES (0, 1), (0, 2), (0, 3), (5, 4), (NULL, 5)) AS t(k, v)`
+//! Shows: `SELECT count(*) FROM (SELECT a.k FROM side a LEFT JOIN side b ON a.k = b.k AND 0 = a.k)` gives `11`
 
 use bonnet_sql::InputColumns;
 use datafusion::common::Result;

@@ -2,6 +2,10 @@
 //!
 //! DataFusion 55 rewrites a simple regular expression to LIKE, where a backslash that it searched for becomes an escape
 //! character. And it takes a backslash for one in a LIKE without ESCAPE, which has none in this dialect.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/13291>
+//! Given: `CREATE TABLE t AS SELECT 'a\b' AS s`
+//! Shows: `SELECT s ~ 'a\\b', s LIKE 'a\b' FROM t` gives `true | true`
 
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;

@@ -3,6 +3,10 @@
 //! DataFusion 55 casts a constant to the unit of the column that it is compared with, and so truncates it: a TIMESTAMP(0)
 //! then equals a time at half a second. To compare a timestamp that has a time zone with a DATE it drops the zone and
 //! compares in UTC.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT CAST('2020-01-01 00:00:00' AS TIMESTAMP(0)) AS s`
+//! Shows: `SELECT count(*) FROM t WHERE s = TIMESTAMP '2020-01-01 00:00:00.5'` gives `0`
 
 use arrow::datatypes::{DataType, TimeUnit};
 use bonnet_sql::InputColumns;

@@ -1,4 +1,6 @@
 //! Arguments of aggregates and window functions: canonical where the function selects, counts or compares its values.
+//!
+//! Shows: see `mod.rs`
 
 use bonnet_sql::InputColumns;
 use bonnet_values::{canonical, is_canonical};

@@ -1,4 +1,6 @@
 //! Canonical forms: functions that give equal floats and equal intervals one representation.
+//!
+//! Shows: see `mod.rs`
 
 use arrow::datatypes::{DataType, IntervalUnit};
 use bonnet_sql::InputColumns;

@@ -1,4 +1,6 @@
 //! Expressions that compare values: dispatch by their kind, and IN, ANY and ALL of subqueries.
+//!
+//! Shows: see `mod.rs`
 
 use std::sync::Arc;
 

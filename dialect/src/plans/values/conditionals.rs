@@ -1,4 +1,6 @@
 //! `nullif(x, y)` and `CASE x WHEN y`, whose kernels compare bits, as CASE expressions with comparisons by `=`.
+//!
+//! Shows: see `mod.rs`
 
 use bonnet_sql::InputColumns;
 use datafusion::common::tree_node::Transformed;

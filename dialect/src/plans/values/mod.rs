@@ -4,6 +4,11 @@
 //! intervals everywhere, it compares bits. `inf - inf`, on x86 a NaN with its sign set, sorted below all numbers and
 //! differed from other NaN; one day differed from 24 hours, and intervals were ordered by their months first. These rules
 //! make comparisons and keys go by value, and give one NaN to what is computed or read.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/8468>
+//! Shows: `SELECT '-nan'::double = 'nan'::double, '-nan'::double > 1` gives `true | true`
+//! Shows: `SELECT count(*) FROM (SELECT DISTINCT i FROM (VALUES (INTERVAL '1 month'), (INTERVAL '30 days')) AS v(i))` gives `1`
+//! Shows: `SELECT INTERVAL '1 day' = INTERVAL '24 hours', INTERVAL '36 hours' > INTERVAL '1 day'` gives `true | true`
 
 mod aggregates;
 mod canonicalization;

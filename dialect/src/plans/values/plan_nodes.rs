@@ -1,4 +1,6 @@
 //! Plan nodes that sort, group or join by keys of floats and intervals, or that compute new floats.
+//!
+//! Shows: see `mod.rs`
 
 use std::sync::Arc;
 

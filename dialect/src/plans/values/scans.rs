@@ -1,5 +1,7 @@
 //! Scans of files and of tables in memory, whose NaN may have its sign set: x86 computes such a NaN for 0/0, and files and
 //! frames store it.
+//!
+//! Shows: see `mod.rs`
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //!
 //! The last key of a sort keeps the signs of its zeros: they only matter to a key behind it, and a plain column is a key
 //! that tables may already be sorted by.
+//!
+//! Shows: see `mod.rs`
 
 use bonnet_sql::InputColumns;
 use bonnet_values::{canonical, interval_length, is_canonical, unsigned_nan};

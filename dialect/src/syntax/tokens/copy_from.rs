@@ -1,4 +1,10 @@
 //! `COPY t FROM 'file'` as `INSERT INTO t SELECT * FROM read_csv('file', all_varchar = true)`, token by token.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t(a INT)`
+//! Given: `COPY (SELECT 1 AS a) TO '{dir}/rows.csv' STORED AS CSV`
+//! Given: `COPY t FROM '{dir}/rows.csv'`
+//! Shows: `SELECT a FROM t` gives `1`
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};

@@ -1,4 +1,11 @@
 //! Rewrites DuckDB and PostgreSQL syntax that the parser does not read, token by token, to what it reads.
+//!
+//! Upstream: none known
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `TABLE t` gives `1 / 2`
+//! Shows: `SELECT sum(a) FILTER (a > 1) FROM t` gives `2`
+//! Shows: `WITH m AS MATERIALIZED (SELECT 1 AS x) SELECT * FROM m` gives `1`
+//! Shows: `SELECT 2 ** 3` gives `8.0`
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};

@@ -1,4 +1,9 @@
 //! `FROM t WHERE ...` without SELECT, as DuckDB reads it: `SELECT * FROM t WHERE ...`.
+//!
+//! Upstream: <https://github.com/apache/datafusion/pull/17295>
+//! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
+//! Shows: `FROM t WHERE a > 1` gives `2`
+//! Shows: `FROM t` gives `1 / 2`
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};

@@ -1,6 +1,9 @@
 //! Numbers with `_` between their digits, and of base 16, 8 and 2, as in SQL:2023 and PostgreSQL: `1_000`, `0x1F`, `0b101`.
 //!
 //! The tokenizer reads the first as `1` and the name `_000`, `0b101` as `0` and the name `b101`, and `0x1F` as bytes.
+//!
+//! Upstream: <https://github.com/apache/datafusion-sqlparser-rs/issues/2432>
+//! Shows: `SELECT 1_000, 0x1F, 0b101, 0o17` gives `1000 | 31 | 5 | 15`
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 

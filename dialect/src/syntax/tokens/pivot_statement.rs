@@ -1,4 +1,8 @@
 //! The statement form of PIVOT, `PIVOT t ON c IN (...) USING sum(x) GROUP BY g`, as a query over PIVOT in FROM.
+//!
+//! Upstream: <https://github.com/apache/datafusion/issues/12907> <https://github.com/apache/datafusion/pull/17946>
+//! Given: `CREATE TABLE runs AS SELECT * FROM (VALUES ('a', 'gcn', 1), ('a', 'mlp', 2), ('b', 'gcn', 3)) AS v(graph, model, accuracy)`
+//! Shows: `PIVOT runs ON model IN ('gcn', 'mlp') USING max(accuracy) GROUP BY graph ORDER BY graph` gives `a | 1 | 2 / b | 3 | NULL`
 
 use std::ops::Range;
 
