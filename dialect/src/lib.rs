@@ -26,6 +26,8 @@ pub mod preparation;
 pub mod syntax;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use bonnet_common::{Error, Result};
 pub use install::{configure, install};

@@ -1,6 +1,6 @@
 //! Rules of the planner, beside DataFusion's own: for plans that DataFusion 55 answers wrongly, cannot plan, or cannot cancel.
 //!
-//! A statement passes three lists of rules, each in its order. `session.rs` puts them together; DataFusion's rules are part of
+//! A statement passes three lists of rules, each in its order. `install.rs` puts them together; DataFusion's rules are part of
 //! each list, and some of them are confined to the plans that they rewrite rightly.
 //!
 //! 1. **Analysis** ([`analyzer_rules`] and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
@@ -34,7 +34,8 @@
 //! - A rule of DataFusion that errs on some plans is wrapped by a struct that hands it the others alone (see
 //!   `aggregate_statistics.rs`), and replaced in `optimizer.rs` or `physical_optimizer.rs`.
 //!
-//! The test is a script of `tests/slt` with the query and its right answer. `expressions.rs` has what rules share; barriers and
+//! Its page ends with its thread upstream and a statement that shows it (`dialect/README.md`), and the test is a script of `tests/slt` with the
+//! query and its right answer. `expressions.rs` has what rules share; barriers and
 //! other functions that plans call are in `bonnet_values`.
 
 mod adapter;

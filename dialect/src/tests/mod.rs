@@ -1,0 +1,4 @@
+//! Tests of all repairs together.
+
+mod lines;
+mod retired;
