@@ -1,7 +1,8 @@
 //! Rules of the planner, beside DataFusion's own: for plans that DataFusion 55 answers wrongly, cannot plan, or cannot cancel.
 //!
-//! A statement passes three lists of rules, each in its order. `install.rs` puts them together; DataFusion's rules are part of
-//! each list, and some of them are confined to the plans that they rewrite rightly.
+//! A statement passes three lists of rules, each in its order, and each in a folder: `analysis`, `logical`, `physical`.
+//! `install.rs` puts them together; DataFusion's rules are part of each list, and some of them are confined to the plans that
+//! they rewrite rightly.
 //!
 //! 1. **Analysis** ([`analyzer_rules`] and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
 //!    comes before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since coercion would cast
@@ -38,60 +39,16 @@
 //! query and its right answer. `expressions.rs` has what rules share; barriers and
 //! other functions that plans call are in `bonnet_values`.
 
-mod adapter;
-mod aggregate_order;
-mod aggregate_statistics;
-mod analyzer;
-mod cooperative_joins;
-mod correlation;
-mod date_comparisons;
-mod distinct_on;
+mod analysis;
 mod expressions;
-mod filter_projections;
-mod filter_pushdown;
-mod functional_dependencies;
-mod grouping_order;
-mod grouping_sets;
-mod in_lists;
-mod nan_statistics;
+mod logical;
 mod node_rules;
-mod null_equality;
-mod optimizer;
-mod outer_joins;
-mod physical_filter_pushdown;
-mod physical_optimizer;
-mod scalar_subqueries;
-mod set_operations;
-mod short_constants;
-mod simplification;
-mod subqueries;
-mod unread_partitions;
-mod values;
-mod wide_keys;
-mod window_inputs;
-mod window_monotonicity;
-mod window_strings;
-mod window_twins;
-mod wrapped_expression;
+mod physical;
 
-pub(crate) use aggregate_order::AGGREGATE_ORDER;
-pub(crate) use analyzer::analyzer_rules;
-pub(crate) use cooperative_joins::YIELDING_JOINS;
-pub(crate) use correlation::Correlation;
-pub(crate) use distinct_on::DISTINCT_SUBQUERIES;
-pub(crate) use functional_dependencies::without_false_keys;
-pub(crate) use grouping_sets::GROUPING_SETS;
-pub(crate) use in_lists::IN_LISTS;
-pub(crate) use nan_statistics::NAN_STATISTICS;
+pub(crate) use analysis::{
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS,
+    SIMPLIFICATION, SUBQUERIES, VALUES, analyzer_rules,
+};
+pub(crate) use logical::{AGGREGATE_ORDER, WINDOW_STRINGS, WINDOW_VALUES, logical_rules, without_false_keys};
 pub use node_rules::PhysicalRule;
-pub(crate) use optimizer::logical_rules;
-pub(crate) use physical_optimizer::physical_rules;
-pub(crate) use scalar_subqueries::SCALAR_SUBQUERIES;
-pub(crate) use set_operations::SET_OPERATIONS;
-pub(crate) use simplification::SIMPLIFICATION;
-pub(crate) use subqueries::SUBQUERIES;
-pub(crate) use unread_partitions::UNREAD_PARTITIONS;
-pub(crate) use values::{SCANNED_NAN, VALUES};
-pub(crate) use window_inputs::WINDOWS;
-pub(crate) use window_monotonicity::WINDOW_VALUES;
-pub(crate) use window_strings::WINDOW_STRINGS;
+pub(crate) use physical::{NAN_STATISTICS, UNREAD_PARTITIONS, WINDOWS, YIELDING_JOINS, physical_rules};

@@ -18,7 +18,7 @@ use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, cast};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::expressions::{comparison_operands, is_comparison, replace};
+use crate::plans::expressions::{comparison_operands, is_comparison, replace};
 
 const TIMESTAMP: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 const MICROSECONDS_OF_A_DAY: i64 = 86_400_000_000;

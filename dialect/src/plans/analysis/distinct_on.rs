@@ -14,7 +14,7 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Distinct, DistinctOn, Expr, LogicalPlan, LogicalPlanBuilder};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Moves expressions with subqueries from DISTINCT ON to a projection of its input.
 pub(crate) const DISTINCT_SUBQUERIES: LogicalRule = LogicalRule { name: "distinct_subqueries", rewrite: rewrite_node };

@@ -17,7 +17,7 @@ use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 
 use super::adapter::AdapterExec;
-use super::node_rules::PhysicalRule;
+use crate::plans::node_rules::PhysicalRule;
 
 /// Hides orderings and constants from such an aggregate. It comes before the rules that leave out sorts.
 pub(crate) const GROUPING_ORDER: PhysicalRule = PhysicalRule { name: "grouping_order", rewrite: hide_order };

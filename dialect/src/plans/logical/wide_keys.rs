@@ -15,7 +15,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Puts a projection of all columns over such a side. It comes right before the rule that reorders joins.
 pub(crate) const WIDE_KEYS: LogicalRule = LogicalRule { name: "wide_keys", rewrite: shield_sides };

@@ -25,7 +25,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 pub(crate) use scans::SCANNED_NAN;
 
-use super::node_rules::{ExpressionRule, LogicalRule};
+use crate::plans::node_rules::{ExpressionRule, LogicalRule};
 
 /// Makes comparisons, arguments and keys of floats and intervals go by value. It comes after coercion, which settles their
 /// types.

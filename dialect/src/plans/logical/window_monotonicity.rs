@@ -23,7 +23,7 @@ use datafusion::logical_expr::{
     Signature, WindowFunctionDefinition,
 };
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Hides the monotonicity of aggregates in windows.
 pub(crate) const WINDOW_VALUES: LogicalRule = LogicalRule { name: "window_values", rewrite: hide_monotonicity };

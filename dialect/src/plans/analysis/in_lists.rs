@@ -18,7 +18,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, binary_expr, lit};
 
-use super::node_rules::ExpressionRule;
+use crate::plans::node_rules::ExpressionRule;
 
 /// Merges adjacent lists of constants into one, and replaces other items by comparisons.
 pub(crate) const IN_LISTS: ExpressionRule =

@@ -28,8 +28,8 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder, SubqueryAlias, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::node_rules::LogicalRule;
 use super::subqueries::in_as_exists;
+use crate::plans::node_rules::LogicalRule;
 use decorrelator::{Decorrelator, select_columns};
 use dependent_plan::{DependentPlan, Domain};
 use outer_references::{lateral, outer_columns, with_subquery};

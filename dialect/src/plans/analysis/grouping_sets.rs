@@ -14,7 +14,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Aggregate, Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Replaces such expressions by columns of a projection.
 pub(crate) const GROUPING_SETS: LogicalRule = LogicalRule { name: "grouping_sets", rewrite: rewrite_node };

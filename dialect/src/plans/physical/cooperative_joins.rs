@@ -16,8 +16,8 @@ use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder};
 
-use super::node_rules::PhysicalRule;
 use super::wrapped_expression::{Purpose, WrappedExpression};
+use crate::plans::node_rules::PhysicalRule;
 
 /// The names of the operators that may answer more rows than they read.
 const GROWING: [&str; 6] = [

@@ -13,7 +13,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-use super::node_rules::ExpressionRule;
+use crate::plans::node_rules::ExpressionRule;
 
 /// Makes the scalar subqueries nullable that may have no row.
 pub(crate) const SCALAR_SUBQUERIES: ExpressionRule =

@@ -13,7 +13,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Window};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Removes the duplicates. It comes before the elimination of common subexpressions.
 pub(super) const WINDOW_TWINS: LogicalRule = LogicalRule { name: "window_twins", rewrite: remove_duplicates };

@@ -23,8 +23,8 @@ use datafusion::physical_expr::expressions::{BinaryExpr, Column, IsNotNullExpr, 
 use datafusion::physical_expr::utils::{conjunction, split_conjunction};
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
-use super::node_rules::PhysicalRule;
 use super::wrapped_expression::{Purpose, WrappedExpression};
+use crate::plans::node_rules::PhysicalRule;
 
 /// Makes such scans read the rows that may hold NaN. It comes after the rules that push conditions to scans.
 pub(crate) const NAN_STATISTICS: PhysicalRule = PhysicalRule { name: "nan_statistics", rewrite: rewrite_scan };

@@ -18,7 +18,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::Expr;
 
-use super::node_rules::ExpressionRule;
+use crate::plans::node_rules::ExpressionRule;
 
 /// Rewrites such expressions. It is the last rule of analysis: the others are to see expressions without barriers.
 pub(crate) const SIMPLIFICATION: ExpressionRule =

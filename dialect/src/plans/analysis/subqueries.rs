@@ -22,7 +22,7 @@ use datafusion::logical_expr::{
     Window, binary_expr, lit, when,
 };
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Rewrites subquery predicates.
 pub(crate) const SUBQUERIES: LogicalRule = LogicalRule { name: "subqueries", rewrite: rewrite_node };

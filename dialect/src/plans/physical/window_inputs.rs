@@ -27,7 +27,7 @@ use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode, PhysicalExpr};
 
 use super::adapter::{AdapterExec, is_view};
-use super::node_rules::PhysicalRule;
+use crate::plans::node_rules::PhysicalRule;
 
 /// Prepares the inputs of windows.
 pub(crate) const WINDOWS: PhysicalRule = PhysicalRule { name: "windows", rewrite: rewrite_node };

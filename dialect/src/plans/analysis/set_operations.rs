@@ -15,7 +15,7 @@ use datafusion::common::{Column, JoinType, NullEquality, Result};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Adds the numbers of copies to the keys of such joins.
 pub(crate) const SET_OPERATIONS: LogicalRule = LogicalRule { name: "set_operations", rewrite: rewrite_node };

@@ -17,7 +17,7 @@ use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMer
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::adapter::AdapterExec;
-use super::node_rules::PhysicalRule;
+use crate::plans::node_rules::PhysicalRule;
 
 /// Hides such constants. It comes before the rules that leave out sorts.
 pub(crate) const OUTER_JOINS: PhysicalRule = PhysicalRule { name: "outer_joins", rewrite: hide_constants };

@@ -16,7 +16,7 @@ use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Projection, Window, WindowFunctionDefinition, cast};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// The functions that answer a value of their first argument.
 const VALUE_FUNCTIONS: [&str; 5] = ["lag", "lead", "first_value", "last_value", "nth_value"];

@@ -14,13 +14,13 @@ use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::simplify_expressions::SimplifyExpressions;
 
-use super::correlation::PLAIN_LATERAL;
 use super::filter_pushdown::ConfinedFilters;
 use super::functional_dependencies::TrueKeys;
 use super::null_equality::{NullSafeCrossJoins, NullSafeKeys};
 use super::short_constants::ShortConstants;
 use super::wide_keys::WIDE_KEYS;
 use super::window_twins::WINDOW_TWINS;
+use crate::plans::analysis::PLAIN_LATERAL;
 
 type SharedOptimizerRule = Arc<dyn OptimizerRule + Send + Sync>;
 

@@ -16,7 +16,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 
-use super::node_rules::PhysicalRule;
+use crate::plans::node_rules::PhysicalRule;
 
 /// The operators that read all partitions of their inputs, whatever is read of them.
 const READ_ALL: [&str; 3] = ["RepartitionExec", "CoalescePartitionsExec", "SortPreservingMergeExec"];

@@ -15,7 +15,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-use super::node_rules::LogicalRule;
+use crate::plans::node_rules::LogicalRule;
 
 /// Leaves out such keys.
 pub(crate) const AGGREGATE_ORDER: LogicalRule = LogicalRule { name: "aggregate_order", rewrite: rewrite_node };
