@@ -5,8 +5,8 @@
 //! hides it from statistics. Here such a constant becomes a date, and other dates timestamps of microseconds.
 //!
 //! Upstream: none known
-//! Given: `CREATE TABLE t AS SELECT DATE '9999-12-31' AS d, CAST('2020-01-01' AS TIMESTAMP(6)) AS m`
-//! Shows: `SELECT count(*) FROM t WHERE d > m` gives `1`
+//! Given: `CREATE TABLE t AS SELECT DATE '9999-12-31' AS d, DATE '2020-01-01' AS e`
+//! Shows: `SELECT count(*) FROM t WHERE d > CAST(e AS TIMESTAMP(6))` gives `1`
 
 use arrow::datatypes::{DataType, TimeUnit};
 use bonnet_sql::{InputColumns, map_expressions, mentions};
