@@ -75,8 +75,9 @@ pub struct Engine {
 
 /// The parts of an engine, which its sessions share.
 pub(crate) struct EngineState {
-    /// The runtime of queries. Those who wait for them wait on a runtime of their own.
+    /// The runtime of queries, which lives as long as the engine. Those who wait for them wait on a runtime of their own.
     runtime: Option<tokio::runtime::Runtime>,
+    handle: tokio::runtime::Handle,
     pub(crate) threads: usize,
     pub(crate) kernels: Arc<rayon::ThreadPool>,
     pub(crate) registry: Arc<Registry>,
@@ -88,8 +89,8 @@ pub(crate) struct EngineState {
 }
 
 impl EngineState {
-    pub(crate) fn runtime(&self) -> &tokio::runtime::Runtime {
-        self.runtime.as_ref().expect("the runtime lives as long as the engine")
+    pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
+        &self.handle
     }
 }
 
@@ -131,6 +132,7 @@ impl Engine {
         let registry = Arc::new(functions::registry()?);
         let catalogs = attachments::catalogs(&registry, &graph_cache, options.database.as_deref(), options.read_only)?;
         let shared = EngineState {
+            handle: runtime.handle().clone(),
             runtime: Some(runtime),
             threads,
             kernels: kernel_pool(threads)?,

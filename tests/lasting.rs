@@ -2,6 +2,7 @@
 
 mod attached;
 mod columns;
+mod compatibility;
 mod crash;
 mod damage;
 mod findings;

@@ -1,36 +1,33 @@
 //! The integration tests of the engine and of its command.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 mod analyses;
 mod append;
+mod architecture;
 mod bad_input;
 mod cells;
 mod cli;
 mod codec;
 mod collections;
-mod compatibility;
 mod differential;
 mod documents;
 mod explain;
 mod file_faults;
 mod fuzz;
 mod graph_cache;
-mod homophily;
 mod lasting;
-mod learning;
 mod limits;
-mod manifold_types;
 mod memory;
 mod networkx;
 mod once;
 mod program;
 mod published;
-mod published_heterophily;
 mod registry;
-mod relational;
 #[cfg(feature = "pg")]
 mod serve;
 mod slt;
-mod triangulations;
+mod subjects;
 
 use std::path::{Path, PathBuf};
 

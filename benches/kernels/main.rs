@@ -2,6 +2,8 @@
 //!
 //! Each runs in rayon's global pool, as wide as the machine. The comparison with other tools is in `compare.py`.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a benchmark fails by a panic")]
+
 mod algorithms;
 mod descriptors;
 mod edge_curvature;

@@ -1,5 +1,7 @@
 //! Attached graphs, files and the system schema, through SQL.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

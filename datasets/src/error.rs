@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// What a reader answers, or its error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// An error of a reader. Its message is for the person who wrote `ATTACH`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -62,6 +65,9 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// The columns that a reader made do not fit the table: a defect of the reader.
+    #[error("the columns do not fit their table: {0}")]
+    Columns(#[from] arrow::error::ArrowError),
     /// The query was cancelled.
     #[error("the query was cancelled")]
     Cancelled,

@@ -14,13 +14,26 @@
 //! assert_eq!(edges.iter().map(|batch| batch.num_rows()).sum::<usize>(), 78);
 //! # Ok::<(), bonnet_datasets::Error>(())
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `error`, `types`: errors, and the types of columns.
+//! 2. `dataset`, `format`: what a data set and a format are.
+//! 3. `files`, `guard`, `matrix`: files within their limits, sparse matrices.
+//! 4. `array`, `columns`, `mantra_writer`, `matlab`, `parquet_file`: containers of numbers, and columns.
+//! 5. `graph_set`, `pickle`, `scan`: pickled objects, sets of graphs, what a read wants.
+//! 6. `complexes`, `csv`, `linkx_splits`, `reader`: tables of one file.
+//! 7. `formats`: the published formats, one a file.
+//! 8. `open`: which format a path is of.
 
 mod array;
 mod columns;
 mod complexes;
 mod csv;
+mod dataset;
 mod error;
 mod files;
+mod format;
 mod formats;
 mod graph_set;
 mod guard;
@@ -33,129 +46,12 @@ mod parquet_file;
 mod pickle;
 mod reader;
 mod scan;
-mod simplex_lists;
 mod types;
 
-use std::collections::BTreeMap;
-use std::fmt::Debug;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::SystemTime;
-
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-
-pub use error::Error;
+pub use dataset::{Dataset, Options, Stamp};
+pub use error::{Error, Result};
+pub use format::Format;
 pub use formats::formats;
 pub use mantra_writer::MantraWriter;
 pub use open::{Collection, Opened, missing, open, valid_name};
 pub use types::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};
-
-/// An error of a reader.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// The options of a format, by name, as the user wrote them.
-pub type Options = BTreeMap<String, String>;
-
-/// One published graph. Each call reads what it needs; nothing is cached between two calls.
-///
-/// The tables and their columns:
-/// * `nodes(node BIGINT or TEXT, label, features)` and what else the publisher gives of a node. Labels are as published:
-///   BIGINT or TEXT, DOUBLE for one real target, `FLOAT[]` for several; a missing label (`-1`, an all-zero one-hot row)
-///   is NULL. Features are `MAP(INT, FLOAT)` for bags of words, `FLOAT[]` otherwise, NULL where the publisher's files
-///   lack them. The field's metadata [`WIDTH_KEY`] holds the number of features.
-/// * `edges(src, dst)`, rows as published: nothing dropped, turned round or added.
-/// * Sets of graphs have `graphs(graph_id, label, ...)` too, and `graph_id` as the first column of the other tables.
-/// * `splits(split BIGINT, node, part TEXT)`, parts `train`, `val`, `test`; only where the publisher gives splits.
-/// * `triangulations(id TEXT, n_vertices BIGINT, facets INT[][])` and what the publisher states of each, instead of the
-///   others where complexes are published; the vertices of a facet are ascending.
-pub trait Dataset: Send + Sync + Debug {
-    /// The name of the format.
-    fn format(&self) -> &'static str;
-
-    /// Where the data is: an absolute path or `builtin:name`. [`open`] with it gives the same data set.
-    fn location(&self) -> &str;
-
-    /// The options that it was opened with.
-    fn options(&self) -> &Options;
-
-    /// Whether the publisher's rows of `edges` are arcs.
-    fn directed(&self) -> bool;
-
-    /// The names of the tables.
-    fn tables(&self) -> Vec<String>;
-
-    /// The columns of a table. Reads headers only; text files are sampled (their first MiB).
-    fn schema(&self, table: &str) -> Result<SchemaRef>;
-
-    /// The rows of a table, projected to `columns` (positions in its schema, in any order), in batches of at most 8192
-    /// rows. Stops with [`Error::Cancelled`] soon after `keep_going` turns false.
-    fn read(&self, table: &str, columns: &[usize], keep_going: &dyn Fn() -> bool) -> Result<Vec<RecordBatch>>;
-
-    /// About how many bytes a read of these columns will hold at its peak, to be reserved before it starts. Found from
-    /// the sizes of files, so an estimate.
-    fn expected_bytes(&self, table: &str, columns: &[usize]) -> usize;
-
-    /// The state of its files.
-    fn stamp(&self) -> Stamp;
-
-    /// The version of its files alone.
-    fn version(&self) -> String {
-        self.stamp().version
-    }
-
-    /// The file that the publisher's set lacks, so that (some) features are NULL.
-    fn missing_features(&self) -> Option<String> {
-        None
-    }
-}
-
-/// The state of the files of a data set, from one look at each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
-    /// A string that changes when a file changes, comes or goes (from their sizes and times).
-    pub version: String,
-    /// When a file changed last; `None` where there are no files.
-    pub modified: Option<SystemTime>,
-}
-
-/// A published format: its name, and how its files are recognised and opened.
-#[derive(Debug)]
-pub struct Format {
-    name: &'static str,
-    description: &'static str,
-    options: &'static [(&'static str, &'static str)],
-    recognises: fn(&Path) -> bool,
-    open: fn(&Path, &Options) -> Result<Arc<dyn Dataset>>,
-}
-
-impl Format {
-    /// The name, as `ATTACH ... (TYPE name)` takes it.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// One sentence: which files, published by whom.
-    pub fn description(&self) -> &'static str {
-        self.description
-    }
-
-    /// The options that `ATTACH` takes for this format, each with what it means.
-    pub fn options(&self) -> &'static [(&'static str, &'static str)] {
-        self.options
-    }
-
-    /// Whether the path (a file or a folder) holds one graph of this format. Looks at names and headers only, and
-    /// answers `false` for whatever it cannot read.
-    pub fn recognises(&self, path: &Path) -> bool {
-        (self.recognises)(path)
-    }
-
-    /// Opens the path without reading its data.
-    ///
-    /// # Errors
-    /// Why the path is not of this format, or the option that is wrong.
-    pub fn open(&self, path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
-        (self.open)(path, options)
-    }
-}

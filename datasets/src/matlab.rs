@@ -234,7 +234,8 @@ impl<'a> Cursor<'a> {
     }
 
     fn word(&mut self) -> Result<u32, String> {
-        let bytes = self.take(4)?.try_into().expect("four bytes");
+        let bytes = self.take(4)?;
+        let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
         Ok(if self.swapped { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 

@@ -72,7 +72,7 @@ impl Scan<'_> {
                 .zip(schema.fields())
                 .map(|(&column, field)| columns[column].cut(range.clone(), field.data_type()))
                 .collect();
-            batches.push(batch(&schema, arrays, length));
+            batches.push(batch(&schema, arrays, length)?);
         }
         Ok(batches)
     }
@@ -113,8 +113,10 @@ pub(crate) fn project(schema: &Schema, projection: &[usize]) -> SchemaRef {
 }
 
 /// A batch that knows its number of rows even without columns.
-pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> RecordBatch {
+///
+/// # Errors
+/// If the columns are not those of the schema: a defect of the reader.
+pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
-        .expect("the columns are of the schema's types")
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }

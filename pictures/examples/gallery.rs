@@ -1,5 +1,7 @@
 //! Writes a picture of every kind into a folder, to be looked at: `gallery FOLDER`.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "an example fails by a panic")]
+
 use std::f64::consts::TAU;
 
 use bonnet_pictures::{Column, Request, Table, Values, draw};

@@ -14,6 +14,15 @@
 //! let picture = draw(&Table { columns }, &Request::default()).unwrap();
 //! assert!(picture.svg.contains("accuracy: 0.81"));
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `layout`, `names`, `palette`, `svg`, `text`, `tick`: names, colours, marks.
+//! 2. `error`, `scale`, `table`, `time`: tables, and the scales of axes.
+//! 3. `request`: what the user asks for.
+//! 4. `chart`, `plan`: which columns are drawn, and where.
+//! 5. `kinds`, `unpivot`: the kinds of pictures, one a file.
+//! 6. `vega`: the same as a specification of Vega-Lite.
 
 mod chart;
 mod error;

@@ -51,13 +51,20 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
+    /// A line of the document.
+    fn put(&mut self, line: std::fmt::Arguments<'_>) {
+        // A String takes any text.
+        let _ = writeln!(self.body, "{line}");
+    }
+
     /// An element with attributes that are safe as they stand, and the title that a browser shows over it.
     pub(crate) fn element(&mut self, name: &str, attributes: &str, title: Option<&str>) {
-        let written = match title {
-            Some(title) => writeln!(self.body, "<{name} {attributes}><title>{}</title></{name}>", escaped(title)),
-            None => writeln!(self.body, "<{name} {attributes}/>"),
-        };
-        written.expect("a String takes any text");
+        match title {
+            Some(title) => {
+                self.put(format_args!("<{name} {attributes}><title>{}</title></{name}>", escaped(title)));
+            }
+            None => self.put(format_args!("<{name} {attributes}/>")),
+        }
     }
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), attributes: &str) {
@@ -87,13 +94,12 @@ impl Svg {
     pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, attributes: &str, text: &str) {
         let (anchor, space) = (anchor.name(), if attributes.is_empty() { "" } else { " " });
         let (x, y, text) = (px(x), px(y), escaped(text));
-        writeln!(self.body, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{space}{attributes}>{text}</text>")
-            .expect("a String takes any text");
+        self.put(format_args!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\"{space}{attributes}>{text}</text>"));
     }
 
     /// Opens a group; `close` ends it.
     pub(crate) fn open(&mut self, attributes: &str) {
-        writeln!(self.body, "<g {attributes}>").expect("a String takes any text");
+        self.put(format_args!("<g {attributes}>"));
     }
 
     pub(crate) fn close(&mut self) {

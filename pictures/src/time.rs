@@ -1,5 +1,7 @@
 //! Timestamps on an axis, in the proleptic Gregorian calendar and UTC.
 
+use chrono::{Datelike, NaiveDate};
+
 use crate::tick::{Tick, round_step};
 
 const DAY: f64 = 86_400.0;
@@ -9,39 +11,27 @@ const STEPS: [f64; 13] =
     [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 10_800.0, 21_600.0, 43_200.0, DAY, 2.0 * DAY, 7.0 * DAY];
 
 /// Longer steps, in months.
-const MONTHS: [i64; 8] = [1, 3, 6, 12, 24, 60, 120, 240];
+const MONTHS: [i32; 8] = [1, 3, 6, 12, 24, 60, 120, 240];
 
-/// Year, month and day of a number of days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", civil_from_days).
-fn date(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+/// The date of a number of days since 1970-01-01; `None` beyond the year 262,142.
+fn date(days: i64) -> Option<NaiveDate> {
+    NaiveDate::from_epoch_days(i32::try_from(days).ok()?)
 }
 
-/// The days from 1970-01-01 to the first of a month (days_from_civil, at the same place).
-fn first_of_month(year: i64, month: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5;
-    let year_of_era = year.rem_euclid(400);
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year - 719_468
+/// The days from 1970-01-01 to the first of a month.
+fn first_of_month(year: i32, month: u32) -> Option<i32> {
+    NaiveDate::from_ymd_opt(year, month, 1).map(|date| date.to_epoch_days())
 }
 
-/// A timestamp with all that it says: the date, and the time of day unless that is midnight.
+/// A timestamp with all that it says: the date, and the time of day unless that is midnight; beyond the calendar, `@` and its
+/// seconds since 1970.
 pub(crate) fn full(seconds: f64) -> String {
     if !seconds.is_finite() {
         return String::new();
     }
     let days = (seconds / DAY).floor();
-    let (year, month, day) = date(days as i64);
-    let date = format!("{year:04}-{month:02}-{day:02}");
+    let Some(date) = date(days as i64) else { return format!("@{seconds}") };
+    let date = format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
     let rest = seconds - days * DAY;
     if rest == 0.0 {
         return date;
@@ -69,14 +59,15 @@ pub(crate) fn ticks(min: f64, max: f64) -> Vec<Tick> {
     let months = about / (30.4 * DAY);
     let step = MONTHS.into_iter().find(|&step| step as f64 >= months).unwrap_or_else(|| {
         let years = round_step(months / 12.0);
-        12 * years as i64
+        (years as i32).saturating_mul(12)
     });
-    let (year, month, _) = date(days(min));
-    let first = (year * 12 + month - 1).div_euclid(step) * step;
-    let timestamps = (0..40).map(|i| first + i * step).map(|month| {
-        let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+    let Some(start) = date(days(min)) else { return Vec::new() };
+    let first = (start.year() * 12 + start.month0() as i32).div_euclid(step) * step;
+    let months = (0..40).map_while(|i| step.checked_mul(i)?.checked_add(first));
+    let timestamps = months.filter_map(|month| {
+        let (year, month) = (month.div_euclid(12), month.rem_euclid(12) as u32 + 1);
         let name = if step % 12 == 0 { year.to_string() } else { format!("{year:04}-{month:02}") };
-        (first_of_month(year, month) as f64 * DAY, name)
+        Some((f64::from(first_of_month(year, month)?) * DAY, name))
     });
     timestamps.filter(|(timestamp, _)| (min..=max).contains(timestamp)).collect()
 }
@@ -104,9 +95,11 @@ mod tests {
         assert_eq!(full(951_782_400.0), "2000-02-29");
         assert_eq!(full(-1.0), "1969-12-31 23:59:59");
         assert_eq!(full(1_700_000_000.5), "2023-11-14 22:13:20.500000");
+        assert_eq!(full(1e15), "@1000000000000000");
         for days in (-1_000_000..1_000_000).step_by(997) {
-            let (year, month, day) = date(days);
-            assert_eq!(first_of_month(year, month) + day - 1, days);
+            let date = date(days).unwrap();
+            let first = first_of_month(date.year(), date.month()).unwrap();
+            assert_eq!(i64::from(first) + i64::from(date.day()) - 1, days);
         }
     }
 

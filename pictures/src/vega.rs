@@ -44,9 +44,7 @@ pub fn vega_lite(table: &Table, request: &Request) -> Result<String, PictureErro
     let (mark, encoding) = marks(&plan);
     spec.insert("mark".to_owned(), mark);
     spec.insert("encoding".to_owned(), Value::Object(encoding));
-    let mut text = serde_json::to_string_pretty(&spec).expect("maps with text keys are JSON");
-    text.push('\n');
-    Ok(text)
+    Ok(format!("{:#}\n", Value::Object(spec)))
 }
 
 fn record(table: &Table, row: usize) -> Value {

@@ -10,15 +10,14 @@ from bonnetdb.progress import reporter
 from bonnetdb.relation import Relation
 from bonnetdb.scope import variables
 
-UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-
 
 def connect(path=None, read_only=False, *, threads=None, memory_limit=None, replacement_scans=True, progress=None):
     """Opens a lasting database, a folder that is made if it is missing, or one in memory.
 
-    `threads` are for queries and kernels (default: the machine's cores), `memory_limit` is in bytes or a text such as "4GB".
-    With `replacement_scans`, statements find frames in the caller's variables. `progress` shows a line while a long statement
-    runs: by default on terminals and in notebooks. Connections may be shared among threads.
+    `threads` are for queries and kernels (default: the machine's cores), `memory_limit` is in bytes or a string as the command
+    takes it: "4GB" counts by 1000, "4GiB" by 1024. With `replacement_scans`, statements find frames in the caller's variables.
+    `progress` shows a line while a long statement runs: by default on terminals and in notebooks. Connections may be shared
+    among threads.
     """
     path = None if path is None or path == ":memory:" else os.fspath(path)
     session = engine.Session(path, read_only, threads, _bytes(memory_limit), reporter(progress))
@@ -26,14 +25,7 @@ def connect(path=None, read_only=False, *, threads=None, memory_limit=None, repl
 
 
 def _bytes(limit):
-    if limit is None or isinstance(limit, int):
-        return limit
-    text = str(limit).strip().lower().removesuffix("b").removesuffix("i")
-    number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS and text[-1:] else (text, "")
-    try:
-        return int(float(number) * UNITS[unit])
-    except ValueError:
-        raise engine.ProgrammingError(f"{limit!r} is no size: write 4GB, 500MB or a number of bytes") from None
+    return limit if limit is None or isinstance(limit, int) else engine.Session.parse_size(str(limit))
 
 
 class Connection:

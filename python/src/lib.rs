@@ -2,6 +2,10 @@
 //!
 //! The module `py` is what the package `bonnetdb` (beside `src`) is made of: sessions and their rows; the rest of the
 //! package is Python. [`adbc`] is the driver, which other languages load too.
+//!
+//! # Floors
+//!
+//! 1. `adbc`, `py`: the driver; the module of Python.
 
 pub mod adbc;
 #[cfg(feature = "python")]

@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 import bonnetdb
+import bonnetdb.connection
 
 
 def test_the_module_has_what_pep_249_asks():
@@ -144,5 +145,14 @@ def test_a_lasting_database_lasts_and_can_be_opened_for_reading_alone(tmp_path):
             con.execute("INSERT INTO t VALUES (2)")
     with pytest.raises(bonnetdb.DatabaseError):
         bonnetdb.connect(tmp_path / "missing" / "nowhere.bonnet", read_only=True)
-    with pytest.raises(bonnetdb.ProgrammingError, match="no size"):
+    with pytest.raises(bonnetdb.ProgrammingError, match="not a size"):
         bonnetdb.connect(memory_limit="much")
+
+
+def test_sizes_are_read_as_the_command_reads_them():
+    read = bonnetdb.connection._bytes
+    sizes = {"4GB": 4 * 10**9, "4GiB": 4 << 30, "1.5 kb": 1500, "1g": 1 << 30, "7B": 7}
+    assert {text: read(text) for text in sizes} == sizes
+    assert (read(None), read(4096)) == (None, 4096)
+    with pytest.raises(bonnetdb.ProgrammingError, match="unit of size"):
+        bonnetdb.connect(memory_limit="4 parsecs")

@@ -1,6 +1,8 @@
 //! Passwords by SCRAM-SHA-256 (RFC 5802, RFC 7677): neither side sends the password, and the server keeps only what its
 //! keys are checked by.
 
+use std::num::NonZeroU32;
+
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::{digest, hmac, pbkdf2, rand};
 use base64::Engine as _;
@@ -10,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 pub(super) const MECHANISM: &str = "SCRAM-SHA-256";
 
 /// PostgreSQL's number of rounds.
-const ROUNDS: u32 = 4096;
+const ROUNDS: NonZeroU32 = NonZeroU32::new(4096).expect("the rounds are not zero");
 
 /// Bytes of the salt, and of the server's part of the nonce.
 const RANDOM: usize = 18;
@@ -47,8 +49,7 @@ fn keys(password: &str, salt: &[u8]) -> ([u8; KEY], [u8; KEY]) {
     let prepared =
         stringprep::saslprep(password).map_or_else(|_| password.to_owned(), |prepared| prepared.into_owned());
     let mut salted = [0; KEY];
-    let rounds = std::num::NonZeroU32::new(ROUNDS).expect("the rounds are not zero");
-    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, rounds, salt, prepared.as_bytes(), &mut salted);
+    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ROUNDS, salt, prepared.as_bytes(), &mut salted);
     (key(mac(&salted, b"Client Key").as_ref()), key(mac(&salted, b"Server Key").as_ref()))
 }
 

@@ -18,7 +18,7 @@ use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 
-use super::sql::plan;
+use super::plan::plan;
 use crate::{Answer, Error, Result, Session};
 use bonnet_dialect::syntax::statements::statement::{CreateGraph, WithSpan};
 

@@ -4,37 +4,31 @@
 //! (its transaction, `bonnet.external_access`), and of running it (a file that cannot be written), have none.
 
 mod alter;
-mod alter_columns;
 mod attach;
 mod changes;
 mod copy;
 mod describe_table;
-mod external_access;
 mod graph;
 mod nulls;
+mod plan;
 mod prepared_statement;
 mod schema_graph;
 mod settings;
 mod sql;
 mod table;
 mod table_place;
-mod temporary_folder;
-mod time_zone;
 mod train_rows;
-mod transaction;
 mod update_from;
 mod upkeep;
-mod views;
 
 pub use copy::abandon;
 pub(crate) use graph::create_of_rows as create_graph;
-pub(crate) use prepared_statement::PreparedStatements;
 pub(crate) use sql::parameter_types;
-pub(crate) use transaction::Transaction;
-pub(crate) use views::Views;
 
 use arrow::datatypes::SchemaRef;
 
+use self::settings::external_access;
+use crate::session::change;
 use crate::{Answer, Result, Session};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
@@ -44,7 +38,7 @@ pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answe
     if let Some(done) = session.transaction.admit(&statement)? {
         return Ok(done);
     }
-    let change = transaction::change(&statement);
+    let change = change(&statement);
     let answer = answer(session, statement).await?;
     session.transaction.ran(change);
     Ok(answer)

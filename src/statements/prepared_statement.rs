@@ -1,7 +1,6 @@
-//! Prepared statements: their text, and their parameters.
+//! The parameters of prepared statements.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -42,29 +41,6 @@ pub(super) fn with_fine_parameters(mut prepare: Prepare) -> Result<Prepare> {
     let input =
         input.transform_up_with_subqueries(|node| node.map_expressions(|expr| expr.transform_up(parameter)))?.data;
     Ok(Prepare { input: Arc::new(input), ..prepare })
-}
-
-/// The statements that a session has prepared, as they were written: EXECUTE plans them anew, since their tables, views and
-/// settings may be others by then.
-#[derive(Debug, Default)]
-pub(crate) struct PreparedStatements(Mutex<HashMap<String, SqlStatement>>);
-
-impl PreparedStatements {
-    pub(super) fn get(&self, name: &str) -> Option<SqlStatement> {
-        self.lock().get(name).cloned()
-    }
-
-    pub(super) fn insert(&self, name: String, statement: SqlStatement) {
-        self.lock().insert(name, statement);
-    }
-
-    pub(super) fn remove(&self, name: &str) {
-        self.lock().remove(name);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, SqlStatement>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The names of the columns that a prepared statement answers, where it is a query.

@@ -16,11 +16,10 @@ use datafusion::sql::sqlparser::ast::{self, Query};
 use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::{StreamExt, TryStreamExt};
 
+use super::plan::plan;
+use super::settings::{external_access, temporary_folder, time_zone};
 use super::update_from::JoinedChange;
-use super::{
-    alter, changes, copy, describe_table, external_access, nulls, prepared_statement, table, temporary_folder,
-    time_zone, train_rows,
-};
+use super::{alter, changes, copy, describe_table, nulls, prepared_statement, table, train_rows};
 use crate::query::stream;
 use crate::{Answer, Error, Result, Session};
 use bonnet_dialect::Plannable;
@@ -259,11 +258,6 @@ pub(super) async fn describe_summary(session: &Session, query: Query) -> Result<
 async fn summary(session: &Session, query: &Query) -> Result<SqlStatement> {
     let described = plan(session, summarize::statement_of(query)).await?;
     summarize::summary(query, described.schema().as_arrow())
-}
-
-/// The plan of a statement.
-pub(super) async fn plan(session: &Session, statement: SqlStatement) -> Result<LogicalPlan> {
-    bonnet_dialect::plan(&session.state(), session.engine.registry(), statement).await
 }
 
 /// The query of a CREATE VIEW, under the names that the statement gives its columns.

@@ -34,7 +34,7 @@ impl Reader for ComplexFiles {
     fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mut table = Table::new(self.labels, scan.columns, scan.keep_going);
         self.files.iter().try_for_each(|file| (self.read)(file, &mut table))?;
-        Ok(table.finish())
+        table.finish()
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {

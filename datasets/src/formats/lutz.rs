@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::complex_files::ComplexFiles;
 use super::not_this;
-use crate::complexes::{self, Complex, Label, Table};
-use crate::simplex_lists::{SimplexLists, first_entry};
+use crate::complexes::{self, Complex, Label, SimplexLists, Table, first_entry};
 use crate::{Dataset, Format, Options, Result};
 
 const LABELS: [Label; 4] = [Label::Id, Label::Vertices, Label::Facets, Label::File];

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::complex_files::ComplexFiles;
 use super::lutz::bytes;
 use super::not_this;
-use crate::complexes::{self, Complex, Label, Table};
-use crate::simplex_lists::{SimplexLists, first_entry};
+use crate::complexes::{self, Complex, Label, SimplexLists, Table, first_entry};
 use crate::{Dataset, Error, Format, Options, Result};
 
 const LABELS: [Label; 7] =

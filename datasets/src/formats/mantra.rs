@@ -92,7 +92,7 @@ impl Reader for List {
     fn read(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mut table = Table::new(&self.labels, scan.columns, scan.keep_going);
         read(&self.file, complexes::open(&self.file)?, &self.labels, &mut table)?;
-        Ok(table.finish())
+        table.finish()
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {

@@ -213,12 +213,12 @@ impl Dataset for Facts {
         let arrays: Vec<ArrayRef> = columns.iter().map(|&column| predicate.column(column)).collect();
         let rows = predicate.rows.len();
         let starts = (0..rows).step_by(BATCH_ROWS);
-        Ok(starts
+        starts
             .map(|start| {
                 let length = BATCH_ROWS.min(rows - start);
                 batch(&projected, arrays.iter().map(|array| array.slice(start, length)).collect(), length)
             })
-            .collect())
+            .collect()
     }
 
     fn expected_bytes(&self, _table: &str, _columns: &[usize]) -> usize {

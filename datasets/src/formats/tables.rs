@@ -171,7 +171,7 @@ impl Reader for Folder {
             let read = read.map_err(fault)?;
             let place = |column| wanted.iter().position(|wanted| wanted == column).unwrap_or_default();
             let arrays = scan.columns.iter().map(|column| Arc::clone(read.column(place(column)))).collect();
-            batches.push(batch(&projected, arrays, read.num_rows()));
+            batches.push(batch(&projected, arrays, read.num_rows())?);
         }
         Ok(batches)
     }

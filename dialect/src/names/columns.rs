@@ -148,11 +148,8 @@ pub fn tell_apart(select: &mut Select, ordered: bool) {
             }
             (new.then(|| text.clone()), text)
         };
-        let free = match wanted.filter(|wanted| taken.insert(wanted.clone())) {
-            Some(wanted) => Some(wanted),
-            None => (1..).map(|i| format!("{name}_{i}")).find(|name| taken.insert(name.clone())),
-        };
-        let alias = ast::quoted(free.expect("there are names enough"));
+        let free = wanted.filter(|wanted| taken.insert(wanted.clone()));
+        let alias = ast::quoted(free.unwrap_or_else(|| ast::numbered(&name, &mut taken)));
         *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
     }
 }

@@ -66,12 +66,11 @@ pub(crate) fn spell_out(select: &mut Select, at: usize, columns: &DFSchema) {
     }));
     let spelled = columns.iter().map(|(table, field)| {
         let name = field.name();
-        let free = (1..).map(|i| format!("{name}_{i}")).find(|name| taken.insert(name.clone()));
         let mut path = table.map(TableReference::to_vec).unwrap_or_default();
         path.push(name.clone());
         SelectItem::ExprWithAlias {
             expr: Expr::CompoundIdentifier(path.into_iter().map(ast::quoted).collect()),
-            alias: ast::quoted(free.expect("there are names enough")),
+            alias: ast::quoted(ast::numbered(name, &mut taken)),
         }
     });
     let spelled: Vec<SelectItem> = spelled.collect();

@@ -1,7 +1,7 @@
 //! The ADBC driver: what `AdbcDriverInit` of this library gives a driver manager, in any language.
 //!
 //! Options of a database: `uri` or `path` (a lasting database's folder; none or `:memory:` for one in memory), `read_only`
-//! (`true`), `threads`, `memory_limit` (bytes).
+//! (`true`), `threads`, `memory_limit` (bytes, or a size such as `4GB` or `4GiB`).
 
 mod connection;
 mod info;
@@ -51,7 +51,7 @@ fn set_option(options: &mut EngineOptions, key: &OptionDatabase, value: &OptionV
         }
         "read_only" => options.read_only = boolean("read_only", &text)?,
         "threads" => options.threads = Some(number("threads", &text)?),
-        "memory_limit" => options.memory_limit = Some(number("memory_limit", &text)?),
+        "memory_limit" => options.memory_limit = Some(size("memory_limit", &text)?),
         other => return Err(unknown_option(other, "uri, path, read_only, threads, memory_limit")),
     }
     Ok(())
@@ -170,4 +170,8 @@ fn boolean(name: &str, text: &str) -> Result<bool> {
 
 fn number(name: &str, text: &str) -> Result<usize> {
     text.parse().map_err(|_| invalid(format!("the option {name} is a number, not {text}")))
+}
+
+fn size(name: &str, text: &str) -> Result<usize> {
+    bonnetdb::parse_size(text).map_err(|error| invalid(format!("the option {name}: {error}")))
 }

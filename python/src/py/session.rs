@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use bonnetdb::{Engine, EngineOptions, Parameters, Session as EngineSession, bind, split};
+use bonnetdb::{Engine, EngineOptions, Parameters, Session as EngineSession, bind, parse_size, split};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -77,6 +77,12 @@ impl Session {
     #[getter]
     fn closed(&self) -> bool {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// The bytes of a size as a user writes it, `512MB` or `4GiB`: the engine's reading of it.
+    #[staticmethod]
+    fn parse_size(text: &str) -> PyResult<usize> {
+        parse_size(text).map_err(ProgrammingError::new_err)
     }
 
     /// The statements of a text.

@@ -64,13 +64,14 @@ fn of_piece<'a>(
     for _ in 0..2 {
         monitor.check()?;
         search.run(network, middle);
-        let end = *search.order.last().expect("the search found its start");
+        // A search finds its start at least, and a shortest path leads back.
+        let end = search.order.last().copied().unwrap_or(middle);
         let length = search.run(network, end);
         lower = lower.max(length);
-        middle = *search.order.last().expect("the search found its start");
+        middle = search.order.last().copied().unwrap_or(end);
         for distance in (length / 2..length).rev() {
             let next = network.out.of(middle).iter().find(|&&v| search.distance[v as usize] == distance);
-            middle = *next.expect("a shortest path leads back");
+            middle = next.copied().unwrap_or(middle);
         }
     }
     let height = search.run(network, middle);

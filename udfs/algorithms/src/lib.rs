@@ -31,6 +31,20 @@
 //! // One triangle; one path of length two about 0 and 1, three about 2.
 //! assert_eq!(transitivity(&graph, &Unmonitored).unwrap(), 3.0 / 5.0);
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `error`, `network`, `parallel`, `steps`, `waiting`: what the algorithms share.
+//! 2. `searches`, `triangles`, `weighted_search`: searches and triangles, on which others build.
+//! 3. `biconnected_components`, `communities`, `core_number`, `degree_assortativity`, `degree_centrality`,
+//!    `dominators`, `eigenvector`, `feedback_arc_set`, `graph_coloring`, `is_bipartite`, `is_planar`,
+//!    `isomorphism`, `k_hop`, `link_scores`, `maximal_cliques`, `maximum_flow`, `maximum_matching`,
+//!    `minimum_spanning_tree`, `pagerank`, `random_walks`, `shortest_paths`, `strong_components`,
+//!    `topological_sort`, `treewidth`: algorithms, one a file.
+//! 4. `betweenness`, `distances`, `local_clustering`, `transitivity`, `truss_number`: algorithms on searches and
+//!    triangles.
+//! 5. `diameter`: algorithms on distances.
+//! 6. `sql`: their registrations.
 
 mod betweenness;
 mod biconnected_components;

@@ -197,8 +197,25 @@ impl WeightedArcs {
     /// The same arcs turned round. O(n + m).
     pub fn reversed(&self) -> Self {
         let links = self.links();
-        let arcs = (0..links.n_nodes() as u32).flat_map(|u| links.weighted(u).map(move |(v, weight)| (v, u, weight)));
-        Self::new(links.n_nodes(), arcs).expect("each arc is there once")
+        let mut offsets = vec![0usize; self.offsets.len()];
+        for &to in &self.targets {
+            offsets[to as usize + 1] += 1;
+        }
+        for v in 1..offsets.len() {
+            offsets[v] += offsets[v - 1];
+        }
+        let mut ends = offsets.clone();
+        let mut targets = vec![0u32; self.targets.len()];
+        let mut weights = vec![0.0f64; self.weights.len()];
+        // Rows fill in ascending order.
+        for from in 0..links.n_nodes() as u32 {
+            for (to, weight) in links.weighted(from) {
+                let end = &mut ends[to as usize];
+                (targets[*end], weights[*end]) = (from, weight);
+                *end += 1;
+            }
+        }
+        Self { offsets, targets, weights }
     }
 
     /// The bytes that it holds.

@@ -19,6 +19,13 @@
 //! let ollivier = ollivier_ricci(&graph, &OllivierOptions::default(), &Unmonitored).unwrap();
 //! assert_eq!(ollivier.len(), graph.n_edges());
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `edge_ids`, `skewness`, `triangles`: numbered edges, triangles, skewness.
+//! 2. `forman`, `midpoint`, `ollivier`, `regime`, `resistance`: curvatures.
+//! 3. `hyperbolicity`: what summarises them.
+//! 4. `sql`: their registrations.
 
 mod edge_ids;
 mod forman;

@@ -1,5 +1,7 @@
 //! Figures that were published, from the publishers' files.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use std::path::PathBuf;
 
 use bonnet_curvature::{

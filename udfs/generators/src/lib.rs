@@ -24,6 +24,16 @@
 //! let draw = || erdos_renyi(100, 0.1, 7, &Unmonitored).unwrap();
 //! assert_eq!(draw(), draw());
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `edge_list`, `error`, `generated`, `random`: what generators share.
+//! 2. `sample`, `trials`: sampling.
+//! 3. `barabasi_albert`, `complete`, `cycle`, `disease_tree`, `erdos_renyi`, `feature_pool`, `gencat`, `graphon`,
+//!    `grid_2d`, `path`, `perturb_edges`, `petersen_graph`, `preferential_attachment`, `random_regular`,
+//!    `random_tree`, `regular_homophily`, `rook_graph`, `shrikhande_graph`, `star`: generators, one a file.
+//! 4. `community_graph`, `stochastic_block_model`: generators made of others.
+//! 5. `sql`: their registrations.
 
 mod barabasi_albert;
 mod community_graph;

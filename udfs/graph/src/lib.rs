@@ -44,6 +44,13 @@
 //! assert_eq!(UnGraph::from(&ours).edge_count(), 2);
 //! assert_eq!(DiGraph::from(&arcs).edge_count(), 3);
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `graph`, `isa`, `monitor`, `random`: the graph, the monitor, randomness, the machine.
+//! 2. `components`, `petgraph_watch`: components; a search that is watched.
+//! 3. `petgraph_view`: the graph as petgraph sees it.
+//! 4. `petgraph_algorithm`, `petgraph_graphs`: algorithms of petgraph.
 
 mod components;
 mod graph;

@@ -104,11 +104,12 @@ impl<'a, Ty: EdgeType, W> View<'a, Ty, W> {
         Edges { view: self, direction, node: v, at: Self::range(self.side(direction), v) }
     }
 
-    /// The position of the arc from `u` to `v`.
-    fn position(self, u: NodeIndex, v: NodeIndex) -> Option<usize> {
+    /// The position of the arc from `u` to `v`; as an error, where it would be.
+    fn position(self, u: NodeIndex, v: NodeIndex) -> Result<usize, usize> {
         let range = Self::range(self.out, u);
         let start = range.start;
-        self.out.1[range].binary_search(&(v.index() as u32)).ok().map(|at| start + at)
+        let found = self.out.1[range].binary_search(&(v.index() as u32));
+        found.map(|at| start + at).map_err(|at| start + at)
     }
 }
 
@@ -155,8 +156,8 @@ impl<Ty, W> Copy for Edge<'_, Ty, W> {}
 
 impl<Ty: EdgeType, W> Edge<'_, Ty, W> {
     fn position(&self) -> usize {
-        let found = self.at.or_else(|| self.view.position(self.source, self.target));
-        found.expect("an edge stands in the list of its source")
+        // An edge stands in the list of its source.
+        self.at.unwrap_or_else(|| self.view.position(self.source, self.target).unwrap_or_else(|at| at))
     }
 }
 
@@ -179,7 +180,7 @@ impl<'a, Ty: EdgeType, W> EdgeRef for Edge<'a, Ty, W> {
 
     fn id(&self) -> ArcId {
         let turned = !Ty::is_directed() && self.source > self.target;
-        let at = if turned { self.view.position(self.target, self.source) } else { None };
+        let at = if turned { self.view.position(self.target, self.source).ok() } else { None };
         EdgeIndex::new(at.unwrap_or_else(|| self.position()))
     }
 }
@@ -393,6 +394,6 @@ impl<Ty: EdgeType, W> GetAdjacencyMatrix for View<'_, Ty, W> {
 
     fn is_adjacent(&self, (): &(), u: NodeIndex, v: NodeIndex) -> bool {
         self.tick();
-        self.position(u, v).is_some()
+        self.position(u, v).is_ok()
     }
 }

@@ -20,6 +20,17 @@
 //! let labels = [Some(0), Some(0), Some(0), Some(1)];
 //! assert_eq!(edge_homophily_of_graph(&graph, &labels, &Unmonitored).unwrap(), Some(0.75));
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `dense`, `features`, `gaussian_naive_bayes`, `hashing`, `propagation`, `student_t`: matrices, features,
+//!    statistics.
+//! 2. `interner`, `kernel_regression`, `label_pairs`: labels and their pairs; a classifier.
+//! 3. `adjusted_homophily`, `aggregation_homophily`, `class_homophily`, `classifier_accuracies`, `edge_homophily`,
+//!    `generalized_edge_homophily`, `label_informativeness`, `neighborhood_identifiability`, `node_homophily`:
+//!    measures, one a file.
+//! 4. `metapath`: measures along metapaths.
+//! 5. `sql`: their registrations.
 
 mod adjusted_homophily;
 mod aggregation_homophily;
@@ -50,7 +61,7 @@ pub use classifier_accuracies::{
 pub use edge_homophily::{edge_homophily, edge_homophily_of_graph};
 pub use features::FeatureRows;
 pub use generalized_edge_homophily::{CosineSum, cosine, generalized_edge_homophily};
-pub use interner::Interner;
+pub use interner::{Interner, TooManyKeys};
 pub use label_informativeness::{label_informativeness, label_informativeness_of_graph};
 pub use label_pairs::LabelPairs;
 pub use metapath::{

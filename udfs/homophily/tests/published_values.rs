@@ -1,5 +1,7 @@
 //! The metrics on published graphs, against published values and those of independent programmes.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

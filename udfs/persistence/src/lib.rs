@@ -20,6 +20,17 @@
 //! assert_eq!(betti_curve(&diagram, 1, 3.5), 0);
 //! assert_eq!(betti_curve(&diagram, 1, 4.0), 1);
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `adjusted_rand_index`, `descriptors`, `diagram`, `mmd`, `spectral_clustering`: diagrams; descriptors and
+//!    their comparison.
+//! 2. `betti_curve`, `bottleneck_distance`, `filtration`, `landscape`: filtrations; what is read from a diagram.
+//! 3. `cycles`, `landscape_mean`, `landscape_norm`, `wasserstein_distance`: cycles of a filtration; landscapes and
+//!    distances.
+//! 4. `flag`, `landscape_distance`, `permutation`: flag complexes; tests on landscapes.
+//! 5. `persistence_diagram`, `vertex_persistence_diagram`: diagrams of graphs.
+//! 6. `sql`: their registrations.
 
 mod adjusted_rand_index;
 mod betti_curve;

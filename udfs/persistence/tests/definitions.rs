@@ -1,5 +1,7 @@
 //! Everything against its definition, taken literally and slowly.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use bonnet_graph::{Graph, Unmonitored};
 use bonnet_persistence::{
     Complex, Direction, Essential, Exponent, FiltrationError, FiltrationOptions, Landscape, Point, Vertices,

@@ -1,5 +1,7 @@
 //! Diagrams, landscapes and distances of random graphs against GUDHI's, as `benches/peers/gudhi_fixtures.py` stored them.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use std::str::FromStr;
 
 use bonnet_graph::Unmonitored;

@@ -6,6 +6,10 @@
 //! let names: Vec<&str> = bonnet_profile::functions().iter().map(|function| function.name).collect();
 //! assert_eq!(names, ["connected_components", "graph_profile"]);
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `sql`: components and profiles of graphs.
 
 mod sql;
 

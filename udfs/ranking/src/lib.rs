@@ -19,6 +19,16 @@
 //! assert_eq!(spearman(&x, &y, &Unmonitored).unwrap(), Some(0.5));
 //! assert_eq!(kendall_tau(&x, &y, &Unmonitored).unwrap(), Some(1.0 / 3.0));
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `geometry`, `merge`, `order_gap`, `random`: sorting, spaces, randomness.
+//! 2. `order_codes`: numbers as codes in their order.
+//! 3. `binary_ranking`, `ranks`: ranks.
+//! 4. `auc`, `average_precision`, `embedding_distortion`, `frechet_distance`, `gini`, `kendall_tau`, `regrouping`,
+//!    `spearman`, `top_k_jaccard`, `truncated_rank`, `variance_decomposition`, `volatility`: statistics, one a
+//!    file.
+//! 5. `sql`: their registrations.
 
 mod auc;
 mod average_precision;

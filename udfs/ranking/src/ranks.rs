@@ -8,6 +8,7 @@ use crate::order_codes::OrderCodes;
 ///
 /// For scores, where larger is better, rank their negatives.
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {
+    #[expect(clippy::expect_used, reason = "a sort that nobody watches is not stopped")]
     let codes = OrderCodes::new(values, &Unmonitored).expect("nobody stops it");
     let ranks = codes.doubled_ranks();
     codes.of_row.iter().map(|&code| ranks[code as usize] as f64 / 2.0).collect()

@@ -24,6 +24,14 @@
 //! let (bought, _) = &found.keys[0];
 //! assert_eq!((bought.from, bought.to, &bought.columns[..]), (1, 0, &[1][..]));
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `error`, `keys`, `names`, `table`, `text`: tables, keys, names, errors.
+//! 2. `encode`, `resolve`: features of rows; pairs of rows.
+//! 3. `primary_keys`, `schema_graph`: keys, and the graph.
+//! 4. `foreign_keys`: keys between tables.
+//! 5. `sql`: `CREATE GRAPH ... FROM SCHEMA`.
 
 mod encode;
 mod error;

@@ -17,94 +17,71 @@
 //! assert_eq!(registry.get("FLATTEN").map(|function| function.kind()), Some(Kind::Relation));
 //! # Ok::<(), datafusion::error::DataFusionError>(())
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `error`: errors.
+//! 2. `host`, `values`: memory, progress and cancellation; columns, keys of nodes, rows of groups.
+//! 3. `graphs`: from the name of a graph to its tables, and to the graph itself where it is cached.
+//! 4. `runs`: what a run gets.
+//! 5. `registry`: functions: their names, parameters, bodies and options.
+//! 6. `binding`: from a call to what its run needs.
+//! 7. `adapters`: from a plain function to one of SQL.
+//! 8. `plans`: calls in logical plans.
+//! 9. `execution`: calls in physical plans.
+//! 10. `codec`, `planner`: from a call in FROM to its execution; plans as bytes.
 
-mod adapter;
-pub mod arguments;
-mod body;
-mod cached_input;
+mod adapters;
+mod binding;
 pub mod codec;
-mod columns;
-mod compute_time;
-mod database_files;
-mod edge;
-mod edge_windows;
 mod error;
-mod explain;
-mod expressions;
-mod flatten;
-mod generated_graph;
-mod generator;
-mod generator_inputs;
-mod graph_aggregate;
-mod graph_cache;
-mod graph_input;
-mod graph_partitions;
+mod execution;
 mod graphs;
-mod group_once;
-mod grouped_rows;
-mod groups;
 mod host;
-mod inner_function;
-mod input_graph;
-mod keys;
-mod launch;
-mod node;
-mod number_aggregate;
-mod operator;
-mod options;
 mod planner;
+mod plans;
 mod registry;
-mod relation_exec;
-mod rows;
-mod rows_function;
-mod rules;
-mod run;
-mod running_statement;
-mod scalar_function;
-mod shared_run;
-mod shared_states;
-mod sources;
-mod table_version;
-mod udf;
-mod window;
+mod runs;
+mod values;
 
-pub use body::{
-    AggregateFunction, AggregateState, Body, EdgeFunction, EdgeKernel, Generator, Kind, RowsFunction, RowsKernel,
-    ScalarFunction, WindowFunction,
-};
+pub use adapters::flatten::flatten;
+pub use adapters::graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
+pub use adapters::number_aggregate::{number_aggregate, without_nan};
+pub use adapters::rows_function::rows_function;
+pub use adapters::scalar_function::{scalar_function, typed_scalar_function};
+pub use adapters::shared_states::SharedStates;
+pub use binding::arguments;
+pub use binding::expressions::{InputColumns, map_expressions, mentions};
+pub use binding::graph_input::{GraphInput, edge_schema};
 pub use bonnet_common::{panic_text, position, sql_type, without_report_request};
-pub use cached_input::TableColumns;
-pub use columns::whole_column;
-pub use database_files::outside_databases;
-pub use edge_windows::EdgeWindows;
 pub use error::{execution_error, kernel_error, memory_text, named_error, stopped, usage_error};
-pub use expressions::{InputColumns, map_expressions, mentions};
-pub use flatten::flatten;
-pub use generated_graph::GeneratedGraph;
-pub use generator_inputs::GeneratorInputs;
-pub use graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
-pub use graph_cache::{CachedGraphRow, GraphCache, GraphCacheAccess, GraphStructure, SharedStructure};
-pub use graph_input::{GraphInput, edge_schema};
+pub use execution::relation_exec::RelationExec;
+pub use graphs::database_files::outside_databases;
+pub use graphs::graph_cache::{CachedGraphRow, GraphCache, GraphCacheAccess, GraphStructure, SharedStructure};
+pub use graphs::table_version::TableVersion;
 pub use graphs::{
     FindVersion, GraphRef, GraphResolver, GraphSchemas, GraphTables, SchemaFacts, SessionGraphs, TableVersions,
     split_graph_name,
 };
-pub use group_once::GroupOnce;
-pub use grouped_rows::GroupedRows;
+pub use host::running_statement::{ExpressionHost, RunningStatement};
 pub use host::{Host, KernelContext, Progress, ProgressReport};
-pub use input_graph::InputGraph;
-pub use keys::{KeyColumn, KeyIndex};
-pub use node::RelationNode;
-pub use number_aggregate::{number_aggregate, without_nan};
-pub use operator::{Binding, Call, InputSchema, Operator, require_columns};
-pub use options::{OptionValue, Options};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};
+pub use plans::edge_windows::EdgeWindows;
+pub use plans::group_once::GroupOnce;
+pub use plans::node::RelationNode;
+pub use plans::rules::{PruneOutputs, ShareRuns};
+pub use registry::body::{
+    AggregateFunction, AggregateState, Body, EdgeFunction, EdgeKernel, Generator, Kind, RowsFunction, RowsKernel,
+    ScalarFunction, WindowFunction,
+};
+pub use registry::generated_graph::GeneratedGraph;
+pub use registry::generator_inputs::GeneratorInputs;
+pub use registry::operator::{Binding, Call, InputSchema, Operator, require_columns};
+pub use registry::options::{OptionValue, Options};
 pub use registry::{Column, Function, OptionType, Parameter, ParameterKind, Place, Registry};
-pub use relation_exec::RelationExec;
-pub use rows_function::rows_function;
-pub use rules::{PruneOutputs, ShareRuns};
-pub use run::Run;
-pub use running_statement::{ExpressionHost, RunningStatement};
-pub use scalar_function::{scalar_function, typed_scalar_function};
-pub use shared_states::SharedStates;
-pub use table_version::TableVersion;
+pub use runs::cached_input::TableColumns;
+pub use runs::input_graph::InputGraph;
+pub use runs::run::Run;
+pub use values::columns::whole_column;
+pub use values::grouped_rows::GroupedRows;
+pub use values::keys::{KeyColumn, KeyIndex};

@@ -24,19 +24,19 @@ use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::arguments::{self, checked, not_constant, value};
-use crate::body::Kind;
+use crate::adapters::generator::PARAMETERS;
+use crate::binding::arguments::{self, checked, not_constant, value};
 use crate::error::usage_error;
-use crate::explain::{final_plans, shows_final_plans};
-use crate::generator::PARAMETERS;
-use crate::graph_cache::GraphCacheAccess;
+use crate::execution::relation_exec::RelationExec;
+use crate::execution::shared_run::SharedRun;
+use crate::graphs::graph_cache::GraphCacheAccess;
 use crate::graphs::{GraphResolver, SessionGraphs, graph_name, split_graph_name};
-use crate::node::RelationNode;
-use crate::options::{OptionValue, Options};
+use crate::plans::explain::{final_plans, shows_final_plans};
+use crate::plans::node::RelationNode;
+use crate::plans::sources::Sources;
+use crate::registry::body::Kind;
+use crate::registry::options::{OptionValue, Options};
 use crate::registry::{Function, Parameter, ParameterKind, Place, Registry};
-use crate::relation_exec::RelationExec;
-use crate::shared_run::SharedRun;
-use crate::sources::Sources;
 use bonnet_common::position;
 
 /// Plans the calls of registered functions in FROM.

@@ -17,6 +17,18 @@
 //! let sphere = Facets::new(&[[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]).unwrap();
 //! assert_eq!(homology(&sphere, &Unmonitored).unwrap().betti_numbers(), [1, 0, 1]);
 //! ```
+//!
+//! # Floors
+//!
+//! 1. `enumeration`, `facets`, `flat`, `sparse_matrix`: facets, sparse matrices.
+//! 2. `faces`, `ridges`, `small_complex`: faces.
+//! 3. `barycentric_subdivision`, `bistellar`, `boundary_matrix`, `canonical_form`, `chain_complex`,
+//!    `classic_triangulations`, `clique_complex`, `connected_sum`, `enumerate_3_manifolds`, `enumerate_surfaces`,
+//!    `graph_betti`, `homology`, `manifold`, `one_skeleton`, `orientability`: complexes and their invariants.
+//! 4. `f_vector`, `genus`, `hodge_laplacian`, `homeomorphism_type`, `small_operators`: invariants made of others.
+//! 5. `operators`: operators by dimension.
+//! 6. `hodge_eigenvectors`: their eigenvectors.
+//! 7. `sql`: their registrations.
 
 mod barycentric_subdivision;
 mod bistellar;

@@ -44,30 +44,28 @@ fn selects_later(tokens: &[TokenWithSpan]) -> bool {
 /// The places where a query's body begins with this keyword.
 pub(crate) fn query_starts(tokens: &[TokenWithSpan], keyword: Keyword) -> Vec<usize> {
     let mut starts = Vec::new();
-    let mut levels = vec![Level::default()];
+    let (mut level, mut around) = (Level::default(), Vec::new());
     let mut before = &Token::EOF;
     for (i, TokenWithSpan { token, .. }) in tokens.iter().enumerate() {
         if matches!(token, Token::Whitespace(_)) {
             continue;
         }
-        let depth = levels.len() - 1;
-        let level = levels.last_mut().expect("the outermost level is never left");
         match token {
             Token::LParen => {
                 level.first = false;
                 // `trim(FROM x)` is no query.
                 let open = matches!(before, Token::Word(word) if word.keyword == Keyword::TRIM);
-                levels.push(Level { open, ..Level::default() });
+                around.push(std::mem::replace(&mut level, Level { open, ..Level::default() }));
             }
             Token::RParen => {
                 level.first = false;
-                if depth > 0 {
-                    levels.pop();
+                if let Some(outer) = around.pop() {
+                    level = outer;
                 }
             }
-            Token::SemiColon => *level = Level::default(),
+            Token::SemiColon => level = Level::default(),
             Token::Word(word) => {
-                if depth == 0 && level.first {
+                if around.is_empty() && level.first {
                     level.verb = word.keyword;
                     level.describes = ["SUMMARIZE", "DESCRIBE", "DESC", "EXPLAIN"]
                         .iter()

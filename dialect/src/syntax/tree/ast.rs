@@ -1,5 +1,6 @@
 //! Small makers and readers of sqlparser's trees.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use datafusion::common;
@@ -136,6 +137,18 @@ pub fn call(name: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
 /// A text literal.
 pub fn text(value: impl Into<String>) -> Expr {
     Expr::Value(Value::SingleQuotedString(value.into()).into())
+}
+
+/// The first of `name_1`, `name_2`, ... that is not taken; then it is.
+pub(crate) fn numbered(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut number = 1;
+    loop {
+        let numbered = format!("{name}_{number}");
+        if taken.insert(numbered.clone()) {
+            return numbered;
+        }
+        number += 1;
+    }
 }
 
 /// A name that SQL reads back as it is, whatever it contains.

@@ -80,8 +80,8 @@ impl AggregateState for Group {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        self.moments.state().into_iter().flat_map(f64::to_le_bytes).collect()
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.moments.state().into_iter().flat_map(f64::to_le_bytes).collect())
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {

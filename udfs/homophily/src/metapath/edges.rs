@@ -72,10 +72,11 @@ pub fn metapath_edges<E: From<Stopped>>(
 /// The steps of a path, each with all of its relations.
 fn relations(graph: &HeteroGraph, path: &Metapath, monitor: &dyn Monitor) -> Result<Vec<Relation>, Stopped> {
     let step = |steps: &Vec<super::Step>| {
-        let (first, others) = steps.split_first().expect("a step has a relation");
-        let mut relation = first.pairs(graph).clone();
-        for other in others {
-            relation = relation.union(other.pairs(graph), monitor)?;
+        // A step has a relation at least.
+        let mut relations = steps.iter().map(|step| step.pairs(graph));
+        let mut relation = relations.next().cloned().unwrap_or_default();
+        for other in relations {
+            relation = relation.union(other, monitor)?;
         }
         Ok(relation)
     };

@@ -31,15 +31,16 @@ impl<'a> Walk<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Self, Stopped> {
         let relations = path.steps.iter().map(|steps| {
-            let (first, others) = steps.split_first().expect("a step has a relation");
-            let mut relation = Cow::Borrowed(first.pairs(graph));
-            for other in others {
-                relation = Cow::Owned(relation.union(other.pairs(graph), monitor)?);
+            // A path has a step at least, and a step a relation.
+            let mut relations = steps.iter().map(|step| step.pairs(graph));
+            let mut relation = relations.next().map_or_else(Cow::default, Cow::Borrowed);
+            for other in relations {
+                relation = Cow::Owned(relation.union(other, monitor)?);
             }
             Ok(relation)
         });
         let mut steps = relations.collect::<Result<Vec<_>, Stopped>>()?;
-        let last = steps.pop().expect("a path has a step");
+        let last = steps.pop().unwrap_or_default();
         let width = *numbering.starts.last().unwrap_or(&0) as usize;
         let lists = last.renumbered(width, |node| numbering.of_node[node as usize], monitor)?;
         Ok(Self { steps, lists })

@@ -17,7 +17,7 @@ fn fetch<T>(values: &[T], position: usize) {
 }
 
 /// Compressed sparse rows between two sets of nodes: the sorted, distinct targets of every source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Relation {
     offsets: Vec<usize>,
     targets: Vec<u32>,

@@ -62,8 +62,8 @@ impl AggregateState for Cosines {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        [self.0.sum.to_le_bytes().as_slice(), &self.0.n_rows.to_le_bytes()].concat()
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok([self.0.sum.to_le_bytes().as_slice(), &self.0.n_rows.to_le_bytes()].concat())
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {

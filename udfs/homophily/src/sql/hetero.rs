@@ -10,7 +10,7 @@ use bonnet_sql::{GraphTables, KeyIndex, Run, execution_error, stopped};
 use datafusion::common::Result;
 
 use super::graph::{GraphRows, classes};
-use crate::{HeteroGraph, Interner, TypedRelation};
+use crate::{HeteroGraph, Interner, TooManyKeys, TypedRelation};
 
 /// The type of nodes and edges whose table has no column `type`.
 const ONE_TYPE: (&str, &str) = ("node", "edge");
@@ -26,10 +26,11 @@ pub(super) struct Hetero {
 /// The names of types in ascending order, and the type of each row.
 fn types(column: Option<&ArrayRef>, rows: usize, what: &str, one: &str) -> Result<(Vec<String>, Vec<u32>)> {
     let Some(column) = column else { return Ok((vec![one.to_owned()], vec![0; rows])) };
+    let wrong = |error: TooManyKeys| execution_error(format!("{what}: {error}"));
     let (names, numbers) = match column.data_type() {
-        DataType::Utf8 => text_types(column.as_string::<i32>().iter()),
-        DataType::LargeUtf8 => text_types(column.as_string::<i64>().iter()),
-        DataType::Utf8View => text_types(column.as_string_view().iter()),
+        DataType::Utf8 => text_types(column.as_string::<i32>().iter()).map_err(wrong)?,
+        DataType::LargeUtf8 => text_types(column.as_string::<i64>().iter()).map_err(wrong)?,
+        DataType::Utf8View => text_types(column.as_string_view().iter()).map_err(wrong)?,
         DataType::Dictionary(_, values) => return types(Some(&cast(column, values)?), rows, what, one),
         _ => {
             let (index, numbers) = classes(column, what)?;
@@ -45,25 +46,33 @@ fn types(column: Option<&ArrayRef>, rows: usize, what: &str, one: &str) -> Resul
     }
 }
 
+/// Distinct strings, and the numbers of rows among them.
+type TextTypes = (Vec<String>, Option<Vec<u32>>);
+
 /// The distinct strings in ascending order, and the number of each row's; `None` where a row is NULL. Types come in runs, so
 /// most rows are compared with the one before.
-fn text_types<'a>(rows: impl Iterator<Item = Option<&'a str>>) -> (Vec<String>, Option<Vec<u32>>) {
+fn text_types<'a>(rows: impl Iterator<Item = Option<&'a str>>) -> Result<TextTypes, TooManyKeys> {
     let mut interner = Interner::<String>::default();
     let mut last: Option<(&str, u32)> = None;
-    let number = |text: Option<&'a str>| {
-        let text = text?;
-        let number = last.filter(|(known, _)| *known == text).map(|(_, number)| number);
-        let number = number.unwrap_or_else(|| interner.intern(text));
+    let mut numbers = Some(Vec::with_capacity(rows.size_hint().0));
+    for text in rows {
+        let (Some(text), Some(numbers)) = (text, &mut numbers) else {
+            numbers = None;
+            break;
+        };
+        let number = match last {
+            Some((known, number)) if known == text => number,
+            _ => interner.intern(text)?,
+        };
         last = Some((text, number));
-        Some(number)
-    };
-    let numbers: Option<Vec<u32>> = rows.map(number).collect();
+        numbers.push(number);
+    }
     let mut order: Vec<u32> = (0..interner.keys().len() as u32).collect();
     order.sort_unstable_by_key(|&number| &interner.keys()[number as usize]);
     let mut rank = vec![0u32; order.len()];
     (0u32..).zip(&order).for_each(|(position, &number)| rank[number as usize] = position);
-    let numbers = numbers.map(|numbers| numbers.into_iter().map(|number| rank[number as usize]).collect());
-    (order.into_iter().map(|number| interner.keys()[number as usize].clone()).collect(), numbers)
+    let numbers = numbers.map(|numbers: Vec<u32>| numbers.into_iter().map(|number| rank[number as usize]).collect());
+    Ok((order.into_iter().map(|number| interner.keys()[number as usize].clone()).collect(), numbers))
 }
 
 fn texts(index: &KeyIndex) -> Result<Vec<String>> {

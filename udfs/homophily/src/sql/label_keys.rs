@@ -38,15 +38,21 @@ impl Keys {
         let numbers = match KeyColumn::new(&column, self.what)? {
             KeyColumn::Integer(keys) => {
                 let keys = keys.iter().zip(valid).filter(|(_, valid)| **valid);
-                keys.map(|(key, _)| self.integers.intern(&key.unwrap_or_default())).collect::<Vec<_>>()
+                keys.map(|(key, _)| self.integers.intern(&key.unwrap_or_default())).collect::<Result<Vec<_>, _>>()
             }
             KeyColumn::Text(keys) => {
                 let keys = keys.iter().zip(valid).filter(|(_, valid)| **valid);
                 keys.map(|(key, _)| self.texts.intern(key.unwrap_or_default())).collect()
             }
         };
+        let numbers = numbers.map_err(|error| execution_error(format!("{}: {error}", self.what)))?;
         self.agree()?;
         Ok(numbers)
+    }
+
+    /// The number of one integer.
+    pub(super) fn number(&mut self, key: i64) -> Result<u32> {
+        self.integers.intern(&key).map_err(|error| execution_error(format!("{}: {error}", self.what)))
     }
 
     pub(super) fn agree(&self) -> Result<()> {
@@ -62,8 +68,10 @@ impl Keys {
 
     /// For each key of another state, its number here.
     pub(super) fn read(&mut self, (integers, texts): &KeysState) -> Result<Vec<u32>> {
-        let integers: Vec<u32> = integers.iter().map(|key| self.integers.intern(key)).collect();
-        let texts = texts.iter().map(|key| self.texts.intern(key.as_str())).collect();
+        let wrong = |error| execution_error(format!("{}: {error}", self.what));
+        let integers = integers.iter().map(|key| self.integers.intern(key)).collect::<Result<Vec<_>, _>>();
+        let texts = texts.iter().map(|key| self.texts.intern(key.as_str())).collect::<Result<Vec<_>, _>>();
+        let (integers, texts) = (integers.map_err(wrong)?, texts.map_err(wrong)?);
         self.agree()?;
         // They agree: one of the two is empty.
         Ok(if integers.is_empty() { texts } else { integers })
@@ -90,8 +98,8 @@ pub(super) fn complete_rows(columns: &[ArrayRef]) -> Result<Vec<bool>> {
     Ok(complete)
 }
 
-pub(super) fn to_json(value: &impl serde::Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("numbers and texts become JSON")
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|error| execution_error(error.to_string()))
 }
 
 pub(super) fn from_json<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T> {

@@ -153,13 +153,13 @@ impl LabelPairs {
 
 impl Pairs {
     /// All counts by the numbers of `labels`.
-    fn all(&self) -> (Keys, LabelPairs) {
+    fn all(&self) -> Result<(Keys, LabelPairs)> {
         let (mut labels, mut pairs) = (self.labels.clone(), self.pairs.clone());
         for (source, target, count) in self.small.counts() {
-            let [source, target] = [source, target].map(|label| labels.integers.intern(&i64::from(label)));
+            let (source, target) = (labels.number(i64::from(source))?, labels.number(i64::from(target))?);
             pairs.add(source, target, count);
         }
-        (labels, pairs)
+        Ok((labels, pairs))
     }
 }
 
@@ -184,14 +184,14 @@ impl AggregateState for Pairs {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Result<Vec<u8>> {
         // What travels are both kinds of labels at most: whoever merges finds that they do not agree.
-        let (labels, pairs) = self.all();
+        let (labels, pairs) = self.all()?;
         to_json(&(labels.write(), pairs.counts()))
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
-        let (labels, pairs) = self.all();
+        let (labels, pairs) = self.all()?;
         labels.agree()?;
         Ok(match self.answer {
             Answer::One(metric) => ScalarValue::Float64(metric(&pairs)),

@@ -79,7 +79,7 @@ impl AggregateState for Nodes {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Result<Vec<u8>> {
         to_json(&(self.keys.write(), self.matches.counts().collect::<Vec<_>>()))
     }
 

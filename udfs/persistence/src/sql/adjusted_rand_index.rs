@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use bonnet_graph::Monitor;
-use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Parameter};
+use bonnet_sql::{AggregateFunction, AggregateState, Body, Function, Options, Parameter, execution_error};
 use datafusion::common::{Result, ScalarValue};
 
 use super::descriptors::damaged;
@@ -109,9 +109,9 @@ impl AggregateState for Pairs {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Result<Vec<u8>> {
         let written = (self.a.in_order(), self.b.in_order(), self.table.counts());
-        serde_json::to_vec(&written).expect("texts and numbers become JSON")
+        serde_json::to_vec(&written).map_err(|error| execution_error(error.to_string()))
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {

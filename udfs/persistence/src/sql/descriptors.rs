@@ -133,8 +133,8 @@ impl AggregateState for Values {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        self.0.counts().iter().flat_map(|count| count.to_le_bytes()).collect()
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.0.counts().iter().flat_map(|count| count.to_le_bytes()).collect())
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {

@@ -66,8 +66,8 @@ impl AggregateState for Leaders {
         Ok(())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        [self.sets.both, self.sets.either].into_iter().flat_map(u64::to_le_bytes).collect()
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok([self.sets.both, self.sets.either].into_iter().flat_map(u64::to_le_bytes).collect())
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {

@@ -1,0 +1,7 @@
+//! Subjects in SQL, against figures from elsewhere.
+
+mod homophily;
+mod learning;
+mod manifold_types;
+mod relational;
+mod triangulations;
