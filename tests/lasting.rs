@@ -13,6 +13,7 @@ mod power_loss;
 mod reading;
 mod statements;
 mod travel;
+mod writers;
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //!
 //! From below: the files of the catalog (`names`, `layout`, `entry`), the log and the data files of a table (`fault`, `fast`,
 //! `flushed_store`), what is wrong with them (`damage`), a table as a folder (`store`), a database (`database`, `building`), its
-//! tables and their changes (`table`, `history`, `copy_on_write`, `new_columns`, `upkeep`), its schemas (`schema_folder`,
+//! tables and their changes (`table`, `history`, `removal_lock`, `copy_on_write`, `new_columns`, `upkeep`), its schemas (`schema_folder`,
 //! `schemas`, `dropped`).
 
 mod building;
@@ -18,6 +18,7 @@ mod history;
 mod layout;
 mod names;
 mod new_columns;
+mod removal_lock;
 mod schema_folder;
 mod schemas;
 mod store;

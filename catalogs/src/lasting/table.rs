@@ -24,6 +24,7 @@ use super::copy_on_write;
 use super::database::{Database, TableSnapshot};
 use super::fast::plain::PlainFiles;
 use super::history::{self, History};
+use super::removal_lock::RemovalLock;
 use super::store::{self, Appender};
 use crate::ground::change_exec::{ChangeExec, RowChange, session_state};
 use crate::ground::committed_rows::CommittedRows;
@@ -271,7 +272,11 @@ impl LastingTable {
         let shown = format!("DeltaTable: {} {}", change.verb(), self.name);
         let run = move |context| {
             let (table, state, change) = (table.clone(), Box::new(state.clone()), change.clone());
-            async move { copy_on_write::run(&table.now().await?, &table.name, &state, &change, context).await }.boxed()
+            async move {
+                let _turn = RemovalLock::wait(&table.location()?).await?;
+                copy_on_write::run(&table.now().await?, &table.name, &state, &change, context).await
+            }
+            .boxed()
         };
         Ok(Arc::new(ChangeExec::new(shown, run)))
     }

@@ -13,6 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 
 use super::damage;
 use super::fast::{data_file, log, plain};
+use super::removal_lock::RemovalLock;
 use super::store;
 use super::table::LastingTable;
 use crate::ground::blocking::blocking;
@@ -40,6 +41,7 @@ impl LastingTable {
     /// If the table cannot be changed, or another statement removes rows at the same time.
     pub async fn optimize(&self, state: &SessionState) -> Result<Optimized> {
         self.writable()?;
+        let _turn = RemovalLock::wait(&self.location()?).await?;
         let table = self.now().await?;
         let with_nan = plain::with_nan(&table, &self.schema());
         // Delta plans nodes of its own.
