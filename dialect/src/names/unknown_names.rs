@@ -12,9 +12,12 @@ use datafusion::sql::sqlparser::tokenizer::Span;
 use crate::Error;
 use crate::syntax::tree::ast::parser_span;
 
+/// What is said of a name, if it names something.
+type Advice = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// What is said of a name in FROM that is no table, where it names something else. A session has it as an extension of its
 /// configuration.
-pub struct OtherNames(pub Box<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct OtherNames(pub Box<Advice>);
 
 /// The error in the words of the statement: a graph is no table, a version is no part of a table's name, and beside an
 /// unknown function stands the nearest one.
