@@ -1,8 +1,10 @@
 //! The turn of a statement that takes files out of a table: DELETE, UPDATE, OPTIMIZE and a change of columns.
 //!
-//! Upstream: <https://github.com/delta-io/delta-rs/blob/rust-v1.1.3/crates/core/src/kernel/transaction/conflict_checker.rs>
-//! looks for removed files with `dataChange` alone. A DELETE whose files OPTIMIZE had merged meanwhile was committed on top, so
-//! that the table had both the merged and the rewritten rows; so were two OPTIMIZE. `tests/lasting/writers.rs` has all pairs.
+//! The library's check of conflicts passes over files that a commit removed without a change of data, be they those that the
+//! other commit removes too. A DELETE whose files OPTIMIZE had merged meanwhile was committed on top, so that the table had both
+//! the merged and the rewritten rows; so were two OPTIMIZE. `tests/lasting/writers.rs` runs all pairs.
+//!
+//! Upstream: <https://github.com/delta-io/delta-rs/pull/3982>
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
