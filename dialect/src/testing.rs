@@ -20,7 +20,13 @@ use crate::syntax::statements::statement::{Statement, WithSpan};
 /// Functions of several kinds.
 pub(crate) fn registry() -> Result<Registry> {
     let mut registry = Registry::default();
-    let subjects = [bonnet_curvature::functions(), bonnet_generators::functions(), bonnet_learning::functions()];
+    let subjects = [
+        bonnet_curvature::functions(),
+        bonnet_generators::functions(),
+        bonnet_learning::functions(),
+        bonnet_persistence::functions(),
+        bonnet_ranking::functions(),
+    ];
     for functions in subjects {
         registry.register(functions)?;
     }

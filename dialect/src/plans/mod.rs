@@ -4,20 +4,20 @@
 //! `install.rs` puts them together; DataFusion's rules are part of each list, and some of them are confined to the plans that
 //! they rewrite rightly.
 //!
-//! 1. **Analysis** ([`analyzer_rules`] and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
+//! 1. **Analysis** (`analyzer_rules` and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
 //!    comes before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since coercion would cast
 //!    the operands. All others depend on types and come after it: first those of nodes (GROUPING_SETS, SET_OPERATIONS,
 //!    DISTINCT_SUBQUERIES); then those of subqueries (SCALAR_SUBQUERIES, and SUBQUERIES, which leaves EXISTS, before
-//!    [`Correlation`], which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
+//!    `Correlation`, which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
 //!    `nullif` and `CASE x WHEN` as comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers
 //!    around operands, which hide them from the optimizer, but would hide them from other rules as well.
-//! 2. **Logical optimization** ([`logical_rules`]) repeats its list while the plan changes, three times at most. DataFusion's
+//! 2. **Logical optimization** (`logical_rules`) repeats its list while the plan changes, three times at most. DataFusion's
 //!    rules do not see what they mistake (`filter_pushdown`, `functional_dependencies`, `null_equality`), or find it rewritten
 //!    right before (`window_twins`, `wide_keys`, PLAIN_LATERAL). AGGREGATE_ORDER, WINDOW_STRINGS and WINDOW_VALUES follow
 //!    them. `PruneOutputs` comes twice: before `optimize_projections`, which saves a pass, and after it, for calls below
 //!    joins. Afterwards `CheckedPlanner` replaces arithmetic by checked functions; before, the rules see plain operators, except
 //!    of constants.
-//! 3. **Physical optimization** ([`physical_rules`]) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
+//! 3. **Physical optimization** (`physical_rules`) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
 //!    that leave out sorts; WINDOWS after those that place them; UNREAD_PARTITIONS after the pushdown of filters, which makes
 //!    joins wait; NAN_STATISTICS after filters have been pushed to scans. SCANNED_NAN comes behind these, since it puts projections
 //!    over the scans that other rules look for, and FILE_FAULTS is the last, since it hides the readers of files.
