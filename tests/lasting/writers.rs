@@ -89,7 +89,7 @@ impl Writer {
     }
 }
 
-/// `BONNET_WRITERS=18` runs each pair as often: 504 runs.
+/// `BONNET_WRITERS=19` runs each of the 27 pairs as often: 513 runs.
 #[test]
 fn of_two_writers_no_row_is_lost_or_doubled() {
     let given = std::env::var("BONNET_WRITERS").ok().and_then(|rounds| rounds.parse().ok());
