@@ -21,12 +21,12 @@ pub fn looks_like_a_file(name: &str) -> bool {
     name.contains(FILE_OPTION) || name.contains('/') || name.contains('\\') || FileExtension::of(name).is_some()
 }
 
-/// The ending of a file's name.
+/// The extension of a file's name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileExtension {
     /// The extension without the compression, in lower case: `csv`.
     pub format: &'static str,
-    /// The ending as written, with the compression's: `csv.gz`.
+    /// The extension as written, with the compression's: `csv.gz`.
     pub text: String,
     /// The extension of the compression, in lower case: `gz`.
     pub compression: Option<&'static str>,
@@ -36,10 +36,10 @@ impl FileExtension {
     /// The extension of a file that is a table; `None` for any other name.
     pub fn of(name: &str) -> Option<Self> {
         let lower = name.to_lowercase();
-        let compression = COMPRESSIONS.into_iter().find(|end| lower.ends_with(&format!(".{end}")));
-        let plain = compression.map_or(lower.as_str(), |end| &lower[..lower.len() - end.len() - 1]);
+        let compression = COMPRESSIONS.into_iter().find(|compression| lower.ends_with(&format!(".{compression}")));
+        let plain = compression.map_or(lower.as_str(), |compression| &lower[..lower.len() - compression.len() - 1]);
         let (stem, last) = plain.rsplit_once('.')?;
-        let format = EXTENSIONS.iter().find(|ending| **ending == last)?;
+        let format = EXTENSIONS.iter().find(|extension| **extension == last)?;
         Some(Self { format, text: name[stem.len() + 1..].to_owned(), compression })
     }
 }

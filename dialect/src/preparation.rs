@@ -1,7 +1,7 @@
 //! The way of a statement from its text to a plan.
 //!
-//! [`parse`](crate::syntax::statements::parse::parse) makes a tree of the text of one statement; [`prepare`] is the list of passes over the tree of one
-//! that DataFusion plans, in their order; [`plan`] plans the prepared tree.
+//! [`parse`](crate::syntax::statements::parse::parse) makes a tree of the text of one statement; [`prepare`] is the list of
+//! passes over the tree of one that DataFusion plans, in their order; [`plan`] plans the prepared tree.
 //!
 //! Parsing stands apart from the passes, since the statements that DataFusion lacks leave between the two: only the tree
 //! says whether a statement is one of them, and the passes ask the session for tables, so they have to wait until its

@@ -19,11 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::forms::exact_casts;
-use crate::forms::files;
-use crate::forms::function_names;
-use crate::forms::intervals;
-use crate::forms::rows_in;
+use crate::forms::{exact_casts, files, function_names, intervals, rows_in};
 use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
 use crate::syntax::tree::visit::visit_statement;

@@ -10,16 +10,8 @@ use bonnet_sql::Registry;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut};
 
-use crate::forms::calls;
-use crate::forms::casts;
-use crate::forms::grouping;
-use crate::forms::named_windows;
-use crate::forms::refusals;
-use crate::forms::unplanned;
-use crate::forms::versions;
-use crate::names::columns;
-use crate::names::ordinals;
-use crate::names::wildcards;
+use crate::forms::{calls, casts, grouping, named_windows, refusals, unplanned, versions};
+use crate::names::{columns, ordinals, wildcards};
 use crate::syntax::tree::ast;
 use crate::syntax::tree::visit::visit_statement;
 use crate::syntax::tree::walk::{Flow, flow, result};

@@ -12,11 +12,9 @@ use datafusion::sql::sqlparser::ast::{Expr, Query, Select, Statement, TableFacto
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::names::ctes::Ctes;
-use crate::names::order_names;
-use crate::names::output_aliases;
-use crate::names::pivot_values;
 use crate::names::scopes::Scopes;
 use crate::names::wildcards;
+use crate::names::{order_names, output_aliases, pivot_values};
 use crate::syntax::tree::visit::visit_statement;
 
 /// A query that stands alone, and the part of its answer that the statement needs.

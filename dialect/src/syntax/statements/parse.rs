@@ -17,10 +17,7 @@ use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::statements::maintenance::{OPTIMIZE, VACUUM, optimize, vacuum};
 use crate::syntax::statements::statement::{Statement, WithSpan};
 use crate::syntax::statements::words::{expect_word, first_words, parser_error, schema_name, value, with_form};
-use crate::syntax::tokens::depth;
-use crate::syntax::tokens::duckdb_tokens;
-use crate::syntax::tokens::from_first;
-use crate::syntax::tokens::pivot_statement;
+use crate::syntax::tokens::{depth, duckdb_tokens, from_first, pivot_statement};
 use crate::syntax::tree::ast;
 use crate::{Error, Result};
 

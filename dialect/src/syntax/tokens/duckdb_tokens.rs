@@ -10,10 +10,8 @@
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::syntax::tokens::copy_from;
-use crate::syntax::tokens::from_first;
-use crate::syntax::tokens::numbers;
 use crate::syntax::tokens::token::{is_word, replace, significant, significant_before};
+use crate::syntax::tokens::{copy_from, from_first, numbers};
 use crate::{Error, Result};
 
 /// Reads `E'a\n'` as a text, `1_000` and `0x1F` as numbers, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`,
