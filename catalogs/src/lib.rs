@@ -52,6 +52,7 @@ pub use catalogs::frames::{Frames, with_frames};
 pub use catalogs::lasting_catalog::LastingCatalog;
 pub use catalogs::memory_catalog::MemoryCatalog;
 pub use catalogs::session_catalog::{SessionCatalogs, SessionSchema, planned_in};
+pub use catalogs::table_lookup::CatalogLookup;
 pub use catalogs::versioned::versioned;
 pub use files::csv::{CsvTextFactory, write_csv};
 pub use files::json_texts::{JsonFloats, json_texts, with_text_keys};

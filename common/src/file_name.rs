@@ -6,9 +6,6 @@ pub const EXTENSIONS: [&str; 9] = ["parquet", "csv", "tsv", "json", "ndjson", "j
 /// The extensions of compressed files.
 pub const COMPRESSIONS: [&str; 4] = ["gz", "bz2", "xz", "zst"];
 
-/// The separator in a table's name between a path, its format, and each option `name=value` of that.
-pub const FILE_OPTION: char = '\u{1}';
-
 /// The formats that a statement may name, with the options that each takes.
 pub const FILE_OPTIONS: [(&str, &[&str]); 3] = [
     ("csv", &["header", "delim", "quote", "escape", "comment", "nullstr", "all_varchar", "sample_size", "compression"]),
@@ -18,7 +15,7 @@ pub const FILE_OPTIONS: [(&str, &[&str]); 3] = [
 
 /// Whether a table's name is the path of a file rather than a name: it has a `/`, or ends like a file of a table.
 pub fn looks_like_a_file(name: &str) -> bool {
-    name.contains(FILE_OPTION) || name.contains('/') || name.contains('\\') || FileExtension::of(name).is_some()
+    name.contains('/') || name.contains('\\') || FileExtension::of(name).is_some()
 }
 
 /// The extension of a file's name.

@@ -1,13 +1,12 @@
 //! Tables of another time: `t VERSION AS OF 3`, `t TIMESTAMP AS OF '...'`, and the history of a table.
 //!
-//! DataFusion reads such a table's name and forgets the version; so a statement carries both in one name, which no
-//! other table has: `"t VERSION AS OF 3"`.
+//! A plan tells its scans apart by their names alone; that of such a table says what is asked: `"t VERSION AS OF 3"`.
 
 use std::fmt;
 
 use arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
 use arrow::temporal_conversions::timestamp_us_to_datetime;
-use datafusion::common::{Result, plan_datafusion_err, plan_err};
+use datafusion::common::{Result, plan_err};
 
 /// A state of a table among all that it had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,34 +63,12 @@ pub enum TimeTravel {
 
 const HISTORY: &str = "HISTORY OF ";
 
-/// The name under which a statement carries what it asks of the table `name`.
+/// The name that a plan has for what is asked of the table `name`.
 pub fn time_travel_name(name: &str, travel: TimeTravel) -> String {
     match travel {
         TimeTravel::Version(version) => format!("{name} {version}"),
         TimeTravel::History => format!("{HISTORY}{name}"),
     }
-}
-
-/// The table and what is asked of it, for names made by [`time_travel_name`].
-///
-/// # Errors
-/// If the version cannot be read.
-pub fn parse_time_travel_name(name: &str) -> Result<Option<(&str, TimeTravel)>> {
-    if let Some(table) = name.strip_prefix(HISTORY) {
-        return Ok(Some((table, TimeTravel::History)));
-    }
-    // The last of the words is the statement's; any before are part of the table's own name.
-    let (version, time) = (name.rsplit_once(" VERSION AS OF "), name.rsplit_once(" TIMESTAMP AS OF "));
-    let length = |found: Option<(&str, &str)>| found.map(|(table, _)| table.len());
-    if let Some((table, time)) = time.filter(|_| length(time) > length(version)) {
-        return Ok(Some((table, TimeTravel::Version(Version::parse_time(time.trim_matches('\''))?))));
-    }
-    if let Some((table, number)) = version {
-        let number = number.parse();
-        let number = number.map_err(|_| plan_datafusion_err!("{name}: a version is a whole number from 0"))?;
-        return Ok(Some((table, TimeTravel::Version(Version::Number(number)))));
-    }
-    Ok(None)
 }
 
 /// The error of a table that has no other versions.
@@ -110,22 +87,6 @@ pub fn no_history<T>(table: &str, travel: TimeTravel) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_carries_what_is_asked_and_gives_it_back() {
-        for travel in [
-            TimeTravel::History,
-            TimeTravel::Version(Version::Number(3)),
-            TimeTravel::Version(Version::parse_time("2026-01-31 12:00:00.5").unwrap()),
-        ] {
-            for table in ["t", "a b", "x VERSION AS OF 2"] {
-                let name = time_travel_name(table, travel);
-                assert_eq!(parse_time_travel_name(&name).unwrap(), Some((table, travel)), "{name}");
-            }
-        }
-        assert_eq!(parse_time_travel_name("results").unwrap(), None);
-        assert!(parse_time_travel_name("t VERSION AS OF -1").is_err());
-    }
 
     #[test]
     fn times_are_read_in_utc_or_with_their_offset() {

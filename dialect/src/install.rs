@@ -13,9 +13,7 @@ use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::prelude::SessionConfig;
 
 use crate::forms::pivot::PivotPlanner;
-use crate::names::join_keys::JoinPlanner;
 use crate::names::outer_columns::FieldNames;
-use crate::names::relations::KeyPlanner;
 use crate::names::type_names::TypeNames;
 use crate::plans::{
     AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCALAR_SUBQUERIES,
@@ -39,16 +37,11 @@ pub fn configure(config: &mut SessionConfig) {
 }
 
 /// Puts every repair into a session that has the default features of DataFusion: planners, rules, and functions, those of
-/// the registry among them. Rules that the caller appends afterwards come behind all others.
+/// the registry among them. Planners of relations that know one statement stand in `names/context.rs`. Rules that the caller appends afterwards come behind all others.
 pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> SessionStateBuilder {
     let mut builder = builder
         .with_query_planner(Arc::new(CheckedPlanner(BonnetQueryPlanner)))
-        .with_relation_planners(vec![
-            Arc::new(PivotPlanner),
-            Arc::new(JoinPlanner),
-            Arc::new(FunctionPlanner::new(Arc::clone(registry))),
-            Arc::new(KeyPlanner),
-        ])
+        .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(FunctionPlanner::new(Arc::clone(registry)))])
         .with_type_planner(Arc::new(TypeNames))
         .with_analyzer_rules(analyzer_rules())
         .with_analyzer_rule(Arc::new(GROUPING_SETS))

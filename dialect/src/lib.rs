@@ -15,14 +15,16 @@
 //! 1. `syntax`, `plans`: from text to trees; rules of plans
 //! 2. `names`: names in a tree
 //! 3. `forms`: forms of expressions and clauses
-//! 4. `preparation`: the passes over a statement, in their order
-//! 5. `install`: all of it in a session
+//! 4. `resolver`: what each name of a statement means
+//! 5. `preparation`: the passes over a statement, in their order
+//! 6. `install`: all of it in a session
 
 pub mod forms;
 mod install;
 pub mod names;
 pub mod plans;
 pub mod preparation;
+mod resolver;
 pub mod syntax;
 #[cfg(test)]
 mod testing;

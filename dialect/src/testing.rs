@@ -7,13 +7,11 @@ use arrow::util::pretty::pretty_format_batches;
 use bonnet_sql::Registry;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use datafusion::sql::parser::Statement as SqlStatement;
 
 use crate::Result;
 use crate::forms::pivot::PivotPlanner;
-use crate::names::join_keys::JoinPlanner;
 use crate::plans::SUBQUERIES;
-use crate::preparation::prepare;
+use crate::preparation::{Plannable, plan_prepared, prepare};
 use crate::syntax::statements::parse;
 use crate::syntax::statements::statement::{Statement, WithSpan};
 
@@ -40,7 +38,7 @@ pub(crate) async fn session() -> SessionContext {
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_default_features()
-        .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(JoinPlanner)])
+        .with_relation_planners(vec![Arc::new(PivotPlanner)])
         .with_analyzer_rule(Arc::new(SUBQUERIES))
         .build();
     let context = SessionContext::new_with_state(state);
@@ -55,15 +53,15 @@ pub(crate) async fn session() -> SessionContext {
 }
 
 /// The statement in the form that DataFusion plans.
-pub(crate) async fn prepared(context: &SessionContext, text: &str) -> Result<SqlStatement> {
+pub(crate) async fn prepared(context: &SessionContext, text: &str) -> Result<Plannable> {
     let Statement::Sql(statement) = parse::parse(text)? else { panic!("{text} is not DataFusion's") };
-    Ok(prepare(&context.state(), &registry()?, *statement).await?.statement)
+    prepare(&context.state(), &registry()?, *statement).await
 }
 
 /// The rows that a statement answers, as lines of values; the first line has the columns' names.
 pub(crate) async fn rows(context: &SessionContext, text: &str) -> Result<Vec<String>> {
-    let statement = prepared(context, text).await?;
-    let plan = context.state().statement_to_plan(statement).await?;
+    let prepared = prepared(context, text).await?;
+    let plan = plan_prepared(&context.state(), &registry()?, prepared)?;
     let batches = context.execute_logical_plan(plan).await?.collect().await?;
     Ok(lines(&batches))
 }

@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bonnet_catalogs::DamagedFiles;
 use bonnet_catalogs::{
-    CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs, with_frames,
+    CatalogLookup, CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs,
+    with_frames,
 };
+use bonnet_common::LookupExtension;
 use bonnet_sql::{GraphCacheAccess, KernelContext, Progress, ProgressReport, RunningStatement, panic_text};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionState;
@@ -67,7 +69,8 @@ impl Session {
             .with_extension(Arc::new(graph_cache))
             .with_extension(Arc::new(names::table_versions()))
             .with_extension(Arc::new(names::graph_schemas()))
-            .with_extension(Arc::new(names::models()));
+            .with_extension(Arc::new(names::models()))
+            .with_extension(Arc::new(LookupExtension(Arc::new(CatalogLookup))));
         let options = config.options_mut();
         if let MemoryLimit::Finite(limit) = environment.memory_pool.memory_limit() {
             // Each of the sorts that run at once reserves this before it reads a row.

@@ -11,6 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::Error;
+use bonnet_dialect::forms::older_views;
 use bonnet_dialect::syntax::statements::parse;
 use bonnet_dialect::syntax::statements::statement::Statement;
 
@@ -32,9 +33,10 @@ impl PlanQuery for Views {
                 Error::DataFusion(error) => error,
                 other => DataFusionError::Plan(other.to_string()),
             };
-            let Statement::Sql(statement) = parse::parse(query).map_err(of_datafusion)? else {
+            let Statement::Sql(mut statement) = parse::parse(query).map_err(of_datafusion)? else {
                 return plan_err!("the text of a view is no query");
             };
+            older_views::renew(query, &mut statement);
             bonnet_dialect::plan(state, &self.registry, *statement).await.map_err(of_datafusion)
         }
         .boxed()

@@ -22,7 +22,6 @@ use super::update_from::JoinedChange;
 use super::{alter, changes, copy, describe_table, nulls, prepared_statement, table, train_rows};
 use crate::query::stream;
 use crate::{Answer, Error, Result, Session};
-use bonnet_dialect::Plannable;
 use bonnet_dialect::names::columns::ColumnNames;
 use bonnet_dialect::syntax::statements::statement::Statement;
 use bonnet_dialect::syntax::statements::summarize;
@@ -83,10 +82,9 @@ async fn planned(
     let object = syntax::object_span(&statement);
     let untyped = prepares_untyped(&statement);
     let planned = async {
-        let Plannable { statement, names, mendable } =
-            bonnet_dialect::prepare(state, session.engine.registry(), statement).await?;
-        let view = view_query(&statement);
-        let plan = bonnet_dialect::plan_prepared(state, session.engine.registry(), statement, mendable).await?;
+        let mut prepared = bonnet_dialect::prepare(state, session.engine.registry(), statement).await?;
+        let (view, names) = (prepared.view.take(), prepared.names.take());
+        let plan = bonnet_dialect::plan_prepared(state, session.engine.registry(), prepared)?;
         Ok::<_, Error>((plan, StatementText { tag, view, names, object }))
     };
     let (plan, text) = planned_in(Arc::clone(state), planned).await?;
@@ -119,9 +117,9 @@ pub(super) async fn describe(session: &Session, statement: SqlStatement) -> Resu
         return Ok(None);
     }
     let state = session.state();
-    let Plannable { statement, names, mendable } =
-        bonnet_dialect::prepare(&state, session.engine.registry(), statement).await?;
-    let plan = bonnet_dialect::plan_prepared(&state, session.engine.registry(), statement, mendable).await?;
+    let mut prepared = bonnet_dialect::prepare(&state, session.engine.registry(), statement).await?;
+    let names = prepared.names.take();
+    let plan = bonnet_dialect::plan_prepared(&state, session.engine.registry(), prepared)?;
     let schema = Arc::clone(plan.schema().inner());
     Ok(Some(names.and_then(|names| names.schema(&schema)).unwrap_or(schema)))
 }
@@ -258,22 +256,6 @@ pub(super) async fn describe_summary(session: &Session, query: Query) -> Result<
 async fn summary(session: &Session, query: &Query) -> Result<SqlStatement> {
     let described = plan(session, summarize::statement_of(query)).await?;
     summarize::summary(query, described.schema().as_arrow())
-}
-
-/// The query of a CREATE VIEW, under the names that the statement gives its columns.
-fn view_query(statement: &SqlStatement) -> Option<Query> {
-    let SqlStatement::Statement(statement) = statement else { return None };
-    let ast::Statement::CreateView(view) = statement.as_ref() else { return None };
-    if view.columns.is_empty() {
-        return Some(view.query.as_ref().clone());
-    }
-    let mut alias = syntax::alias("view");
-    alias.columns = view
-        .columns
-        .iter()
-        .map(|column| ast::TableAliasColumnDef { name: column.name.clone(), data_type: None })
-        .collect();
-    Some(syntax::select_all(syntax::derived(view.query.as_ref().clone(), Some(alias))))
 }
 
 /// The first words of a statement, as a command tag: `CREATE VIEW`, `INSERT`.

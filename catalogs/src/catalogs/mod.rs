@@ -6,4 +6,5 @@ pub(crate) mod lasting_catalog;
 mod lasting_schema;
 pub(crate) mod memory_catalog;
 pub(crate) mod session_catalog;
+pub(crate) mod table_lookup;
 pub(crate) mod versioned;

@@ -1,6 +1,5 @@
 //! An engine's catalogs as one session sees them: with what takes a session to resolve. `FROM 'file.parquet'`, views,
-//! which are planned when they are read, tables of another time, tables of the program around, and the schema
-//! `information_schema`.
+//! which are planned when they are read, tables of the program around, and the schema `information_schema`.
 //!
 //! The wrapper between DataFusion and all catalogs and schemas of the engine. Statements reach what is below by
 //! [`SessionSchema::of`]: an [`EngineCatalog`], which may stand for another one itself, for a catalog of DataFusion's
@@ -9,7 +8,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
-use bonnet_common::{FILE_OPTION, SYSTEM_SCHEMA, TimeTravel, looks_like_a_file, no_history, parse_time_travel_name};
+use bonnet_common::{SYSTEM_SCHEMA, looks_like_a_file};
 use datafusion::catalog::information_schema::{INFORMATION_SCHEMA, InformationSchemaProvider};
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, MemorySchemaProvider, SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
@@ -22,7 +21,7 @@ use futures::future::BoxFuture;
 
 use super::engine_catalogs::EngineCatalogs;
 use super::frames::current_frame;
-use super::versioned::versioned;
+use super::table_lookup::check_access;
 use crate::attached::path_table::path_table;
 use crate::attached::provider_catalog::{ProviderCatalog, ProviderSchema};
 use crate::schemas::engine_catalog::EngineCatalog;
@@ -179,23 +178,12 @@ impl SessionSchema {
                     None => Ok(Some(table)),
                 };
             }
-            if let Some((table, travel)) = parse_time_travel_name(name)? {
-                return match self.table(table).await? {
-                    Some(table_now) => time_travel(table, &table_now, travel).await.map(Some),
-                    None => Ok(None),
-                };
-            }
             let state = self.state.session();
             if !looks_like_a_file(name) {
                 return if state.is_some_and(|state| self.is_current(&state)) { current_frame(name) } else { Ok(None) };
             }
             let state = state.ok_or_else(|| plan_datafusion_err!("the session that reads '{name}' is closed"))?;
-            if !external_access(&state) {
-                return plan_err!(
-                    "the file '{}' is refused: bonnet.external_access is off in this session",
-                    name.split(FILE_OPTION).next().unwrap_or(name)
-                );
-            }
+            check_access(name, &state)?;
             path_table(name, &state).await.map(Some)
         }
         .boxed()
@@ -215,22 +203,6 @@ impl SessionSchema {
         let plan = view.plan(self.state.views.as_ref(), &state, &self.catalog).await?;
         Ok(Arc::new(ViewTable::new(plan, Some(view.query.clone()))))
     }
-}
-
-/// Whether the session may read files: its setting `bonnet.external_access`, which belongs to the engine above.
-fn external_access(state: &SessionState) -> bool {
-    let entries = state.config_options().extensions.iter().flat_map(|(_, settings)| settings.entries());
-    !entries.into_iter().any(|entry| entry.key == "bonnet.external_access" && entry.value.as_deref() == Some("off"))
-}
-
-/// A table at another time, or its history.
-async fn time_travel(name: &str, table: &Arc<dyn TableProvider>, travel: TimeTravel) -> Result<Arc<dyn TableProvider>> {
-    let found = match (versioned(table.as_ref()), travel) {
-        (Some(table), TimeTravel::Version(version)) => table.at_version(version).await?,
-        (Some(table), TimeTravel::History) => table.history().await?,
-        (None, _) => None,
-    };
-    found.map_or_else(|| no_history(name, travel), Ok)
 }
 
 #[async_trait]

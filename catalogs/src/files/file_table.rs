@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use bonnet_common::{EXTENSIONS, FILE_OPTION, FILE_OPTIONS, FileExtension};
+use bonnet_common::{EXTENSIONS, FileExtension};
 use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, plan_err};
@@ -53,21 +53,6 @@ struct FileClause {
 }
 
 impl FileClause {
-    /// The path in a table's name, and what else stands there.
-    fn of(name: &str) -> Result<(String, Self)> {
-        let mut parts = name.split(FILE_OPTION);
-        let path = parts.next().unwrap_or_default().to_owned();
-        let format = match parts.next() {
-            None => None,
-            Some(name) => match FILE_OPTIONS.iter().find(|(format, _)| *format == name) {
-                Some((format, _)) => Some(*format),
-                None => return plan_err!("'{path}': there is no format {name}"),
-            },
-        };
-        let option = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Ok((path, Self { format, options: parts.filter_map(option).collect() }))
-    }
-
     fn get(&self, option: &str) -> Option<&str> {
         self.options.get(option).map(String::as_str)
     }
@@ -126,30 +111,36 @@ impl FileClause {
     }
 }
 
-/// The path in a table's name, and what else stands there.
-fn path_and_clause(name: &str) -> Result<(String, FileClause)> {
-    let (path, given) = FileClause::of(name.strip_prefix("file://").unwrap_or(name))?;
+/// The path of a file's address.
+fn local(name: &str) -> Result<&str> {
+    let path = name.strip_prefix("file://").unwrap_or(name);
     match path.split_once("://") {
         Some((scheme, _)) => {
             plan_err!("'{path}': {scheme}:// addresses are not read; download the file and name its path")
         }
-        None => Ok((path, given)),
+        None => Ok(path),
     }
 }
 
 /// The path in a table's name.
 ///
 /// # Errors
-/// If it is an address, or what stands after it is no format.
+/// If it is an address.
 pub(crate) fn local_path(name: &str) -> Result<PathBuf> {
-    Ok(PathBuf::from(home(&path_and_clause(name)?.0)))
+    Ok(PathBuf::from(home(local(name)?)))
 }
 
 /// The table of a path: a file, a glob or a folder of files of one format (partition folders `key=value` become
 /// columns). Reads the columns from the first rows of the files, of JSON from all. A missing file is an error that says what its folder
 /// holds.
-pub(crate) async fn file_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
-    let (path, given) = path_and_clause(path)?;
+pub(crate) async fn file_table(
+    path: &str,
+    format_given: Option<&'static str>,
+    options: &[(String, String)],
+    state: &SessionState,
+) -> Result<Arc<dyn TableProvider>> {
+    let path = local(path)?.to_owned();
+    let given = FileClause { format: format_given, options: options.iter().cloned().collect() };
     let (path, given, extension, nulls) = SpawnedTask::spawn_blocking(move || {
         let path = check_special(&home(&path))?;
         let extension = given.extension(&path)?;
@@ -426,15 +417,17 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_behind_the_path() {
-        let (path, given) = FileClause::of("a.txt\u{1}csv\u{1}delim=;\u{1}header=FALSE\u{1}nullstr=a=b").unwrap();
-        assert_eq!((path.as_str(), given.format), ("a.txt", Some("csv")));
+    fn options_have_values_of_their_kinds() {
+        let clause = |options: &[(&str, &str)]| FileClause {
+            format: Some("csv"),
+            options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        };
+        let given = clause(&[("delim", ";"), ("header", "FALSE"), ("nullstr", "a=b")]);
         assert_eq!(given.byte("delim").unwrap(), Some(b';'));
         assert_eq!(given.flag("header").unwrap(), Some(false));
         assert_eq!((given.get("nullstr"), given.get("quote")), (Some("a=b"), None));
-        let (_, wrong) = FileClause::of("a\u{1}csv\u{1}delim=;;\u{1}header=2").unwrap();
+        let wrong = clause(&[("delim", ";;"), ("header", "2")]);
         assert!(wrong.byte("delim").is_err() && wrong.flag("header").is_err());
-        assert!(FileClause::of("a\u{1}xls").is_err());
     }
 
     #[test]

@@ -20,6 +20,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::forms::{exact_casts, files, function_names, intervals, rows_in};
+use crate::names::pivot_values;
 use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
 use crate::syntax::tree::visit::visit_statement;
@@ -29,13 +30,15 @@ use crate::{Error, Result};
 /// So many digits a DOUBLE tells apart at most.
 const DOUBLE_DIGITS: usize = 17;
 
-/// Rewrites a statement to what DataFusion plans.
+/// Rewrites a statement to what DataFusion plans. Whether it has a PIVOT without a list of values.
 ///
 /// # Errors
 /// If DataFusion has no equivalent of its syntax, or a file is read with wrong arguments.
-pub(crate) fn translate(statement: &mut SqlStatement) -> Result<()> {
+pub(crate) fn translate(statement: &mut SqlStatement) -> Result<bool> {
     show(statement);
-    result(visit_statement(statement, &mut Translator))
+    let mut translator = Translator { has_open_pivot: false };
+    result(visit_statement(statement, &mut translator))?;
+    Ok(translator.has_open_pivot)
 }
 
 /// `SHOW TABLES FROM schema` and `SHOW FUNCTIONS`, with all functions, as queries.
@@ -93,7 +96,9 @@ fn refuse(at: Span, text: impl Into<String>) -> Flow {
     ControlFlow::Break(Box::new(Error::statement_at(at, text)))
 }
 
-struct Translator;
+struct Translator {
+    has_open_pivot: bool,
+}
 
 impl VisitorMut for Translator {
     type Break = Box<Error>;
@@ -120,6 +125,7 @@ impl VisitorMut for Translator {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         series(factor);
+        self.has_open_pivot |= pivot_values::is_open(factor);
         flow(files::read(factor))
     }
 

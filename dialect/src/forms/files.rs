@@ -1,4 +1,4 @@
-//! `read_csv('f', delim = ';')` and its like: a file in FROM, whose table's name carries the format and the options.
+//! `read_csv('f', delim = ';')` and its like: files in FROM, with their format and options.
 //!
 //! Upstream: none known
 //! Given: `COPY (SELECT 1 AS a, 2 AS b) TO '{dir}/rows.csv' STORED AS CSV OPTIONS ('format.delimiter' ';')`
@@ -6,16 +6,14 @@
 
 use std::sync::Arc;
 
-use bonnet_common::{FILE_OPTION, FILE_OPTIONS};
+use bonnet_common::{FILE_OPTIONS, FileCall};
 use bonnet_sql::{Binding, Body, Call, Function, Parameter, Place, arguments, usage_error};
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, ObjectName, Spanned, TableFactor,
-    UnaryOperator, Value, ValueWithSpan,
+    Array, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, ObjectName, Spanned,
+    TableFactor, TableFunctionArgs, UnaryOperator, Value, ValueWithSpan,
 };
-use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast;
 use crate::{Error, Result};
 
@@ -36,40 +34,51 @@ const FILE: &str = "file";
 /// Options that DuckDB knows by several names.
 const OTHER_NAMES: [(&str, &str); 2] = [("sep", "delim"), ("delimiter", "delim")];
 
-/// Reads such a call as the file, or as the files one after another.
+/// Writes such a call in one way, so that it is read the same once more: its file or files, and its options as strings. One
+/// file without options is a table of its name.
 ///
 /// # Errors
 /// If the arguments do not fit the function, or one is not written out.
 pub(crate) fn read(factor: &mut TableFactor) -> Result<()> {
+    let Some(call) = call(factor)? else { return Ok(()) };
     let TableFactor::Table { name, args, alias, .. } = factor else { return Ok(()) };
-    let called = ast::function_name(name);
-    let Some((function, format)) = READERS.into_iter().find(|(reader, _)| called.as_deref() == Some(*reader)) else {
-        return Ok(());
-    };
-    let Some(given) = args.take() else { return Ok(()) };
-    let given: Vec<FunctionArg> = given.args.into_iter().map(by_parameter).collect();
-    let call = name.span();
-    let (files, options) = files_and_options(&reader(function, format), call, &given)?;
-    let table = |file: &str| match options.is_empty() && has_ending_of(file, format) {
-        true => file.to_owned(),
-        false => options
-            .iter()
-            .fold(format!("{file}{FILE_OPTION}{format}"), |name, option| format!("{name}{FILE_OPTION}{option}")),
-    };
-    if let [file] = files.as_slice() {
-        *name = ObjectName::from(vec![Ident::with_quote('\'', table(file))]);
-        if alias.is_none() {
-            *alias = Some(ast::alias(function));
+    if let [file] = call.paths.as_slice()
+        && call.options.is_empty()
+        && has_extension_of(file, call.format)
+    {
+        if let Some(function) = ast::function_name(name) {
+            alias.get_or_insert_with(|| ast::alias(function));
         }
+        *name = ObjectName::from(vec![Ident::with_quote('\'', file)]);
+        *args = None;
         return Ok(());
     }
-    let queries: Vec<String> = files.iter().map(|file| format!("SELECT * FROM {}", ast::text(table(file)))).collect();
-    let query = Parser::new(&BonnetDialect).try_with_sql(&queries.join(" UNION ALL "));
-    let query = query.and_then(|mut parser| parser.parse_query());
-    let query = query.map_err(|error| Error::statement_at(call, format!("{function}: {error}")))?;
-    let alias = alias.take().unwrap_or_else(|| ast::alias(function));
-    *factor = ast::derived(*query, Some(alias));
+    let files = match call.paths.as_slice() {
+        [file] => ast::text(file),
+        files => Expr::Array(Array { elem: files.iter().map(ast::text).collect(), named: false }),
+    };
+    let options = call.options.iter().map(|(name, value)| FunctionArg::Named {
+        name: Ident::new(name),
+        arg: FunctionArgExpr::Expr(ast::text(value)),
+        operator: FunctionArgOperator::RightArrow,
+    });
+    let files = FunctionArg::Unnamed(FunctionArgExpr::Expr(files));
+    *args = Some(TableFunctionArgs { args: std::iter::once(files).chain(options).collect(), settings: None });
     Ok(())
+}
+
+/// The files that such a call reads; `None` for anything else.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn call(factor: &TableFactor) -> Result<Option<FileCall>> {
+    let TableFactor::Table { name, args: Some(given), .. } = factor else { return Ok(None) };
+    let called = ast::function_name(name);
+    let Some((function, format)) = READERS.into_iter().find(|(reader, _)| called.as_deref() == Some(*reader)) else {
+        return Ok(None);
+    };
+    let given: Vec<FunctionArg> = given.args.iter().cloned().map(by_parameter).collect();
+    Ok(Some(bound(&reader(function, format), format, name.span(), &given)?))
 }
 
 /// The description of a function that reads files, by which its arguments are bound. The files take the place of the
@@ -83,7 +92,7 @@ fn reader(name: &'static str, format: &str) -> Function {
 }
 
 /// Whether the file is of this format by its name.
-fn has_ending_of(file: &str, format: &str) -> bool {
+fn has_extension_of(file: &str, format: &str) -> bool {
     let plain = ["gz", "bz2", "xz", "zst"].iter().find_map(|end| file.strip_suffix(&format!(".{end}"))).unwrap_or(file);
     let last = plain.rsplit_once('.').map(|(_, last)| last.to_lowercase()).unwrap_or_default();
     match format {
@@ -113,8 +122,8 @@ fn by_parameter(arg: FunctionArg) -> FunctionArg {
     arg
 }
 
-/// The files of a call, and its options as `name=value`.
-fn files_and_options(function: &Function, call: Span, given: &[FunctionArg]) -> Result<(Vec<String>, Vec<String>)> {
+/// What a call of a function of this format reads.
+fn bound(function: &Function, format: &'static str, call: Span, given: &[FunctionArg]) -> Result<FileCall> {
     let bound = arguments::bind(function, Place::From, call, given)?;
     let (mut files, mut options) = (Vec::new(), Vec::new());
     for (parameter, places) in bound.iter() {
@@ -129,13 +138,13 @@ fn files_and_options(function: &Function, call: Span, given: &[FunctionArg]) -> 
         match value {
             // As good as left out.
             FunctionArgExpr::Expr(Expr::Value(ValueWithSpan { value: Value::Null, .. })) => {}
-            value => match literal(value).filter(|text| !text.contains(FILE_OPTION)) {
-                Some(text) => options.push(format!("{}={text}", parameter.name)),
+            value => match literal(value) {
+                Some(text) => options.push((parameter.name.to_owned(), text)),
                 None => arguments::not_constant(function, parameter.name, value)?,
             },
         }
     }
-    Ok((files, options))
+    Ok(FileCall { paths: files, format, options })
 }
 
 fn paths(value: &FunctionArgExpr) -> Option<Vec<String>> {

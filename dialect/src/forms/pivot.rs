@@ -462,8 +462,8 @@ mod tests {
     #[tokio::test]
     async fn literals_stay_as_they_are() {
         let context = session().await;
-        let statement = prepared(&context, "SELECT '(PIVOT sales ON kind)' AS x, 'FROM t' AS y").await.unwrap();
-        assert_eq!(statement.to_string(), "SELECT '(PIVOT sales ON kind)' AS x, 'FROM t' AS y");
+        let prepared = prepared(&context, "SELECT '(PIVOT sales ON kind)' AS x, 'FROM t' AS y").await.unwrap();
+        assert_eq!(prepared.statement.to_string(), "SELECT '(PIVOT sales ON kind)' AS x, 'FROM t' AS y");
     }
 
     #[tokio::test]

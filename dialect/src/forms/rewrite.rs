@@ -1,57 +1,73 @@
 //! The rewriting of a statement's tree before DataFusion plans it: one walk for all of it.
 //!
 //! DataFusion looks for tables before it plans and does not look into the arguments of functions, cannot skip an
-//! optional argument, wants different names for all columns of a SELECT, and silently ignores TABLESAMPLE, a table's
-//! version, and DISTINCT, ORDER BY or FILTER in a window function. Each is rewritten to what DataFusion plans, or refused.
+//! optional argument, and silently ignores TABLESAMPLE, and DISTINCT, ORDER BY or FILTER in a window function. Each is
+//! rewritten to what DataFusion plans, or refused. On the way the walk notes which tables the statement reads.
 
 use std::ops::ControlFlow;
 
 use bonnet_sql::Registry;
-use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Expr, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut};
+use datafusion::sql::parser::{CopyToSource, CopyToStatement, CreateExternalTable, Statement as SqlStatement};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, Query, Select, SetExpr, Spanned, TableFactor, VisitorMut};
 
-use crate::forms::{calls, casts, grouping, named_windows, refusals, unplanned, versions};
-use crate::names::{columns, ordinals, wildcards};
+use crate::forms::{calls, files, grouping, named_windows, refusals, unplanned, versions};
+use crate::names::join_keys::JoinKeys;
+use crate::names::nested_ctes::CteNames;
+use crate::names::references::{self, References};
 use crate::syntax::tree::ast;
 use crate::syntax::tree::visit::visit_statement;
 use crate::syntax::tree::walk::{Flow, flow, result};
 use crate::{Error, Result};
 
+/// What a walk over a statement finds of the tables that it reads.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The tables.
+    pub(crate) references: References,
+    /// What is read of joins.
+    pub(crate) keys: JoinKeys,
+}
+
 /// Rewrites a statement in place, with everything in it: CTEs, subqueries, views, INSERT, COPY, EXPLAIN.
 ///
 /// # Errors
 /// If the statement asks for what would be ignored, or calls one of the functions wrongly.
-pub fn rewrite(statement: &mut SqlStatement, registry: &Registry) -> Result<()> {
+pub(crate) fn rewrite(statement: &mut SqlStatement, registry: &Registry) -> Result<Found> {
     if let SqlStatement::Statement(statement) = statement {
         unplanned::check_statement(statement)?;
     }
-    let mut rewriter = Rewriter { registry, ordered: Vec::new() };
-    result(visit_statement(statement, &mut rewriter))
+    let mut rewriter = Rewriter { registry, ctes: CteNames::default(), found: Found::default(), is_no_table: false };
+    result(visit_statement(statement, &mut rewriter))?;
+    match statement {
+        SqlStatement::CopyTo(CopyToStatement { source: CopyToSource::Relation(name), .. })
+        | SqlStatement::CreateExternalTable(CreateExternalTable { name, .. }) => rewriter.found.references.add(name),
+        _ => {}
+    }
+    Ok(rewriter.found)
 }
 
 struct Rewriter<'a> {
     registry: &'a Registry,
-    /// Whether the queries around have an ORDER BY.
-    ordered: Vec<bool>,
+    ctes: CteNames,
+    found: Found,
+    /// Whether the next name of a relation is that of a CTE or a function.
+    is_no_table: bool,
 }
 
 impl VisitorMut for Rewriter<'_> {
     type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
+        self.ctes.enter(query);
         flow(unplanned::check_query(query))?;
         if let (SetExpr::Select(select), Some(order)) = (query.body.as_ref(), &mut query.order_by) {
             flow(named_windows::spell_out_in_order(order, select))?;
         }
-        // Of a UNION the names of the columns are all that ORDER BY sees.
-        self.ordered.push(query.order_by.is_some() && matches!(query.body.as_ref(), SetExpr::Select(_)));
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> Flow {
-        self.ordered.pop();
-        ordinals::name(query);
-        casts::tell_apart(query);
+        self.ctes.leave(query);
         ControlFlow::Continue(())
     }
 
@@ -60,13 +76,19 @@ impl VisitorMut for Rewriter<'_> {
         flow(refusals::check_unnest(select))?;
         flow(refusals::check_windows(select))?;
         grouping::spell_out(select);
-        wildcards::qualify(select);
-        columns::tell_apart(select, self.ordered.last() == Some(&true));
+        self.found.keys.read_in_select(select);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
         flow(self.table(factor))
+    }
+
+    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> Flow {
+        if !std::mem::take(&mut self.is_no_table) {
+            self.found.references.add(name);
+        }
+        ControlFlow::Continue(())
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
@@ -76,6 +98,7 @@ impl VisitorMut for Rewriter<'_> {
         {
             flow(calls::check(function, call))?;
         }
+        self.found.keys.read_in_expr(expr);
         ControlFlow::Continue(())
     }
 }
@@ -83,12 +106,20 @@ impl VisitorMut for Rewriter<'_> {
 impl Rewriter<'_> {
     // Never inlined: its locals would be on the stack at every level of a deep statement.
     #[inline(never)]
-    fn table(&self, factor: &mut TableFactor) -> Result<()> {
+    fn table(&mut self, factor: &mut TableFactor) -> Result<()> {
+        let is_cte = self.ctes.rename(factor);
         refusals::check(factor, self.registry)?;
-        versions::name_version(factor)?;
-        versions::name_history(factor)?;
+        if let Some((name, asked, at)) = versions::asked(factor)? {
+            let text = references::text(factor).unwrap_or_default();
+            self.found.references.add_version(text, &name, asked, at);
+        } else if let Some(call) = files::call(factor)? {
+            let text = references::text(factor).unwrap_or_default();
+            self.found.references.add_files(text, call);
+        }
         refusals::into_unnest(factor)?;
-        if let TableFactor::Table { name, args: Some(args), .. } = factor
+        let TableFactor::Table { name, args, .. } = factor else { return Ok(()) };
+        self.is_no_table = is_cte || args.is_some();
+        if let Some(args) = args
             && let Some(function) = ast::function_name(name).and_then(|name| self.registry.get(&name))
             && function.kind().in_from()
         {
@@ -101,6 +132,7 @@ impl Rewriter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::references::Beside;
     use crate::syntax::statements::parse::parse;
     use crate::syntax::statements::statement::Statement;
     use crate::testing::registry;
@@ -276,25 +308,6 @@ mod tests {
     }
 
     #[test]
-    fn stars_and_ordinals_become_names() {
-        for (text, expected) in [
-            ("SELECT edges.* FROM k.edges", "SELECT k.edges.* FROM k.edges"),
-            ("SELECT E.* FROM m.k.e, t", "SELECT m.k.e.* FROM m.k.e, t"),
-            ("SELECT e.* FROM a.e, b.e", "SELECT e.* FROM a.e, b.e"),
-            ("SELECT e.* FROM a.e AS x JOIN t AS e ON true", "SELECT e.* FROM a.e AS x JOIN t AS e ON true"),
-            ("SELECT e.* FROM t JOIN a.e ON true", "SELECT a.e.* FROM t JOIN a.e ON true"),
-            (
-                "SELECT f(s), count(*) AS n FROM t GROUP BY s ORDER BY 2 DESC, 1",
-                "SELECT f(s) AS \"f(s)\", count(*) AS n FROM t GROUP BY s ORDER BY n DESC, \"f(s)\"",
-            ),
-            ("SELECT f(s) FROM t ORDER BY 1", "SELECT f(s) FROM t ORDER BY 1"),
-            ("SELECT s FROM t GROUP BY s ORDER BY 1, 3", "SELECT s FROM t GROUP BY s ORDER BY 1, 3"),
-        ] {
-            assert_eq!(rewritten(text).unwrap(), expected);
-        }
-    }
-
-    #[test]
     fn what_would_be_ignored_is_refused() {
         for (text, expected) in [
             ("SELECT * FROM t TABLESAMPLE (10 PERCENT)", "TABLESAMPLE of t is not supported"),
@@ -313,24 +326,24 @@ mod tests {
     }
 
     #[test]
-    fn a_version_travels_in_the_name_of_its_table() {
-        for (text, expected) in [
-            ("SELECT * FROM t VERSION AS OF 3", "SELECT * FROM \"t VERSION AS OF 3\" AS t"),
-            (
-                "SELECT * FROM a.\"T\" TIMESTAMP AS OF '2026-01-31 14:00:00+02:00' AS x",
-                "SELECT * FROM a.\"T TIMESTAMP AS OF '2026-01-31 12:00:00'\" AS x",
-            ),
-            (
-                "SELECT * FROM t TIMESTAMP AS OF TIMESTAMP '2026-01-31'",
-                "SELECT * FROM \"t TIMESTAMP AS OF '2026-01-31 00:00:00'\" AS t",
-            ),
-            ("SELECT * FROM bonnet.history('s.t')", "SELECT * FROM s.\"HISTORY OF t\" AS history"),
-            ("SELECT * FROM bonnet.history(t) AS h", "SELECT * FROM \"HISTORY OF t\" AS h"),
-        ] {
-            assert_eq!(rewritten(text).unwrap(), expected);
-            // A view is rewritten when it is made and when it is read.
-            assert_eq!(rewritten(&rewritten(text).unwrap()).unwrap(), expected);
-        }
+    fn the_walk_notes_each_table_once() {
+        let Statement::Sql(mut statement) = parse(
+            "WITH c AS (SELECT * FROM c) SELECT * FROM c, train(jobs), a.t VERSION AS OF 3 AS x, bonnet.history(\"T\"), \
+             read_csv(['a.txt', 'b.txt'], delim = ';') WHERE x IN (SELECT y FROM a.t)",
+        )
+        .unwrap() else {
+            panic!()
+        };
+        crate::forms::duckdb_syntax::translate(&mut statement).unwrap();
+        let found = rewrite(&mut statement, &registry().unwrap()).unwrap().references;
+        let mut names: Vec<String> = found.names.iter().map(ToString::to_string).collect();
+        names.sort();
+        assert_eq!(names, ["T", "a.t", "c", "jobs"]);
+        let beside: Vec<&str> = found.beside.iter().map(|(text, _)| text.as_str()).collect();
+        let files = "read_csv(['a.txt', 'b.txt'], delim => ';')";
+        assert_eq!(beside, ["a.t VERSION AS OF 3", "bonnet.history(\"T\")", files]);
+        let Beside::Files(call) = &found.beside[2].1 else { panic!() };
+        assert_eq!((call.paths.len(), call.format, call.options.len()), (2, "csv", 1));
     }
 
     #[tokio::test]

@@ -1,26 +1,39 @@
-//! Versions of tables: `t VERSION AS OF 3`, `t TIMESTAMP AS OF '...'` and `bonnet.history(t)` become names, which the
-//! catalog reads.
+//! Versions of tables: `t VERSION AS OF 3`, `t TIMESTAMP AS OF '...'` and `bonnet.history(t)`.
 
-use bonnet_common::{SYSTEM_SCHEMA, TimeTravel, Version, time_travel_name};
+use bonnet_common::{SYSTEM_SCHEMA, TimeTravel, Version};
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, ObjectName, ObjectNamePart, Spanned, TableAlias, TableFactor, TableVersion,
-    Value,
+    Expr, FunctionArg, FunctionArgExpr, ObjectName, Spanned, TableFactor, TableVersion, Value,
 };
 use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast;
 use crate::{Error, Result};
 
-/// Puts the version that is asked of a table into its name.
-pub(crate) fn name_version(factor: &mut TableFactor) -> Result<()> {
-    let TableFactor::Table { name, alias, args, version, .. } = factor else { return Ok(()) };
-    let Some(given) = version.take() else { return Ok(()) };
+/// What is asked of a table beside its current rows: the table's name, and its place. `None` for any other.
+///
+/// # Errors
+/// If the version is no constant, or what stands there has none.
+pub(crate) fn asked(factor: &TableFactor) -> Result<Option<(ObjectName, TimeTravel, Span)>> {
+    match factor {
+        TableFactor::Table { name, args, version: Some(given), .. } => {
+            let version = version(name, args.is_some(), given)?;
+            Ok(Some((name.clone(), TimeTravel::Version(version), name.span())))
+        }
+        TableFactor::Table { name, args: Some(args), .. } if is_history(name) => {
+            Ok(Some((table_of(name, &args.args)?, TimeTravel::History, name.span())))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn version(name: &ObjectName, is_call: bool, given: &TableVersion) -> Result<Version> {
     let refuse = |text: String| Err(Error::statement_at(name.span(), format!("{name} {given}: {text}")));
-    if args.is_some() {
+    if is_call {
         return refuse("a function has no versions; ask for those of the tables that it reads".to_owned());
     }
-    let asked = match &given {
+    let asked = match given {
         TableVersion::VersionAsOf(Expr::Value(value)) => match &value.value {
             Value::Number(number, _) => number.parse().ok().map(Version::Number),
             _ => None,
@@ -35,7 +48,7 @@ pub(crate) fn name_version(factor: &mut TableFactor) -> Result<()> {
         _ => None,
     };
     match asked {
-        Some(asked) => put(name, alias, TimeTravel::Version(asked)),
+        Some(asked) => Ok(asked),
         None => refuse(format!(
             "write {name} VERSION AS OF 3, or {name} TIMESTAMP AS OF '2026-01-31 12:00:00'; a version is a constant"
         )),
@@ -55,17 +68,16 @@ fn text_of(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// `bonnet.history(table)` is a table too.
-pub(crate) fn name_history(factor: &mut TableFactor) -> Result<()> {
-    let TableFactor::Table { name, alias, args, .. } = factor else { return Ok(()) };
-    let is_history = ast::name_parts(name).is_some_and(
+/// Whether it is `bonnet.history`.
+fn is_history(name: &ObjectName) -> bool {
+    ast::name_parts(name).is_some_and(
         |parts| matches!(parts.as_slice(), [schema, table] if schema == SYSTEM_SCHEMA && table == "history"),
-    );
-    if !is_history {
-        return Ok(());
-    }
-    let Some(given) = args.take() else { return Ok(()) };
-    let table = match given.args.as_slice() {
+    )
+}
+
+/// The table of `bonnet.history(table)`.
+fn table_of(name: &ObjectName, args: &[FunctionArg]) -> Result<ObjectName> {
+    let table = match args {
         [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => match expr {
             Expr::Identifier(table) => Some(ObjectName::from(vec![table.clone()])),
             Expr::CompoundIdentifier(parts) => Some(ObjectName::from(parts.clone())),
@@ -77,24 +89,7 @@ pub(crate) fn name_history(factor: &mut TableFactor) -> Result<()> {
         },
         _ => None,
     };
-    let Some(table) = table else {
-        return Err(Error::statement_at(
-            name.span(),
-            "bonnet.history takes the name of a table, bonnet.history('results')",
-        ));
-    };
-    *name = table;
-    alias.get_or_insert_with(|| ast::alias("history"));
-    put(name, alias, TimeTravel::History)
-}
-
-/// Gives a table the name that carries what is asked of it; it is known by its own name, or its alias.
-fn put(name: &mut ObjectName, alias: &mut Option<TableAlias>, asked: TimeTravel) -> Result<()> {
-    let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut() else {
-        return Err(Error::statement_at(name.span(), format!("{name}: the name of a table is expected")));
-    };
-    let table = ast::normalized(last);
-    alias.get_or_insert_with(|| ast::alias(table.clone()));
-    *last = ast::quoted(time_travel_name(&table, asked));
-    Ok(())
+    table.ok_or_else(|| {
+        Error::statement_at(name.span(), "bonnet.history takes the name of a table, bonnet.history('results')")
+    })
 }

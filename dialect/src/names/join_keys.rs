@@ -2,8 +2,8 @@
 //! not NULL where both do. DataFusion would answer the left side's in every join, and of `*` that of the table whose name
 //! comes first in the alphabet.
 //!
-//! A pass over the statement puts such joins into parentheses, with the qualified columns that the statement reads as the
-//! columns of a reserved alias; there [`JoinPlanner`] finds them, and plans them with both sides' columns at hand.
+//! A planner sees relations, not what stands between them, so the joins of FROM with such keys are put into parentheses; there
+//! [`JoinPlanner`] plans them with both sides' columns at hand. What else the statement reads of them stands in [`JoinKeys`].
 //!
 //! Upstream: <https://github.com/apache/datafusion/issues/22881> <https://github.com/apache/datafusion/pull/22998>
 //! Shows: `SELECT k FROM (VALUES (1)) AS a(k) RIGHT JOIN (VALUES (4)) AS b(k) USING (k)` gives `4`
@@ -21,71 +21,46 @@ use datafusion::logical_expr::{
     EmptyRelation, Expr as PlanExpr, Join as PlanJoin, JoinConstraint as PlanConstraint, JoinType, LogicalPlan,
     LogicalPlanBuilder,
 };
-use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
-    Select, SelectItem, SelectItemQualifiedWildcardKind, Spanned, TableAlias, TableAliasColumnDef, TableFactor,
-    TableWithJoins, VisitorMut,
+    Select, SelectItem, SelectItemQualifiedWildcardKind, Spanned, TableFactor, TableWithJoins, VisitorMut,
 };
+use datafusion::sql::sqlparser::tokenizer::Location;
 
 use crate::Error;
 use crate::syntax::tree::ast;
-use crate::syntax::tree::visit::visit_statement;
-use crate::syntax::tree::walk::{Flow, result, walk_outside_subqueries};
-
-/// The alias of a join that [`JoinPlanner`] plans.
-pub(crate) const MARK: &str = "join keys";
+use crate::syntax::tree::walk::walk_outside_subqueries;
 
 /// The table to which keys belong that WHERE and ON name: there DataFusion finds a name that several columns have
 /// ambiguous, whatever it knows of the join.
-const KEYS: &str = " keys";
+pub(crate) const KEYS: &str = " keys";
 
-/// Marks the joins whose keys are answered once, in the whole statement, and reads `SEMI JOIN` as `LEFT SEMI JOIN`.
-///
-/// # Errors
-/// If a join with USING or NATURAL has a side that is LATERAL.
-pub(crate) fn mark(statement: &mut SqlStatement) -> crate::Result<()> {
-    let mut qualified = Qualified::default();
-    let _ = visit_statement(statement, &mut qualified);
-    let mut conditions = Conditions { read: &qualified.0, named: HashSet::new() };
-    let _ = visit_statement(statement, &mut conditions);
-    let named = conditions.named;
-    qualified.0.extend(named);
-    let mut read: Vec<String> = qualified.0.into_iter().collect();
-    read.sort_unstable();
-    result(visit_statement(statement, &mut Marker { read }))
+/// What a statement reads of its joins beside the keys.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JoinKeys {
+    /// The columns that are read by a table's name, as `table.column`, and `table.*`.
+    read: HashSet<String>,
+    /// The keys that conditions name, each with the place of its join.
+    named: HashSet<(Location, String)>,
 }
 
-/// The columns that a statement reads by a table's name, as `table.column`, and `table.*`.
-#[derive(Default)]
-struct Qualified(HashSet<String>);
-
-impl Qualified {
-    fn all_of(&mut self, table: &ObjectName) {
-        if let Some(name) = ast::name_parts(table).and_then(|parts| parts.last().cloned()) {
-            self.0.insert(format!("{name}.*"));
-        }
-    }
-}
-
-impl VisitorMut for Qualified {
-    type Break = ();
-
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+impl JoinKeys {
+    /// Adds what the outputs of a SELECT read as `table.*`.
+    pub(crate) fn read_in_select(&mut self, select: &Select) {
         for item in &select.projection {
             if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(table), _) = item {
                 self.all_of(table);
             }
         }
-        ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    /// Adds what an expression reads, its parts apart.
+    pub(crate) fn read_in_expr(&mut self, expr: &Expr) {
         match expr {
             // Which of the parts is the table and which the column, only the planner knows.
             Expr::CompoundIdentifier(parts) => {
                 let parts: Vec<String> = parts.iter().map(ast::normalized).collect();
-                self.0.extend(parts.windows(2).map(|pair| pair.join(".")));
+                self.read.extend(parts.windows(2).map(|pair| pair.join(".")));
             }
             Expr::QualifiedWildcard(table, _) => self.all_of(table),
             Expr::Function(call) => {
@@ -99,58 +74,60 @@ impl VisitorMut for Qualified {
             }
             _ => {}
         }
-        ControlFlow::Continue(())
     }
-}
 
-/// Names the keys of USING in WHERE and ON as the columns of one table.
-struct Conditions<'a> {
-    read: &'a HashSet<String>,
-    /// The keys that were named, as `table.column`.
-    named: HashSet<String>,
-}
+    fn all_of(&mut self, table: &ObjectName) {
+        if let Some(name) = ast::name_parts(table).and_then(|parts| parts.last().cloned()) {
+            self.read.insert(format!("{name}.*"));
+        }
+    }
 
-impl Conditions<'_> {
     /// Whether a column of this name may be in the answer of a join beside the key.
     fn is_read(&self, key: &str) -> bool {
         self.read.iter().any(|read| read.ends_with(".*") || read.strip_suffix(key).is_some_and(|it| it.ends_with('.')))
     }
 
-    fn condition(&mut self, condition: &mut Expr, keys: &[String]) {
-        let mut keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        keys.retain(|key| self.is_read(key));
-        if !keys.is_empty() {
-            let _ = walk_outside_subqueries(condition, &mut KeyQualifier { keys: &keys, named: &mut self.named });
-        }
-    }
-}
-
-impl VisitorMut for Conditions<'_> {
-    type Break = ();
-
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        let [table] = select.from.as_mut_slice() else { return ControlFlow::Continue(()) };
+    /// Names the keys of USING in WHERE and ON as the columns of one table, where FROM is one table or join.
+    pub(crate) fn name_in_conditions(&mut self, select: &mut Select) {
+        let [table] = select.from.as_mut_slice() else { return };
+        let Some(place) = place(&table.joins) else { return };
         let mut keys: Vec<String> = Vec::new();
         for join in &mut table.joins {
             match constraint_mut(&mut join.join_operator) {
-                Some(JoinConstraint::Using(names)) => {
-                    keys.extend(names.iter().filter_map(ast::name_parts).flatten());
-                }
-                Some(JoinConstraint::On(condition)) => self.condition(condition, &keys),
+                Some(JoinConstraint::Using(names)) => keys.extend(names.iter().filter_map(ast::name_parts).flatten()),
+                Some(JoinConstraint::On(condition)) => self.name_in(condition, &keys, place),
                 _ => {}
             }
         }
         if let Some(condition) = &mut select.selection {
-            self.condition(condition, &keys);
+            self.name_in(condition, &keys, place);
         }
-        ControlFlow::Continue(())
     }
+
+    fn name_in(&mut self, condition: &mut Expr, keys: &[String], place: Location) {
+        let mut keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        keys.retain(|key| self.is_read(key));
+        if !keys.is_empty() {
+            let named = &mut self.named;
+            let _ = walk_outside_subqueries(condition, &mut KeyQualifier { keys: &keys, place, named });
+        }
+    }
+}
+
+/// The place of joins in the statement: that of their first key in USING. It stays while the tree around is rewritten.
+fn place(joins: &[Join]) -> Option<Location> {
+    let mut keys = joins.iter().filter_map(|join| match sides(&join.join_operator) {
+        Some((_, JoinConstraint::Using(names))) => names.first(),
+        _ => None,
+    });
+    keys.next().map(|key| key.span().start).filter(|start| start.line > 0)
 }
 
 /// Puts [`KEYS`] before the names of keys.
 struct KeyQualifier<'a> {
     keys: &'a [&'a str],
-    named: &'a mut HashSet<String>,
+    place: Location,
+    named: &'a mut HashSet<(Location, String)>,
 }
 
 impl VisitorMut for KeyQualifier<'_> {
@@ -160,75 +137,66 @@ impl VisitorMut for KeyQualifier<'_> {
         if let Expr::Identifier(name) = expr
             && let Some(key) = self.keys.iter().find(|key| **key == ast::normalized(name))
         {
-            self.named.insert(format!("{KEYS}.{key}"));
+            self.named.insert((self.place, (*key).to_owned()));
             *expr = Expr::CompoundIdentifier(vec![ast::quoted(KEYS), name.clone()]);
         }
         ControlFlow::Continue(())
     }
 }
 
-struct Marker {
-    read: Vec<String>,
+/// Puts the joins of FROM with keys into parentheses, where [`JoinPlanner`] sees them, and reads `SEMI JOIN` as `LEFT SEMI
+/// JOIN`.
+///
+/// # Errors
+/// If a join with USING or NATURAL has a side that is LATERAL.
+pub(crate) fn enclose(select: &mut Select) -> crate::Result<()> {
+    select.from.iter_mut().try_for_each(|table| {
+        let Some(last) = check(table)? else { return Ok(()) };
+        enclose_up_to(table, last);
+        Ok(())
+    })
 }
 
-impl VisitorMut for Marker {
-    type Break = Box<Error>;
-
-    fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
-        let whole = select.from.len() == 1;
-        select.from.iter_mut().try_for_each(|table| self.table(table, whole))
+/// The same for joins that are in parentheses.
+///
+/// # Errors
+/// As [`enclose`].
+pub(crate) fn enclose_within(factor: &mut TableFactor) -> crate::Result<()> {
+    let TableFactor::NestedJoin { table_with_joins: table, alias } = factor else { return Ok(()) };
+    let Some(last) = check(table)? else { return Ok(()) };
+    if last + 1 < table.joins.len() {
+        enclose_up_to(table, last);
     }
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> Flow {
-        let TableFactor::NestedJoin { table_with_joins, alias } = factor else { return ControlFlow::Continue(()) };
-        if let Some(marked) = alias.as_mut().filter(|alias| alias.name.value == MARK) {
-            // A view's text has been marked before.
-            let whole = marked.columns.iter().any(|column| column.name.value.starts_with(KEYS));
-            *marked = self.alias(whole);
-            return ControlFlow::Continue(());
-        }
-        self.table(table_with_joins, false)?;
-        // Below an alias each key is one column.
-        if alias.is_some() && is_marked(&table_with_joins.relation) {
-            let inner = TableFactor::NestedJoin { table_with_joins: table_with_joins.clone(), alias: None };
-            *factor = ast::derived(ast::select_all(inner), alias.take());
-        }
-        ControlFlow::Continue(())
+    // Below an alias each key is one column.
+    if alias.is_some() {
+        let inner = TableFactor::NestedJoin { table_with_joins: table.clone(), alias: None };
+        *factor = ast::derived(ast::select_all(inner), alias.take());
     }
+    Ok(())
 }
 
-impl Marker {
-    /// The mark. `whole` joins, which are all that FROM has, give the keys that conditions name.
-    fn alias(&self, whole: bool) -> TableAlias {
-        let read = self.read.iter().filter(|name| whole || !name.starts_with(KEYS));
-        let columns = read.map(|name| TableAliasColumnDef { name: ast::quoted(name), data_type: None });
-        TableAlias { columns: columns.collect(), ..ast::alias(MARK) }
-    }
-
-    /// Puts the joins up to the last one with keys into marked parentheses.
-    fn table(&self, table: &mut TableWithJoins, whole: bool) -> Flow {
-        for join in &mut table.joins {
-            if let JoinOperator::Semi(constraint) = &join.join_operator {
-                join.join_operator = JoinOperator::LeftSemi(constraint.clone());
-            } else if let JoinOperator::Anti(constraint) = &join.join_operator {
-                join.join_operator = JoinOperator::LeftAnti(constraint.clone());
-            }
+/// The position of the last join with keys.
+fn check(table: &mut TableWithJoins) -> crate::Result<Option<usize>> {
+    for join in &mut table.joins {
+        if let JoinOperator::Semi(constraint) = &join.join_operator {
+            join.join_operator = JoinOperator::LeftSemi(constraint.clone());
+        } else if let JoinOperator::Anti(constraint) = &join.join_operator {
+            join.join_operator = JoinOperator::LeftAnti(constraint.clone());
         }
-        let Some(last) = table.joins.iter().rposition(has_keys) else { return ControlFlow::Continue(()) };
-        let sides = || std::iter::once(&table.relation).chain(table.joins[..=last].iter().map(|join| &join.relation));
-        if let Some(side) = sides().find(|side| is_lateral(side)) {
-            let text = "USING and NATURAL cannot join what is LATERAL: write ON, or put LATERAL into a subquery";
-            return ControlFlow::Break(Box::new(Error::statement_at(side.span(), text)));
-        }
-        let rest = table.joins.split_off(last + 1);
-        let inner = std::mem::replace(table, TableWithJoins { relation: ast::table(ObjectName(vec![])), joins: rest });
-        table.relation = TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias: Some(self.alias(whole)) };
-        ControlFlow::Continue(())
     }
+    let Some(last) = table.joins.iter().rposition(has_keys) else { return Ok(None) };
+    let mut sides = std::iter::once(&table.relation).chain(table.joins[..=last].iter().map(|join| &join.relation));
+    if let Some(side) = sides.find(|side| is_lateral(side)) {
+        let text = "USING and NATURAL cannot join what is LATERAL: write ON, or put LATERAL into a subquery";
+        return Err(Error::statement_at(side.span(), text));
+    }
+    Ok(Some(last))
 }
 
-fn is_marked(factor: &TableFactor) -> bool {
-    matches!(factor, TableFactor::NestedJoin { alias: Some(alias), .. } if alias.name.value == MARK)
+fn enclose_up_to(table: &mut TableWithJoins, last: usize) {
+    let rest = table.joins.split_off(last + 1);
+    let inner = std::mem::replace(table, TableWithJoins { relation: ast::table(ObjectName(vec![])), joins: rest });
+    table.relation = TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias: None };
 }
 
 fn has_keys(join: &Join) -> bool {
@@ -269,9 +237,18 @@ fn sides(operator: &JoinOperator) -> Option<(JoinType, &JoinConstraint)> {
     })
 }
 
-/// Plans the joins that [`mark`] has marked.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct JoinPlanner;
+/// Plans joins in parentheses that have keys.
+#[derive(Debug)]
+pub(crate) struct JoinPlanner {
+    keys: JoinKeys,
+}
+
+impl JoinPlanner {
+    /// The planner of a statement that reads this of its joins.
+    pub(crate) fn new(keys: JoinKeys) -> Self {
+        Self { keys }
+    }
+}
 
 impl RelationPlanner for JoinPlanner {
     fn plan_relation(
@@ -279,14 +256,14 @@ impl RelationPlanner for JoinPlanner {
         relation: TableFactor,
         context: &mut dyn RelationPlannerContext,
     ) -> Result<RelationPlanning> {
-        if !is_marked(&relation) {
-            return Ok(RelationPlanning::Original(Box::new(relation)));
-        }
-        let TableFactor::NestedJoin { table_with_joins, alias } = relation else {
-            return plan_err!("a join was expected");
+        let (table, alias) = match relation {
+            TableFactor::NestedJoin { table_with_joins, alias } if table_with_joins.joins.iter().any(has_keys) => {
+                (*table_with_joins, alias)
+            }
+            other => return Ok(RelationPlanning::Original(Box::new(other))),
         };
-        let read = alias.into_iter().flat_map(|alias| alias.columns).map(|column| column.name.value).collect();
-        let TableWithJoins { relation, joins } = *table_with_joins;
+        let TableWithJoins { relation, joins } = table;
+        let read = Read { keys: &self.keys, place: place(&joins) };
         let mut unnamed = is_unnamed(&relation);
         let mut left = context.plan(relation)?;
         for (i, Join { relation, join_operator, .. }) in joins.into_iter().enumerate() {
@@ -304,7 +281,26 @@ impl RelationPlanner for JoinPlanner {
             unnamed = false;
             left = plan_join(left, right, &join_operator, &read, context)?;
         }
-        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(left, None))))
+        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(left, alias))))
+    }
+}
+
+/// What a statement reads of some joins.
+struct Read<'a> {
+    keys: &'a JoinKeys,
+    place: Option<Location>,
+}
+
+impl Read<'_> {
+    /// Whether a column of a table is read by the table's name.
+    fn reads(&self, table: &str, column: &str) -> bool {
+        let read = &self.keys.read;
+        read.contains(&format!("{table}.{column}")) || read.contains(&format!("{table}.*"))
+    }
+
+    /// Whether a condition names the key.
+    fn names(&self, key: &str) -> bool {
+        self.place.is_some_and(|place| self.keys.named.contains(&(place, key.to_owned())))
     }
 }
 
@@ -320,7 +316,7 @@ fn plan_join(
     left: LogicalPlan,
     right: LogicalPlan,
     operator: &JoinOperator,
-    read: &HashSet<String>,
+    read: &Read<'_>,
     context: &mut dyn RelationPlannerContext,
 ) -> Result<LogicalPlan> {
     let Some((kind, by)) = sides(operator) else {
@@ -366,7 +362,7 @@ fn join_by(
     right: LogicalPlan,
     kind: JoinType,
     keys: &[String],
-    read: &HashSet<String>,
+    read: &Read<'_>,
 ) -> Result<LogicalPlan> {
     let mut pairs = Vec::new();
     for key in keys {
@@ -416,14 +412,13 @@ struct Key {
 }
 
 impl Key {
-    fn new(left: Column, right: Column, kind: JoinType, schema: &DFSchema, read: &HashSet<String>) -> Self {
+    fn new(left: Column, right: Column, kind: JoinType, schema: &DFSchema, read: &Read<'_>) -> Self {
         let mut others = schema.columns_with_unqualified_name(&left.name);
         others.retain(|column| {
             let table = table_of(column);
-            table != KEYS
-                && (read.contains(&format!("{table}.{}", column.name)) || read.contains(&format!("{table}.*")))
+            table != KEYS && read.reads(table, &column.name)
         });
-        let named = read.contains(&format!("{KEYS}.{}", left.name));
+        let named = read.names(&left.name);
         let whole = match kind {
             JoinType::Full => None,
             JoinType::Right => Some(&right),

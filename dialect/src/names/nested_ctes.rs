@@ -6,22 +6,13 @@
 //! Upstream: <https://github.com/apache/datafusion/pull/18956>
 //! Shows: `WITH x AS (SELECT 1 AS a) SELECT (WITH x AS (SELECT 9 AS a) SELECT a FROM x), a FROM x` gives `9 | 1`
 
-use std::ops::ControlFlow;
-
-use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, TableAlias, TableFactor, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, TableAlias, TableFactor};
 
 use crate::syntax::tree::ast;
-use crate::syntax::tree::visit::visit_statement;
 
-/// Renames the inner ones.
-pub(crate) fn rename(statement: &mut SqlStatement) {
-    let _ = visit_statement(statement, &mut Renamer::default());
-}
-
-/// The CTEs of the queries around the place that a visitor has come to.
+/// The names of the CTEs of the queries around the place that a visitor has come to.
 #[derive(Default)]
-struct Renamer {
+pub(crate) struct CteNames {
     around: Vec<Scope>,
     renamed: usize,
 }
@@ -37,7 +28,7 @@ struct Scope {
     visible: usize,
 }
 
-impl Renamer {
+impl CteNames {
     /// The query's place among the CTEs of the query around.
     fn place(&self, query: &Query) -> Option<usize> {
         self.around.last()?.queries.iter().position(|other| std::ptr::eq(*other, query))
@@ -48,12 +39,9 @@ impl Renamer {
             scope.visible = visible;
         }
     }
-}
 
-impl VisitorMut for Renamer {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    /// Before a query is visited: its CTEs get names of their own, where they need them.
+    pub(crate) fn enter(&mut self, query: &mut Query) {
         if let Some(at) = self.place(query)
             && self.around.last().is_some_and(|scope| scope.is_recursive)
         {
@@ -75,21 +63,21 @@ impl VisitorMut for Renamer {
             scope.queries.push(std::ptr::from_ref(cte.query.as_ref()));
         }
         self.around.push(scope);
-        ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    /// After a query was visited.
+    pub(crate) fn leave(&mut self, query: &Query) {
         self.around.pop();
         if let Some(at) = self.place(query) {
             self.show(at + 1);
         }
-        ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        let TableFactor::Table { name, alias, args: None, .. } = factor else { return ControlFlow::Continue(()) };
-        let [part] = name.0.as_slice() else { return ControlFlow::Continue(()) };
-        let Some(written) = part.as_ident().cloned() else { return ControlFlow::Continue(()) };
+    /// Gives a table in FROM the name of its CTE. Whether it is one.
+    pub(crate) fn rename(&self, factor: &mut TableFactor) -> bool {
+        let TableFactor::Table { name, alias, args: None, version: None, .. } = factor else { return false };
+        let [part] = name.0.as_slice() else { return false };
+        let Some(written) = part.as_ident().cloned() else { return false };
         let wanted = ast::normalized(&written);
         let mut scopes = self.around.iter().rev();
         let found = scopes.find_map(|scope| scope.names[..scope.visible].iter().rfind(|(name, _)| *name == wanted));
@@ -97,6 +85,6 @@ impl VisitorMut for Renamer {
             *name = ObjectName::from(vec![Ident { span: written.span, ..ast::quoted(other.clone()) }]);
             alias.get_or_insert(TableAlias { explicit: true, name: written, columns: vec![], at: None });
         }
-        ControlFlow::Continue(())
+        found.is_some()
     }
 }

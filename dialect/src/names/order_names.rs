@@ -30,12 +30,6 @@ pub(crate) fn is_ambiguous(query: &Query) -> bool {
     !outputs.is_empty() && orders.iter().any(|order| names_within(&order.expr, &|name| outputs.contains(name)))
 }
 
-/// The query whose columns are those of FROM.
-pub(crate) fn columns_of_from(query: &Query) -> Query {
-    let SetExpr::Select(select) = query.body.as_ref() else { return query.clone() };
-    ast::select_all_from(select.from.clone())
-}
-
 /// Computes the ambiguous expressions beside the outputs, and orders by them in a query around. Whether there was one that
 /// names a column of FROM or has a subquery: the others are expressions of outputs, and stay.
 pub(crate) fn order_by_columns(query: &mut Query, columns: &DFSchema) -> bool {

@@ -3,7 +3,7 @@
 //! Upstream: none known
 //! Shows: no statement: an error, no answer: the nearest name is missing from that of an unknown function.
 
-use bonnet_common::{nearest, parse_time_travel_name};
+use bonnet_common::nearest;
 use bonnet_sql::Registry;
 use datafusion::common::DataFusionError;
 use datafusion::execution::SessionState;
@@ -19,10 +19,9 @@ type Advice = dyn Fn(&str) -> Option<String> + Send + Sync;
 /// configuration.
 pub struct OtherNames(pub Box<Advice>);
 
-/// The error in the words of the statement: a graph is no table, a version is no part of a table's name, and beside an
-/// unknown function stands the nearest one.
+/// The error in the words of the statement: a graph is no table, and beside an unknown function stands the nearest one.
 pub(crate) fn explain(state: &SessionState, registry: &Registry, error: DataFusionError) -> Error {
-    match unknown_table(&error).and_then(|(schema, table)| explanation(state, schema, table)) {
+    match unknown_table(&error).and_then(|table| explanation(state, table)) {
         Some(text) => {
             let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map_or_else(Span::empty, parser_span);
             Error::statement_at(place, text)
@@ -78,18 +77,15 @@ fn nearest_function(state: &SessionState, registry: &Registry, text: &str) -> Op
     })
 }
 
-/// The schema with its catalog, and the table that is not in it.
-fn unknown_table(error: &DataFusionError) -> Option<(&str, &str)> {
+/// The table that is not in its schema.
+fn unknown_table(error: &DataFusionError) -> Option<&str> {
     let DataFusionError::Plan(text) = error.find_root() else { return None };
     let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
     let end = name.match_indices('.').nth(1)?.0;
-    Some((&name[..end], &name[end + 1..]))
+    Some(&name[end + 1..])
 }
 
-fn explanation(state: &SessionState, schema: &str, table: &str) -> Option<String> {
-    if let Ok(Some((table, _))) = parse_time_travel_name(table) {
-        return Some(format!("table '{schema}.{table}' not found"));
-    }
+fn explanation(state: &SessionState, table: &str) -> Option<String> {
     if table.contains(['*', '?', '.']) {
         return Some(format!(
             "there is no table '{table}', and it does not end like a file of a table (parquet, csv, json, arrow, ...)"

@@ -8,14 +8,13 @@ use std::collections::HashSet;
 
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor,
+    Expr, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, TableWithJoins,
 };
 
 use crate::syntax::tree::ast;
 
 /// Gives `edges.*` the name under which DataFusion knows the table of FROM: `karate.edges.*`.
-pub(crate) fn qualify(select: &mut Select) {
-    let Select { projection, from, .. } = select;
+pub(crate) fn qualify(projection: &mut [SelectItem], from: &[TableWithJoins]) {
     let factors = || {
         from.iter()
             .flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)))
@@ -48,11 +47,11 @@ pub(crate) fn qualify(select: &mut Select) {
     }
 }
 
-/// The query whose columns are those of the star at this position.
-pub(crate) fn query(select: &Select, at: usize) -> Query {
-    let mut query = ast::select(vec![select.projection[at].clone()], ast::table(ObjectName(vec![])), vec![]);
+/// The query whose columns are those of a star.
+pub(crate) fn query(star: &SelectItem, from: &[TableWithJoins]) -> Query {
+    let mut query = ast::select_all_from(from.to_vec());
     if let SetExpr::Select(alone) = query.body.as_mut() {
-        alone.from = select.from.clone();
+        alone.projection = vec![star.clone()];
     }
     query
 }
