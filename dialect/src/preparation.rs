@@ -17,7 +17,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Query, Statement, TableAliasColumnDef};
+use datafusion::sql::sqlparser::ast::{Query, Statement};
 
 use crate::Result;
 use crate::forms::{delete_alias, duckdb_syntax, insert_defaults, insert_numbers, rewrite};
@@ -27,7 +27,7 @@ use crate::names::join_keys::JoinKeys;
 use crate::names::tables::Tables;
 use crate::names::{pivot_values, unknown_names};
 use crate::resolver;
-use crate::syntax::tree::ast;
+use crate::syntax::views::stored;
 
 /// A statement in the form that DataFusion plans, with what it reads.
 #[derive(Debug)]
@@ -61,9 +61,13 @@ pub async fn prepare(state: &SessionState, registry: &Registry, mut statement: S
         fill_pivots(state, registry, &mut statement).await?;
     }
     // Names of CTEs, calls of our functions, refusals; and the tables that are read.
-    let found = rewrite::rewrite(&mut statement, registry)?;
+    let mut found = rewrite::rewrite(&mut statement, registry)?;
+    if !is_query_or_change(&statement) {
+        // SHOW and its like read the tables of `information_schema`, which no name in them says.
+        found.references.names.extend(state.resolve_table_references(&statement)?);
+    }
     // A view is planned anew whenever it is read.
-    let view = view_query(&statement);
+    let view = stored::query(&statement);
     let tables = Arc::new(Tables::ask(state, found.references).await?);
     // What names mean.
     let keys = resolver::resolve(&mut statement, state, &tables, found.keys)?;
@@ -98,15 +102,11 @@ async fn fill_pivots(state: &SessionState, registry: &Registry, statement: &mut 
     Ok(())
 }
 
-/// The query of a CREATE VIEW.
-fn view_query(statement: &SqlStatement) -> Option<Query> {
-    let SqlStatement::Statement(statement) = statement else { return None };
-    let Statement::CreateView(view) = statement.as_ref() else { return None };
-    if view.columns.is_empty() {
-        return Some(view.query.as_ref().clone());
-    }
-    let mut alias = ast::alias("view");
-    alias.columns =
-        view.columns.iter().map(|column| TableAliasColumnDef { name: column.name.clone(), data_type: None }).collect();
-    Some(ast::select_all(ast::derived(view.query.as_ref().clone(), Some(alias))))
+/// Whether it is a query, INSERT, UPDATE or DELETE, whose text names all tables that it reads.
+fn is_query_or_change(statement: &SqlStatement) -> bool {
+    let SqlStatement::Statement(statement) = statement else { return false };
+    matches!(
+        statement.as_ref(),
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    )
 }

@@ -313,16 +313,12 @@ impl VisitorMut for OuterNames<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::prelude::SessionContext;
-
-    use super::*;
     use crate::syntax::statements::statement::Statement;
-    use crate::testing::parsed;
+    use crate::testing::{parsed, resolve};
 
     fn resolved(text: &str) -> String {
         let Statement::Sql(mut statement) = parsed(text) else { panic!("{text}") };
-        let state = SessionContext::new().state();
-        resolve(&mut statement, &state, &Arc::new(Tables::default()), JoinKeys::default()).unwrap();
+        resolve(&mut statement);
         statement.to_string()
     }
 

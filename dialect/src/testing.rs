@@ -7,13 +7,16 @@ use arrow::util::pretty::pretty_format_batches;
 use bonnet_sql::Registry;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement as SqlStatement;
 
-use crate::Result;
 use crate::forms::pivot::PivotPlanner;
+use crate::names::join_keys::JoinKeys;
+use crate::names::tables::Tables;
 use crate::plans::SUBQUERIES;
 use crate::preparation::{Plannable, plan_prepared, prepare};
 use crate::syntax::statements::parse;
 use crate::syntax::statements::statement::{Statement, WithSpan};
+use crate::{Result, resolver};
 
 /// Functions of several kinds.
 pub(crate) fn registry() -> Result<Registry> {
@@ -56,6 +59,12 @@ pub(crate) async fn session() -> SessionContext {
 pub(crate) async fn prepared(context: &SessionContext, text: &str) -> Result<Plannable> {
     let Statement::Sql(statement) = parse::parse(text)? else { panic!("{text} is not DataFusion's") };
     prepare(&context.state(), &registry()?, *statement).await
+}
+
+/// Resolves the names of a statement that reads no tables.
+pub(crate) fn resolve(statement: &mut SqlStatement) {
+    let state = SessionContext::new().state();
+    resolver::resolve(statement, &state, &Arc::new(Tables::default()), JoinKeys::default()).unwrap();
 }
 
 /// The rows that a statement answers, as lines of values; the first line has the columns' names.

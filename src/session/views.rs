@@ -11,9 +11,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::Error;
-use bonnet_dialect::forms::older_views;
 use bonnet_dialect::syntax::statements::parse;
 use bonnet_dialect::syntax::statements::statement::Statement;
+use bonnet_dialect::syntax::views::older;
 
 /// Parses and rewrites a view's query as a statement's.
 pub(crate) struct Views {
@@ -36,7 +36,7 @@ impl PlanQuery for Views {
             let Statement::Sql(mut statement) = parse::parse(query).map_err(of_datafusion)? else {
                 return plan_err!("the text of a view is no query");
             };
-            older_views::renew(query, &mut statement);
+            older::renew(query, &mut statement);
             bonnet_dialect::plan(state, &self.registry, *statement).await.map_err(of_datafusion)
         }
         .boxed()

@@ -13,7 +13,6 @@ pub(crate) mod insert_defaults;
 pub(crate) mod insert_numbers;
 pub(crate) mod intervals;
 pub(crate) mod named_windows;
-pub mod older_views;
 pub mod pivot;
 pub(crate) mod refusals;
 pub(crate) mod rewrite;

@@ -173,7 +173,7 @@ mod tests {
             ("SELECT * FROM graph_profile(cora, 'x')", "SELECT * FROM graph_profile(cora, 'x')"),
             ("SELECT * FROM midpoint_curvature(e, NULL)", "SELECT * FROM midpoint_curvature((SELECT * FROM e), NULL)"),
             // Functions of others are left alone.
-            ("SELECT * FROM read_csv(a)", "SELECT * FROM read_csv(a)"),
+            ("SELECT * FROM read_others(a)", "SELECT * FROM read_others(a)"),
         ] {
             assert_eq!(rewritten(text).unwrap(), expected);
         }

@@ -234,20 +234,18 @@ pub fn key(expr: &Expr) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bonnet_sql::Registry;
     use datafusion::arrow::datatypes::{DataType, Field};
 
     use super::*;
-    use crate::forms::rewrite::rewrite;
     use crate::syntax::statements::parse::parse;
     use crate::syntax::statements::statement::Statement;
-    use crate::testing::{rows, session};
+    use crate::testing::{resolve, rows, session};
 
     /// The names that a query with these columns answers, and what it became.
     fn named(text: &str, columns: &[&str]) -> (Vec<String>, String) {
         let Statement::Sql(mut statement) = parse(text).unwrap() else { panic!("{text}") };
         let names = ColumnNames::of(&statement);
-        rewrite(&mut statement, &Registry::default()).unwrap();
+        resolve(&mut statement);
         let fields: Vec<_> = columns.iter().map(|name| Field::new(*name, DataType::Int64, true)).collect();
         let schema: SchemaRef = Schema::new(fields).into();
         let renamed = names.and_then(|names| names.schema(&schema)).unwrap_or(schema);

@@ -33,7 +33,7 @@ use crate::syntax::tree::walk::walk_outside_subqueries;
 
 /// The table to which keys belong that WHERE and ON name: there DataFusion finds a name that several columns have
 /// ambiguous, whatever it knows of the join.
-pub(crate) const KEYS: &str = " keys";
+const KEYS: &str = " keys";
 
 /// What a statement reads of its joins beside the keys.
 #[derive(Debug, Clone, Default)]

@@ -3,3 +3,4 @@
 pub mod statements;
 pub mod tokens;
 pub mod tree;
+pub mod views;

@@ -12,7 +12,6 @@ use datafusion::sql::sqlparser::ast::{
     TableVersion, VisitorMut,
 };
 
-use crate::names::join_keys::KEYS;
 use crate::syntax::tree::ast;
 use crate::syntax::tree::visit::visit_statement;
 
@@ -21,6 +20,9 @@ const FILE_OPTION: char = '\u{1}';
 
 /// The alias of a join with keys.
 const JOIN: &str = "join keys";
+
+/// The table of keys that conditions name.
+const KEYS: &str = " keys";
 
 /// What stood before the name of a table whose history is asked for.
 const HISTORY: &str = "HISTORY OF ";
@@ -61,7 +63,7 @@ impl VisitorMut for Renewer {
 }
 
 fn renew_table(factor: &mut TableFactor) {
-    let TableFactor::Table { name, args, version, .. } = factor else { return };
+    let TableFactor::Table { name, version, .. } = factor else { return };
     let span = name.span();
     let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut() else { return };
     if last.value.contains(FILE_OPTION) {
@@ -88,7 +90,6 @@ fn renew_table(factor: &mut TableFactor) {
         ast::set_args(factor, vec![table]);
         return;
     }
-    debug_assert!(args.is_none());
     if let Some((table, given)) = dated(&last.value) {
         last.value = table;
         *version = Some(given);
