@@ -11,7 +11,10 @@ mod file_name;
 mod sql_type;
 mod time_travel;
 
-pub use errors::{Error, ErrorKind, Result, nearest, panic_text, panics, position, without_report_request};
+pub use errors::{
+    Error, ErrorKind, NullColumn, Raised, Result, nearest, null_column, panic_text, panics, position,
+    without_report_request,
+};
 pub use file_name::{COMPRESSIONS, EXTENSIONS, FILE_OPTION, FILE_OPTIONS, FileExtension, looks_like_a_file};
 pub use sql_type::sql_type;
 pub use time_travel::{TimeTravel, Version, no_history, parse_time_travel_name, time_travel_name};
