@@ -15,7 +15,7 @@ use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::collect;
 
 use crate::query::task_context;
-use crate::{Error, Result, Session};
+use crate::{Error, ErrorKind, Raised, Result, Session};
 
 /// Appends rows to a table and answers their number.
 pub(crate) async fn append(session: &Session, table: &str, rows: &RecordBatch) -> Result<u64> {
@@ -51,8 +51,10 @@ fn arranged(state: &SessionState, table: &str, target: &dyn TableProvider, rows:
             }
         };
         let options = CastOptions { safe: false, ..CastOptions::default() };
-        cast_with_options(&found, wanted, &options)
-            .map_err(|error| Error::statement(format!("{table}: column {name}: {error}")))
+        cast_with_options(&found, wanted, &options).map_err(|error| {
+            let text = format!("{table}: column {name}: {error}");
+            Raised::new(ErrorKind::of(&error.into()), text).into()
+        })
     };
     let columns = schema.fields().iter().map(column).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));

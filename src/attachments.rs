@@ -10,12 +10,12 @@ use bonnet_catalogs::{
 };
 use bonnet_datasets::Opened;
 use bonnet_sql::{GraphCache, Registry};
-use datafusion::common::{Result as DataFusionResult, plan_datafusion_err};
+use datafusion::common::Result as DataFusionResult;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 
 use crate::system::EngineRows;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// The data at a location.
 pub(crate) enum Target {
@@ -61,7 +61,7 @@ pub(crate) fn open(attached: &Attachment, read_only: bool) -> Result<Target> {
         }
         None => {
             let opened = bonnet_datasets::open(location, format.as_deref(), options);
-            match opened.map_err(|error| Error::statement(error.to_string()))? {
+            match opened.map_err(|error| Raised::new(reader_error_kind(&error), error.to_string()))? {
                 Opened::Graph(dataset) => Ok(Target::Graph(dataset)),
                 Opened::Collection(collection) => {
                     let (graphs, skipped) = (collection.graphs.len(), collection.skipped.len());
@@ -124,7 +124,7 @@ pub(crate) fn catalogs(
         for (name, attached) in database.attached_catalogs()? {
             let (attached, opened) = match attached {
                 Ok(attached) => (attached, OnceLock::new()),
-                Err(why) => (Attachment::default(), OnceLock::from(Err(why))),
+                Err(why) => (Attachment::default(), OnceLock::from(Err(Raised::new(ErrorKind::Files, why)))),
             };
             catalogs.insert(&name, Arc::new(AttachedCatalog { name: name.clone(), attached, read_only, opened }));
         }
@@ -144,33 +144,49 @@ fn database_name(path: &Path) -> String {
     }
 }
 
+/// The kind of an error of a reader.
+fn reader_error_kind(error: &bonnet_datasets::Error) -> ErrorKind {
+    use bonnet_datasets::Error;
+    match error {
+        Error::UnknownFormat { .. } | Error::Option(_) => ErrorKind::Statement,
+        Error::UnknownTable { .. } => ErrorKind::UnknownTable,
+        Error::Columns(_) => ErrorKind::Internal,
+        Error::Missing { .. }
+        | Error::NotRecognised { .. }
+        | Error::Malformed { .. }
+        | Error::Io { .. }
+        | Error::Cancelled => ErrorKind::Files,
+    }
+}
+
 /// A catalog that a database remembers as attached, opened when it is first used.
 #[derive(Debug)]
 struct AttachedCatalog {
     name: String,
     attached: Attachment,
     read_only: bool,
-    opened: OnceLock<Result<Arc<dyn EngineCatalog>, String>>,
+    opened: OnceLock<Result<Arc<dyn EngineCatalog>, Raised>>,
 }
 
 impl AttachedCatalog {
-    fn opened(&self) -> &Result<Arc<dyn EngineCatalog>, String> {
+    fn opened(&self) -> &Result<Arc<dyn EngineCatalog>, Raised> {
         self.opened.get_or_init(|| match open(&self.attached, self.read_only) {
             Ok(Target::Catalog(catalog, _)) => Ok(catalog),
-            Ok(Target::Graph(_)) => Err(format!(
-                "'{}' was a folder of graphs when it was attached and is one graph now: DETACH it and \
-                     attach it again",
-                self.attached.location
-            )),
+            Ok(Target::Graph(_)) => {
+                let text = "was a folder of graphs when it was attached and is one graph now";
+                let error = Raised::new(ErrorKind::Files, format!("'{}' {text}", self.attached.location));
+                Err(error.advise("DETACH it and attach it again"))
+            }
             Err(error) => {
                 let name = &self.name;
-                Err(format!("{name} is attached but cannot be opened: {error}; DETACH {name} forgets it"))
+                let text = format!("{name} is attached but cannot be opened: {error}; DETACH {name} forgets it");
+                Err(Raised::new(error.kind(), text))
             }
         })
     }
 
     fn get(&self) -> DataFusionResult<&Arc<dyn EngineCatalog>> {
-        self.opened().as_ref().map_err(|why| plan_datafusion_err!("{why}"))
+        self.opened().as_ref().map_err(|why| why.clone().into())
     }
 }
 
@@ -182,7 +198,7 @@ impl EngineCatalog for AttachedCatalog {
     fn schema(&self, name: &str) -> Option<Arc<dyn EngineSchema>> {
         match self.opened() {
             Ok(catalog) => catalog.schema(name),
-            Err(why) => Some(Arc::new(FaultySchema(why.clone()))),
+            Err(why) => Some(Arc::new(FaultySchema(why.to_string()))),
         }
     }
 

@@ -10,7 +10,7 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::TryStreamExt;
 
 use crate::query::pump;
-use crate::{Answer, Engine, Error, Result, Session, append, statements};
+use crate::{Answer, Engine, Error, Raised, Result, Session, append, statements};
 use bonnet_dialect::syntax::statements::parse;
 use bonnet_dialect::syntax::tokens::split::split;
 
@@ -60,7 +60,7 @@ impl Session {
             Ok(Answer::Rows(rows)) => Ok(Answer::Rows(scope.until_end_of(rows))),
             Ok(done) => Ok(done),
             Err(error) => Err(match self.committed_runs().await {
-                Some(committed) => Error::statement(format!("{error}; {committed}")),
+                Some(committed) => Raised::new(error.kind(), format!("{error}; {committed}")).into(),
                 None => error,
             }),
         }

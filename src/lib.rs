@@ -41,7 +41,7 @@ mod tests;
 
 pub use answer::Answer;
 pub use bonnet_catalogs::Frames;
-pub use bonnet_common::{Error, ErrorKind, Result, sql_type};
+pub use bonnet_common::{Error, ErrorKind, Raised, Result, sql_type};
 pub use bonnet_dialect::syntax::tokens::split::{Piece, split};
 pub use engine::{Engine, EngineOptions};
 pub use parameters::{Parameters, bind};

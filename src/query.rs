@@ -19,7 +19,7 @@ use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::{Engine, Result};
+use crate::{Engine, ErrorKind, Raised, Result};
 
 /// Batches that may wait for their reader.
 const WAITING: usize = 2;
@@ -44,10 +44,11 @@ impl Deadline {
 
     /// The error after the deadline.
     pub(crate) fn error(self) -> DataFusionError {
-        DataFusionError::Execution(format!(
+        let text = format!(
             "the statement ran past bonnet.statement_timeout ({:?}); raise it with SET bonnet.statement_timeout = '...'",
             self.limit
-        ))
+        );
+        Raised::new(ErrorKind::Timeout, text).into()
     }
 
     /// Waits until the deadline; for ever without one.
@@ -169,5 +170,5 @@ pub(crate) fn task_context(state: &SessionState) -> Arc<TaskContext> {
 
 /// A panic is a defect of ours: it must not look like the end of the rows.
 fn defect(panic: &(dyn Any + Send)) -> DataFusionError {
-    DataFusionError::Execution(bonnet_common::panics::message(panic_text(panic)))
+    bonnet_common::panics::raised(panic_text(panic)).into()
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
+use bonnet_common::raise;
 use datafusion::common::Result;
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
 use datafusion::common::error::DataFusionError;
@@ -207,7 +208,7 @@ fn refuse<T>(text: String) -> Result<T> {
 
 fn unknown<T>(key: &str) -> Result<T> {
     let names = SETTINGS.map(|(name, _)| format!("bonnet.{name}"));
-    refuse(format!("there is no setting bonnet.{key}; there are: {}", names.join(", ")))
+    raise!(UnknownSetting, "there is no setting bonnet.{key}; there are: {}", names.join(", "))
 }
 
 fn parse_device(value: &str) -> Result<Device> {
@@ -225,7 +226,7 @@ fn parse_external_access(value: &str, before: bool) -> Result<bool> {
         ("off" | "false" | "0", _) => Ok(false),
         ("on" | "true" | "1", true) => Ok(true),
         ("on" | "true" | "1", false) => {
-            refuse("bonnet.external_access is off and stays off as long as the session".to_owned())
+            raise!(Forbidden, "bonnet.external_access is off and stays off as long as the session")
         }
         _ => refuse(format!("bonnet.external_access = '{value}': expected on or off")),
     }

@@ -86,8 +86,10 @@ impl From<io::Error> for ScriptFailure {
 impl From<bonnetdb::Error> for ScriptFailure {
     fn from(error: bonnetdb::Error) -> Self {
         let text = error.to_string();
-        let place = position(&text).map(|(_, line, column)| Position { line, column, excerpt: None });
-        Self::Error(text, place)
+        let place = error.place().map(|place| (place.line as usize, place.column as usize));
+        // The parser's own words have it.
+        let place = place.or_else(|| position(&text).map(|(_, line, column)| (line, column)));
+        Self::Error(text, place.map(|(line, column)| Position { line, column, excerpt: None }))
     }
 }
 

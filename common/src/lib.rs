@@ -13,7 +13,10 @@ mod sql_type;
 mod table_lookup;
 mod time_travel;
 
-pub use errors::{Error, ErrorKind, Result, nearest, panic_text, panics, position, without_report_request};
+pub use errors::{
+    Error, ErrorKind, NullColumn, Raised, Result, nearest, null_column, panic_text, panics, position,
+    without_report_request,
+};
 pub use file_name::{COMPRESSIONS, EXTENSIONS, FILE_OPTIONS, FileExtension, looks_like_a_file};
 pub use sql_type::sql_type;
 pub use table_lookup::{FileCall, LookupExtension, TableLookup};

@@ -31,6 +31,6 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use bonnet_common::{Error, Result};
+pub use bonnet_common::{Error, ErrorKind, Raised, Result};
 pub use install::{configure, install};
 pub use preparation::{Plannable, plan, plan_prepared, prepare};

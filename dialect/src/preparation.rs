@@ -88,7 +88,8 @@ pub async fn plan(state: &SessionState, registry: &Registry, statement: SqlState
 /// If DataFusion refuses the statement.
 pub fn plan_prepared(state: &SessionState, registry: &Registry, prepared: Plannable) -> Result<LogicalPlan> {
     let context = StatementContext::new(state, &prepared.tables, prepared.keys);
-    context.plan(prepared.statement).map_err(|error| unknown_names::explain(state, registry, error))
+    let plan = context.plan(prepared.statement);
+    Ok(plan.map_err(|error| unknown_names::with_nearest_function(state, registry, error))?)
 }
 
 /// Gives each PIVOT without a list of values those of its rows.

@@ -147,7 +147,7 @@ impl Session {
             })))
         };
         let done = done.await.map_err(|error| match error.try_into_panic() {
-            Ok(panic) => Error::statement(bonnet_common::panics::message(panic_text(&*panic))),
+            Ok(panic) => bonnet_common::panics::raised(panic_text(&*panic)).into(),
             Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;
         Ok((done, scope))

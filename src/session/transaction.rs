@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bonnet_common::raise;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast;
 
-use crate::{Answer, Error, Result};
+use crate::{Answer, Result};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// A session's open transaction: what it has changed, if anything.
@@ -35,8 +36,8 @@ impl Transaction {
                 *open = Some(None);
                 done("BEGIN")
             }
-            (Some(Control::Begin), Some(_)) => Err(Error::statement("a transaction is open already: COMMIT first")),
-            (Some(_), None) => Err(Error::statement("no transaction is open: BEGIN begins one")),
+            (Some(Control::Begin), Some(_)) => raise!(TransactionOpen, "a transaction is open already: COMMIT first"),
+            (Some(_), None) => raise!(NoTransaction, "no transaction is open: BEGIN begins one"),
             (Some(Control::Commit), Some(_)) => {
                 *open = None;
                 done("COMMIT")
@@ -48,16 +49,18 @@ impl Transaction {
                 }
                 Some(tag) => {
                     *open = None;
-                    Err(Error::statement(format!(
+                    raise!(
+                        NotSupported,
                         "ROLLBACK cannot undo {tag}: every statement is a transaction of its own, and is committed when \
                          it ends"
-                    )))
+                    )
                 }
             },
-            (None, Some(Some(tag))) if changes(statement) => Err(Error::statement(format!(
+            (None, Some(Some(tag))) if changes(statement) => raise!(
+                NotSupported,
                 "a transaction of several changes is not supported: every statement is a transaction of its own, and \
                  {tag} is committed already; COMMIT, then go on"
-            ))),
+            ),
             (None, _) => Ok(None),
         }
     }

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use bonnet_catalogs::PlanQuery;
 use bonnet_sql::Registry;
-use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::common::{Result, plan_err};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::Error;
 use bonnet_dialect::syntax::statements::parse;
 use bonnet_dialect::syntax::statements::statement::Statement;
 use bonnet_dialect::syntax::views::older;
@@ -29,15 +28,11 @@ impl Views {
 impl PlanQuery for Views {
     fn plan<'a>(&'a self, state: &'a SessionState, query: &'a str) -> BoxFuture<'a, Result<LogicalPlan>> {
         async move {
-            let of_datafusion = |error: Error| match error {
-                Error::DataFusion(error) => error,
-                other => DataFusionError::Plan(other.to_string()),
-            };
-            let Statement::Sql(mut statement) = parse::parse(query).map_err(of_datafusion)? else {
+            let Statement::Sql(mut statement) = parse::parse(query)? else {
                 return plan_err!("the text of a view is no query");
             };
             older::renew(query, &mut statement);
-            bonnet_dialect::plan(state, &self.registry, *statement).await.map_err(of_datafusion)
+            Ok(bonnet_dialect::plan(state, &self.registry, *statement).await?)
         }
         .boxed()
     }

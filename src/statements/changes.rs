@@ -10,6 +10,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use bonnet_catalogs::counted;
+use bonnet_common::raise;
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, ScalarValue};
@@ -21,7 +22,7 @@ use datafusion::physical_plan::collect;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::{Error, Result, Session};
+use crate::{Error, ErrorKind, Raised, Result, Session};
 use bonnet_dialect::syntax::tree::ast::parser_span;
 
 /// The most values that `IN (SELECT ...)` may answer: each is compared with every row.
@@ -34,8 +35,8 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
     let plan = LogicalPlan::Dml(dml);
     // Type coercion alone: the optimizer would move the conditions.
     let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {})?;
-    let refuse = |what: &str| Err(Error::statement_at(at, format!("{verb} {name}: {what}")));
-    let LogicalPlan::Dml(dml) = plan else { return refuse("the plan is lost") };
+    let refuse = |kind, what: &str| Err(Raised::new(kind, format!("{verb} {name}: {what}")).at(at).into());
+    let LogicalPlan::Dml(dml) = plan else { return refuse(ErrorKind::Internal, "the plan is lost") };
 
     let mut input = dml.input.as_ref();
     let mut assignments = Vec::new();
@@ -60,11 +61,14 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
     }
     match input {
         LogicalPlan::TableScan(_) => {}
-        LogicalPlan::Limit(_) => return refuse("LIMIT is not supported: say which rows in WHERE"),
-        LogicalPlan::Join(_) => {
-            return refuse("a prepared statement with FROM or USING is not supported: WHERE column IN (SELECT ...)");
+        LogicalPlan::Limit(_) => {
+            return refuse(ErrorKind::NotSupported, "LIMIT is not supported: say which rows in WHERE");
         }
-        _ => return refuse("only a table's own rows can be changed"),
+        LogicalPlan::Join(_) => {
+            let what = "a prepared statement with FROM or USING is not supported: WHERE column IN (SELECT ...)";
+            return refuse(ErrorKind::NotSupported, what);
+        }
+        _ => return refuse(ErrorKind::Statement, "only a table's own rows can be changed"),
     }
     for filter in &mut filters {
         *filter = with_answers(session, unqualified(std::mem::replace(filter, lit(true)))?, verb, at).await?;
@@ -113,13 +117,11 @@ async fn with_answers(session: &Session, expr: Expr, verb: &str, at: Span) -> Re
         // The planner names places of some subqueries alone.
         let place = subquery.spans.first().map_or(at, parser_span);
         if !subquery.outer_ref_columns.is_empty() {
-            return Err(Error::statement_at(
-                place,
-                format!(
-                    "{verb}: a subquery that looks at the row's own columns is not supported; write it as WHERE column IN \
-                     (SELECT ...)"
-                ),
-            ));
+            let text = format!(
+                "{verb}: a subquery that looks at the row's own columns is not supported; write it as WHERE column IN \
+                 (SELECT ...)"
+            );
+            return Err(Raised::new(ErrorKind::NotSupported, text).at(place).into());
         }
         let plan = subquery.subquery.as_ref().clone();
         let data_type = plan.schema().fields().first().map_or(DataType::Null, |field| field.data_type().clone());
@@ -155,7 +157,7 @@ async fn with_answers(session: &Session, expr: Expr, verb: &str, at: Span) -> Re
                 Transformed::yes(lit(answer(&subquery).0.is_empty() == negated))
             }
             Expr::SetComparison(_) => {
-                return datafusion::common::plan_err!("{verb}: ANY and ALL are not supported: use IN, min or max");
+                return raise!(NotSupported, "{verb}: ANY and ALL are not supported: use IN, min or max");
             }
             other => Transformed::no(other),
         })

@@ -20,7 +20,7 @@ use datafusion::logical_expr::{DmlStatement, LogicalPlan};
 use futures::TryStreamExt;
 
 use crate::query::stream;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// The attempts to remove a folder that a writer still fills, and the pause between them.
 const ATTEMPTS: u32 = 10;
@@ -144,7 +144,8 @@ impl CopyTarget {
     }
 
     fn error(&self, error: &io::Error) -> Error {
-        Error::statement(format!("COPY cannot write '{}': {error}; nothing was changed", self.shown))
+        let text = format!("COPY cannot write '{}': {error}; nothing was changed", self.shown);
+        Raised::new(ErrorKind::Files, text).into()
     }
 
     /// Puts a written file in the target's place, with the mode and the owner of what was there.
@@ -250,11 +251,12 @@ impl Aside {
                 .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
         };
         let folder = created.map_err(|error| {
-            Error::statement(format!(
+            let text = format!(
                 "COPY cannot write '{}': in the folder '{}' nothing can be made: {error}",
                 target.shown,
                 target.parent.display()
-            ))
+            );
+            Error::from(Raised::new(ErrorKind::Files, text))
         })?;
         ASIDE.lock().unwrap_or_else(PoisonError::into_inner).push(folder.clone());
         let rows = folder.join(target.path.file_name().unwrap_or("rows".as_ref()));
@@ -293,7 +295,8 @@ fn own_words(error: Error, target: &CopyTarget, aside: &Aside, url: &str) -> Err
     match code {
         Some(code) => target.error(&io::Error::from_raw_os_error(code)),
         None if text.contains(&*folder) && !text.contains("Internal error") => {
-            Error::statement(text.replace(url, &target.shown).replace(&*aside.rows.to_string_lossy(), &target.shown))
+            let text = text.replace(url, &target.shown).replace(&*aside.rows.to_string_lossy(), &target.shown);
+            Raised::new(error.kind(), text).into()
         }
         None => target.error(&io::Error::other("the disk is full, or a file may not grow this large")),
     }

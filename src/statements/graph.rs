@@ -19,7 +19,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 
 use super::plan::plan;
-use crate::{Answer, Error, Result, Session};
+use crate::{Answer, Error, ErrorKind, Raised, Result, Session};
 use bonnet_dialect::syntax::statements::statement::{CreateGraph, WithSpan};
 
 /// `CREATE GRAPH name AS generator(...)`.
@@ -87,9 +87,12 @@ pub(super) fn is_there(
     session.engine.shared.catalogs.check_new_schema(name)?;
     match (catalog.schema_names().iter().any(|schema| schema == name), if_not_exists, or_replace) {
         (true, true, _) => Ok(true),
-        (true, false, false) => Err(Error::statement(format!(
-            "the schema {name} exists already: CREATE OR REPLACE GRAPH {name}, or DROP GRAPH {name} first"
-        ))),
+        (true, false, false) => {
+            let advice = format!("CREATE OR REPLACE GRAPH {name}, or DROP GRAPH {name} first");
+            Err(Raised::new(ErrorKind::AlreadyExists, format!("the schema {name} exists already"))
+                .advise(advice)
+                .into())
+        }
         _ => Ok(false),
     }
 }

@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, Query, Statement 
 
 use super::graph::{Host, is_there, new_graph, place};
 use super::sql;
-use crate::{Answer, Error, Result, Session};
+use crate::{Answer, Error, ErrorKind, Raised, Result, Session};
 use bonnet_dialect::syntax::statements::statement::{self, CreateSchemaGraph};
 use bonnet_dialect::syntax::tree::ast;
 
@@ -67,7 +67,8 @@ fn find(session: &Session, catalog: &str, name: &str) -> Result<Arc<dyn SchemaPr
     catalog.as_ref().and_then(|catalog| catalog.schema(name)).ok_or_else(|| {
         let mut known = catalog.map(|catalog| catalog.schema_names()).unwrap_or_default();
         known.sort_unstable();
-        Error::statement(format!("there is no schema {name}; there are: {}", known.join(", ")))
+        let text = format!("there is no schema {name}; there are: {}", known.join(", "));
+        Raised::new(ErrorKind::UnknownSchema, text).into()
     })
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use bonnet_catalogs::{NewTable, SessionSchema, StoredView};
+use bonnet_common::raise;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{ResolvedTableReference, TableReference};
 use datafusion::datasource::TableType;
@@ -15,7 +16,7 @@ use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::table_place::TablePlace;
 use super::train_rows;
-use crate::{Answer, Error, Result, Session};
+use crate::{Answer, Error, ErrorKind, Raised, Result, Session};
 
 /// Runs a statement that creates or drops a table or view; `None` for any other. `view` is the query of a CREATE VIEW,
 /// `tag` the answer of a statement that is done, `object` the place of the table's name.
@@ -82,9 +83,9 @@ async fn create_table(
         (_, true, true) => return refuse("IF NOT EXISTS and OR REPLACE exclude each other".to_owned()),
         (true, true, _) => return Ok(Answer::Done(tag.to_owned())),
         (true, false, false) => {
-            return refuse(format!(
-                "the table {name} exists already: CREATE OR REPLACE TABLE, or DROP TABLE {name} first"
-            ));
+            let advice = format!("CREATE OR REPLACE TABLE, or DROP TABLE {name} first");
+            let error = Raised::new(ErrorKind::AlreadyExists, format!("the table {name} exists already"));
+            return Err(error.advise(advice).at(object).into());
         }
         _ => {}
     }
@@ -174,8 +175,8 @@ async fn drop(
             Err(Error::statement(format!("{name} is a table: DROP TABLE {name}")))
         }
         (Ok(None), _) if if_exists => Ok(()),
-        (Ok(None), TableType::View) => Err(Error::statement(format!("there is no view {name}"))),
-        (Ok(None), _) => Err(Error::statement(format!("there is no table {name}"))),
+        (Ok(None), TableType::View) => raise!(UnknownTable, "there is no view {name}"),
+        (Ok(None), _) => raise!(UnknownTable, "there is no table {name}"),
         (Ok(Some(_)) | Err(_), _) => engine.drop_table(table).map(|_| ()).map_err(Error::from),
     }
 }

@@ -8,7 +8,7 @@ use datafusion::common::{ResolvedTableReference, TableReference};
 use datafusion::execution::SessionState;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::{Error, Result};
+use crate::{ErrorKind, Raised, Result};
 
 /// A table's name in full, and its schema; none for `information_schema`.
 pub(super) struct TablePlace {
@@ -27,10 +27,11 @@ impl TablePlace {
         let catalog = state.catalog_list().catalog(&name.catalog);
         match catalog.and_then(|catalog| catalog.schema(&name.schema)) {
             Some(provider) => Ok(Self { name, provider }),
-            None => Err(Error::statement_at(
-                at,
-                format!("there is no schema {}.{}: CREATE SCHEMA {1} makes one", name.catalog, name.schema),
-            )),
+            None => {
+                let text = format!("there is no schema {}.{}", name.catalog, name.schema);
+                let advice = format!("CREATE SCHEMA {} makes one", name.schema);
+                Err(Raised::new(ErrorKind::UnknownSchema, text).advise(advice).at(at).into())
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use datafusion::common::TableReference;
 use datafusion::execution::SessionState;
 
 use super::table_place::TablePlace;
-use crate::{Answer, Error, Result, Session};
+use crate::{Answer, Error, ErrorKind, Raised, Result, Session};
 use bonnet_dialect::syntax::statements::statement::WithSpan;
 
 /// The time for which files that are no longer needed stay, unless the statement says otherwise: Delta Lake's default. A
@@ -26,17 +26,19 @@ async fn lasting_table(state: &SessionState, name: &WithSpan<Vec<String>>, verb:
         _ => return refuse(format!("{verb}: the name of a table is expected")),
     };
     let shown = name.join(".");
+    let unknown =
+        || Err(Raised::new(ErrorKind::UnknownTable, format!("there is no table {shown}")).at(name.span).into());
     let place = TablePlace::of(state, &reference, name.span);
     let Some(schema) = place.as_ref().ok().and_then(TablePlace::schema) else {
-        return refuse(format!("there is no table {shown}"));
+        return unknown();
     };
     let table = reference.table();
     match schema.engine().lasting_table(table).await? {
         Some(table) => Ok(table),
-        None => refuse(match schema.table_exist(table) {
-            true => format!("{verb} {shown}: it is no table of a lasting database, so there is nothing to do"),
-            false => format!("there is no table {shown}"),
-        }),
+        None if schema.table_exist(table) => {
+            refuse(format!("{verb} {shown}: it is no table of a lasting database, so there is nothing to do"))
+        }
+        None => unknown(),
     }
 }
 

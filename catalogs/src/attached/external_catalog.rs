@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bonnet_common::raise;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::TableType;
@@ -193,7 +194,7 @@ impl SchemaProvider for ExternalSchema {
     }
 
     fn register_table(&self, name: String, _: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
-        plan_err!("'{}' is attached for reading: create {name} in another catalog", self.location)
+        raise!(ReadOnly, "'{}' is attached for reading: create {name} in another catalog", self.location)
     }
 
     fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use bonnet_common::raise;
 use bonnet_datasets::Dataset;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::runtime::SpawnedTask;
@@ -42,7 +43,7 @@ impl GraphSchema {
         }
         if self.read_only {
             let location = self.dataset.location();
-            return plan_err!("'{location}' is attached READ_ONLY: create {name} in another schema");
+            return raise!(ReadOnly, "'{location}' is attached READ_ONLY: create {name} in another schema");
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bonnet_common::raise;
 use bonnet_datasets::Dataset;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_err};
@@ -151,7 +152,7 @@ impl SchemaProvider for LastingSchema {
 
     fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
         if self.table_exist(&name) {
-            return plan_err!("the table {} exists already", self.tables.full_name(&name));
+            return raise!(AlreadyExists, "the table {} exists already", self.tables.full_name(&name));
         }
         self.tables.register_table(&name, table);
         Ok(None)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bonnet_common::raise;
 use bonnet_datasets::Collection;
 use datafusion::common::{Result, plan_err};
 use futures::FutureExt;
@@ -41,7 +42,8 @@ impl MemoryCatalog {
 
     fn writable(&self, schema: &str) -> Result<()> {
         if self.read_only {
-            return plan_err!(
+            return raise!(
+                ReadOnly,
                 "the catalog is attached READ_ONLY: the schema {schema} can be neither made nor dropped in it"
             );
         }
@@ -62,7 +64,7 @@ impl EngineCatalog for MemoryCatalog {
         self.writable(name)?;
         let mut schemas = self.schemas.write().unwrap_or_else(PoisonError::into_inner);
         if schemas.contains_key(name) {
-            return plan_err!("the schema {name} exists already");
+            return raise!(AlreadyExists, "the schema {name} exists already");
         }
         schemas.insert(name.to_owned(), schema);
         Ok(())

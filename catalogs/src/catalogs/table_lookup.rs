@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bonnet_common::{FileCall, TableLookup, TimeTravel, no_history};
+use bonnet_common::{FileCall, TableLookup, TimeTravel, no_history, raise};
 use datafusion::catalog::TableProvider;
-use datafusion::common::{Result, plan_err};
+use datafusion::common::Result;
 use datafusion::execution::SessionState;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -55,7 +55,7 @@ pub(crate) fn check_access(file: &str, state: &SessionState) -> Result<()> {
     let entries = state.config_options().extensions.iter().flat_map(|(_, settings)| settings.entries());
     let is_off = |key: &str, value: Option<&str>| key == "bonnet.external_access" && value == Some("off");
     match entries.into_iter().any(|entry| is_off(&entry.key, entry.value.as_deref())) {
-        true => plan_err!("the file '{file}' is refused: bonnet.external_access is off in this session"),
+        true => raise!(Forbidden, "the file '{file}' is refused: bonnet.external_access is off in this session"),
         false => Ok(()),
     }
 }

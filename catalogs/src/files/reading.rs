@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use arrow::datatypes::Schema;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
@@ -195,7 +196,10 @@ fn ends(path: &Path) -> Option<([u8; 4], [u8; 4])> {
 pub(crate) fn name_error(path: &str, error: DataFusionError) -> DataFusionError {
     match is_named(&error) {
         true => error,
-        false => DataFusionError::Plan(format!("'{path}': {}", plain(&error.strip_backtrace()))),
+        false => {
+            let text = format!("'{path}': {}", plain(&error.strip_backtrace()));
+            Raised::new(ErrorKind::of(&error), text).into()
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use bonnet_common::raise;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, exec_err, plan_err};
 use deltalake::DeltaTable;
@@ -140,7 +141,7 @@ impl Database {
     pub(super) fn writable(&self) -> Result<()> {
         match &self.read_only {
             None => Ok(()),
-            Some(why) => exec_err!("the database '{}' cannot be changed: {why}", self.root.display()),
+            Some(why) => raise!(ReadOnly, "the database '{}' cannot be changed: {why}", self.root.display()),
         }
     }
 
@@ -301,7 +302,7 @@ impl Database {
         let _lock = self.lock()?;
         let path = self.schema_path(name);
         if entry::read(&path)?.is_some() {
-            return plan_err!("the schema {name} exists already");
+            return raise!(AlreadyExists, "the schema {name} exists already");
         }
         let folder = self.schema_folder(name)?;
         Ok(entry::write(&path, &Entry::Schema { folder, graph: None, attached: Some(attached) })?)

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, plan_err};
@@ -214,7 +215,9 @@ impl SchemaFolder {
         }
         let _lock = self.database.lock()?;
         if self.table_exist(to) {
-            return plan_err!("the table {} exists already: DROP it first", self.full_name(to));
+            let error =
+                Raised::new(ErrorKind::AlreadyExists, format!("the table {} exists already", self.full_name(to)));
+            return Err(error.advise("DROP it first").into());
         }
         Ok(entry::rename(&self.path(table), &self.path(to))?)
     }
@@ -337,10 +340,9 @@ impl SchemaFolder {
         // One that is damaged can be replaced.
         let before = entry::read(&path).transpose();
         if !replace && before.is_some() {
-            return plan_err!(
-                "the table {} exists already: CREATE OR REPLACE, or DROP it first",
-                self.full_name(table)
-            );
+            let error =
+                Raised::new(ErrorKind::AlreadyExists, format!("the table {} exists already", self.full_name(table)));
+            return Err(error.advise("CREATE OR REPLACE, or DROP it first").into());
         }
         entry::write(&path, entry)?;
         if let Some(Ok(before)) = before {

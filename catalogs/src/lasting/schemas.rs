@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bonnet_common::raise;
 use datafusion::common::{Result, internal_err, plan_err};
 
 use super::database::Database;
@@ -24,7 +25,7 @@ impl Database {
         let _lock = self.lock()?;
         let path = self.schema_path(name);
         if entry::read(&path)?.is_some() {
-            return plan_err!("the schema {name} exists already");
+            return raise!(AlreadyExists, "the schema {name} exists already");
         }
         let folder = self.schema_folder(name)?;
         Ok(entry::write(&path, &Entry::Schema { folder, graph: None, attached: None })?)
@@ -84,7 +85,7 @@ impl Database {
         let path = self.schema_path(schema);
         let before = entry::read(&path)?;
         match &before {
-            Some(_) if !replace => return plan_err!("the schema {schema} exists already"),
+            Some(_) if !replace => return raise!(AlreadyExists, "the schema {schema} exists already"),
             Some(Entry::Schema { attached: Some(_), .. }) => {
                 return plan_err!("{schema} is attached, not made here: DETACH {schema} first");
             }

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err};
 use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::delta_datafusion::DeltaScanConfig;
@@ -395,9 +396,9 @@ pub(super) fn failed(name: &str, error: DeltaTableError) -> DataFusionError {
             }
             _ => None,
         };
-        if let Some(advice) = advice {
-            return exec_datafusion_err!("{name}: {advice} ({})", damage::plain(&error));
-        }
+        let text = damage::plain(&error);
+        let text = advice.map_or_else(|| format!("{name}: {text}"), |advice| format!("{name}: {advice} ({text})"));
+        return Raised::new(ErrorKind::Files, text).into();
     }
     exec_datafusion_err!("{name}: {}", damage::plain(&error))
 }

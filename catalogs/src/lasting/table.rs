@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use bonnet_common::Version;
+use bonnet_common::{Version, raise};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DFSchema, Result, SchemaExt, exec_err, plan_err};
+use datafusion::common::{DFSchema, Result, SchemaExt, exec_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -123,7 +123,7 @@ impl LastingTable {
     /// Refuses a change that the table cannot take.
     pub(super) fn writable(&self) -> Result<()> {
         match &self.access {
-            Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.name),
+            Access::Read(why) => return raise!(ReadOnly, "{} cannot be changed: {why}", self.name),
             Access::Database(database, ..) => database.writable()?,
         }
         let metadata =
@@ -355,7 +355,7 @@ impl AppendSink {
         }
         let (database, folder) = match &self.table.access {
             Access::Database(database, folder) => (Arc::clone(database), folder.clone()),
-            Access::Read(why) => return plan_err!("{} cannot be changed: {why}", self.table.name),
+            Access::Read(why) => return raise!(ReadOnly, "{} cannot be changed: {why}", self.table.name),
         };
         let (name, planned) = (self.table.name.clone(), self.table.snapshot.table.clone());
         let commit = async move { database.append(&folder, &name, Some(&planned), added).await.map(|_| rows) };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::common::{DataFusionError, Result, plan_err};
 
 /// Characters that Spark refuses in the name of a column, so that a table with them could not be read there.
@@ -90,8 +91,10 @@ pub(super) fn stored(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBa
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let cast = |(column, field): (&ArrayRef, &FieldRef)| match column.data_type() == field.data_type() {
         true => Ok(Arc::clone(column)),
-        false => cast_with_options(column, field.data_type(), &options)
-            .map_err(|error| DataFusionError::Execution(format!("column {}: {error}", field.name()))),
+        false => cast_with_options(column, field.data_type(), &options).map_err(|error| {
+            let text = format!("column {}: {error}", field.name());
+            Raised::new(ErrorKind::of(&error.into()), text).into()
+        }),
     };
     let columns = batch.columns().iter().zip(schema.fields()).map(cast).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

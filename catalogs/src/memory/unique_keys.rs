@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, Schema};
 use arrow::row::{RowConverter, SortField};
+use bonnet_common::raise;
 use datafusion::common::{Constraint, Constraints, Result, ScalarValue, exec_err};
 use datafusion::execution::memory_pool::MemoryReservation;
 
@@ -131,14 +132,18 @@ impl Key {
             for row in 0..rows.num_rows() {
                 if columns.iter().any(|column| column.is_null(row)) {
                     if self.primary {
-                        return exec_err!("{table}: {} takes no NULL; nothing was changed", self.text);
+                        return raise!(MissingValue, "{table}: {} takes no NULL; nothing was changed", self.text);
                     }
                     continue;
                 }
                 if !seen.insert(rows.row(row)) {
                     let values = columns.iter().map(|column| Ok(ScalarValue::try_from_array(column, row)?.to_string()));
                     let values = values.collect::<Result<Vec<_>>>()?.join(", ");
-                    return exec_err!("{table}: {} would hold ({values}) twice; nothing was changed", self.text);
+                    return raise!(
+                        RepeatedKey,
+                        "{table}: {} would hold ({values}) twice; nothing was changed",
+                        self.text
+                    );
                 }
             }
         }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use bonnet_common::{ErrorKind, Raised, raise};
 use bonnet_datasets::Dataset;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{Result, plan_err};
@@ -86,11 +87,12 @@ pub trait EngineSchema: SchemaProvider {
     /// If the name is taken, or the table stays as it is.
     fn rename_table(&self, table: &str, to: &str) -> Result<()> {
         if self.table_exist(to) {
-            return plan_err!("the table {to} exists already: DROP it first");
+            let error = Raised::new(ErrorKind::AlreadyExists, format!("the table {to} exists already"));
+            return Err(error.advise("DROP it first").into());
         }
         match self.deregister_table(table)? {
             Some(found) => self.register_table(to.to_owned(), found).map(|_| ()),
-            None => plan_err!("there is no table {table}"),
+            None => raise!(UnknownTable, "there is no table {table}"),
         }
     }
 
@@ -105,7 +107,9 @@ pub trait EngineSchema: SchemaProvider {
         state: &'a SessionState,
     ) -> BoxFuture<'a, Result<()>> {
         async move {
-            let Some(found) = self.table(table).await? else { return plan_err!("there is no table {table}") };
+            let Some(found) = self.table(table).await? else {
+                return raise!(UnknownTable, "there is no table {table}");
+            };
             let Some(rows) = found.downcast_ref::<MemoryTable>() else {
                 return plan_err!("{table} was registered by a program or reads files, which give it its columns");
             };
@@ -118,7 +122,8 @@ pub trait EngineSchema: SchemaProvider {
 fn put<S: EngineSchema + ?Sized>(schema: &S, name: &str, table: Arc<dyn TableProvider>, replace: bool) -> Result<()> {
     if schema.table_exist(name) {
         if !replace {
-            return plan_err!("the table {name} exists already: CREATE OR REPLACE, or DROP it first");
+            let error = Raised::new(ErrorKind::AlreadyExists, format!("the table {name} exists already"));
+            return Err(error.advise("CREATE OR REPLACE, or DROP it first").into());
         }
         schema.drop_table(name)?;
     }

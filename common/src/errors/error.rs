@@ -2,12 +2,14 @@
 
 use arrow::error::ArrowError;
 use datafusion::common::{self, Column, DataFusionError, Diagnostic, SchemaError};
-use datafusion::sql::sqlparser::tokenizer::Span;
+use datafusion::sql::sqlparser::tokenizer::{Location, Span};
 
 use crate::errors::arrow_types::with_sql_types;
+use crate::errors::datafusion_words;
 use crate::errors::debug_structures::without_structures;
 use crate::errors::nearest::nearest;
-use crate::{position, without_report_request};
+use crate::errors::panics;
+use crate::{ErrorKind, Raised, without_report_request};
 
 /// The result of whatever can fail in the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -15,9 +17,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of the engine. Its text is made for the person who typed the statement.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The statement is refused or failed; the text says what, where and what to do.
-    #[error("{}", without_report_request(.0))]
-    Statement(String),
+    /// The statement is refused or failed, in our words.
+    #[error("{}", without_report_request(&raised_text(.0)))]
+    Raised(#[from] Raised),
     /// The text is no SQL; the text says what was expected and where.
     #[error("{0}")]
     Syntax(String),
@@ -35,44 +37,76 @@ impl From<ArrowError> for Error {
     }
 }
 
+/// The error within DataFusion, with its kind and its text.
+impl From<Error> for DataFusionError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Raised(error) => error.into(),
+            Error::Syntax(text) => Raised::new(ErrorKind::Syntax, text).into(),
+            Error::DataFusion(error) => error,
+            Error::Io(error) => Self::IoError(error),
+        }
+    }
+}
+
 impl Error {
-    /// An error with this text.
+    /// An error of a statement that is wrong, with this text; [`Raised`] makes those of other kinds.
     pub fn statement(text: impl Into<String>) -> Self {
-        Self::Statement(text.into())
+        Raised::new(ErrorKind::Statement, text).into()
     }
 
-    /// An error with this text and its place in the statement, where that is known.
+    /// An error of a statement that is wrong, with this text and its place in the statement, where that is known.
     pub fn statement_at(at: Span, text: impl Into<String>) -> Self {
-        Self::Statement(text.into() + &position(at))
+        Raised::new(ErrorKind::Statement, text).at(at).into()
     }
 
     /// The same error with its place in the statement, where that is known and the error has none yet.
     pub fn at(self, span: Span) -> Self {
         match (self, common::Span::try_from_sqlparser_span(span)) {
-            (Self::Statement(text), _) if !text.contains("(Line: ") => Self::statement_at(span, text),
-            (Self::DataFusion(error), Some(span)) if error.diagnostic().is_none() => {
+            (Self::Raised(error), _) => error.at(span).into(),
+            (Self::DataFusion(error), Some(span)) if error.diagnostic().is_none() && place(&error).is_none() => {
                 Self::DataFusion(error.with_diagnostic(Diagnostic::new_error("", Some(span))))
             }
             (error, _) => error,
         }
     }
+
+    /// The place in the statement, where the error knows it apart from its text. That of a text that is no SQL stands in the
+    /// parser's words.
+    pub fn place(&self) -> Option<Location> {
+        match self {
+            Self::Raised(error) => error.place(),
+            Self::DataFusion(error) => place(error),
+            Self::Syntax(_) | Self::Io(_) => None,
+        }
+    }
+
+    /// What to do, where the error says it apart from what happened.
+    pub fn advice(&self) -> Option<&str> {
+        match self {
+            Self::Raised(error) => error.advice(),
+            Self::DataFusion(error) => Raised::within(error)?.advice(),
+            Self::Syntax(_) | Self::Io(_) => None,
+        }
+    }
 }
 
-/// The error of a subquery that DataFusion cannot turn into a join.
-const CORRELATED: &str = "a subquery reads columns of the query around it in a way that cannot be planned: compare them \
-                          with = in its WHERE, or join its tables and GROUP BY";
+fn place(error: &DataFusionError) -> Option<Location> {
+    let raised = Raised::within(error).and_then(Raised::place);
+    let of_datafusion = || error.diagnostic()?.span.map(|span| Location::new(span.start.line, span.start.column));
+    raised.or_else(of_datafusion).filter(|place| place.line > 0)
+}
 
-/// The error of a subquery in ON that reads columns of the side whose rows the join keeps.
-const CORRELATED_ON: &str = "EXISTS or IN (SELECT ...) in the ON of an outer join reads a column of the side whose rows \
-                             are kept, which cannot be planned: compute it before, FROM (SELECT *, EXISTS (...) AS found \
-                             FROM a) AS a LEFT JOIN b ON found AND ...";
+fn raised_text(error: &Raised) -> String {
+    error.to_string()
+}
 
 /// The text of a DataFusion error without the wrappers that say nothing to a user.
 fn message(error: &DataFusionError) -> String {
+    if let Some(text) = datafusion_words::translated(error) {
+        return text;
+    }
     match error {
-        DataFusionError::Context(rule, _) if rule.starts_with("Optimizer rule 'scalar_subquery_to_join'") => {
-            CORRELATED.to_owned()
-        }
         DataFusionError::Diagnostic(diagnostic, inner) => {
             let line = diagnostic.span.filter(|span| span.start.line > 0);
             let place = line.map(|span| format!(" (Line: {}, Column: {})", span.start.line, span.start.column));
@@ -87,26 +121,10 @@ fn message(error: &DataFusionError) -> String {
             Some(inner) => message(inner),
             None => inner.to_string(),
         },
-        DataFusionError::Plan(text) if text.contains(", got Column(") || text.contains(", got OuterReferenceColumn(") => {
-            "a function in FROM takes constants, not columns of the tables beside it: unnest(range(...)) in a select list \
-             has a value for each row"
-                .to_owned()
-        }
         DataFusionError::Plan(text)
         | DataFusionError::Execution(text)
         | DataFusionError::Configuration(text)
-        | DataFusionError::ResourcesExhausted(text) => own_words(text).to_owned(),
-        DataFusionError::NotImplemented(text) => match (text.split_once(UNPLANNED), text.split_once(UNSLIDING)) {
-            (Some((_, expression)), _) => unplanned(expression),
-            (_, Some((_, call))) => {
-                let function = call.split('(').next().unwrap_or_default();
-                format!(
-                    "{function} OVER a frame that rows leave again is not supported: let the frame begin at UNBOUNDED \
-                     PRECEDING, or join the rows with those of their frame and GROUP BY"
-                )
-            }
-            _ => error.strip_backtrace(),
-        },
+        | DataFusionError::ResourcesExhausted(text) => text.clone(),
         DataFusionError::SchemaError(schema, _) => match schema.as_ref() {
             SchemaError::AmbiguousReference { field } if field.relation.is_none() => format!(
                 "{}: write the table's name before it; the key of joins by NATURAL, or in parentheses, is coalesce(a.{}, \
@@ -114,11 +132,7 @@ fn message(error: &DataFusionError) -> String {
                 without_class(error),
                 field.name
             ),
-            SchemaError::FieldNotFound { valid_fields, .. }
-                if valid_fields.iter().any(|it| it.flat_name().starts_with("__correlated_sq")) =>
-            {
-                CORRELATED_ON.to_owned()
-            }
+            schema if datafusion_words::is_of_correlated_join(schema) => datafusion_words::CORRELATED_ON.to_owned(),
             SchemaError::FieldNotFound { field, valid_fields } => {
                 let fields = valid_fields.iter().flat_map(|it| [(it.name.clone(), it), (it.flat_name(), it)]);
                 let meant = nearest(&field.name, fields.clone()).or_else(|| nearest(&field.flat_name(), fields));
@@ -126,12 +140,7 @@ fn message(error: &DataFusionError) -> String {
             }
             _ => without_class(error),
         },
-        // What panicked is known by its text, which stands in quotes at the end.
-        DataFusionError::ExecutionJoin(inner) if inner.is_panic() => {
-            let text = inner.to_string();
-            let panic = text.split_once(" panicked with message \"").map_or(text.as_str(), |(_, panic)| panic);
-            crate::errors::panics::message(panic.trim_end_matches('"'))
-        }
+        DataFusionError::ExecutionJoin(inner) if inner.is_panic() => panics::of_task(inner).to_string(),
         // With its path.
         DataFusionError::IoError(inner) => inner.to_string(),
         DataFusionError::ArrowError(inner, _) => match inner.as_ref() {
@@ -165,41 +174,4 @@ fn with_meant(text: &str, meant: Option<String>) -> String {
     let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(". Did you mean '{meant}'?"));
     let rest = rest.map_or_else(String::new, |rest| format!("\n{rest}"));
     format!("{unknown}{meant}{rest}")
-}
-
-const UNSLIDING: &str =
-    "Aggregate can not be used as a sliding accumulator because `retract_batch` is not implemented: ";
-
-const UNPLANNED: &str = "Physical plan does not support logical expression ";
-
-/// The error of an expression that DataFusion prints as a structure of its own.
-fn unplanned(expression: &str) -> String {
-    let kind = expression.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    match kind {
-        "ScalarSubquery" | "InSubquery" | "Exists" | "OuterReferenceColumn" => CORRELATED.to_owned(),
-        "WindowFunction" => {
-            "a window function stands where rows are not there yet: compute it in a subquery, FROM (SELECT \
-                             *, f(...) OVER (...) AS value FROM ...), and read its column"
-                .to_owned()
-        }
-        kind => format!("an expression of the kind {kind} stands where it cannot be planned: compute it in a subquery"),
-    }
-}
-
-/// A function's own error about its arguments, without DataFusion's words around it; where a function has several
-/// signatures, those that there are, without what each of them lacks.
-fn own_words(text: &str) -> &str {
-    const NO_FUNCTION: &str = "No function matches the given name";
-    if let Some((_, rest)) = text.split_once("user-defined coercion failed with: Error during planning: ") {
-        return rest.split_once(NO_FUNCTION).map_or(rest, |(own, _)| own.trim_end_matches(' '));
-    }
-    match text.find(NO_FUNCTION) {
-        Some(at)
-            if text[..at].contains("failed to match any signature, errors: ")
-                || text[..at].contains(" to the signature ") =>
-        {
-            &text[at..]
-        }
-        _ => text,
-    }
 }

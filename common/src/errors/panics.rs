@@ -3,8 +3,11 @@
 //! statement gets an error, as for any panic, and the panic's own text goes to the log, not to standard error as well.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, Once, PoisonError};
+
+use crate::{ErrorKind, Raised};
 
 /// The name of the threads that run statements.
 pub const THREAD: &str = "query";
@@ -85,19 +88,30 @@ pub fn is_of_file(panic: &str) -> bool {
 }
 
 /// The error of a statement that a panic ended.
-pub fn message(panic: &str) -> String {
+pub fn raised(panic: &str) -> Raised {
     let recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     match recent.iter().find(|(text, _)| text == panic) {
-        Some((_, Some(Cause::File))) => {
-            format!("a file cannot be read or written: it is damaged, or the disk is full ({panic})")
-        }
-        Some((_, Some(Cause::Size))) => format!(
-            "the text or lists of rows that are computed together take more than {} bytes: make them shorter, or SET \
-             datafusion.execution.batch_size to fewer rows",
-            i32::MAX
+        Some((_, Some(Cause::File))) => Raised::new(
+            ErrorKind::Files,
+            format!("a file cannot be read or written: it is damaged, or the disk is full ({panic})"),
         ),
-        _ => format!("the statement failed by a defect of the engine, please report it: {panic}"),
+        Some((_, Some(Cause::Size))) => Raised::new(
+            ErrorKind::Data,
+            format!("the text or lists of rows that are computed together take more than {} bytes", i32::MAX),
+        )
+        .advise("make them shorter, or SET datafusion.execution.batch_size to fewer rows"),
+        _ => Raised::new(
+            ErrorKind::Internal,
+            format!("the statement failed by a defect of the engine, please report it: {panic}"),
+        ),
     }
+}
+
+/// The error of a statement one of whose tasks panicked, by the text of that task's error, which quotes the panic at its end.
+pub(super) fn of_task(error: &impl fmt::Display) -> Raised {
+    let text = error.to_string();
+    let panic = text.split_once(" panicked with message \"").map_or(text.as_str(), |(_, panic)| panic);
+    raised(panic.trim_end_matches('"'))
 }
 
 #[cfg(test)]
@@ -122,10 +136,11 @@ mod tests {
         let texts = std::thread::Builder::new().name(THREAD.to_owned()).spawn(panics).unwrap().join().unwrap();
         assert_eq!(texts, ["capacity overflow", ECHO]);
         for text in texts {
-            let message = message(&text);
-            assert!(message.starts_with("a file cannot be read or written"), "{message}");
+            let error = raised(&text);
+            assert!(error.text().starts_with("a file cannot be read or written"), "{error}");
+            assert_eq!(error.kind(), ErrorKind::Files);
         }
-        assert!(message("another").contains("defect"));
+        assert_eq!(raised("another").kind(), ErrorKind::Internal);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::syntax::tree::ast;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// Turns what is given for relations into queries, where DataFusion finds their tables.
 pub(crate) fn relations(registry: &Registry, function: &Function, call: Span, args: &mut [FunctionArg]) -> Result<()> {
@@ -145,15 +145,18 @@ fn window_has(window: &WindowType, holds: &dyn Fn(&WindowSpec) -> bool) -> bool 
 
 fn check_clauses(name: &str, span: Span, list: &FunctionArgumentList) -> Result<()> {
     if list.duplicate_treatment == Some(DuplicateTreatment::Distinct) {
-        let text = format!("{name}(DISTINCT ...) is not supported: call it on rows made distinct, SELECT DISTINCT");
-        return Err(Error::statement_at(span, text));
+        let error = Raised::new(ErrorKind::NotSupported, format!("{name}(DISTINCT ...) is not supported"));
+        return Err(error.advise("call it on rows made distinct, SELECT DISTINCT").at(span).into());
     }
     match list.clauses.first() {
         None => Ok(()),
-        Some(FunctionArgumentClause::OrderBy(_)) => Err(Error::statement_at(
-            span,
-            format!("{name}(... ORDER BY ...) is not supported: the answer does not depend on the rows' order"),
-        )),
-        Some(other) => Err(Error::statement_at(span, format!("{name}: {other} is not supported among its arguments"))),
+        Some(FunctionArgumentClause::OrderBy(_)) => {
+            let error = Raised::new(ErrorKind::NotSupported, format!("{name}(... ORDER BY ...) is not supported"));
+            Err(error.advise("the answer does not depend on the rows' order").at(span).into())
+        }
+        Some(other) => {
+            let text = format!("{name}: {other} is not supported among its arguments");
+            Err(Raised::new(ErrorKind::NotSupported, text).at(span).into())
+        }
     }
 }

@@ -25,7 +25,7 @@ use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
 use crate::syntax::tree::visit::visit_statement;
 use crate::syntax::tree::walk::{Flow, flow, result, walk_outside_subqueries};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// So many digits a DOUBLE tells apart at most.
 const DOUBLE_DIGITS: usize = 17;
@@ -302,8 +302,9 @@ fn ordered_texts(given: &Function) -> Option<(&Expr, &Expr)> {
 fn fetch(query: &mut Query) -> Flow {
     let Some(fetch) = query.fetch.take() else { return ControlFlow::Continue(()) };
     if fetch.with_ties || fetch.percent {
-        let text = format!("{fetch} is not supported: FETCH FIRST n ROWS ONLY, or rank() OVER (ORDER BY ...) for ties");
-        return refuse(fetch.span(), text);
+        let error = Raised::new(ErrorKind::NotSupported, format!("{fetch} is not supported"));
+        let advice = "FETCH FIRST n ROWS ONLY, or rank() OVER (ORDER BY ...) for ties";
+        return ControlFlow::Break(Box::new(error.advise(advice).at(fetch.span()).into()));
     }
     let at = fetch.span();
     let rows = fetch.quantity.unwrap_or_else(|| number("1"));
@@ -561,8 +562,9 @@ fn chrono_format(format: Expr) -> Expr {
 /// `arg_max(value, by)`: the value of the row whose `by` is the largest; of several, the smallest value.
 fn first(given: &mut Function, value: Expr, by: Expr, ascending: bool) -> Flow {
     if given.over.is_some() {
-        let text = format!("{} OVER is not supported: first_value(value) OVER (ORDER BY ...)", given.name);
-        return refuse(given.name.span(), text);
+        let error = Raised::new(ErrorKind::NotSupported, format!("{} OVER is not supported", given.name));
+        let error = error.advise("first_value(value) OVER (ORDER BY ...)").at(given.name.span());
+        return ControlFlow::Break(Box::new(error.into()));
     }
     let order = |expr: &Expr, ascending: bool| OrderByExpr {
         expr: expr.clone(),

@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use bonnet_common::position;
+use bonnet_common::{ErrorKind, Raised};
 use bonnet_sql::arguments::is_constant;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
@@ -54,16 +54,12 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
         return plan_err!("PIVOT expected");
     };
     let [column] = value_column.as_slice() else {
-        return plan_err!(
-            "PIVOT takes one expression after FOR or ON; join several columns into one, a || '_' || b{}",
-            position(value_column.get(1).map_or_else(Span::empty, Spanned::span))
-        );
+        let second = value_column.get(1).map_or_else(Span::empty, Spanned::span);
+        let text = "PIVOT takes one expression after FOR or ON; join several columns into one, a || '_' || b";
+        return refuse(second, text);
     };
     let PivotValueSource::List(values) = value_source else {
-        return plan_err!(
-            "the values of this PIVOT are not known here: give them, IN (value, ...){}",
-            position(column.span())
-        );
+        return refuse(column.span(), "the values of this PIVOT are not known here: give them, IN (value, ...)");
     };
     let read: Vec<_> = ast::columns(column).into_iter().chain(ast::columns(&aggregate_functions)).collect();
     let rest = other_columns(&table, &read, context)?;
@@ -88,10 +84,7 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
         }
     }
     if projection.is_empty() {
-        return plan_err!(
-            "PIVOT makes no columns: it has no values, and no column is left to group by{}",
-            position(column.span())
-        );
+        return refuse(column.span(), "PIVOT makes no columns: it has no values, and no column is left to group by");
     }
     // Without values the groups alone remain.
     Ok((ast::select(projection, *table, rest), alias))
@@ -110,8 +103,8 @@ fn other_columns(
     for (name, span) in &names {
         if !schema.fields().iter().any(|field| field.name() == name) {
             let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            let (columns, place) = (columns.join(", "), position(*span));
-            return plan_err!("there is no column {name} to pivot; the table has: {columns}{place}");
+            let text = format!("there is no column {name} to pivot; the table has: {}", columns.join(", "));
+            return Err(Raised::new(ErrorKind::UnknownColumn, text).at(*span).into());
         }
     }
     let others = schema.fields().iter().filter(|field| names.iter().all(|(name, _)| name != field.name()));
@@ -141,13 +134,12 @@ fn label(value: &Expr) -> Result<String> {
         Expr::TypedString(text) => label(&Expr::Value(text.value.clone())),
         Expr::Nested(expr) => label(expr),
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
-            let place = position(value.span());
-            plan_err!(
-                "PIVOT: {value} is a column, and IN takes constants; text stands in single quotes, '{value}'{place}"
-            )
+            let text =
+                format!("PIVOT: {value} is a column, and IN takes constants; text stands in single quotes, '{value}'");
+            refuse(value.span(), text)
         }
         other if is_constant(other) => Ok(other.to_string()),
-        other => plan_err!("PIVOT: IN takes constants, not {other}{}", position(other.span())),
+        other => refuse(other.span(), format!("PIVOT: IN takes constants, not {other}")),
     }
 }
 
@@ -156,13 +148,11 @@ fn filtered(expr: &Expr, condition: &Expr, context: &dyn RelationPlannerContext)
     let mut filter = Filter { condition, context, inside: 0, aggregates: 0 };
     let mut filtered = expr.clone();
     if walk(&mut filtered, &mut filter).is_break() {
-        return plan_err!("PIVOT: {expr} is a window function; PIVOT takes aggregates{}", position(expr.span()));
+        return refuse(expr.span(), format!("PIVOT: {expr} is a window function; PIVOT takes aggregates"));
     }
     if filter.aggregates == 0 {
-        return plan_err!(
-            "PIVOT: {expr} is no aggregate; PIVOT takes aggregates, such as sum(x) or first_value(x){}",
-            position(expr.span())
-        );
+        let text = format!("PIVOT: {expr} is no aggregate; PIVOT takes aggregates, such as sum(x) or first_value(x)");
+        return refuse(expr.span(), text);
     }
     Ok(filtered)
 }
@@ -218,17 +208,21 @@ impl VisitorMut for Filter<'_> {
     }
 }
 
+fn refuse<T>(at: Span, text: impl Into<String>) -> Result<T> {
+    Err(Raised::new(ErrorKind::Statement, text).at(at).into())
+}
+
 /// `SELECT rest, 'a' AS name, a AS value FROM t WHERE a IS NOT NULL UNION ALL ...`: a pass over the rows per column.
 fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Result<Aliased> {
     let TableFactor::Unpivot { table, value, name, columns, null_inclusion, alias } = relation else {
         return plan_err!("UNPIVOT expected");
     };
     let Expr::Identifier(value) = value else {
-        return plan_err!("UNPIVOT takes one name for the values, not {value}{}", position(value.span()));
+        return refuse(value.span(), format!("UNPIVOT takes one name for the values, not {value}"));
     };
     let read: Vec<_> = columns.iter().map(|column| ast::columns(&column.expr)).collect();
     if let Some(at) = read.iter().position(|read| read.len() != 1) {
-        return plan_err!("UNPIVOT: IN takes columns, optionally with AS 'label'{}", position(columns[at].expr.span()));
+        return refuse(columns[at].expr.span(), "UNPIVOT: IN takes columns, optionally with AS 'label'");
     }
     let rest = other_columns(&table, &read.concat(), context)?;
     let mut union: Option<SetExpr> = None;
@@ -239,7 +233,7 @@ fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> R
                 names.last().map(|label| context.normalize_ident(label.clone())).unwrap_or_default()
             }
             (None, other) => {
-                return plan_err!("UNPIVOT: IN takes columns, not {other}{}", position(other.span()));
+                return refuse(other.span(), format!("UNPIVOT: IN takes columns, not {other}"));
             }
         };
         let mut projection: Vec<SelectItem> = rest.iter().cloned().map(SelectItem::UnnamedExpr).collect();
@@ -264,7 +258,7 @@ fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> R
     }
     match union {
         Some(union) => Ok((ast::query(union), alias)),
-        None => plan_err!("UNPIVOT: IN takes at least one column{}", position(name.span)),
+        None => refuse(name.span, "UNPIVOT: IN takes at least one column"),
     }
 }
 

@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use crate::names::ordinals::ordinal;
 use crate::syntax::tree::ast;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// Refuses samples, hints and ordinals of tables, and functions that would have to be called once per row.
 pub(crate) fn check(factor: &TableFactor, registry: &Registry) -> Result<()> {
@@ -40,7 +40,7 @@ pub(crate) fn check(factor: &TableFactor, registry: &Registry) -> Result<()> {
         },
         _ => return Ok(()),
     };
-    Err(Error::statement_at(factor.span(), text))
+    Err(Raised::new(ErrorKind::NotSupported, text).at(factor.span()).into())
 }
 
 /// Refuses `FROM t, unnest(t.column)`, which is planned but cannot be executed, and the same in a subquery.

@@ -9,12 +9,11 @@ use datafusion::sql::sqlparser::ast::{
     AccessExpr, Assignment, AssignmentTarget, ColumnOption, CreateTable, DataType, Expr, Ident, LimitClause, Query,
     Spanned, Statement, Subscript, Value,
 };
-use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::syntax::tree::ast;
 use crate::syntax::tree::ast::{cast, take};
 use crate::syntax::tree::walk::find;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// Names with these endings are files in FROM.
 const FILE_ENDINGS: [&str; 8] = ["parquet", "csv", "tsv", "json", "ndjson", "jsonl", "arrow", "feather"];
@@ -55,19 +54,14 @@ pub(crate) fn expression(expr: &mut Expr) -> Result<()> {
             }
         }
         Expr::Collate { expr, collation } => {
-            return Err(Error::statement_at(
-                expr.span(),
-                format!(
-                    "COLLATE {collation} is not supported: texts are in the order of their bytes; lower(x) leaves out the case"
-                ),
-            ));
+            let error = Raised::new(ErrorKind::NotSupported, format!("COLLATE {collation} is not supported"));
+            let advice = "texts are in the order of their bytes; lower(x) leaves out the case";
+            return Err(error.advise(advice).at(expr.span()).into());
         }
         Expr::Function(call) if ast::function_name(&call.name).as_deref() == Some("columns") => {
-            return Err(Error::statement_at(
-                call.name.span(),
-                "COLUMNS(...) is not supported: write the columns, or SELECT * EXCLUDE (...); SUMMARIZE has the figures of \
-                 every column",
-            ));
+            let advice = "write the columns, or SELECT * EXCLUDE (...); SUMMARIZE has the figures of every column";
+            let error = Raised::new(ErrorKind::NotSupported, "COLUMNS(...) is not supported");
+            return Err(error.advise(advice).at(call.name.span()).into());
         }
         // `{'a': 1}.a`; `t.a[1]` begins with a name.
         Expr::CompoundFieldAccess { root, access_chain } if !matches!(root.as_ref(), Expr::Identifier(_)) => {
@@ -99,10 +93,8 @@ pub(crate) fn expression(expr: &mut Expr) -> Result<()> {
 /// If there is such a clause.
 pub(crate) fn check_query(query: &Query) -> Result<()> {
     if let Some(lock) = query.locks.first() {
-        return Err(Error::statement_at(
-            Span::empty(),
-            format!("{lock} is not supported: a statement locks no rows, and each is a transaction of its own"),
-        ));
+        let error = Raised::new(ErrorKind::NotSupported, format!("{lock} is not supported"));
+        return Err(error.advise("a statement locks no rows, and each is a transaction of its own").into());
     }
     let limits: Vec<&Expr> = match &query.limit_clause {
         Some(LimitClause::LimitOffset { limit, offset, .. }) => {
@@ -150,7 +142,7 @@ pub(crate) fn check_statement(statement: &Statement) -> Result<()> {
     if let Statement::Prepare { statement, .. } = statement {
         return check_statement(statement);
     }
-    let refuse = |text: &str| Err(Error::statement(text));
+    let refuse = |text: &str| Err(Raised::new(ErrorKind::NotSupported, text).into());
     match statement {
         Statement::Update(update) => return check_assignments(&update.assignments),
         Statement::Insert(insert) if insert.or.is_some() || insert.replace_into => {
@@ -193,12 +185,9 @@ pub(crate) fn check_statement(statement: &Statement) -> Result<()> {
         ));
     }
     if *temporary {
-        return Err(Error::statement_at(
-            name.span(),
-            format!(
-                "there are no temporary tables: CREATE TABLE memory.main.{name}, which lives as long as the engine"
-            ),
-        ));
+        let advice = format!("CREATE TABLE memory.main.{name}, which lives as long as the engine");
+        let error = Raised::new(ErrorKind::NotSupported, "there are no temporary tables");
+        return Err(error.advise(advice).at(name.span()).into());
     }
     for column in columns {
         for option in &column.options {
@@ -223,5 +212,6 @@ pub(crate) fn check_statement(statement: &Statement) -> Result<()> {
 }
 
 fn refused(column: &Ident, option: &ColumnOption, reason: &str) -> Error {
-    Error::statement_at(column.span, format!("{column}: {option} is not supported: {reason}"))
+    let error = Raised::new(ErrorKind::NotSupported, format!("{column}: {option} is not supported"));
+    error.advise(reason).at(column.span).into()
 }

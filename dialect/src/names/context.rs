@@ -27,6 +27,7 @@ use crate::names::join_keys::{JoinKeys, JoinPlanner};
 use crate::names::relations::KeyPlanner;
 use crate::names::tables::{TablePlanner, Tables};
 use crate::names::type_names::TypeNames;
+use crate::names::unknown_names::unknown_table;
 
 /// A session, and what a statement brings.
 pub(crate) struct StatementContext<'a> {
@@ -84,7 +85,8 @@ impl<'a> StatementContext<'a> {
 impl ContextProvider for StatementContext<'_> {
     fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
         let catalog = &self.state.config_options().catalog;
-        self.tables.source(&name.resolve(&catalog.default_catalog, &catalog.default_schema))
+        let name = name.resolve(&catalog.default_catalog, &catalog.default_schema);
+        self.tables.source(&name).ok_or_else(|| unknown_table(self.state, &name).into())
     }
 
     fn get_file_type(&self, ext: &str) -> Result<Arc<dyn FileType>> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bonnet_common::{LookupExtension, TableLookup, TimeTravel, time_travel_name};
 use datafusion::catalog::TableProvider;
-use datafusion::common::{ResolvedTableReference, Result as PlanResult, TableReference, plan_err};
+use datafusion::common::{ResolvedTableReference, Result as PlanResult, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
@@ -17,6 +17,7 @@ use datafusion::sql::sqlparser::ast::{TableAlias, TableFactor};
 use futures::future::try_join_all;
 
 use crate::names::references::{Beside, References, text};
+use crate::names::unknown_names::unknown_table;
 use crate::syntax::tree::ast;
 use crate::{Error, Result};
 
@@ -85,22 +86,16 @@ impl Tables {
                 let catalog = &state.config_options().catalog;
                 let resolved = reference.clone().resolve(&catalog.default_catalog, &catalog.default_schema);
                 let Some(table) = self.by_name.get(&resolved) else {
-                    return Err(Error::statement_at(*at, format!("table '{resolved}' not found")));
+                    return Err(unknown_table(state, &resolved).at(*at).into());
                 };
                 Ok(lookup.at(&resolved.table, Arc::clone(table), *asked).await?)
             }
         }
     }
 
-    /// The table of a name.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub(crate) fn source(&self, name: &ResolvedTableReference) -> PlanResult<Arc<dyn TableSource>> {
-        match self.sources.get(name) {
-            Some(source) => Ok(Arc::clone(source)),
-            None => plan_err!("table '{name}' not found"),
-        }
+    /// The table of a name; `None` if there is none.
+    pub(crate) fn source(&self, name: &ResolvedTableReference) -> Option<Arc<dyn TableSource>> {
+        self.sources.get(name).cloned()
     }
 }
 

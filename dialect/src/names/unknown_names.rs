@@ -3,14 +3,10 @@
 //! Upstream: none known
 //! Shows: no statement: an error, no answer: the nearest name is missing from that of an unknown function.
 
-use bonnet_common::nearest;
+use bonnet_common::{ErrorKind, Raised, nearest};
 use bonnet_sql::Registry;
-use datafusion::common::DataFusionError;
+use datafusion::common::{DataFusionError, ResolvedTableReference};
 use datafusion::execution::SessionState;
-use datafusion::sql::sqlparser::tokenizer::Span;
-
-use crate::Error;
-use crate::syntax::tree::ast::parser_span;
 
 /// What is said of a name, if it names something.
 type Advice = dyn Fn(&str) -> Option<String> + Send + Sync;
@@ -19,19 +15,12 @@ type Advice = dyn Fn(&str) -> Option<String> + Send + Sync;
 /// configuration.
 pub struct OtherNames(pub Box<Advice>);
 
-/// The error in the words of the statement: a graph is no table, and beside an unknown function stands the nearest one.
-pub(crate) fn explain(state: &SessionState, registry: &Registry, error: DataFusionError) -> Error {
-    match unknown_table(&error).and_then(|table| explanation(state, table)) {
-        Some(text) => {
-            let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map_or_else(Span::empty, parser_span);
-            Error::statement_at(place, text)
-        }
-        None => with_nearest_function(state, registry, error).into(),
-    }
-}
-
 /// The error about an unknown function with the nearest name of all functions; any other as it is.
-fn with_nearest_function(state: &SessionState, registry: &Registry, error: DataFusionError) -> DataFusionError {
+pub(crate) fn with_nearest_function(
+    state: &SessionState,
+    registry: &Registry,
+    error: DataFusionError,
+) -> DataFusionError {
     match error {
         DataFusionError::Diagnostic(diagnostic, inner) => {
             DataFusionError::Diagnostic(diagnostic, Box::new(with_nearest_function(state, registry, *inner)))
@@ -77,12 +66,11 @@ fn nearest_function(state: &SessionState, registry: &Registry, text: &str) -> Op
     })
 }
 
-/// The table that is not in its schema.
-fn unknown_table(error: &DataFusionError) -> Option<&str> {
-    let DataFusionError::Plan(text) = error.find_root() else { return None };
-    let name = text.strip_prefix("table '")?.strip_suffix("' not found")?;
-    let end = name.match_indices('.').nth(1)?.0;
-    Some(&name[end + 1..])
+/// The error about a table that is not there, in the words of the statement: a graph is no table, and a path may be no file of
+/// one.
+pub(crate) fn unknown_table(state: &SessionState, name: &ResolvedTableReference) -> Raised {
+    let text = explanation(state, &name.table).unwrap_or_else(|| format!("table '{name}' not found"));
+    Raised::new(ErrorKind::UnknownTable, text)
 }
 
 fn explanation(state: &SessionState, table: &str) -> Option<String> {

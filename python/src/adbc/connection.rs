@@ -9,7 +9,7 @@ use adbc_core::schemas::{GET_STATISTIC_NAMES_SCHEMA, GET_TABLE_TYPES_SCHEMA};
 use adbc_core::{CancelHandle, Connection, Optionable};
 use arrow::array::{RecordBatchIterator, StringArray};
 use arrow::datatypes::Schema;
-use bonnetdb::Session;
+use bonnetdb::{ErrorKind, Session};
 
 use super::literals::identifier;
 use super::objects::{Pattern, objects};
@@ -110,11 +110,9 @@ impl Connection for BonnetConnection {
         let name: Vec<String> = [catalog, db_schema, Some(table_name)].into_iter().flatten().map(identifier).collect();
         let query = format!("SELECT * FROM {}", name.join("."));
         let schema = self.cancel.wait(self.session.describe(&query))?.map_err(|error| {
+            let unknown = matches!(error.kind(), ErrorKind::UnknownTable | ErrorKind::UnknownSchema);
             let error = failed(error);
-            match error.message.contains("not found") {
-                true => Error { status: Status::NotFound, ..error },
-                false => error,
-            }
+            if unknown { Error { status: Status::NotFound, ..error } } else { error }
         })?;
         schema.map(|schema| schema.as_ref().clone()).ok_or_else(|| invalid(format!("{table_name} is no table")))
     }

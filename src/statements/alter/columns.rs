@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::Field;
 use bonnet_catalogs::{ColumnChange, EngineSchema};
+use bonnet_common::raise;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, ColumnOption, DataType, Ident,
@@ -57,11 +58,12 @@ pub(super) async fn run(
             ColumnChange::Retype { column: normalized(column_name), to: to.data_type().clone() }
         }
         _ => {
-            return Err(Error::statement(format!(
+            return raise!(
+                NotSupported,
                 "{alter} is not supported: ADD COLUMN with a type and DEFAULT, DROP COLUMN, RENAME COLUMN, ALTER COLUMN ... TYPE and \
                  RENAME TO are; CREATE OR REPLACE TABLE {0} AS SELECT ... FROM {0} makes it anew in one step",
                 alter.name
-            )));
+            );
         }
     };
     Ok(schema.change_columns(table, &change, &session.state()).await?)
@@ -74,10 +76,11 @@ async fn added(session: &Session, column: &ColumnDef) -> Result<ColumnChange> {
             ColumnOption::Default(value) => default = Some(value.to_string()),
             ColumnOption::Null => {}
             other => {
-                return Err(Error::statement(format!(
+                return raise!(
+                    NotSupported,
                     "ADD COLUMN {}: {other} is not supported: a new column has a type, and DEFAULT at most",
                     column.name
-                )));
+                );
             }
         }
     }

@@ -9,7 +9,7 @@ use datafusion::sql::planner::object_name_to_table_reference;
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation, RenameTableNameKind, Spanned, Statement};
 
 use crate::statements::table_place::TablePlace;
-use crate::{Error, Result, Session};
+use crate::{Error, ErrorKind, Raised, Result, Session};
 
 /// The ALTER TABLE that a statement is.
 pub(super) fn of(statement: &SqlStatement) -> Option<&AlterTable> {
@@ -43,7 +43,7 @@ pub(super) async fn run(session: &Session, alter: &AlterTable) -> Result<()> {
     }
     let kind = match engine.table_type(table).await? {
         None if alter.if_exists => return Ok(()),
-        None => return refuse(format!("there is no table {name}")),
+        None => return Err(Raised::new(ErrorKind::UnknownTable, format!("there is no table {name}")).at(at).into()),
         Some(kind) => kind,
     };
     let AlterTableOperation::RenameTable { table_name } = operation else {

@@ -7,14 +7,15 @@ use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan, Statement as PlanStatement};
 
-use crate::{Error, Result, Session};
+use crate::{Error, ErrorKind, Raised, Result, Session};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// Settings of the runtime that hold limits of memory and the folder of temporary files.
 const RUNTIME: &str = "datafusion.runtime.";
 
 fn refused(what: &str) -> Error {
-    Error::statement(format!("{what} is refused: bonnet.external_access is off in this session"))
+    Raised::new(ErrorKind::Forbidden, format!("{what} is refused: bonnet.external_access is off in this session"))
+        .into()
 }
 
 /// Refuses statements that attach and detach, where external access is off.

@@ -12,7 +12,7 @@ use datafusion::config::ExtensionOptions;
 
 use crate::query::stream_of;
 use crate::settings::BonnetSettings;
-use crate::{Answer, Error, Result, Session};
+use crate::{Answer, Error, ErrorKind, Raised, Result, Session};
 use bonnet_dialect::syntax::statements::statement::WithSpan;
 
 /// `USE [catalog.]schema`.
@@ -30,15 +30,13 @@ pub(super) fn use_schema(session: &Session, name: &WithSpan<Vec<String>>) -> Res
         [catalog, schema] if has(catalog, schema) => (catalog.as_str(), schema.as_str()),
         _ => {
             let schemas = catalogs.catalog(&current).map(|catalog| catalog.schema_names()).unwrap_or_default();
-            return Err(Error::statement_at(
-                name.span,
-                format!(
-                    "there is no schema {}; this catalog has: {}; catalogs are: {}",
-                    name.join("."),
-                    schemas.join(", "),
-                    catalogs.catalog_names().join(", ")
-                ),
-            ));
+            let text = format!(
+                "there is no schema {}; this catalog has: {}; catalogs are: {}",
+                name.join("."),
+                schemas.join(", "),
+                catalogs.catalog_names().join(", ")
+            );
+            return Err(Raised::new(ErrorKind::UnknownSchema, text).at(name.span).into());
         }
     };
     let state = session.context.state_ref();

@@ -2,12 +2,19 @@
 
 use std::error::Error;
 
+use bonnet_common::{ErrorKind, Raised};
 use bonnet_graph::Stopped;
 use datafusion::common::{DataFusionError, Result};
+use datafusion::sql::sqlparser::tokenizer::Span;
 
 /// An error of usage: what was found, where, and what to do.
 pub fn usage_error<T>(text: impl Into<String>) -> Result<T> {
     Err(DataFusionError::Plan(text.into()))
+}
+
+/// An error of usage at a place of the statement: what was found, and what to do.
+pub(crate) fn usage_error_at<T>(at: Span, text: impl Into<String>) -> Result<T> {
+    Err(Raised::new(ErrorKind::Statement, text).at(at).into())
 }
 
 /// An error of a function's usage with the function's name in front.
@@ -16,6 +23,11 @@ pub fn named_error(function: &str, error: DataFusionError) -> DataFusionError {
         DataFusionError::Plan(text) if !text.starts_with(function) => {
             DataFusionError::Plan(format!("{function}: {text}"))
         }
+        DataFusionError::External(inner) => match inner.downcast::<Raised>() {
+            Ok(raised) if !raised.text().starts_with(function) => raised.behind(&format!("{function}: ")).into(),
+            Ok(raised) => DataFusionError::External(raised),
+            Err(inner) => DataFusionError::External(inner),
+        },
         other => other,
     }
 }

@@ -53,7 +53,7 @@ pub use adapters::shared_states::SharedStates;
 pub use binding::arguments;
 pub use binding::expressions::{InputColumns, map_expressions, mentions};
 pub use binding::graph_input::{GraphInput, edge_schema};
-pub use bonnet_common::{panic_text, sql_type, without_report_request};
+pub use bonnet_common::{ErrorKind, Raised, panic_text, sql_type, without_report_request};
 pub use error::{execution_error, kernel_error, memory_text, named_error, stopped, usage_error};
 pub use execution::relation_exec::RelationExec;
 pub use graphs::database_files::outside_databases;

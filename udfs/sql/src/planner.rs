@@ -26,7 +26,7 @@ use futures::future::BoxFuture;
 
 use crate::adapters::generator::PARAMETERS;
 use crate::binding::arguments::{self, checked, not_constant, value};
-use crate::error::usage_error;
+use crate::error::{usage_error, usage_error_at};
 use crate::execution::relation_exec::RelationExec;
 use crate::execution::shared_run::SharedRun;
 use crate::graphs::graph_cache::GraphCacheAccess;
@@ -37,7 +37,6 @@ use crate::plans::sources::Sources;
 use crate::registry::body::Kind;
 use crate::registry::options::{OptionValue, Options};
 use crate::registry::{Function, Parameter, ParameterKind, Place, Registry};
-use bonnet_common::position;
 
 /// Plans the calls of registered functions in FROM.
 #[derive(Debug, Clone)]
@@ -154,26 +153,28 @@ fn relation(
             return Ok(None);
         }
         other => {
-            return usage_error(format!(
-                "{}: {} takes a relation (a table, a view, a CTE or (SELECT ...)), not {other}; it is {}{}",
+            let text = format!(
+                "{}: {} takes a relation (a table, a view, a CTE or (SELECT ...)), not {other}; it is {}",
                 function.name,
                 parameter.name,
-                function.usage(Place::From),
-                position(other.span())
-            ));
+                function.usage(Place::From)
+            );
+            return usage_error_at(other.span(), text);
         }
     };
     let plan = context.plan(TableFactor::Derived { lateral: false, subquery, alias: None, sample: None })?;
     match plan.all_out_ref_exprs().first() {
         None => Ok(Some(plan)),
-        Some(column) => usage_error(format!(
-            "{}: {} reads {} of a query around it: the function reads whole relations and cannot be called once per row \
-             of another table; call it FROM {0}(...) and join the answer{}",
-            function.name,
-            parameter.name,
-            outer_name(column),
-            position(value.span())
-        )),
+        Some(column) => {
+            let text = format!(
+                "{}: {} reads {} of a query around it: the function reads whole relations and cannot be called once per \
+                 row of another table; call it FROM {0}(...) and join the answer",
+                function.name,
+                parameter.name,
+                outer_name(column)
+            );
+            usage_error_at(value.span(), text)
+        }
     }
 }
 
@@ -203,13 +204,11 @@ fn name_of(function: &Function, parameter: &Parameter, value: &FunctionArgExpr) 
     match (parts, &parameter.kind) {
         (Some(parts), ParameterKind::Graph) => Ok(graph_name(&parts)),
         (Some(parts), _) => Ok(parts.join(".")),
-        (None, _) => usage_error(format!(
-            "{}: {} takes a name, not {value}; it is {}{}",
-            function.name,
-            parameter.name,
-            function.usage(Place::From),
-            position(value.span())
-        )),
+        (None, _) => {
+            let usage = function.usage(Place::From);
+            let text = format!("{}: {} takes a name, not {value}; it is {usage}", function.name, parameter.name);
+            usage_error_at(value.span(), text)
+        }
     }
 }
 

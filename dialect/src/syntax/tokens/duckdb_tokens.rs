@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::syntax::tokens::token::{is_word, replace, significant, significant_before};
 use crate::syntax::tokens::{copy_from, from_first, numbers};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Raised, Result};
 
 /// Reads `E'a\n'` as a text, `1_000` and `0x1F` as numbers, `**` as `^`, `AS [NOT] MATERIALIZED (` as `AS (`,
 /// `FILTER (x)` as `FILTER (WHERE x)`, `COPY t FROM 'f'` as INSERT, `TABLE t` as `SELECT * FROM t`,
@@ -88,7 +88,7 @@ fn refuse_joins(tokens: &[TokenWithSpan]) -> Result<()> {
             _ => None,
         };
         if let Some(refusal) = refusal {
-            return Err(Error::statement_at(*span, refusal));
+            return Err(Raised::new(ErrorKind::NotSupported, refusal).at(*span).into());
         }
         if !matches!(token, Token::Whitespace(_)) {
             before = Some(token);
@@ -186,10 +186,11 @@ fn refuse_drawn_numbers(tokens: &[TokenWithSpan]) -> Result<()> {
         _ => false,
     });
     match found {
-        Some(token) => Err(Error::statement_at(
-            token.span,
-            format!("{} is not supported: numbers are not drawn by the table; row_number() in the INSERT", token.token),
-        )),
+        Some(token) => {
+            let text = format!("{} is not supported", token.token);
+            let advice = "numbers are not drawn by the table; row_number() in the INSERT";
+            Err(Raised::new(ErrorKind::NotSupported, text).advise(advice).at(token.span).into())
+        }
         None => Ok(()),
     }
 }

@@ -11,6 +11,7 @@ use arrow::datatypes::{
     DataType, Decimal128Type, FieldRef, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, i256,
 };
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::common::types::{NativeType, logical_date};
 use datafusion::common::{DataFusionError, Result, internal_err, plan_err};
 use datafusion::functions_aggregate::average::avg_udaf;
@@ -95,7 +96,8 @@ impl Digits {
 
     fn beyond(&self, what: &str) -> DataFusionError {
         let to = sql_name(&self.to);
-        DataFusionError::Execution(format!("overflow: the {what} of avg is not within {to}; CAST the values AS DOUBLE"))
+        let text = format!("overflow: the {what} of avg is not within {to}; CAST the values AS DOUBLE");
+        Raised::new(ErrorKind::OutOfRange, text).into()
     }
 }
 

@@ -13,7 +13,8 @@ use arrow::compute::cast;
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, FieldRef, IntervalMonthDayNano, IntervalMonthDayNanoType,
 };
-use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
+use bonnet_common::raise;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 use datafusion::logical_expr::utils::format_state_name;
 
@@ -51,7 +52,7 @@ impl IntervalAverage {
         let parts = (i32::try_from(months / count), i32::try_from(days / count), i64::try_from(nanoseconds));
         Some(match parts {
             (Ok(months), Ok(days), Ok(nanoseconds)) => Ok(IntervalMonthDayNano::new(months, days, nanoseconds)),
-            _ => Err(exec_datafusion_err!("overflow: the average of avg is not within INTERVAL")),
+            _ => raise!(OutOfRange, "overflow: the average of avg is not within INTERVAL"),
         })
     }
 }

@@ -8,7 +8,8 @@ use std::marker::PhantomData;
 
 use arrow::array::ArrowPrimitiveType;
 use arrow::datatypes::DataType;
-use datafusion::common::{DataFusionError, Result, exec_datafusion_err};
+use bonnet_common::{ErrorKind, Raised};
+use datafusion::common::{DataFusionError, Result};
 
 use crate::aggregates::exact_accumulators::Finish;
 use crate::aggregates::total::Summed;
@@ -55,7 +56,7 @@ impl<T: Summed<Native = i64>> Finish for Moments<T> {
     }
 
     fn overflow(&self) -> DataFusionError {
-        exec_datafusion_err!("overflow: the total of avg is too large")
+        Raised::new(ErrorKind::OutOfRange, "overflow: the total of avg is too large").into()
     }
 }
 

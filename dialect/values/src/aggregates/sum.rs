@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use arrow::array::ArrowPrimitiveType;
 use arrow::datatypes::{DataType, Decimal128Type, FieldRef, Int64Type, UInt64Type};
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::common::types::{NativeType, logical_boolean, logical_int64};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::functions_aggregate::sum::sum_udaf;
@@ -191,7 +192,8 @@ impl<T: Summed> Finish for Narrow<T> {
             DataType::Decimal128(..) => "CAST the values AS DOUBLE",
             _ => "CAST the values AS DECIMAL(38, 0)",
         };
-        DataFusionError::Execution(format!("overflow: the total of sum is not within {}; {wider}", sql_name(&self.to)))
+        let text = format!("overflow: the total of sum is not within {}; {wider}", sql_name(&self.to));
+        Raised::new(ErrorKind::OutOfRange, text).into()
     }
 }
 

@@ -19,6 +19,7 @@ use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type, Field, FieldRef,
 };
 use arrow::error::ArrowError;
+use bonnet_common::{ErrorKind, Raised};
 use bonnet_sql::{InputColumns, map_expressions, mentions};
 use datafusion::catalog::Session;
 use datafusion::common::config::ConfigOptions;
@@ -259,10 +260,8 @@ fn overflow_error(error: DataFusionError, operation: Operation, to: &DataType) -
         Operation::Binary(operator) => operator.to_string(),
         Operation::Negate => "-".to_owned(),
     };
-    DataFusionError::Execution(format!(
-        "overflow: the result of {sign} is not within {}: {text}; {wider}",
-        sql_name(to)
-    ))
+    let text = format!("overflow: the result of {sign} is not within {}: {text}; {wider}", sql_name(to));
+    Raised::new(ErrorKind::OutOfRange, text).into()
 }
 
 /// The operation by which an expression is to be replaced; `None` if it stays.

@@ -15,6 +15,7 @@ use arrow::datatypes::{
     DataType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow::error::ArrowError;
+use bonnet_common::{ErrorKind, Raised};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{ColumnarValue, Operator};
 use datafusion::physical_expr_common::datum::apply;
@@ -24,12 +25,13 @@ use crate::names::type_names::sql_name;
 /// The shift of one integer by another of the same type.
 pub(crate) fn shift(operator: Operator, left: &ColumnarValue, right: &ColumnarValue) -> Result<ColumnarValue> {
     let shifted = apply(left, right, |left, right| shift_datum(operator, left, right));
-    shifted.map_err(|error| match &error {
-        DataFusionError::ArrowError(inner, _) => match inner.as_ref() {
-            ArrowError::ComputeError(text) => DataFusionError::Execution(text.clone()),
-            _ => error,
+    shifted.map_err(|error| match error {
+        DataFusionError::ArrowError(inner, trace) => match *inner {
+            ArrowError::ComputeError(text) => DataFusionError::Execution(text),
+            ArrowError::ExternalError(inner) => DataFusionError::External(inner),
+            other => DataFusionError::ArrowError(Box::new(other), trace),
         },
-        _ => error,
+        other => other,
     })
 }
 
@@ -51,10 +53,9 @@ fn shift_datum(operator: Operator, left: &dyn Datum, right: &dyn Datum) -> Resul
                 };
                 let fits = shifted.and_then(|shifted| shifted.try_into().ok());
                 fits.ok_or_else(|| {
-                    ArrowError::ComputeError(format!(
-                        "overflow: {to} << {count} is not within {}",
-                        sql_name(&<$kind as ArrowPrimitiveType>::DATA_TYPE)
-                    ))
+                    let within = sql_name(&<$kind as ArrowPrimitiveType>::DATA_TYPE);
+                    let text = format!("overflow: {to} << {count} is not within {within}");
+                    DataFusionError::from(Raised::new(ErrorKind::OutOfRange, text)).into()
                 })
             })
         };

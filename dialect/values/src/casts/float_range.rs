@@ -1,7 +1,8 @@
 //! The range of FLOAT.
 
 use arrow::array::Float64Array;
-use datafusion::common::{Result, exec_err};
+use bonnet_common::raise;
+use datafusion::common::Result;
 
 /// Whether a finite number is beyond the range of FLOAT.
 pub(crate) fn is_beyond_float(value: f64) -> bool {
@@ -11,7 +12,7 @@ pub(crate) fn is_beyond_float(value: f64) -> bool {
 /// Fails where a number is beyond FLOAT, and says what to do about it.
 pub(crate) fn check_within_float(values: &Float64Array, remedy: &str) -> Result<()> {
     match values.iter().flatten().find(|value| is_beyond_float(*value)) {
-        Some(first) => exec_err!("{first:e} is out of range for FLOAT: {remedy}"),
+        Some(first) => raise!(OutOfRange, "{first:e} is out of range for FLOAT: {remedy}"),
         None => Ok(()),
     }
 }

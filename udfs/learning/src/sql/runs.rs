@@ -11,7 +11,8 @@ use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use bonnet_sql::{
-    Binding, Call, Host, Run, execution_error, outside_databases, stopped, usage_error, without_report_request,
+    Binding, Call, ErrorKind, Host, Raised, Run, execution_error, outside_databases, stopped, usage_error,
+    without_report_request,
 };
 use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
@@ -137,7 +138,8 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
     let closed = jobs::doors_closed(run.context().session_config().options());
     if let Some(what) = jobs.iter().find_map(JobRow::door).filter(|_| closed) {
-        return usage_error(format!("{what} is refused: bonnet.external_access is off in this session"));
+        let text = format!("{what} is refused: bonnet.external_access is off in this session");
+        return Err(Raised::new(ErrorKind::Forbidden, text).into());
     }
     jobs.iter_mut().filter_map(|job| job.options.as_mut().ok()).for_each(|options| answer.prepare(options));
     let execution = Execution { answer, call, run, batches, place };

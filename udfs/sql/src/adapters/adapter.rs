@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
+use bonnet_common::raise;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{Signature, Volatility};
@@ -90,7 +91,7 @@ impl Common {
     pub(crate) fn arguments(&self, args: &AccumulatorArgs) -> Result<(Options, Vec<usize>)> {
         let function = &self.function;
         if args.is_distinct {
-            return usage_error(format!("{}: DISTINCT is not supported; use a subquery", function.name));
+            return raise!(NotSupported, "{}: DISTINCT is not supported; use a subquery", function.name);
         }
         let mut options = Options::default();
         let mut columns = Vec::new();

@@ -4,14 +4,13 @@
 
 use std::ops::ControlFlow;
 
-use bonnet_common::position;
 use datafusion::common::Result;
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Query, Spanned, Value, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::error::usage_error;
+use crate::error::{usage_error, usage_error_at};
 use crate::registry::body::Kind;
 use crate::registry::options::OptionValue;
 use crate::registry::{Function, OptionType, Parameter, ParameterKind, Place};
@@ -37,7 +36,7 @@ pub struct Arguments {
 pub fn bind(function: &Function, place: Place, call: Span, args: &[FunctionArg]) -> Result<Arguments> {
     let parameters = function.parameters_in(place);
     let mut bound = Arguments { given: vec![vec![]; parameters.len()], parameters, of_relation: false, open: vec![] };
-    let refuse = |span: Span, text: String| usage_error(format!("{}: {text}{}", function.name, position(span)));
+    let refuse = |span: Span, text: String| usage_error_at(span, format!("{}: {text}", function.name));
     let usage = || function.usage(place);
     // The parameter that the next argument without a name is for.
     let mut next = 0;
@@ -171,8 +170,7 @@ pub fn not_constant<T>(function: &Function, parameter: &str, value: &FunctionArg
         }
         _ => String::new(),
     };
-    let place = position(value.span());
-    usage_error(format!("{}: {parameter} must be a constant, not {value}{hint}{place}", function.name))
+    usage_error_at(value.span(), format!("{}: {parameter} must be a constant, not {value}{hint}", function.name))
 }
 
 /// The option in its parameter's type. Of a generator, NULL stands only for one that may be left out.

@@ -6,7 +6,7 @@ use std::sync::atomic::{self, AtomicBool};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::metrics::Time;
@@ -22,7 +22,7 @@ use crate::host::running_statement::RunningStatement;
 use crate::host::{Host, KernelContext};
 use crate::registry::operator::Binding;
 use crate::runs::run::{Input, Output, Run};
-use bonnet_common::panic_text;
+use bonnet_common::{ErrorKind, Raised, panic_text};
 
 /// The state shared by all runs of a call.
 #[derive(Clone)]
@@ -114,10 +114,11 @@ impl Launch {
             let error = match std::panic::catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(())) => return,
                 Ok(Err(error)) => error,
-                Err(panic) => DataFusionError::Execution(format!(
-                    "{name} failed by a defect of the engine, please report it: {}",
-                    panic_text(panic.as_ref())
-                )),
+                Err(panic) => {
+                    let panic = panic_text(panic.as_ref());
+                    let text = format!("{name} failed by a defect of the engine, please report it: {panic}");
+                    Raised::new(ErrorKind::Internal, text).into()
+                }
             };
             // Where the query was dropped, the error has no reader.
             let _ = errors.blocking_send(Err(error));
