@@ -3,7 +3,7 @@
 //! The reader of parquet 59 gives the months of an interval, or its days and milliseconds, and DataFusion 55 asks for the latter: two
 //! years were no time at all. Here the columns of intervals are read twice, and put together.
 //!
-//! Upstream: <https://github.com/apache/arrow-rs/issues/5654>
+//! Upstream: none known
 //! Shows: no statement: COPY writes no intervals into Parquet files
 
 use std::fs::File;
