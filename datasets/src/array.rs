@@ -398,6 +398,11 @@ impl Npz {
         total
     }
 
+    /// The archive.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// An error about an array of this archive.
     pub(crate) fn fault(&self, name: &str, what: impl ToString) -> Error {
         Error::member(&self.path, &format!("member {name}.npy"), what)

@@ -21,7 +21,7 @@
 //! 2. `dataset`, `format`: what a data set and a format are.
 //! 3. `files`, `guard`, `matrix`: files within their limits, sparse matrices.
 //! 4. `array`, `columns`, `mantra_writer`, `matlab`, `parquet_file`: containers of numbers, and columns.
-//! 5. `graph_set`, `pickle`, `scan`: pickled objects, sets of graphs, what a read wants.
+//! 5. `graph_set`, `pickle`, `scan`, `sparse_npz`: pickled objects, sets of graphs, what a read wants, scipy's sparse matrices.
 //! 6. `complexes`, `csv`, `linkx_splits`, `reader`: tables of one file.
 //! 7. `formats`: the published formats, one a file.
 //! 8. `open`: which format a path is of.
@@ -46,6 +46,7 @@ mod parquet_file;
 mod pickle;
 mod reader;
 mod scan;
+mod sparse_npz;
 mod types;
 
 pub use dataset::{Dataset, Options, Stamp};

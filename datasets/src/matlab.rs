@@ -67,15 +67,27 @@ fn byte_order(head: &[u8]) -> Option<bool> {
     }
 }
 
+/// Whether a file is one of HDF5, which may have a header of 512 bytes of another format before it.
+fn is_hdf5(bytes: &[u8]) -> bool {
+    const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+    let says = |start: &[u8]| bytes.starts_with(start);
+    [0, 512].iter().any(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(MAGIC)))
+        || says(b"MATLAB 7.3 MAT-file")
+        || matches!(bytes.get(124..HEADER), Some([_, 2, b'I', b'M'] | [2, _, b'M', b'I']))
+}
+
 impl MatFile {
     /// Reads a file and the heads of its arrays.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let bytes = files::read(path)?;
         let Some(swapped) = byte_order(&bytes) else {
-            return Err(Error::file(
-                path,
-                "is no MAT-file of level 5; those of level 7.3 are HDF5 and not read: save with '-v7'",
-            ));
+            let what = match is_hdf5(&bytes) {
+                true => {
+                    "is a MAT-file of level 7.3, which is HDF5 and is not read: save(file, ..., '-v7') writes one of level 5"
+                }
+                false => "is no MAT-file of level 5, as save(file, ..., '-v7') writes it",
+            };
+            return Err(Error::file(path, what));
         };
         let mut file = Self { path: path.to_owned(), bytes, swapped, variables: Vec::new() };
         let mut at = HEADER;

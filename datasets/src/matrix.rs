@@ -65,6 +65,67 @@ impl Matrix {
         Ok(Self::Sparse { width, offsets, entries })
     }
 
+    /// Checks a compressed sparse column matrix as scipy stores it, and lays it out row by row.
+    pub(crate) fn from_csc(
+        width: usize,
+        indptr: &[i64],
+        indices: &[i64],
+        data: &[f32],
+        rows: usize,
+    ) -> Result<Self, String> {
+        if indptr.len() != width.saturating_add(1) {
+            return Err(format!(
+                "indptr has {} entries, {width} columns need {}",
+                indptr.len(),
+                width.saturating_add(1)
+            ));
+        }
+        if indices.len() != data.len() {
+            return Err(format!("{} indices for {} values", indices.len(), data.len()));
+        }
+        let mut columns = Vec::with_capacity(indices.len());
+        for (column, ends) in indptr.windows(2).enumerate() {
+            let (start, end) = (ends[0], ends[1]);
+            if start != columns.len() as i64 || start > end || end > indices.len() as i64 {
+                return Err(format!("column {column} spans {start}..{end} of {} entries", indices.len()));
+            }
+            columns.resize(end as usize, column as i64);
+        }
+        let stored = columns.len();
+        Self::from_coo(width, &indices[..stored], &columns, &data[..stored], rows)
+    }
+
+    /// Checks a sparse matrix in coordinates, in any order, and lays it out row by row. Repeated entries are added up.
+    pub(crate) fn from_coo(
+        width: usize,
+        row: &[i64],
+        column: &[i64],
+        data: &[f32],
+        rows: usize,
+    ) -> Result<Self, String> {
+        if row.len() != data.len() || column.len() != data.len() {
+            return Err(format!("{} rows and {} columns for {} values", row.len(), column.len(), data.len()));
+        }
+        let mut starts = vec![0usize; rows + 1];
+        for &row in row {
+            match usize::try_from(row) {
+                Ok(row) if row < rows => starts[row + 1] += 1,
+                _ => return Err(format!("an entry in row {row} of {rows}")),
+            }
+        }
+        (0..rows).for_each(|row| starts[row + 1] += starts[row]);
+        let mut next = starts.clone();
+        let mut places = vec![0usize; data.len()];
+        for (entry, &row) in row.iter().enumerate() {
+            places[next[row as usize]] = entry;
+            next[row as usize] += 1;
+        }
+        let indptr: Vec<i64> = starts.iter().map(|start| *start as i64).collect();
+        let indices: Vec<i64> = places.iter().map(|&entry| column[entry]).collect();
+        let data: Vec<f32> = places.iter().map(|&entry| data[entry]).collect();
+        Self::from_csr(width, &indptr, &indices, &data, rows)
+    }
+
     pub(crate) fn rows(&self) -> usize {
         match self {
             Self::Dense { rows, .. } => *rows,
@@ -187,6 +248,25 @@ mod tests {
     fn unsorted_and_repeated_entries_become_a_sorted_row() {
         let matrix = Matrix::from_csr(5, &[0, 3, 3], &[4, 1, 4], &[1.0, 2.0, 0.5], 2).unwrap();
         assert_eq!(matrix, Matrix::Sparse { width: 5, offsets: vec![0, 2, 2], entries: vec![(1, 2.0), (4, 1.5)] });
+    }
+
+    #[test]
+    fn a_matrix_is_the_same_by_rows_by_columns_and_in_coordinates() {
+        // [[0, 2, 0], [1, 0, 3]]
+        let by_rows = Matrix::from_csr(3, &[0, 1, 3], &[1, 0, 2], &[2.0, 1.0, 3.0], 2).unwrap();
+        assert_eq!(Matrix::from_csc(3, &[0, 1, 2, 3], &[1, 0, 1], &[1.0, 2.0, 3.0], 2).unwrap(), by_rows);
+        let coordinates = Matrix::from_coo(3, &[1, 0, 1, 1], &[2, 1, 0, 2], &[2.0, 2.0, 1.0, 1.0], 2);
+        assert_eq!(coordinates.unwrap(), by_rows);
+    }
+
+    #[test]
+    fn columns_and_coordinates_out_of_bounds_are_refused() {
+        assert!(Matrix::from_csc(2, &[0, 1], &[0], &[1.0], 1).unwrap_err().contains("2 columns need 3"));
+        assert!(Matrix::from_csc(2, &[0, 2, 1], &[0, 0], &[1.0, 1.0], 1).unwrap_err().contains("spans 2..1"));
+        assert!(Matrix::from_csc(1, &[0, 1], &[3], &[1.0], 1).unwrap_err().contains("row 3 of 1"));
+        assert!(Matrix::from_coo(2, &[-1], &[0], &[1.0], 1).unwrap_err().contains("row -1 of 1"));
+        assert!(Matrix::from_coo(2, &[0], &[2], &[1.0], 1).unwrap_err().contains("column 2 of 2"));
+        assert!(Matrix::from_coo(2, &[0], &[], &[1.0], 1).unwrap_err().contains("0 columns for 1 values"));
     }
 
     #[test]

@@ -136,7 +136,53 @@ pub fn missing(path: &Path) -> Error {
     Error::Missing { path: path.to_owned(), hint: String::new() }
 }
 
+/// The extensions that tell the format, or a few.
+const FORMATS_OF: [(&str, &[&str]); 17] = [
+    (".mat", &["linkx", "attributed"]),
+    (".npz", &["npz", "gnn_benchmark"]),
+    (".edges", &["edge_list"]),
+    (".edgelist", &["edge_list"]),
+    (".mtx", &["edge_list"]),
+    (".edges.csv", &["edge_list"]),
+    (".edges.tsv", &["edge_list"]),
+    (".edges.txt", &["edge_list"]),
+    (".g6", &["graph6"]),
+    (".graph6", &["graph6"]),
+    (".pkl", &["csl"]),
+    (".pl", &["prolog"]),
+    (".scb", &["simpcomp"]),
+    (".parquet", &["curvbench"]),
+    (".json", &["mantra"]),
+    (".json.gz", &["mantra"]),
+    (".npy", &["brec"]),
+];
+
+/// The error of a file whose extension tells what it should be: what is wrong with it as that.
+fn by_extension(path: &Path) -> Option<Error> {
+    let name = files::name(path).to_lowercase();
+    let (extension, of) = FORMATS_OF.iter().filter(|(end, _)| name.ends_with(end)).max_by_key(|(end, _)| end.len())?;
+    let candidates: Vec<&Format> = of.iter().filter_map(|name| by_name(name).ok()).collect();
+    let wrong = |format: &&Format| {
+        let graph = format.open(path, &Options::new())?;
+        graph.tables().iter().try_for_each(|table| graph.schema(table).map(drop))
+    };
+    let mut errors: Vec<Error> = candidates.iter().filter_map(|format| wrong(format).err()).collect();
+    let first = errors.first()?.to_string();
+    if errors.iter().all(|error| error.to_string() == first) {
+        return errors.pop();
+    }
+    let known: Vec<String> =
+        candidates.iter().map(|format| format!("{} ({})", format.name(), format.description())).collect();
+    let found = format!(" as a graph, though it ends in {extension}");
+    Some(Error::NotRecognised { path: path.to_owned(), found, known: known.join("; ") })
+}
+
 fn not_recognised(path: &Path) -> Error {
+    if path.is_file()
+        && let Some(error) = by_extension(path)
+    {
+        return error;
+    }
     let found = match path.is_dir() {
         true => format!(" as a graph; the folder holds: {}", files::few(&files::names(path))),
         false => " as a graph".to_owned(),

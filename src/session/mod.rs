@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bonnet_catalogs::DamagedFiles;
 use bonnet_catalogs::{
-    CatalogLookup, CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, SessionCatalogs,
-    with_frames,
+    CatalogLookup, CommittedRows, CsvTextFactory, Frames, MAIN_SCHEMA, MantraFormatFactory, NamedFormatFactory,
+    SessionCatalogs, with_frames,
 };
 use bonnet_common::LookupExtension;
 use bonnet_sql::{GraphCacheAccess, KernelContext, Progress, ProgressReport, RunningStatement, panic_text};
@@ -89,6 +89,11 @@ impl Session {
         formats.retain(|format| format.get_ext() != "avro");
         // Its empty texts are NULL.
         formats.retain(|format| format.get_ext() != "csv");
+        for format in formats.iter_mut() {
+            if let Some(named) = NamedFormatFactory::of(format) {
+                *format = Arc::new(named);
+            }
+        }
         formats.push(Arc::new(CsvTextFactory::default()));
         formats.push(Arc::new(MantraFormatFactory));
         for document in [Document::Svg, Document::Html, Document::VegaLite] {

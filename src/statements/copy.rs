@@ -4,21 +4,24 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
-use bonnet_catalogs::counted;
+use arrow::datatypes::DataType;
+use bonnet_catalogs::{NULL_KEY, counted};
 use bonnet_sql::outside_databases;
+use datafusion::common::Column;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::dml::CopyTo;
-use datafusion::logical_expr::{DmlStatement, LogicalPlan};
+use datafusion::logical_expr::{DmlStatement, Expr, LogicalPlan, LogicalPlanBuilder, cast, lit, when};
 use futures::TryStreamExt;
 
+use super::unique_names;
 use crate::query::stream;
 use crate::{Error, ErrorKind, Raised, Result};
 
@@ -41,6 +44,9 @@ pub fn abandon() {
 /// # Errors
 /// If the target is no place for rows, the query fails, or its rows cannot be written.
 pub(super) async fn run(state: SessionState, mut copy: CopyTo) -> Result<u64> {
+    unique_names::check("COPY", copy.input.schema())?;
+    check_types(&copy)?;
+    copy.input = Arc::new(with_keys(&copy)?);
     let Some(path) = local(&copy.output_url)? else {
         return rows(state, copy).await;
     };
@@ -64,6 +70,54 @@ pub(super) async fn run(state: SessionState, mut copy: CopyTo) -> Result<u64> {
     });
     done.await.map_err(|error| Error::statement(format!("COPY was ended from outside: {error}")))??;
     Ok(count)
+}
+
+/// Refuses values that the files cannot keep.
+fn check_types(copy: &CopyTo) -> Result<()> {
+    if copy.file_type.get_ext() != "parquet" {
+        return Ok(());
+    }
+    let is_key = |name: &String| copy.partition_by.contains(name);
+    match copy.input.schema().fields().iter().find(|it| has_interval(it.data_type()) && !is_key(it.name())) {
+        Some(field) => Err(Error::statement(format!(
+            "COPY to parquet: the column \"{}\" has an INTERVAL, of which Parquet files keep no months beside hours: cast it, \
+             {0}::text, or write Arrow",
+            field.name()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn has_interval(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Interval(_) => true,
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => has_interval(item.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_interval(field.data_type())),
+        _ => false,
+    }
+}
+
+/// The rows with the keys of PARTITION_BY as the names of folders have them. DataFusion 55 writes NULL as 0, as an empty string or
+/// as false, among the rows with that key, and takes few types.
+fn with_keys(copy: &CopyTo) -> Result<LogicalPlan> {
+    let input = copy.input.as_ref().clone();
+    if copy.partition_by.is_empty() {
+        return Ok(input);
+    }
+    let columns = input.schema().iter().map(|(qualifier, field)| {
+        let column = Expr::Column(Column::from((qualifier, field)));
+        if !copy.partition_by.contains(field.name()) {
+            return Ok::<_, Error>(column);
+        }
+        let text = cast(column.clone(), DataType::Utf8);
+        let key = when(column.is_null(), lit(NULL_KEY)).otherwise(text)?;
+        Ok(key.alias(field.name()))
+    });
+    let columns = columns.collect::<Result<Vec<Expr>>>()?;
+    Ok(LogicalPlanBuilder::from(input).project(columns)?.build()?)
 }
 
 async fn rows(state: SessionState, copy: CopyTo) -> Result<u64> {

@@ -7,6 +7,7 @@ mod alter;
 mod attach;
 mod changes;
 mod copy;
+mod copy_from;
 mod describe_table;
 mod graph;
 mod nulls;
@@ -18,6 +19,7 @@ mod sql;
 mod table;
 mod table_place;
 mod train_rows;
+mod unique_names;
 mod update_from;
 mod upkeep;
 

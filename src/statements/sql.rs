@@ -16,6 +16,7 @@ use datafusion::sql::sqlparser::ast::{self, Query};
 use datafusion::sql::sqlparser::tokenizer::Span;
 use futures::{StreamExt, TryStreamExt};
 
+use super::copy_from::CopyFrom;
 use super::plan::plan;
 use super::settings::{external_access, temporary_folder, time_zone};
 use super::update_from::JoinedChange;
@@ -48,8 +49,16 @@ pub(super) async fn run(session: &Session, statement: SqlStatement) -> Result<An
         alter::run(session, alter).await?;
         return Ok(Answer::Done("ALTER TABLE".to_owned()));
     }
-    let prepares = is_prepare(&statement).then(|| statement.clone());
     let state = Arc::new(session.state());
+    if let Some(copy) = CopyFrom::of(&statement) {
+        let object = syntax::object_span(&statement);
+        let query = ast::Statement::Query(Box::new(copy.query.clone()));
+        let (file, _) = planned(session, &state, SqlStatement::Statement(Box::new(query))).await?;
+        let plan = copy.plan(session, file).await?;
+        let text = StatementText { tag: tag(&statement), view: None, names: None, object };
+        return run_plan(session, Arc::unwrap_or_clone(state), plan, text).await;
+    }
+    let prepares = is_prepare(&statement).then(|| statement.clone());
     let (plan, text) = planned(session, &state, statement).await?;
     if let LogicalPlan::Statement(PlanStatement::Execute(values)) = &plan {
         let values = values.clone();
@@ -187,6 +196,7 @@ async fn run_plan(session: &Session, state: SessionState, plan: LogicalPlan, tex
 
 async fn answer(session: &Session, state: SessionState, plan: LogicalPlan, text: StatementText) -> Result<Answer> {
     let StatementText { tag, view, names, object } = text;
+    let plan = table::with_whole_paths(plan)?;
     if let Some(done) = table::run(session, &state, &plan, view.as_ref(), &tag, object).await? {
         return Ok(done);
     }

@@ -6,7 +6,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use bonnet_catalogs::{NewTable, SessionSchema, StoredView};
 use bonnet_common::raise;
 use datafusion::catalog::SchemaProvider;
-use datafusion::common::{ResolvedTableReference, TableReference};
+use datafusion::common::{DataFusionError, ResolvedTableReference, TableReference};
 use datafusion::datasource::TableType;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, LogicalPlanBuilder};
@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::Query;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::table_place::TablePlace;
-use super::train_rows;
+use super::{train_rows, unique_names};
 use crate::{Answer, Error, ErrorKind, Raised, Result, Session};
 
 /// Runs a statement that creates or drops a table or view; `None` for any other. `view` is the query of a CREATE VIEW,
@@ -68,6 +68,17 @@ pub(super) async fn run(
     Ok(Some(Answer::Done(tag.to_owned())))
 }
 
+/// CREATE EXTERNAL TABLE with the whole path of a file that begins with letters and a colon, `c:d.csv`: DataFusion 55 takes it for an
+/// address.
+pub(super) fn with_whole_paths(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Ddl(DdlStatement::CreateExternalTable(mut create)) = plan else { return Ok(plan) };
+    for location in create.locations.iter_mut().filter(|it| it.contains(':') && !it.contains("://")) {
+        let whole = std::path::absolute(&*location).map_err(DataFusionError::from)?;
+        *location = whole.to_string_lossy().into_owned();
+    }
+    Ok(LogicalPlan::Ddl(DdlStatement::CreateExternalTable(create)))
+}
+
 /// `CREATE TABLE`. With `AS` all columns become nullable, so that later rows need not be complete.
 async fn create_table(
     session: &Session,
@@ -89,6 +100,7 @@ async fn create_table(
         }
         _ => {}
     }
+    unique_names::check(&format!("CREATE TABLE {name}"), input.schema()).map_err(|error| error.at(object))?;
     let input = input.as_ref().clone();
     let declared = matches!(&input, LogicalPlan::EmptyRelation(relation) if !relation.produce_one_row);
     let columns = match declared {
@@ -135,6 +147,7 @@ fn create_view(
     if create.temporary {
         return Err(Error::statement("there are no temporary views: CREATE VIEW memory.main.name"));
     }
+    unique_names::check(&format!("CREATE VIEW {}", create.name), create.input.schema())?;
     let Some(query) = query else {
         return Err(Error::statement(format!("the query of the view {} is lost", create.name)));
     };

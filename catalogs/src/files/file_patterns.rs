@@ -19,7 +19,7 @@ pub(crate) fn is_pattern(path: &str) -> bool {
 /// # Errors
 /// If no file matches, or the pattern chooses among folders `key=value`.
 pub(crate) fn addresses(path: &str) -> Result<Vec<ListingTableUrl>> {
-    let one = || Ok(vec![ListingTableUrl::parse(path)?]);
+    let one = || Ok(vec![address(path)?]);
     if !is_pattern(path) || Path::new(path).exists() {
         return one();
     }
@@ -33,15 +33,23 @@ pub(crate) fn addresses(path: &str) -> Result<Vec<ListingTableUrl>> {
     }
     let below = |file: &String| file.strip_prefix(folder)?.rsplit_once('/').map(|(folders, _)| folders.contains('='));
     if !files.iter().filter_map(below).any(|has_keys| has_keys) {
-        return files.iter().map(ListingTableUrl::parse).collect();
+        return files.iter().map(|file| address(file)).collect();
     }
     // Keys are columns only where DataFusion finds the folders itself.
     let all = format!("{folder}**/{last}");
     match matching(&all)? == files {
-        true => Ok(vec![ListingTableUrl::parse(all)?]),
+        true => Ok(vec![address(&all)?]),
         false => plan_err!(
             "'{path}' chooses among folders key=value: read '{all}', and choose with WHERE: the keys are columns"
         ),
+    }
+}
+
+/// The address of a path. One that begins with letters and a colon, `c:d.csv`, would be taken for that of another store.
+fn address(path: &str) -> Result<ListingTableUrl> {
+    match path.contains(':') {
+        true => ListingTableUrl::parse(std::path::absolute(path)?.to_string_lossy()),
+        false => ListingTableUrl::parse(path),
     }
 }
 

@@ -4,30 +4,26 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
 use bonnet_common::{EXTENSIONS, FileExtension};
 use datafusion::catalog::TableProvider;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::file_format::arrow::ArrowFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
-use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::context::SessionState;
-use datafusion::execution::memory_pool::MemoryConsumer;
-use futures::TryStreamExt;
 
-use super::arrow_file;
-use super::csv::CsvText;
+use super::arrow_by_name::ArrowByName;
+use super::csv::{CsvText, Open};
 use super::file_fault::Kind;
-use super::file_patterns::{addresses, is_pattern};
+use super::file_patterns::is_pattern;
 use super::format::NamedFormat;
-use super::json_array::check_json_array;
-use super::json_schema::starts_with_array;
-use super::reading::{compression_of, name_error};
+use super::json::array::check_json_array;
+use super::json::schema::starts_with_array;
+use super::listing::listing;
+use super::reading::compression_of;
 use super::special::check_special;
 use crate::ground::error::external;
 
@@ -80,6 +76,24 @@ impl FileClause {
         }
     }
 
+    /// The extension of the files of all paths; its text is empty where they are written in several ways.
+    fn common_extension(&self, paths: &[String]) -> Result<FileExtension> {
+        let Some((first, rest)) = paths.split_first() else { return plan_err!("no file is named") };
+        let mut extension = self.extension(first)?;
+        for path in rest {
+            let other = self.extension(path)?;
+            if (other.format, other.compression) != (extension.format, extension.compression) {
+                return plan_err!(
+                    "'{first}' and '{path}' are files of two formats: read them apart, and UNION ALL BY NAME them"
+                );
+            }
+            if other.text != extension.text {
+                extension.text.clear();
+            }
+        }
+        Ok(extension)
+    }
+
     /// The extension of the files of a path, which need not end like tables where their format is given.
     fn extension(&self, path: &str) -> Result<FileExtension> {
         let mut extension = match (self.format, FileExtension::of(path)) {
@@ -130,32 +144,39 @@ pub(crate) fn local_path(name: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(home(local(name)?)))
 }
 
-/// The table of a path: a file, a glob or a folder of files of one format (partition folders `key=value` become
-/// columns). Reads the columns from the first rows of the files, of JSON from all. A missing file is an error that says what its folder
-/// holds.
+/// The table of paths: files, globs or folders of files of one format, united by the names of their columns (partition folders
+/// `key=value` become columns). Reads the columns from the first rows of the files, of JSON from all. A missing file is an error that
+/// says what its folder holds.
+///
+/// # Errors
+/// If a path names no file, or none that can be read; the files are of several formats; or an option does not fit.
 pub(crate) async fn file_table(
-    path: &str,
+    paths: &[String],
     format_given: Option<&'static str>,
     options: &[(String, String)],
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
-    let path = local(path)?.to_owned();
+    let paths = paths.iter().map(|path| local(path).map(str::to_owned)).collect::<Result<Vec<String>>>()?;
     let given = FileClause { format: format_given, options: options.iter().cloned().collect() };
-    let (path, given, extension, nulls) = SpawnedTask::spawn_blocking(move || {
-        let path = check_special(&home(&path))?;
-        let extension = given.extension(&path)?;
-        let file = Path::new(&path);
-        if file.is_file() && is_json_array(&extension, file, &given)? {
-            check_json_array(file, compression(&extension))?;
+    let (paths, given, extension, nulls) = SpawnedTask::spawn_blocking(move || {
+        let paths = paths.iter().map(|path| check_special(&home(path))).collect::<Result<Vec<String>>>()?;
+        let extension = given.common_extension(&paths)?;
+        for path in &paths {
+            let file = Path::new(path);
+            if file.is_file() && is_json_array(&extension, file, &given)? {
+                check_json_array(file, compression(&extension))?;
+            }
         }
         let nulls = match given.get("nullstr") {
             Some(word) => Some(null_word(word)),
-            None if matches!(extension.format, "csv" | "tsv") && has_null_marks(Path::new(&path)) => {
+            None if matches!(extension.format, "csv" | "tsv")
+                && paths.iter().any(|path| has_null_marks(Path::new(path))) =>
+            {
                 Some(NULL_MARK.to_owned())
             }
             None => None,
         };
-        Ok::<_, DataFusionError>((path, given, extension, nulls))
+        Ok::<_, DataFusionError>((paths, given, extension, nulls))
     })
     .join()
     .await
@@ -165,78 +186,14 @@ pub(crate) async fn file_table(
         Some(true) => 0,
         _ => given.parsed("sample_size", "a number of rows", rows)?.unwrap_or(SAMPLE_ROWS),
     };
-    listing(&path, format(&extension, Path::new(&path), sample, nulls, &given, state)?, &extension, state).await
+    let first = paths.first().map(Path::new).unwrap_or(Path::new(""));
+    let format = format(&extension, first, sample, nulls, &given, state)?;
+    listing(&paths, format, &extension, state).await
 }
 
 /// A number of rows; -1 for all.
 fn rows(value: &str) -> Option<usize> {
     if value == "-1" { Some(usize::MAX) } else { value.parse().ok().filter(|rows| *rows > 0) }
-}
-
-/// The files of a path in this format.
-async fn listing(
-    path: &str,
-    format: Arc<dyn FileFormat>,
-    extension: &FileExtension,
-    state: &SessionState,
-) -> Result<Arc<dyn TableProvider>> {
-    let pattern = path.to_owned();
-    let found = SpawnedTask::spawn_blocking(move || addresses(&pattern)).join().await;
-    let urls =
-        found.map_err(|error| DataFusionError::Execution(format!("looking for the files failed: {error}")))??;
-    if matches!(extension.format, "arrow" | "feather") {
-        for url in &urls {
-            check_arrow(url, extension, state).await?;
-        }
-    }
-    let options = ListingOptions::new(format).with_file_extension(&extension.text);
-    let config = match &urls[..] {
-        [url] => {
-            let config = ListingTableConfig::new(url.clone()).with_listing_options(options);
-            let config = config.infer_partitions_from_path(state).await?;
-            config.infer_schema(state).await.map_err(|error| name_error(path, error))?
-        }
-        urls => {
-            let schema = schema_of(urls, &options, state).await.map_err(|error| name_error(path, error))?;
-            ListingTableConfig::new_with_multi_paths(urls.to_vec()).with_listing_options(options).with_schema(schema)
-        }
-    };
-    if config.file_schema.as_ref().is_none_or(|schema| schema.fields().is_empty()) {
-        return plan_err!("'{path}' is empty: it has no columns");
-    }
-    Ok(Arc::new(ListingTable::try_new(config)?))
-}
-
-/// The columns of all files; DataFusion would look at the first alone.
-async fn schema_of(urls: &[ListingTableUrl], options: &ListingOptions, state: &SessionState) -> Result<SchemaRef> {
-    let store = state.runtime_env().object_store(&urls[0])?;
-    let mut files = Vec::new();
-    for url in urls {
-        let found = url.list_all_files(state, store.as_ref(), &options.file_extension).await?;
-        files.extend(found.try_collect::<Vec<_>>().await?);
-    }
-    options.format.infer_schema(state, &store, &files).await
-}
-
-/// Checks Arrow files before their reader does what they say, and that there is memory for their largest batch.
-async fn check_arrow(url: &ListingTableUrl, extension: &FileExtension, state: &SessionState) -> Result<()> {
-    let environment = state.runtime_env();
-    let store = environment.object_store(url)?;
-    let files: Vec<_> = url.list_all_files(state, store.as_ref(), &extension.text).await?.try_collect().await?;
-    let check = move || {
-        let mut largest = 0;
-        for file in files {
-            let path = PathBuf::from(format!("/{}", file.location));
-            // A name with other characters is written in another way there.
-            if path.exists() {
-                largest = largest.max(arrow_file::check(&path)?);
-            }
-        }
-        Ok::<_, DataFusionError>(largest)
-    };
-    let largest = SpawnedTask::spawn_blocking(check).join().await;
-    let largest = largest.map_err(|error| DataFusionError::Execution(error.to_string()))??;
-    MemoryConsumer::new(format!("batch of '{url}'")).register(&environment.memory_pool).try_grow(largest as usize)
 }
 
 /// `~/` is the user's home.
@@ -345,10 +302,16 @@ fn format(
         "csv" | "tsv" => {
             let separator = if extension.format == "tsv" { b'\t' } else { b',' };
             let separator = given.byte("delim")?.unwrap_or(separator);
-            let has_header = given.flag("header")?.unwrap_or(state.config_options().catalog.has_header);
+            let open = Open {
+                header: given.get("header").is_none() && options.csv.has_header.is_none(),
+                delimiter: given.get("delim").is_none(),
+            };
             let mut options = options.csv;
             options.null_regex = options.null_regex.or(nulls);
-            let mut format = CsvFormat::default().with_options(options).with_has_header(has_header);
+            let mut format = CsvFormat::default().with_options(options);
+            if let Some(has_header) = given.flag("header")? {
+                format = format.with_has_header(has_header);
+            }
             if let Some(quote) = given.byte("quote")? {
                 format = format.with_quote(quote);
             }
@@ -361,9 +324,9 @@ fn format(
             // A row that ends early has NULLs in its last columns, as some publishers write them.
             let format = format.with_schema_infer_max_rec(sample).with_truncated_rows(true);
             let format = format.with_delimiter(separator).with_file_compression_type(compression);
-            (Kind::Csv, Arc::new(CsvText::new(format.options().clone())))
+            (Kind::Csv, Arc::new(CsvText::new(format.options().clone(), open)))
         }
-        "arrow" | "feather" => (Kind::Arrow, Arc::new(ArrowFormat)),
+        "arrow" | "feather" => (Kind::Arrow, Arc::new(ArrowByName::default())),
         // The reader of arrow-avro 59.3 never ends in a block that has bytes left after its rows.
         "avro" => {
             return plan_err!("'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow", path.display());

@@ -2,9 +2,9 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::runtime::SpawnedTask;
@@ -12,17 +12,21 @@ use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::{FileFormat, FileMeta};
+use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::datasource::physical_plan::{FileScanConfig, FileSinkConfig, FileSource};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::object_store::{ObjectMeta, ObjectStore};
 use datafusion::physical_expr::{LexOrdering, LexRequirement};
 use datafusion::physical_plan::ExecutionPlan;
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt, TryStreamExt};
 
 use super::file_fault::{Kind, fault};
-use super::json_schema;
+use super::json::schema as json_schema;
 use super::limits::{MOST_COLUMNS, columns_text};
+use super::parquet_intervals::{IntervalSource, with_intervals};
 use super::reading::Reading;
+use super::united::{FileColumns, check_names, united};
 use crate::ground::error::panic_text;
 use crate::ground::file_path::path_of;
 use crate::ground::lazy::StopOnDrop;
@@ -33,78 +37,62 @@ pub(crate) struct NamedFormat {
     format: Arc<dyn FileFormat>,
     kind: Kind,
     compression: FileCompressionType,
+    /// Whether Parquet files have intervals.
+    has_intervals: AtomicBool,
 }
 
 impl NamedFormat {
     pub(crate) fn new(format: Arc<dyn FileFormat>, kind: Kind) -> Self {
         let compression = format.compression_type().unwrap_or(FileCompressionType::UNCOMPRESSED);
-        Self { format, kind, compression }
+        Self { format, kind, compression, has_intervals: AtomicBool::new(false) }
     }
 
     fn reading(&self, file: &ObjectMeta) -> Reading {
         Reading { path: path_of(&file.location), kind: self.kind, compression: self.compression, start: 0 }
     }
 
-    /// The columns of files, unless one of them cannot be read, or has others.
-    async fn columns(
-        &self,
-        state: &dyn Session,
-        store: &Arc<dyn ObjectStore>,
-        files: &[ObjectMeta],
-    ) -> Result<SchemaRef> {
-        let reading = self.reading(&files[0]);
+    /// The columns of a file.
+    async fn columns(&self, state: &dyn Session, store: &Arc<dyn ObjectStore>, file: &ObjectMeta) -> Result<SchemaRef> {
+        let reading = self.reading(file);
         if let Some(json) = self.format.downcast_ref::<JsonFormat>() {
             return json_columns(&reading, json.is_newline_delimited()).await;
         }
-        named(&reading, self.format.infer_schema(state, store, files)).await
+        let schema = named(&reading, self.format.infer_schema(state, store, std::slice::from_ref(file))).await?;
+        if self.kind == Kind::Parquet {
+            // DataFusion 55 takes columns of one name for one.
+            let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
+            let metadata = DFParquetMetadata::new(store.as_ref(), file).with_file_metadata_cache(Some(cache));
+            let metadata = named(&reading, metadata.fetch_metadata()).await?;
+            let columns = metadata.file_metadata().schema_descr().root_schema().get_fields();
+            check_names(&reading.path, columns.iter().map(|column| column.name()))?;
+        }
+        check_names(&reading.path, schema.fields().iter().map(|field| field.name().as_str()))?;
+        Ok(schema)
     }
 
-    /// The columns of several files, looked at one by one.
+    /// The columns of several files, which are looked at one by one.
     async fn columns_of_each(
         &self,
         state: &dyn Session,
         store: &Arc<dyn ObjectStore>,
         files: &[ObjectMeta],
     ) -> Result<SchemaRef> {
-        let mut all: Option<SchemaRef> = None;
-        for (at, file) in files.iter().enumerate() {
-            let columns = self.columns(state, store, std::slice::from_ref(file)).await?;
-            all = Some(match all {
-                None => columns,
-                Some(all) if all.fields() == columns.fields() => all,
-                Some(all) => match Schema::try_merge([all.as_ref().clone(), columns.as_ref().clone()]) {
-                    Ok(merged) => Arc::new(merged),
-                    Err(error) => return Err(self.conflict(&files[..at], file, &all, &columns, error)),
-                },
-            });
-        }
-        all.ok_or_else(|| DataFusionError::Plan("there is no file".to_owned()))
-    }
-
-    /// The error of a file with another type of a column than those before it have.
-    fn conflict(
-        &self,
-        before: &[ObjectMeta],
-        file: &ObjectMeta,
-        all: &Schema,
-        columns: &Schema,
-        error: arrow::error::ArrowError,
-    ) -> DataFusionError {
-        let differs = columns.fields().iter().find_map(|field| {
-            let other = all.field_with_name(field.name()).ok()?;
-            (other.data_type() != field.data_type()).then_some((field, other))
+        let at_once = match self.kind {
+            Kind::Parquet => state.config_options().execution.meta_fetch_concurrency.get(),
+            _ => 1,
+        };
+        let each = futures::stream::iter(files).map(|file| async move {
+            let schema = self.columns(state, store, file).await?;
+            Ok::<_, DataFusionError>(FileColumns { path: path_of(&file.location), schema })
         });
-        let Some((field, other)) = differs else { return self.reading(file).of_any(error.into()) };
-        let place = match before {
-            [one] => format!("in '{}'", path_of(&one.location).display()),
-            _ => "in the files before it".to_owned(),
-        };
-        let help = match self.kind {
-            Kind::Csv => "; read_csv(..., all_varchar => true) reads all columns as texts",
-            _ => "; read them apart, and UNION ALL casts them to one type",
-        };
-        let (name, own, others) = (field.name(), field.data_type(), other.data_type());
-        fault(&path_of(&file.location), format!("has a column \"{name}\" of {own}, which is {others} {place}{help}"))
+        let mut each: Vec<FileColumns> = each.boxed().buffered(at_once).try_collect().await?;
+        for file in each.iter_mut().filter(|_| self.kind == Kind::Parquet) {
+            if let Some(schema) = with_intervals(&file.schema).map_err(|what| fault(&file.path, what))? {
+                file.schema = schema;
+                self.has_intervals.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(Arc::new(united(&each, self.kind)?))
     }
 }
 
@@ -148,16 +136,11 @@ impl FileFormat for NamedFormat {
         store: &Arc<dyn ObjectStore>,
         files: &[ObjectMeta],
     ) -> Result<SchemaRef> {
-        let found = match files {
-            [] => return self.format.infer_schema(state, store, files).await,
-            // All rows of each are looked at in any case.
-            _ if self.kind == Kind::Json => self.columns_of_each(state, store, files).await?,
-            [_] => self.columns(state, store, files).await?,
-            // Together, of which the first rows are looked at. Only what fails has to be found.
-            _ => match self.columns(state, store, files).await {
-                Ok(found) => found,
-                Err(_) => self.columns_of_each(state, store, files).await?,
-            },
+        let Some(first) = files.first() else { return self.format.infer_schema(state, store, files).await };
+        let found = match self.kind {
+            // It names its files.
+            Kind::Csv => named(&self.reading(first), self.format.infer_schema(state, store, files)).await?,
+            _ => self.columns_of_each(state, store, files).await?,
         };
         let columns = found.fields().len();
         if columns > MOST_COLUMNS {
@@ -202,7 +185,10 @@ impl FileFormat for NamedFormat {
         state: &dyn Session,
         config: FileScanConfig,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.format.create_physical_plan(state, config).await
+        match config.file_source.is::<IntervalSource>() {
+            true => Ok(DataSourceExec::from_data_source(config)),
+            false => self.format.create_physical_plan(state, config).await,
+        }
     }
 
     async fn create_writer_physical_plan(
@@ -216,6 +202,9 @@ impl FileFormat for NamedFormat {
     }
 
     fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
-        self.format.file_source(table_schema)
+        match self.has_intervals.load(Ordering::Relaxed) {
+            true => Arc::new(IntervalSource::new(table_schema)),
+            false => self.format.file_source(table_schema),
+        }
     }
 }

@@ -12,8 +12,8 @@ use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
 use super::file_fault::{Kind, damage, fault, is_named, too_long};
-use super::json_schema;
-use super::limits::TOO_LONG;
+use super::json::schema as json_schema;
+use super::limits::{PADDED, TOO_LONG};
 use super::lines::lines_before;
 
 /// The error of a file whose bytes are not what its format has.
@@ -134,19 +134,31 @@ impl Reading {
             let at = reason.contains("UTF-8").then(|| reason.rsplit_once("line "))??.1;
             Some(format!(", line {}: a text is not in UTF-8; save the file in UTF-8", line(at)?))
         };
+        let named = |column: &str| {
+            let name =
+                schema.and_then(|schema| Some(schema.fields().get(column.parse::<usize>().ok()?)?.name().clone()));
+            name.map_or_else(|| format!("column {column}"), |name| format!("column \"{name}\""))
+        };
         let value = || {
             let (value, rest) = reason.strip_prefix("Error while parsing value '")?.split_once("' as type '")?;
             let (data_type, rest) = rest.split_once("' for column ")?;
             let (column, rest) = rest.split_once(" at line ")?;
             // It counts from 0.
             let line = line(rest)? + 1;
-            let name =
-                schema.and_then(|schema| Some(schema.fields().get(column.parse::<usize>().ok()?)?.name().clone()));
-            let column = name.map_or_else(|| format!("column {column}"), |name| format!("column \"{name}\""));
+            let column = named(column);
             Some(format!(
                 ", line {line}: '{}' is no {data_type}, which {column} was found to be by the first rows; read_csv(..., \
                  sample_size => -1) looks at all rows, all_varchar => true reads texts",
                 shortened(value)
+            ))
+        };
+        let padded = || {
+            let (row, column) = reason.strip_prefix(PADDED)?.trim().split_once(' ')?;
+            let line = lines_before(&self.path, self.compression, self.start + row.parse::<u64>().ok()?).ok()? + 1;
+            Some(format!(
+                ", line {line}: zeros stand before a number, where {} was found to be of numbers by the first rows, and 007 \
+                 would be 7; read_csv(..., sample_size => -1) looks at all rows, all_varchar => true reads texts",
+                named(column)
             ))
         };
         let long = || {
@@ -158,6 +170,7 @@ impl Reading {
             .or_else(utf8)
             .or_else(value)
             .or_else(long)
+            .or_else(padded)
             .unwrap_or_else(|| format!("cannot be read as CSV: {reason}"))
     }
 }

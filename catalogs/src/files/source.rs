@@ -23,7 +23,7 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
 use super::file_fault::Kind;
-use super::json_store::WithoutMark;
+use super::json::store::WithoutMark;
 use super::limits::BATCH_VALUES;
 use super::reading::Reading;
 use crate::ground::error::panic_text;

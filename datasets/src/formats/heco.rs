@@ -17,6 +17,7 @@ use crate::files::{self, Lines};
 use crate::matrix::{Matrix, Row, sort_row};
 use crate::reader::GraphFile;
 use crate::scan::{Scan, check};
+use crate::sparse_npz;
 use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
@@ -176,37 +177,18 @@ impl Folder {
     }
 }
 
-/// The `n` rows of a scipy matrix, stored by rows (CSR) or by entries (COO).
+/// The `n` rows of a scipy matrix.
 fn sparse(npz: &mut Npz, n: usize) -> Result<Vec<Vec<(i32, f32)>>> {
     let (rows, width) = npz.matrix_shape("shape")?;
     if rows != n {
         return Err(npz.fault("shape", format!("{rows} rows for {n} nodes")));
     }
-    let integers = |npz: &mut Npz, name: &str| npz.array(name)?.integers().map_err(|what| npz.fault(name, what));
-    let values = npz.array("data")?.floats().map_err(|what| npz.fault("data", what))?;
-    let (rows, columns) = match npz.has("indptr") {
-        true => {
-            let starts = integers(npz, "indptr")?;
-            let fits = starts.len() == n + 1 && starts[0] == 0 && starts.windows(2).all(|pair| pair[0] <= pair[1]);
-            if !fits || starts[n] != values.len() as i64 {
-                return Err(npz.fault("indptr", format!("does not divide {} entries into {n} rows", values.len())));
-            }
-            let row = |row: usize| std::iter::repeat_n(row as i64, (starts[row + 1] - starts[row]) as usize);
-            ((0..n).flat_map(row).collect(), integers(npz, "indices")?)
+    Ok(match sparse_npz::read(npz, n, width)?.into_sparse() {
+        Matrix::Sparse { offsets, entries, .. } => {
+            offsets.windows(2).map(|ends| entries[ends[0]..ends[1]].to_vec()).collect()
         }
-        false => (integers(npz, "row")?, integers(npz, "col")?),
-    };
-    if rows.len() != values.len() || columns.len() != values.len() {
-        return Err(npz.fault("data", format!("{} values for {} entries", values.len(), columns.len())));
-    }
-    let mut matrix = vec![Vec::new(); n];
-    for ((row, column), value) in rows.into_iter().zip(columns).zip(values) {
-        match (matrix.get_mut(row as usize), (0..width as i64).contains(&column)) {
-            (Some(entries), true) => entries.push((column as i32, value)),
-            _ => return Err(npz.fault("data", format!("an entry at {row}, {column} of {n} rows and {width} columns"))),
-        }
-    }
-    Ok(matrix)
+        Matrix::Dense { .. } => vec![Vec::new(); n],
+    })
 }
 
 impl GraphFile for Folder {

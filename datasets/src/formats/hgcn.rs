@@ -1,4 +1,4 @@
-//! HGCN's disease trees: `NAME.edges.csv`, `NAME.labels.npy`, `NAME.feats.npz` (a scipy CSR matrix).
+//! HGCN's disease trees: `NAME.edges.csv`, `NAME.labels.npy`, `NAME.feats.npz` (a scipy matrix: csr, csc or coo).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use crate::files;
 use crate::matrix::Matrix;
 use crate::reader::GraphFile;
 use crate::scan::Scan;
+use crate::sparse_npz;
 use crate::types::Features;
 use crate::{Dataset, Error, Format, Options, Result};
 
@@ -62,7 +63,7 @@ impl Disease {
     fn features(file: &Path) -> Result<Features> {
         let mut npz = Npz::open(file)?;
         let (rows, width) = npz.matrix_shape("shape")?;
-        let stored = npz.header("indices")?.len().unwrap_or(0);
+        let stored = sparse_npz::stored(&mut npz)?;
         let sparse = rows.saturating_mul(width) / 4 >= stored;
         Ok(Features { sparse, width: Some(width) })
     }
@@ -73,18 +74,7 @@ impl Disease {
         if rows != n {
             return Err(npz.fault("shape", format!("{rows} rows of features for {n} labels")));
         }
-        if npz.has("format") {
-            let format = npz.array("format")?.texts().map_err(|what| npz.fault("format", what))?;
-            if format != ["csr"] {
-                return Err(npz.fault("format", format!("the matrix is stored as {format:?}; csr is expected")));
-            }
-        }
-        let mut part = |name: &str| npz.array(name).map(|array| (array.integers(), array));
-        let (indptr, (indices, _)) = (part("indptr")?.0, part("indices")?);
-        let data = npz.array("data")?.floats().map_err(|what| npz.fault("data", what))?;
-        let indptr = indptr.map_err(|what| npz.fault("indptr", what))?;
-        let indices = indices.map_err(|what| npz.fault("indices", what))?;
-        let matrix = Matrix::from_csr(width, &indptr, &indices, &data, n).map_err(|what| Error::file(file, what))?;
+        let matrix = sparse_npz::read(&mut npz, n, width)?;
         Ok(if sparse { matrix } else { matrix.into_dense() })
     }
 }
@@ -129,7 +119,7 @@ impl GraphFile for Disease {
         }
         let labels = 3 * files::size(&self.file("labels.npy"));
         let matrix = self.features_file().filter(|_| features).and_then(|file| Npz::open(&file).ok());
-        labels.saturating_add(matrix.map_or(0, |mut npz| npz.bytes(&["indptr", "indices", "data"])).saturating_mul(3))
+        labels.saturating_add(matrix.map_or(0, |mut npz| npz.bytes(&sparse_npz::MEMBERS)).saturating_mul(3))
     }
 
     fn missing_features(&self) -> Option<String> {

@@ -135,8 +135,8 @@ impl Citation {
     fn features(&self, n: usize, known: usize, test: &[usize]) -> Result<Values> {
         // Without `allx`, the features of the labelled nodes are in `x`.
         let first = if files::is_file(&self.file("allx")) { "allx" } else { "x" };
-        let known_rows = self.pickle(first, |pickle| pickle.csr())?;
-        let test_rows = self.pickle("tx", |pickle| pickle.csr())?;
+        let known_rows = self.pickle(first, |pickle| pickle.sparse())?;
+        let test_rows = self.pickle("tx", |pickle| pickle.sparse())?;
         if test_rows.rows() != test.len() {
             let what = format!("{} rows of features for {} nodes of test.index", test_rows.rows(), test.len());
             return Err(Error::file(&self.file("tx"), what));
@@ -187,7 +187,7 @@ impl GraphFile for Citation {
     }
 
     fn nodes_schema(&self) -> Result<SchemaRef> {
-        let (_, width) = self.pickle("tx", |pickle| pickle.csr_shape())?;
+        let (_, width) = self.pickle("tx", |pickle| pickle.sparse_shape())?;
         Ok(columns::nodes_schema(DataType::Int64, DataType::Int64, Features::sparse(width)))
     }
 

@@ -3,20 +3,37 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::texts;
+
 /// The names that a pickle may mention, by their last part; none of them is ever called.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 21] = [
     "csr_matrix",
     "csr_array",
+    "csc_matrix",
+    "csc_array",
     "coo_matrix",
     "coo_array",
     "_reconstruct",
+    "_frombuffer",
     "ndarray",
     "dtype",
     "defaultdict",
     "OrderedDict",
     "list",
+    "dict",
     "scalar",
+    // Objects of classes in protocols 0 and 1, and bytes of Python 3 in protocols 0 to 2.
+    "_reconstructor",
+    "object",
+    "encode",
+    "bytes",
+    "bytearray",
+    "str",
 ];
+
+/// The modules whose names those are.
+const HOMES: [&str; 8] =
+    ["scipy.sparse", "numpy", "collections", "__builtin__", "builtins", "_codecs", "copy_reg", "copyreg"];
 
 /// Where a value is in the arena.
 pub(super) type Id = u32;
@@ -30,6 +47,8 @@ pub(super) enum Value {
     Float(f64),
     /// Bytes of the file: a Python 2 `str`, `bytes` or UTF-8 text.
     Bytes(Range<usize>),
+    /// The same, of a text that is written with escapes.
+    Unescaped(Vec<u8>),
     Tuple(Vec<Id>),
     List(Vec<Id>),
     Dict(Vec<(Id, Id)>),
@@ -51,7 +70,7 @@ pub(super) fn kind(value: &Value) -> String {
         Value::Bool(_) => "a boolean".to_owned(),
         Value::Int(value) => format!("the integer {value}"),
         Value::Float(value) => format!("the number {value}"),
-        Value::Bytes(_) => "text".to_owned(),
+        Value::Bytes(_) | Value::Unescaped(_) => "text".to_owned(),
         Value::Tuple(_) => "a tuple".to_owned(),
         Value::List(_) => "a list".to_owned(),
         Value::Dict(_) => "a dictionary".to_owned(),
@@ -82,12 +101,13 @@ impl<'a> Machine<'a> {
             // Frames and versions say nothing about the values.
             0x80 => {
                 let version = self.take(1)?[0];
-                if !(2..=5).contains(&version) {
-                    return Err(format!("is a pickle of protocol {version}; 2 to 5 are read"));
+                if version > 5 {
+                    return Err(format!("is a pickle of protocol {version}; 0 to 5 are read"));
                 }
             }
             0x95 => drop(self.take(8)?),
             b'(' => self.marks.push(self.stack.len()),
+            b'0' if self.marks.last() == Some(&self.stack.len()) => drop(self.marks.pop()),
             b'0' => drop(self.pop()?),
             b'1' => drop(self.pop_to_mark()?),
             b'2' => {
@@ -102,11 +122,30 @@ impl<'a> Machine<'a> {
             b'N' => self.push(Value::None),
             0x88 => self.push(Value::Bool(true)),
             0x89 => self.push(Value::Bool(false)),
+            b'I' | b'L' => {
+                let text = self.line()?;
+                self.push(match (opcode, text) {
+                    (b'I', "00") => Value::Bool(false),
+                    (b'I', "01") => Value::Bool(true),
+                    (_, text) => {
+                        let digits = text.strip_suffix('L').unwrap_or(text);
+                        Value::Int(digits.parse().map_err(|_| format!("the integer {text} does not fit BIGINT"))?)
+                    }
+                });
+            }
+            b'F' => {
+                let text = self.line()?;
+                self.push(Value::Float(text.parse().map_err(|_| format!("'{text}' is no number"))?));
+            }
             b'K' => self.push_integer(1, false)?,
             b'M' => self.push_integer(2, false)?,
             b'J' => self.push_integer(4, true)?,
             0x8a => {
                 let length = self.length(1)?;
+                self.push_integer(length, true)?;
+            }
+            0x8b => {
+                let length = self.length(4)?;
                 self.push_integer(length, true)?;
             }
             b'G' => {
@@ -117,7 +156,18 @@ impl<'a> Machine<'a> {
 
             b'U' | b'C' | 0x8c => self.push_bytes(1)?,
             b'T' | b'X' | b'B' => self.push_bytes(4)?,
-            0x8d | 0x8e => self.push_bytes(8)?,
+            0x8d | 0x8e | 0x96 => self.push_bytes(8)?,
+            // The contents of a buffer can be read in any case.
+            0x98 => {}
+            0x97 => return Err("the pickle keeps its arrays in buffers outside the file".to_owned()),
+            b'S' => {
+                let line = self.line_bytes()?;
+                self.push(Value::Unescaped(texts::quoted(line)?));
+            }
+            b'V' => {
+                let line = self.line_bytes()?;
+                self.push(Value::Unescaped(texts::unicode(line)?));
+            }
 
             b')' => self.push(Value::Tuple(Vec::new())),
             b't' => {
@@ -132,13 +182,23 @@ impl<'a> Machine<'a> {
                 items.reverse();
                 self.push(Value::Tuple(items));
             }
-            b']' => self.push(Value::List(Vec::new())),
+            // A set has the items of a list.
+            b']' | 0x8f => self.push(Value::List(Vec::new())),
             b'}' => self.push(Value::Dict(Vec::new())),
+            b'l' | 0x91 => {
+                let items = self.pop_to_mark()?;
+                self.push(Value::List(items));
+            }
+            b'd' => {
+                let items = self.pop_to_mark()?;
+                self.push(Value::Dict(Vec::new()));
+                self.set(&items)?;
+            }
             b'a' => {
                 let item = self.pop()?;
                 self.append(&[item])?;
             }
-            b'e' => {
+            b'e' | 0x90 => {
                 let items = self.pop_to_mark()?;
                 self.append(&items)?;
             }
@@ -165,10 +225,30 @@ impl<'a> Machine<'a> {
             // A call, or the making of an object of a class: recorded, never run.
             b'R' | 0x81 => {
                 let (arguments, callee) = (self.pop()?, self.pop()?);
-                let Value::Name(callee) = self.values[callee as usize] else {
-                    return Err("something that is neither a class nor a function is called".to_owned());
-                };
-                self.push(Value::Object { callee, arguments, state: None, items: Vec::new() });
+                self.call(callee, arguments)?;
+            }
+            0x92 => {
+                let (_, arguments, callee) = (self.pop()?, self.pop()?, self.pop()?);
+                self.call(callee, arguments)?;
+            }
+            b'i' => {
+                let (module, name) = (self.line()?, self.line()?);
+                let arguments = self.pop_to_mark()?;
+                self.push_name(module, name)?;
+                let callee = self.pop()?;
+                self.push(Value::Tuple(arguments));
+                let arguments = self.pop()?;
+                self.call(callee, arguments)?;
+            }
+            b'o' => {
+                let mut arguments = self.pop_to_mark()?;
+                if arguments.is_empty() {
+                    return Err(empty());
+                }
+                let callee = arguments.remove(0);
+                self.push(Value::Tuple(arguments));
+                let arguments = self.pop()?;
+                self.call(callee, arguments)?;
             }
             b'b' => {
                 let new_state = self.pop()?;
@@ -179,6 +259,15 @@ impl<'a> Machine<'a> {
                 }
             }
 
+            b'p' => {
+                let key = self.line()?.parse().map_err(|_| "a value is kept under no number".to_owned())?;
+                let top = *self.stack.last().ok_or_else(empty)?;
+                self.memo.insert(key, top);
+            }
+            b'g' => {
+                let key = self.line()?.parse().map_err(|_| "a value is recalled by no number".to_owned())?;
+                self.recall_key(key)?;
+            }
             b'q' => self.remember(1)?,
             b'r' => self.remember(4)?,
             0x94 => {
@@ -213,12 +302,31 @@ impl<'a> Machine<'a> {
     }
 
     fn line(&mut self) -> Result<&'a str, String> {
+        std::str::from_utf8(self.line_bytes()?).map_err(|_| "a class's name is not text".to_owned())
+    }
+
+    fn line_bytes(&mut self) -> Result<&'a [u8], String> {
         let rest = &self.bytes[self.at..];
         let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
-            return Err("the pickle is cut short within a name".to_owned());
+            return Err("the pickle is cut short within a line".to_owned());
         };
         self.at += end + 1;
-        std::str::from_utf8(&rest[..end]).map_err(|_| "a class's name is not text".to_owned())
+        Ok(&rest[..end])
+    }
+
+    /// Records a call. Of an object that is made by its class's name alone, that is the callee.
+    fn call(&mut self, callee: Id, arguments: Id) -> Result<(), String> {
+        let Value::Name(mut callee) = self.values[callee as usize] else {
+            return Err("something that is neither a class nor a function is called".to_owned());
+        };
+        if callee == "_reconstructor"
+            && let Value::Tuple(items) = &self.values[arguments as usize]
+            && let Some(Value::Name(class)) = items.first().map(|class| &self.values[*class as usize])
+        {
+            callee = class;
+        }
+        self.push(Value::Object { callee, arguments, state: None, items: Vec::new() });
+        Ok(())
     }
 
     fn push(&mut self, value: Value) {
@@ -251,10 +359,9 @@ impl<'a> Machine<'a> {
     }
 
     fn push_name(&mut self, module: &str, name: &str) -> Result<(), String> {
-        let home = ["scipy.sparse", "numpy", "collections", "__builtin__", "builtins"];
         let inside = |root: &&str| module == *root || module.strip_prefix(*root).is_some_and(|r| r.starts_with('.'));
         match KNOWN.iter().find(|known| **known == name) {
-            Some(known) if home.iter().any(inside) => {
+            Some(known) if HOMES.iter().any(inside) => {
                 self.push(Value::Name(known));
                 Ok(())
             }
@@ -315,6 +422,10 @@ impl<'a> Machine<'a> {
 
     fn recall(&mut self, width: usize) -> Result<(), String> {
         let key = self.length(width)? as u64;
+        self.recall_key(key)
+    }
+
+    fn recall_key(&mut self, key: u64) -> Result<(), String> {
         let id = *self.memo.get(&key).ok_or_else(|| format!("the pickle recalls value {key}, which it never kept"))?;
         self.stack.push(id);
         Ok(())

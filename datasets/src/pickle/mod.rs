@@ -1,13 +1,17 @@
-//! Python pickles, as far as numpy arrays, scipy CSR and COO matrices and `defaultdict(list)` need them (protocols 2 to 4).
+//! Python pickles, as far as numpy arrays, scipy's CSR, CSC and COO matrices and `defaultdict(list)` need them (protocols 0 to 5).
 //!
 //! A pickle is a program for a stack machine. This reader runs it without Python: it builds lists, dictionaries and
 //! numbers, and *records* calls and classes instead of executing them; a name outside `KNOWN` ends the reading. All
 //! values live in one arena, so shared and cyclic values are just numbers, and nothing recurses.
 
 mod machine;
+mod texts;
+
+use std::borrow::Cow;
 
 use self::machine::{Id, Machine, Value, kind};
 use crate::array::{Array, Dtype, Header};
+use crate::files::FEW_NODES;
 use crate::matrix::Matrix;
 
 /// A fault and the byte where it is.
@@ -16,6 +20,9 @@ pub(crate) struct Fault {
     pub(crate) byte: usize,
     pub(crate) what: String,
 }
+
+/// The members of an object by their names.
+type Members<'a> = &'a [(Id, Id)];
 
 /// A sparse matrix in coordinates, without its values.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,18 +63,45 @@ impl<'a> Pickle<'a> {
         self.array_at(self.root)
     }
 
-    /// The whole pickle as a sparse matrix.
-    pub(crate) fn csr(&self) -> Result<Matrix, String> {
-        let state = self.csr_state()?;
+    /// The whole pickle as a sparse matrix: by rows, by columns or in coordinates.
+    pub(crate) fn sparse(&self) -> Result<Matrix, String> {
+        let (class, state) = self.sparse_state()?;
         let (rows, width) = self.shape_in(state)?;
         let part = |name: &str| self.array_at(self.entry(state, name)?).map_err(|e| format!("{name}: {e}"));
-        let indptr = part("indptr")?.integers()?;
-        Matrix::from_csr(width, &indptr, &part("indices")?.integers()?, &part("data")?.floats()?, rows)
+        let data = part("data")?.floats()?;
+        if class.starts_with("coo") {
+            // A few bytes may claim any shape.
+            if rows > self.bytes.len().max(FEW_NODES) {
+                return Err(format!("{rows} rows in {} bytes", self.bytes.len()));
+            }
+            let (row, column) = self.coordinates(state)?;
+            return Matrix::from_coo(width, &row, &column, &data, rows);
+        }
+        let (indptr, indices) = (part("indptr")?.integers()?, part("indices")?.integers()?);
+        match class.starts_with("csc") {
+            true if rows > self.bytes.len().max(FEW_NODES) => Err(format!("{rows} rows in {} bytes", self.bytes.len())),
+            true => Matrix::from_csc(width, &indptr, &indices, &data, rows),
+            false => Matrix::from_csr(width, &indptr, &indices, &data, rows),
+        }
     }
 
     /// The shape of the sparse matrix.
-    pub(crate) fn csr_shape(&self) -> Result<(usize, usize), String> {
-        self.shape_in(self.csr_state()?)
+    pub(crate) fn sparse_shape(&self) -> Result<(usize, usize), String> {
+        self.shape_in(self.sparse_state()?.1)
+    }
+
+    /// Where the entries of a matrix in coordinates are: scipy has `row` and `col`, and since 1.13 both as `coords`.
+    fn coordinates(&self, state: &[(Id, Id)]) -> Result<(Vec<i64>, Vec<i64>), String> {
+        let integers = |name: &str, id: Id| {
+            self.array_at(id).and_then(|array| array.integers()).map_err(|what| format!("{name}: {what}"))
+        };
+        let Ok(both) = self.entry(state, "coords") else {
+            return Ok((integers("row", self.entry(state, "row")?)?, integers("col", self.entry(state, "col")?)?));
+        };
+        match self.tuple(both)? {
+            &[row, column] => Ok((integers("coords", row)?, integers("coords", column)?)),
+            other => Err(format!("coords: {} arrays, not two", other.len())),
+        }
     }
 
     /// The whole pickle as a list of sparse matrices in coordinates.
@@ -86,11 +120,7 @@ impl<'a> Pickle<'a> {
                 return Err(wrong("its state is no dictionary".to_owned()));
             };
             let (rows, columns) = self.shape_in(state).map_err(wrong)?;
-            let part = |name: &str| {
-                let array = self.array_at(self.entry(state, name)?).map_err(|what| format!("{name}: {what}"))?;
-                array.integers().map_err(|what| format!("{name}: {what}"))
-            };
-            let (row, column) = (part("row").map_err(wrong)?, part("col").map_err(wrong)?);
+            let (row, column) = self.coordinates(state).map_err(wrong)?;
             if row.len() != column.len() {
                 return Err(wrong(format!("{} rows for {} columns of entries", row.len(), column.len())));
             }
@@ -181,13 +211,24 @@ impl<'a> Pickle<'a> {
         &self.values[id as usize]
     }
 
-    fn csr_state(&self) -> Result<&[(Id, Id)], String> {
-        let Value::Object { callee: "csr_matrix" | "csr_array", state: Some(state), .. } = self.value(self.root) else {
-            return Err(format!("a scipy csr_matrix is expected, there is {}", kind(self.value(self.root))));
+    /// The class and the members of the sparse matrix.
+    fn sparse_state(&self) -> Result<(&'static str, Members<'_>), String> {
+        let (class, state) = match self.value(self.root) {
+            Value::Object {
+                callee: class @ ("csr_matrix" | "csr_array" | "csc_matrix" | "csc_array" | "coo_matrix" | "coo_array"),
+                state: Some(state),
+                ..
+            } => (*class, *state),
+            other => {
+                return Err(format!(
+                    "a scipy csr_matrix is expected, or a csc_matrix or coo_matrix, there is {}",
+                    kind(other)
+                ));
+            }
         };
-        match self.value(*state) {
-            Value::Dict(items) => Ok(items),
-            other => Err(format!("the csr_matrix has no dictionary of members but {}", kind(other))),
+        match self.value(state) {
+            Value::Dict(items) => Ok((class, items)),
+            other => Err(format!("the {class} has no dictionary of members but {}", kind(other))),
         }
     }
 
@@ -199,19 +240,50 @@ impl<'a> Pickle<'a> {
     }
 
     fn entry(&self, dict: &[(Id, Id)], name: &str) -> Result<Id, String> {
-        let found = dict.iter().find(|(key, _)| self.bytes_at(*key).is_ok_and(|bytes| bytes == name.as_bytes()));
+        let is_name = |key: &Id| match self.value(*key) {
+            Value::Bytes(range) => &self.bytes[range.clone()] == name.as_bytes(),
+            Value::Unescaped(bytes) => bytes == name.as_bytes(),
+            _ => false,
+        };
+        let found = dict.iter().find(|(key, _)| is_name(key));
         found.map(|(_, value)| *value).ok_or_else(|| format!("the member '{name}' is missing"))
     }
 
-    fn bytes_at(&self, id: Id) -> Result<&[u8], String> {
+    fn bytes_at(&self, id: Id) -> Result<Cow<'_, [u8]>, String> {
         match self.value(id) {
-            Value::Bytes(range) => Ok(&self.bytes[range.clone()]),
+            Value::Bytes(range) => Ok(Cow::Borrowed(&self.bytes[range.clone()])),
+            Value::Unescaped(bytes) => Ok(Cow::Borrowed(bytes)),
+            // Bytes as Python 3 writes them in protocols 0 to 2: a text whose letters are the bytes.
+            Value::Object { callee: "encode", arguments, .. } => {
+                let Some(&text) = self.tuple(*arguments)?.first() else {
+                    return Err("a text is expected, there is nothing to encode".to_owned());
+                };
+                let (Value::Bytes(_) | Value::Unescaped(_)) = self.value(text) else {
+                    return Err(format!("text is expected, there is {}", kind(self.value(text))));
+                };
+                let text = self.text(text)?;
+                let byte = |letter: char| u8::try_from(u32::from(letter));
+                let bytes: Result<Vec<u8>, _> = text.chars().map(byte).collect();
+                bytes.map(Cow::Owned).map_err(|_| "bytes have a letter beyond Latin-1".to_owned())
+            }
+            Value::Object { callee: "bytes" | "str" | "bytearray", arguments, .. } => match self.tuple(*arguments)? {
+                [] => Ok(Cow::Borrowed(&[])),
+                &[only, ..] => match self.value(only) {
+                    Value::Bytes(_) | Value::Unescaped(_) => self.bytes_at(only),
+                    Value::Object { callee: "encode", .. } => self.bytes_at(only),
+                    other => Err(format!("bytes are expected, there is {}", kind(other))),
+                },
+            },
             other => Err(format!("text is expected, there is {}", kind(other))),
         }
     }
 
-    fn text(&self, id: Id) -> Result<&str, String> {
-        std::str::from_utf8(self.bytes_at(id)?).map_err(|_| "a name is not text".to_owned())
+    fn text(&self, id: Id) -> Result<Cow<'_, str>, String> {
+        let wrong = "a name is not text";
+        Ok(match self.bytes_at(id)? {
+            Cow::Borrowed(bytes) => Cow::Borrowed(std::str::from_utf8(bytes).map_err(|_| wrong)?),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).map_err(|_| wrong)?),
+        })
     }
 
     fn tuple(&self, id: Id) -> Result<&[Id], String> {
@@ -231,8 +303,17 @@ impl<'a> Pickle<'a> {
             .collect()
     }
 
-    /// `_reconstruct(ndarray, ...)` with the state `(version, shape, dtype, fortran, bytes)`.
+    /// `_reconstruct(ndarray, ...)` with the state `(version, shape, dtype, fortran, bytes)`, or in protocol 5
+    /// `_frombuffer(bytes, dtype, shape, order)`.
     fn array_at(&self, id: Id) -> Result<Array, String> {
+        if let Value::Object { callee: "_frombuffer", arguments, .. } = self.value(id) {
+            let &[data, dtype, shape, order] = self.tuple(*arguments)? else {
+                return Err("a numpy array has another form than (data, dtype, shape, order)".into());
+            };
+            let fortran = self.text(order)? == "F";
+            let header = Header { dtype: self.dtype(dtype)?, fortran, shape: self.sizes(shape)? };
+            return Array::new(header, self.bytes_at(data)?.into_owned());
+        }
         let Value::Object { callee: "_reconstruct", state: Some(state), .. } = self.value(id) else {
             return Err(format!("a numpy array is expected, there is {}", kind(self.value(id))));
         };
@@ -241,7 +322,7 @@ impl<'a> Pickle<'a> {
         };
         let dtype = self.dtype(dtype)?;
         let fortran = matches!(self.value(fortran), Value::Bool(true) | Value::Int(1));
-        let data = self.bytes_at(data)?.to_vec();
+        let data = self.bytes_at(data)?.into_owned();
         Array::new(Header { dtype, fortran, shape: self.sizes(shape)? }, data)
     }
 
@@ -256,9 +337,9 @@ impl<'a> Pickle<'a> {
         let order = match state {
             Some(state) => match self.tuple(*state)?.get(1) {
                 Some(order) => self.text(*order)?,
-                None => "",
+                None => Cow::Borrowed(""),
             },
-            None => "",
+            None => Cow::Borrowed(""),
         };
         Dtype::parse(&format!("{order}{}", self.text(*name)?))
     }
@@ -303,8 +384,41 @@ mod tests {
     fn a_sparse_matrix_is_read() {
         let bytes = matrix();
         let pickle = Pickle::read(&bytes).unwrap();
-        assert_eq!(pickle.csr_shape().unwrap(), (1, 3));
-        assert_eq!(pickle.csr().unwrap(), Matrix::Sparse { width: 3, offsets: vec![0, 1], entries: vec![(2, 2.0)] });
+        assert_eq!(pickle.sparse_shape().unwrap(), (1, 3));
+        assert_eq!(pickle.sparse().unwrap(), Matrix::Sparse { width: 3, offsets: vec![0, 1], entries: vec![(2, 2.0)] });
+    }
+
+    /// What Python 3.12 and numpy 2.1 write of `numpy.array([7, -1], '<i2')`, in each protocol.
+    #[test]
+    fn arrays_of_every_protocol_are_read() {
+        let reconstruct = "cnumpy.core.multiarray\n_reconstruct\np0\n(cnumpy\nndarray\np1\n(I0\ntp2\n";
+        let dtype = "cnumpy\ndtype\np5\n(Vi2\np6\nI00\nI01\ntp7\nRp8\n(I3\nV<\np9\nNNNI-1\nI-1\nI0\ntp10\nbI00\n";
+        let zero = format!(
+            "{reconstruct}c_codecs\nencode\np3\n(Vb\nVlatin1\ntp4\nRtp11\nRp12\n(I1\n(I2\ntp13\n{dtype}g3\n(V\\u0007\\u0000\u{0}\u{0}\nVlatin1\n\
+             tp14\nRtp15\nb."
+        );
+        // Bytes of Latin-1 stand for themselves.
+        let zero: Vec<u8> = zero.replace("\u{0}\u{0}", "\u{ff}\u{ff}").chars().map(|letter| letter as u8).collect();
+        let five = [
+            &b"\x80\x05\x95\x60\0\0\0\0\0\0\0\x8c\x13numpy._core.numeric\x94\x8c\x0b_frombuffer\x94\x93\x94(\x96\x04\0\0\0\0\0\0\0"[..],
+            &[7, 0, 255, 255],
+            b"\x94\x8c\x05numpy\x94\x8c\x05dtype\x94\x93\x94\x8c\x02i2\x94\x89\x88\x87\x94R\x94(K\x03\x8c\x01<\x94NNNJ\xff\xff\xff\xff",
+            b"J\xff\xff\xff\xffK\0t\x94bK\x02\x85\x94\x8c\x01C\x94t\x94R\x94.",
+        ]
+        .concat();
+        for bytes in [zero, five] {
+            let pickle = Pickle::read(&bytes).map_err(|fault| fault.what).unwrap();
+            assert_eq!(pickle.array().and_then(|array| array.integers()), Ok(vec![7, -1]));
+        }
+    }
+
+    #[test]
+    fn objects_of_protocol_0_are_those_of_their_class() {
+        let text = "ccopy_reg\n_reconstructor\np0\n(cscipy.sparse.csc\ncsc_matrix\np1\nc__builtin__\nobject\np2\nNtp3\nRp4\n(dp5\n\
+                    S'_shape'\n(L2L\nI3\ntp6\nsb.";
+        assert_eq!(Pickle::read(text.as_bytes()).unwrap().sparse_shape(), Ok((2, 3)));
+        let lists = "(dp0\nI1\n(lp1\nI2\naI03\nasL-1L\n(I4\nlp2\nsS'x'\n0.";
+        assert_eq!(Pickle::read(lists.as_bytes()).unwrap().adjacency().unwrap(), [(1, vec![2, 3]), (-1, vec![4])]);
     }
 
     #[test]
@@ -329,7 +443,7 @@ mod tests {
     fn something_else_than_expected_is_named() {
         let pickle = Pickle::read(b"\x80\x02K\x07.").unwrap();
         assert!(pickle.array().unwrap_err().contains("the integer 7"));
-        assert!(pickle.csr().unwrap_err().contains("the integer 7"));
+        assert!(pickle.sparse().unwrap_err().contains("the integer 7"));
         assert!(pickle.adjacency().unwrap_err().contains("the integer 7"));
     }
 
@@ -348,7 +462,7 @@ mod tests {
                 bytes[at] = random() as u8;
             }
             if let Ok(pickle) = Pickle::read(&bytes) {
-                let _ = (pickle.array(), pickle.csr(), pickle.csr_shape(), pickle.adjacency());
+                let _ = (pickle.array(), pickle.sparse(), pickle.sparse_shape(), pickle.adjacency());
             }
         }
     }

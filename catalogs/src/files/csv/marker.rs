@@ -1,14 +1,16 @@
 //! Puts a [`Mark`] after strings in quotes, in the bytes of a file as it is read: `"",1` becomes `""MARK,1`, which is the field
-//! MARK. Where nothing is NULL, those are the empty ones; where other words are, all.
+//! MARK. Where nothing is NULL, those are the empty ones; where other words are, all. On the way it refuses numbers with zeros
+//! before them.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::mark::Mark;
+use super::padding::{self, Place};
 use super::state::State;
 use super::syntax::Syntax;
-use crate::files::limits::{MOST_ROW, TOO_LONG};
+use crate::files::limits::{MOST_ROW, PADDED, TOO_LONG};
 
 /// The bytes of a file that are read at once.
 const PART: usize = 1 << 16;
@@ -24,14 +26,19 @@ pub(super) struct Marker {
     all: bool,
     state: State,
     column: usize,
-    /// The last byte.
+    /// The last byte, and the one before it.
     last: u8,
+    last_but_one: u8,
     /// Whether a line of names is yet to come. An empty line before it is none.
     header: bool,
     marked: Arc<AtomicBool>,
     /// The bytes that were passed on before this part, and where the row begins that goes on in it.
     passed: u64,
     row: u64,
+    /// Where the field begins that goes on in it.
+    field: u64,
+    /// Which columns are of numbers, whose fields have no zeros before them; empty where they may.
+    numbers: Vec<bool>,
 }
 
 impl Marker {
@@ -51,11 +58,20 @@ impl Marker {
             state: State::Row,
             column: 0,
             last: 0,
+            last_but_one: 0,
             header,
             marked,
             passed: 0,
             row: 0,
+            field: 0,
+            numbers: Vec::new(),
         }
+    }
+
+    /// Refuses numbers with zeros before them in these columns, which were found to be of numbers.
+    pub(super) fn refusing_zeros(mut self, numbers: Vec<bool>) -> Self {
+        self.numbers = if numbers.contains(&true) { numbers } else { Vec::new() };
+        self
     }
 
     /// Marks all strings in quotes.
@@ -71,10 +87,10 @@ impl Marker {
     /// Passes a part of the file on, with marks.
     ///
     /// # Errors
-    /// If a row is longer than one may be: it has to be in memory whole.
+    /// If a row is longer than one may be: it has to be in memory whole. If a number has zeros before it that may have none.
     fn pass(&mut self, part: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-        if !self.pass_unquoted(part, out) {
-            self.pass_bytes(part, out);
+        if !self.pass_unquoted(part, out)? {
+            self.pass_bytes(part, out)?;
         }
         self.passed += part.len() as u64;
         if self.passed - self.row > MOST_ROW as u64 {
@@ -83,7 +99,7 @@ impl Marker {
         Ok(())
     }
 
-    fn pass_bytes(&mut self, part: &[u8], out: &mut Vec<u8>) {
+    fn pass_bytes(&mut self, part: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let syntax = self.syntax;
         let mut passed = 0;
         for (at, &byte) in part.iter().enumerate() {
@@ -100,13 +116,36 @@ impl Marker {
                 self.put(out);
                 passed = at;
             }
+            if self.last == b'0' && byte.is_ascii_digit() && self.is_padded(at) {
+                return Err(self.padded(self.column, self.row));
+            }
             self.step(byte, ends);
+            if matches!(self.state, State::Row | State::Field) {
+                self.field = self.passed + at as u64 + 1;
+            }
             if ends && self.state == State::Row {
                 self.row = self.passed + at as u64 + 1;
             }
-            self.last = byte;
+            self.last_but_one = std::mem::replace(&mut self.last, byte);
         }
         out.extend_from_slice(&part[passed..]);
+        Ok(())
+    }
+
+    /// Whether the digit here follows the first zero of a number that may have none before it.
+    fn is_padded(&self, at: usize) -> bool {
+        let within = matches!(self.state, State::Plain | State::Quoted(_));
+        if self.header || !within || self.numbers.get(self.column) != Some(&true) {
+            return false;
+        }
+        let before = (self.passed + at as u64).saturating_sub(self.field) as usize;
+        let quotes = usize::from(matches!(self.state, State::Quoted(_)));
+        before == quotes + 1 || (before == quotes + 2 && self.last_but_one == b'-')
+    }
+
+    /// The error of a number with zeros before it.
+    fn padded(&self, column: usize, row: u64) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{PADDED}{row} {column}"))
     }
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -128,11 +167,20 @@ impl Marker {
     }
 
     /// Passes on a part without quotes, which needs no look at each byte; false if it may have some.
-    fn pass_unquoted(&mut self, part: &[u8], out: &mut Vec<u8>) -> bool {
-        let Some(&last) = part.last() else { return true };
+    fn pass_unquoted(&mut self, part: &[u8], out: &mut Vec<u8>) -> io::Result<bool> {
+        let Some(&last) = part.last() else { return Ok(true) };
         let between = matches!(self.state, State::Row | State::Field | State::Plain);
         if !between || self.texts.len() == 1 || self.syntax.comment.is_some() || part.contains(&self.syntax.quote) {
-            return false;
+            return Ok(false);
+        }
+        if !self.numbers.is_empty() {
+            let length = (self.passed - self.field) as usize;
+            let field = if length == 1 { [self.last, 0, 0] } else { [self.last_but_one, self.last, 0] };
+            let (column, row, at, header) = (self.column, self.row, self.passed, self.header);
+            let place = Place { field, length, column, row, at, header };
+            if let Some((column, row)) = padding::find(part, self.syntax, &self.numbers, place) {
+                return Err(self.padded(column, row));
+            }
         }
         out.extend_from_slice(part);
         let line = part.iter().rposition(|&byte| self.syntax.ends_row(byte)).map(|end| end + 1);
@@ -148,8 +196,11 @@ impl Marker {
             Some(byte) if *byte == self.syntax.delimiter => State::Field,
             Some(_) => State::Plain,
         };
+        let field = part.iter().rposition(|byte| *byte == self.syntax.delimiter || self.syntax.ends_row(*byte));
+        self.field = field.map_or(self.field, |end| self.passed + end as u64 + 1);
+        self.last_but_one = part.len().checked_sub(2).map_or(self.last, |at| part[at]);
         self.last = last;
-        true
+        Ok(true)
     }
 
     /// The end of the file.
@@ -277,6 +328,30 @@ mod tests {
         let expected = "a,b\n# it's \",\n\"\\\"\",\"\"MARK\n\"x\\\",\"\",\"\"\n\"";
         for part in 1..=text.len() {
             assert_eq!(passed(syntax, &[true, true], text, part), expected, "in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn a_number_with_a_zero_before_it_is_refused_whatever_the_parts() {
+        let found = |text: &str, part: usize| {
+            let mark = Arc::new(Mark::without(&SYNTAX.bytes()).unwrap());
+            let marker = Marker::new(SYNTAX, mark, vec![false, true, false], true, Arc::default());
+            let mut marker = marker.refusing_zeros(vec![true, false, true]);
+            let mut out = Vec::new();
+            text.as_bytes().chunks(part).try_for_each(|part| marker.pass(part, &mut out)).map_err(|it| it.to_string())
+        };
+        for (text, says) in [
+            ("007,t,05\n1,2,3\n10,\"007\",07\n", "15 2"),
+            ("k,t,x\n1,007,0.5\n-100,\"a\n\",-0.5\n\"-07\",,\n", "31 0"),
+            ("k,t,x\n1,007,0.5\n100,a,205\n1,a,-00.5\n", "26 2"),
+        ] {
+            for part in 1..=text.len() {
+                assert_eq!(found(text, part), Err(format!("{PADDED}{says}")), "{text} in parts of {part}");
+            }
+        }
+        let text = "007,t,05\n0,007,0.5\n100,\"01\",-0\n\"10\",1005,2005\n1e-05,00,\"1.05\"\n-10,,-205\n";
+        for part in 1..=text.len() {
+            assert_eq!(found(text, part), Ok(()), "in parts of {part}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,24 +23,31 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use futures::StreamExt;
 use regex::Regex;
 
+use super::boundary::{Boundaries, FileKey};
+use super::by_name::{OwnOrder, names};
 use super::mark::{Mark, is_text};
 use super::marker::{MarkedFile, Marker};
 use super::syntax::Syntax;
+use crate::files::limits::LOOKED_AT;
 
 /// The CSV files of a scan.
 #[derive(Debug, Clone)]
 pub(super) struct TextSource {
     options: CsvOptions,
+    /// Whether the columns are those that the files name: then they are found by their names.
+    named: bool,
     batch_size: usize,
     table_schema: TableSchema,
     projection: SplitProjection,
     metrics: ExecutionPlanMetricsSet,
+    boundaries: Arc<Boundaries>,
 }
 
 impl TextSource {
-    pub(super) fn new(table_schema: TableSchema, options: CsvOptions) -> Self {
+    pub(super) fn new(table_schema: TableSchema, options: CsvOptions, named: bool) -> Self {
         let projection = SplitProjection::unprojected(&table_schema);
-        Self { options, batch_size: 8192, table_schema, projection, metrics: ExecutionPlanMetricsSet::new() }
+        let (metrics, boundaries) = (ExecutionPlanMetricsSet::new(), Arc::default());
+        Self { options, named, batch_size: 8192, table_schema, projection, metrics, boundaries }
     }
 
     pub(super) fn with_options(mut self, options: CsvOptions) -> Self {
@@ -52,15 +59,19 @@ impl TextSource {
         Syntax::of(&self.options)
     }
 
-    fn builder(&self, header: bool, rows: usize) -> Result<ReaderBuilder> {
+    fn builder(&self, header: bool, rows: usize, order: Option<&OwnOrder>) -> Result<ReaderBuilder> {
         let syntax = self.syntax();
-        let mut builder = ReaderBuilder::new(Arc::clone(self.table_schema.file_schema()))
+        let (schema, columns) = match order {
+            Some(order) => (&order.schema, &order.read),
+            None => (self.table_schema.file_schema(), &self.projection.file_indices),
+        };
+        let mut builder = ReaderBuilder::new(Arc::clone(schema))
             .with_delimiter(syntax.delimiter)
             .with_quote(syntax.quote)
             .with_batch_size(rows)
             .with_header(header)
             .with_truncated_rows(self.options.truncated_rows.unwrap_or(false))
-            .with_projection(self.projection.file_indices.clone());
+            .with_projection(columns.clone());
         if let Some(terminator) = syntax.terminator {
             builder = builder.with_terminator(terminator);
         }
@@ -117,9 +128,10 @@ impl FileSource for TextSource {
         "csv"
     }
 
-    // Where rows end is not known inside quotes.
+    // Where rows end is not known in comments, nor where quotes are written in other ways.
     fn supports_repartitioning(&self) -> bool {
-        !self.options.newlines_in_values.unwrap_or(false)
+        let CsvOptions { newlines_in_values, escape, comment, .. } = &self.options;
+        !newlines_in_values.unwrap_or(false) && escape.is_none() && comment.is_none()
     }
 
     fn fmt_extra(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,37 +175,60 @@ impl FileOpener for TextOpener {
             let GetResultPayload::File(text, _) = found.payload else {
                 return exec_err!("{}: CSV is read from files of this machine alone", file.object_meta.location);
             };
-            let header = source.options.has_header.unwrap_or(true) && range.is_none_or(|(start, _)| start == 0);
-            let text = part_of(text, range, source.options.terminator.unwrap_or(b'\n'))?;
+            let has_header = source.options.has_header.unwrap_or(true);
+            let header = has_header && range.is_none_or(|(start, _)| start == 0);
+            let syntax = source.syntax();
+            let meta = &file.object_meta;
+            let key = (meta.location.to_string(), meta.last_modified.timestamp_nanos_opt().unwrap_or_default());
+            let text = part_of(text, range, &source.boundaries, &key, syntax)?;
             let mut text = compression.convert_read(text)?;
             let mut start = Vec::new();
             text.by_ref().take(LOOKED_AT).read_to_end(&mut start)?;
-            let syntax = source.syntax();
             let rows = rows_of_a_batch(&start, syntax, source.batch_size);
+            let order = match has_header && source.named {
+                true => {
+                    let is_whole = (start.len() as u64) < LOOKED_AT && range.is_none();
+                    let names = match header.then(|| names(start.as_slice(), syntax, is_whole)).flatten() {
+                        Some(names) => Some(names),
+                        None => match store.get_opts(&meta.location, GetOptions::default()).await?.payload {
+                            GetResultPayload::File(text, _) => names(compression.convert_read(text)?, syntax, true),
+                            GetResultPayload::Stream(_) => None,
+                        },
+                    };
+                    let (table, wanted) = (source.table_schema.file_schema(), &source.projection.file_indices);
+                    names.map_or(Ok(None), |names| OwnOrder::of(&names, table, wanted))?
+                }
+                false => None,
+            };
+            let columns = order.as_ref().map_or(source.table_schema.file_schema(), |order| &order.schema).fields();
             let text = Cursor::new(start).chain(text);
             let mark = Mark::without(&syntax.bytes()).map(Arc::new);
             let marked = Arc::new(AtomicBool::new(false));
             let marker = mark.clone().map(|mark| {
-                let texts = source.table_schema.file_schema().fields().iter();
-                let texts = texts.map(|field| is_text(field.data_type())).collect();
+                let texts = columns.iter().map(|field| is_text(field.data_type())).collect();
+                // Types that a statement gives are meant so.
+                let numbers = columns.iter().map(|field| source.named && field.data_type().is_numeric());
                 Marker::new(syntax, mark, texts, header, Arc::clone(&marked))
                     .marking_all(source.options.null_regex.is_some())
+                    .refusing_zeros(numbers.collect())
             });
-            let mut reader = source.builder(header, rows)?.build_buffered(MarkedFile::new(text, marker))?;
+            let reader = source.builder(header, rows, order.as_ref())?;
+            let mut reader = reader.build_buffered(MarkedFile::new(text, marker))?;
             let batches = std::iter::from_fn(move || {
                 let _timer = metrics.elapsed_compute().timer();
                 let batch = reader.next()?;
                 let marks = mark.as_ref().filter(|_| marked.load(Ordering::Relaxed));
                 let batch = batch.and_then(|batch| marks.map_or(Ok(batch.clone()), |mark| mark.removed(&batch)));
+                let batch = match &order {
+                    Some(order) => batch.and_then(|batch| order.arranged(&batch)).map_err(|it| order.of_table(it)),
+                    None => batch,
+                };
                 Some(batch.map_err(DataFusionError::from))
             });
             Ok(futures::stream::iter(batches).boxed())
         }))
     }
 }
-
-/// The bytes of a file by which the length of its rows is estimated.
-const LOOKED_AT: u64 = 256 << 10;
 
 /// The bytes of a batch, about.
 const BATCH_BYTES: usize = 16 << 20;
@@ -206,20 +241,22 @@ fn rows_of_a_batch(start: &[u8], syntax: Syntax, most: usize) -> usize {
 }
 
 /// The rows of a file that begin within a range of its bytes.
-fn part_of(mut file: File, range: Option<(u64, u64)>, terminator: u8) -> io::Result<io::Take<File>> {
+fn part_of(
+    mut file: File,
+    range: Option<(u64, u64)>,
+    boundaries: &Boundaries,
+    key: &FileKey,
+    syntax: Syntax,
+) -> io::Result<io::Take<File>> {
     let (start, end) = match range {
-        Some((start, end)) => (row_at(&mut file, start, terminator)?, row_at(&mut file, end, terminator)?),
+        Some((start, end)) => {
+            let mut row_at = |position| boundaries.row_at(&mut file, key, position, syntax);
+            (row_at(start)?, row_at(end)?)
+        }
         None => (0, u64::MAX),
     };
     file.seek(SeekFrom::Start(start))?;
     Ok(file.take(end.saturating_sub(start)))
-}
-
-/// The first row that begins at a position or after it.
-fn row_at(file: &mut File, position: u64, terminator: u8) -> io::Result<u64> {
-    let Some(before) = position.checked_sub(1) else { return Ok(0) };
-    file.seek(SeekFrom::Start(before))?;
-    Ok(before + BufReader::new(file).skip_until(terminator)? as u64)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 
 use super::mark::{Mark, change_texts, is_text, texts};
-use crate::files::json_texts::json_texts;
+use crate::files::json::texts::json_texts;
 
 /// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a string that is the same stands in quotes. Lists, structs
 /// and maps are JSON strings. Where the builder quotes everything, NULL is as it says.

@@ -1,6 +1,7 @@
 //! Data files that are gone, cut off or damaged.
 
 use std::fs::File;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use parquet::errors::ParquetError;
 use super::origin::table_name;
 use super::place::PlaceFault;
 use super::unreadable::{plain, unreadable};
-use super::version_before::version_before;
+use super::version_before::{is_taken_out, version_before};
 use crate::lasting::fast::log;
 use crate::lasting::fault::Fault;
 
@@ -26,6 +27,14 @@ pub(in crate::lasting) fn of_files(files: &[(PathBuf, u64)]) -> Option<DataFusio
     let mut fault = files().find_map(whole).or_else(|| files().find_map(rows))?;
     let folder = folder_of(&fault.path)?;
     let name = table_name(&folder);
+    if fault.path.symlink_metadata().is_err() && is_taken_out(&folder, &fault.path) {
+        let text = format!(
+            "{name}: VACUUM removed '{}' while this statement read a version of the table that needs it; the table is whole: \
+             run the statement again",
+            fault.path.display()
+        );
+        return Some(DataFusionError::IoError(io::Error::new(io::ErrorKind::NotFound, text)));
+    }
     if let Some(version) = version_before(&folder, &fault.path) {
         fault.remedy = Some(format!(
             "go back to the version before it was written: CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name} VERSION \
@@ -108,6 +117,15 @@ mod tests {
         assert!(error(&path).contains("is empty"));
         std::fs::remove_file(&path).unwrap();
         assert!(error(&path).contains("is gone"));
+        let commit = |version: u64, text: String| {
+            std::fs::write(log::commit(folder.path(), version), text).unwrap();
+        };
+        commit(0, format!("{{\"add\":{{\"path\":\"{}\"}}}}", written.add.path));
+        assert!(error(&path).contains("is gone"));
+        commit(1, format!("{{\"remove\":{{\"path\":\"{}\"}}}}", written.add.path));
+        assert!(error(&path).contains("VACUUM removed") && error(&path).ends_with("run the statement again"));
+        std::fs::remove_dir_all(folder.path().join("_delta_log")).unwrap();
+        std::fs::create_dir(folder.path().join("_delta_log")).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert!(error(&path).contains("is a folder"));
     }

@@ -42,6 +42,29 @@ pub(super) fn version_before(folder: &Path, file: &Path) -> Option<u64> {
     None
 }
 
+/// Whether a later commit than the one that wrote a data file took it out of the table, so that VACUUM may have removed it.
+pub(super) fn is_taken_out(folder: &Path, file: &Path) -> bool {
+    let Some(path) = file.strip_prefix(folder).ok().and_then(Path::to_str) else { return false };
+    let Ok(listed) = Listed::of(folder, u64::MAX) else { return false };
+    for version in listed.commits.into_iter().rev() {
+        let Ok(text) = std::fs::read(log::commit(folder, version)) else { return false };
+        let lines = serde_json::Deserializer::from_slice(&text).into_iter::<Line>();
+        let mut found = None;
+        for line in lines.map_while(Result::ok) {
+            let is_it = |file: &Option<DataFile>| file.as_ref().is_some_and(|file| file.path == path);
+            if is_it(&line.add) {
+                found = Some(false);
+            } else if is_it(&line.remove) {
+                found = Some(true);
+            }
+        }
+        if let Some(taken_out) = found {
+            return taken_out;
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +82,7 @@ mod tests {
         assert_eq!((before("a.parquet"), before("d.parquet"), before("c.parquet")), (None, None, None));
         std::fs::write(path.join("b.parquet"), "").unwrap();
         assert_eq!((before("b.parquet"), before("c.parquet")), (None, Some(1)));
+        let taken_out = |file: &str| is_taken_out(path, &path.join(file));
+        assert_eq!(["a.parquet", "b.parquet", "c.parquet", "d.parquet"].map(taken_out), [true, false, false, false]);
     }
 }

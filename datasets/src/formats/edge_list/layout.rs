@@ -5,15 +5,11 @@ use std::path::Path;
 
 use arrow::datatypes::DataType;
 
+use super::attributes::{self, Attribute};
+use super::header::{Header, header};
 use super::keys::integer;
 use crate::files::Lines;
 use crate::{Error, Result};
-
-/// Names that only a header has.
-const HEADER_WORDS: [&str; 16] = [
-    "src", "dst", "source", "target", "from", "to", "u", "v", "id1", "id2", "id_1", "id_2", "node", "node1", "node_id",
-    "label",
-];
 
 /// The layout of the lines of a file.
 #[derive(Debug, Clone)]
@@ -25,6 +21,8 @@ pub(super) struct Layout {
     pub(super) text_keys: bool,
     /// The columns after the keys: their names, and whether they are numbers.
     pub(super) others: Vec<(String, bool)>,
+    /// The keys of the dictionaries that stand behind the edges, for `others` but the first; `None` where there are none.
+    pub(super) data: Option<Vec<String>>,
     pub(super) market: Option<Market>,
 }
 
@@ -40,6 +38,9 @@ pub(super) enum Separator {
     Blanks,
     One(char),
 }
+
+/// The first words of a Matrix Market file.
+const BANNER: &str = "%%MatrixMarket";
 
 /// The banner of a Matrix Market file.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +94,11 @@ pub(super) fn cut<'a>(line: &'a str, separator: Separator, fields: &mut Vec<Cow<
     }
 }
 
+/// A line of a file with dictionaries: what stands before it, and that.
+pub(super) fn with_data(line: &str) -> (&str, &str) {
+    attributes::split(line).unwrap_or((line, "{}"))
+}
+
 fn closing_quote(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -111,7 +117,7 @@ pub(super) fn is_comment(line: &str) -> bool {
 }
 
 /// Finds separator, header and types from the first lines of a file whose lines have at least `least` fields.
-pub(super) fn layout(file: &Path, sample: &[u8], header: Option<bool>, least: usize) -> Result<Layout> {
+pub(super) fn layout(file: &Path, sample: &[u8], header_option: Option<bool>, least: usize) -> Result<Layout> {
     let always = || true;
     let mut lines = Lines::new(file, sample, &always);
     let mut banner: Option<String> = None;
@@ -119,20 +125,39 @@ pub(super) fn layout(file: &Path, sample: &[u8], header: Option<bool>, least: us
     let mut first: Vec<(usize, &str)> = Vec::new();
     while let Some((number, line)) = lines.next_line()? {
         let line = line.trim();
-        if number == 1 && line.starts_with("%%MatrixMarket") {
+        if number == 1 && line.get(..BANNER.len()).is_some_and(|start| start.eq_ignore_ascii_case(BANNER)) {
             banner = Some(line.to_lowercase());
         } else if banner.is_some() && line.starts_with('%') {
             sizes_in_comment = sizes_in_comment.or_else(|| three(line.trim_start_matches('%')));
+        } else if !line.is_empty() && file.extension().is_some_and(|it| it == "mtx") && banner.is_none() {
+            let what = format!(
+                "'{}' is no banner: a file of a matrix begins with '{BANNER} matrix coordinate pattern general', or real, and a \
+                 list of edges ends in .edges",
+                line.chars().take(60).collect::<String>()
+            );
+            return Err(Error::line(file, number, what));
         } else if !is_comment(line) {
             first.push((number, line));
         }
     }
     let market = match &banner {
-        Some(banner) => Some(market(file, banner, sizes_in_comment, first.first().copied())?),
+        Some(banner) => Some(market(file, banner, sizes_in_comment, &first)?),
         None => None,
     };
     if market.is_some_and(|market| first.first().is_some_and(|(number, _)| *number == market.size_line)) {
         first.remove(0);
+    }
+
+    let has_data = |line: &str| attributes::split(line).is_some_and(|(_, data)| data != "{}");
+    let data = least == 2 && market.is_none() && first.iter().any(|(_, line)| has_data(line));
+    let mut dictionaries = Vec::new();
+    if data {
+        for (number, line) in &mut first {
+            let (edge, data) = with_data(line);
+            let data = attributes::parse(data).map_err(|what| Error::line(file, *number, what))?;
+            dictionaries.push(data);
+            *line = edge;
+        }
     }
 
     let one = first.first().map_or("", |(_, line)| line);
@@ -143,21 +168,31 @@ pub(super) fn layout(file: &Path, sample: &[u8], header: Option<bool>, least: us
         fields
     };
     let top = fields(one);
-    let keys = least.min(top.len());
-    let numeric = |fields: &[Cow<'_, str>]| fields.iter().take(keys).all(|field| integer(field).is_some());
-    let is_word = |field: &Cow<'_, str>| HEADER_WORDS.contains(&field.to_lowercase().as_str());
-    let has_header = header.unwrap_or_else(|| {
-        !numeric(&top)
-            && (top.iter().all(is_word) && !top.is_empty()
-                || top.len() >= 2 && top[..2].iter().all(is_word)
-                || first.get(1).is_some_and(|(_, second)| numeric(&fields(second))))
-    });
+    let has_header = match header_option {
+        Some(given) => given,
+        None if data || market.is_some() => false,
+        None => match header(&top, first.iter().skip(1).map(|(_, line)| fields(line)), least) {
+            Header::Names => true,
+            Header::Row => false,
+            // Labels have no option, and none of them is to be lost.
+            Header::Open if least == 1 => false,
+            Header::Open => {
+                let number = first.first().map_or(1, |(number, _)| *number);
+                let what = format!(
+                    "'{one}' may be names of columns or an edge: attach with the option header 'true' or 'false', \
+                     ATTACH '{}' AS g (TYPE edge_list, HEADER false)",
+                    file.display()
+                );
+                return Err(Error::line(file, number, what));
+            }
+        },
+    };
     let names = has_header.then(|| top.iter().map(|name| name.clone().into_owned()).collect::<Vec<_>>());
     let body = &first[usize::from(has_header).min(first.len())..];
     let Some((number, line)) = body.first() else {
         // No line at all: an empty graph.
         let others = vec![(String::new(), true); least - 1];
-        return Ok(Layout { separator, header: names, text_keys: false, others, market });
+        return Ok(Layout { separator, header: names, text_keys: false, others, data: None, market });
     };
     let width = fields(line).len();
     if width < least {
@@ -183,18 +218,40 @@ pub(super) fn layout(file: &Path, sample: &[u8], header: Option<bool>, least: us
             *is_number &= field.parse::<f64>().is_ok();
         }
     }
+    let columns = columns_of(&dictionaries);
+    if data {
+        if width != 2 {
+            return Err(Error::line(file, *number, "two nodes are expected before the data of an edge"));
+        }
+        numbers.extend(columns.iter().map(|(_, is_number)| *is_number));
+    }
     let mut others: Vec<(String, bool)> = Vec::new();
-    for position in 1..width {
-        let name = match named {
-            Some(names) => names[position].to_lowercase(),
-            None => "weight".to_owned(),
+    for position in 1..numbers.len() {
+        let name = match (named, position.checked_sub(2).and_then(|at| columns.get(at))) {
+            (_, Some((key, _))) => key.to_lowercase(),
+            (Some(names), None) => names[position].to_lowercase(),
+            (None, None) => "weight".to_owned(),
         };
         // The names of the keys are taken, and no name may come twice.
         let clash =
             position >= 2 && (["src", "dst"].contains(&name.as_str()) || others[1..].iter().any(|(n, _)| *n == name));
         others.push((if clash { format!("{name}_{position}") } else { name }, numbers[position]));
     }
-    Ok(Layout { separator, header: names, text_keys, others, market })
+    let data = data.then(|| columns.into_iter().map(|(key, _)| key).collect());
+    Ok(Layout { separator, header: names, text_keys, others, data, market })
+}
+
+/// The keys of dictionaries, as they come, and whether the values of each are numbers.
+fn columns_of(dictionaries: &[Vec<(String, Attribute)>]) -> Vec<(String, bool)> {
+    let mut columns: Vec<(String, bool)> = Vec::new();
+    for (key, value) in dictionaries.iter().flatten() {
+        let is_number = !matches!(value, Attribute::Text(_));
+        match columns.iter_mut().find(|(known, _)| known == key) {
+            Some((_, numbers)) => *numbers &= is_number,
+            None => columns.push((key.clone(), is_number)),
+        }
+    }
+    columns
 }
 
 fn three(text: &str) -> Option<[i64; 3]> {
@@ -204,7 +261,8 @@ fn three(text: &str) -> Option<[i64; 3]> {
 
 /// The size of a Matrix Market file: the first line that is no comment, or (Network Repository) a comment of three
 /// numbers.
-fn market(file: &Path, banner: &str, comment: Option<[i64; 3]>, first: Option<(usize, &str)>) -> Result<Market> {
+fn market(file: &Path, banner: &str, comment: Option<[i64; 3]>, lines: &[(usize, &str)]) -> Result<Market> {
+    let first = lines.first().copied();
     let words: Vec<&str> = banner.split_whitespace().collect();
     let &[_, "matrix", "coordinate", field, symmetry] = &words[..] else {
         let what = format!("'{banner}' is no sparse matrix; 'matrix coordinate pattern general' and the like are read");
@@ -216,6 +274,13 @@ fn market(file: &Path, banner: &str, comment: Option<[i64; 3]>, first: Option<(u
     let in_line = first.and_then(|(number, line)| Some((number, three(line)?)));
     let (size_line, sizes) = match (comment, in_line) {
         (Some(sizes), Some((number, again))) if sizes == again => (number, sizes),
+        // Three numbers in a comment may mean anything: the line is the size if as many entries follow it, or none in the comment
+        // can be.
+        (Some([rows, columns, _]), Some((number, sizes @ [_, _, entries])))
+            if entries == lines.len() as i64 - 1 || rows != columns =>
+        {
+            (number, sizes)
+        }
         (Some(sizes), _) => (0, sizes),
         (None, Some((number, sizes))) => (number, sizes),
         (None, None) => {

@@ -1,9 +1,11 @@
-//! Edge lists in text: `u v`, `u,v` or with tabs, comments, an optional header and further columns, Matrix Market; and
-//! a file of labels beside them.
+//! Edge lists in text: `u v`, `u,v` or with tabs, comments, an optional header and further columns, or dictionaries as networkx
+//! writes the data of edges; Matrix Market; and a file of labels beside them.
 //!
 //! Covers hyperbolics (`NAME.edges`), QGCN (`NAME.edges.csv`, `NAME.label.csv`), struc2vec
 //! (`NAME-airports.edgelist`, `labels-NAME-airports.txt`) and Network Repository (`NAME.mtx`, also in a `.zip`).
 
+mod attributes;
+mod header;
 mod keys;
 mod layout;
 
@@ -18,8 +20,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use zip::ZipArchive;
 
+use self::attributes::Attribute;
 use self::keys::{Keys, integer};
-use self::layout::{Layout, cut, is_comment, layout};
+use self::layout::{Layout, cut, is_comment, layout, with_data};
 use super::{DIRECTED, choice, class, found_or_file};
 use crate::columns::{self, Values};
 use crate::files::{self, Lines};
@@ -33,7 +36,7 @@ const EXTENSIONS: [&str; 6] = [".edges", ".edgelist", ".mtx", ".edges.csv", ".ed
 
 pub(super) static FORMAT: Format = Format {
     name: "edge_list",
-    description: "one edge a line: .edges, .edgelist, .edges.csv, .mtx, or any text file with TYPE edge_list; labels beside it",
+    description: "one edge a line: .edges, .edgelist, .edges.csv, .mtx, or any text file with TYPE edge_list, with networkx's data; labels beside it",
     options: &[
         DIRECTED,
         ("header", "true | false: whether the first line names the columns; default: as it looks"),
@@ -184,7 +187,8 @@ impl List {
         let mut lines = Lines::new(file, bytes, keep_going);
         let mut fields = Vec::new();
         let (mut before_first, mut count) = (layout.header.is_some(), 0);
-        let expected = 1 + layout.others.len();
+        // Dictionaries are a field of their own.
+        let expected = if layout.data.is_some() { 2 } else { 1 + layout.others.len() };
         while let Some((number, line)) = lines.next_line()? {
             if is_comment(line.trim()) || layout.market.is_some_and(|market| market.size_line == number) {
                 continue;
@@ -192,11 +196,15 @@ impl List {
             if std::mem::take(&mut before_first) {
                 continue;
             }
-            cut(line, layout.separator, &mut fields);
+            let (edge, data) = if layout.data.is_some() { with_data(line) } else { (line, "") };
+            cut(edge, layout.separator, &mut fields);
             if fields.len() != expected {
                 let what =
                     format!("{} fields, where the lines before have {expected}: '{}'", fields.len(), line.trim());
                 return Err(Error::line(file, number, what));
+            }
+            if layout.data.is_some() {
+                fields.push(Cow::Borrowed(data));
             }
             row(&fields).map_err(|what| Error::line(file, number, what))?;
             count += 1;
@@ -209,11 +217,20 @@ impl List {
         let (mut src, mut dst) = (Keys::new(layout.text_keys), Keys::new(layout.text_keys));
         let mut others: Vec<Values> = layout.others[1..]
             .iter()
-            .map(|(_, number)| if *number { Values::Reals(Vec::new()) } else { Values::Texts(Vec::new()) })
+            .map(|(_, number)| match (number, layout.data.is_some()) {
+                (true, false) => Values::Reals(Vec::new()),
+                (false, false) => Values::Texts(Vec::new()),
+                (true, true) => Values::OptionalReals(Vec::new()),
+                (false, true) => Values::OptionalTexts(Vec::new()),
+            })
             .collect();
         let rows = self.each_row(&self.file, &bytes, layout, keep_going, |fields| {
             src.push(&fields[0])?;
             dst.push(&fields[1])?;
+            if let Some(keys) = &layout.data {
+                push_data(&mut others, keys, &fields[2])?;
+                return Ok(());
+            }
             for (other, field) in others.iter_mut().zip(&fields[2..]) {
                 match other {
                     Values::Reals(values) => {
@@ -304,6 +321,32 @@ impl List {
         keys.complete(src, dst);
         Ok((keys, labels))
     }
+}
+
+/// Appends the values of a dictionary to the columns of these keys.
+fn push_data(columns: &mut [Values], keys: &[String], data: &str) -> Result<(), String> {
+    let found = attributes::parse(data)?;
+    if let Some((key, _)) = found.iter().find(|(key, _)| !keys.contains(key)) {
+        return Err(format!(
+            "the key '{key}' is none of those that edges of the first MiB have ({}): give one of them this key, too",
+            keys.join(", ")
+        ));
+    }
+    for (column, key) in columns.iter_mut().zip(keys) {
+        let value = found.iter().find(|(name, _)| name == key).map_or(&Attribute::Null, |(_, value)| value);
+        match (column, value) {
+            (Values::OptionalReals(values), Attribute::Null) => values.push(None),
+            (Values::OptionalReals(values), Attribute::Number(value)) => values.push(Some(*value)),
+            (Values::OptionalReals(_), Attribute::Text(value)) => {
+                return Err(format!("{key}: '{value}' is no number, as those of the first MiB are"));
+            }
+            (Values::OptionalTexts(values), Attribute::Null) => values.push(None),
+            (Values::OptionalTexts(values), Attribute::Number(value)) => values.push(Some(value.to_string())),
+            (Values::OptionalTexts(values), Attribute::Text(value)) => values.push(Some(value.clone())),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The file of labels that belongs to an edge list, by its name.

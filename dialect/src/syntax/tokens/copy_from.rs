@@ -13,6 +13,12 @@ use crate::syntax::statements::copy::uncompressed;
 use crate::syntax::tokens::token::{is_word, replace, significant};
 use crate::{Error, Result};
 
+/// The alias of the file in the statement that a COPY FROM becomes, by which it is told from an INSERT that someone wrote.
+pub const COPIED_FILE: &str = "the file of COPY";
+
+/// The endings of files that no function reads.
+const PLAIN: [&str; 2] = ["arrow", "feather"];
+
 /// What reads a file of a format, or of an ending.
 const READERS: [(&str, &str); 5] = [
     ("csv", "read_csv"),
@@ -34,7 +40,16 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     let given = options(tokens, at + 1)?;
     let (formats, others): (Vec<_>, Vec<_>) =
         given.into_iter().partition(|option| option.name.eq_ignore_ascii_case("format"));
+    let (name, _) = uncompressed(&file);
+    let plain = PLAIN.into_iter().find(|ending| name.ends_with(&format!(".{ending}")));
     let reader = match formats.first() {
+        // A file of Arrow is one by its name alone.
+        Some(Given { value: Some(Token::Word(Word { value: format, .. })), .. })
+            if plain.is_some_and(|ending| ending.eq_ignore_ascii_case(format)) =>
+        {
+            ""
+        }
+        None if plain.is_some() => "",
         Some(Given {
             value: Some(Token::Word(Word { value: format, .. }) | Token::SingleQuotedString(format)),
             ..
@@ -43,7 +58,9 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
             let Some((_, reader)) = known else {
                 return Err(Error::statement_at(
                     tokens[at].span,
-                    format!("COPY FROM reads csv, parquet, json and ndjson, not {format}"),
+                    format!(
+                        "COPY FROM reads csv, parquet, json and ndjson, and files that end in .arrow, not {format}"
+                    ),
                 ));
             };
             *reader
@@ -51,6 +68,15 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
         Some(_) => return Err(Error::statement_at(tokens[at].span, "FORMAT takes the name of a format")),
         None => of_ending(&file),
     };
+    if reader.is_empty() {
+        if let Some(Given { name, .. }) = others.first() {
+            return Err(Error::statement_at(
+                tokens[at].span,
+                format!("COPY FROM of an Arrow file has no option {name}"),
+            ));
+        }
+        return replaced(tokens, (start, from, at), vec![Token::SingleQuotedString(file)]);
+    }
     let mut call = vec![Token::make_word(reader, None), Token::LParen, Token::SingleQuotedString(file)];
     if reader == "read_csv" {
         call.extend([Token::Comma, Token::make_word("all_varchar", None), Token::Eq, Token::make_keyword("TRUE")]);
@@ -61,6 +87,16 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
         call.extend([Token::Comma, Token::make_word(&name, None), Token::Eq, value]);
     }
     call.push(Token::RParen);
+    replaced(tokens, (start, from, at), call)
+}
+
+/// Puts the INSERT in the place of COPY, FROM and the file, which stand at these places.
+fn replaced(
+    tokens: &mut Vec<TokenWithSpan>,
+    (start, from, at): (usize, usize, usize),
+    mut call: Vec<Token>,
+) -> Result<()> {
+    call.extend([Token::make_keyword("AS"), Token::make_word(COPIED_FILE, Some('"'))]);
     let end = tokens.iter().rposition(|token| token.token == Token::SemiColon).unwrap_or(tokens.len());
     replace(tokens, at, end - at, &call);
     replace(tokens, from, 1, &[Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);

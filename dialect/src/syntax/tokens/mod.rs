@@ -8,3 +8,5 @@ pub(crate) mod numbers;
 pub(crate) mod pivot_statement;
 pub mod split;
 pub(crate) mod token;
+
+pub use copy_from::COPIED_FILE;

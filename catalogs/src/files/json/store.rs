@@ -15,11 +15,11 @@ use datafusion::object_store::{
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
-use super::lines::BYTE_ORDER_MARK;
+use crate::files::lines::BYTE_ORDER_MARK;
 
 /// The files of a store; where they are read from their beginning, a mark there is left out, or spaces stand for it.
 #[derive(Debug)]
-pub(super) struct WithoutMark(pub(super) Arc<dyn ObjectStore>);
+pub(in crate::files) struct WithoutMark(pub(in crate::files) Arc<dyn ObjectStore>);
 
 impl fmt::Display for WithoutMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use std::path::Path;
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
-use super::json_nesting::Nesting;
+use super::nesting::Nesting;
 
 /// The bytes that are read at once.
 const PART: usize = 1 << 16;

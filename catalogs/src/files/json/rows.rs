@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead};
 
-use super::json_nesting::Nesting;
-use super::limits::MOST_ROW;
+use super::nesting::Nesting;
+use crate::files::limits::MOST_ROW;
 
 /// Reads a row at a time.
-pub(super) struct JsonRows<R> {
+pub(in crate::files) struct JsonRows<R> {
     text: R,
     array: bool,
     /// Whether the array has begun, and whether it has ended.
@@ -18,7 +18,7 @@ pub(super) struct JsonRows<R> {
 }
 
 /// A row, or what is wrong with it.
-pub(super) enum Row<'a> {
+pub(in crate::files) enum Row<'a> {
     /// The line at which it begins, from 1 on, and its bytes.
     Text(usize, &'a [u8]),
     TooLong(usize),
@@ -26,11 +26,11 @@ pub(super) enum Row<'a> {
 }
 
 impl<R: BufRead> JsonRows<R> {
-    pub(super) fn new(text: R, array: bool) -> Self {
+    pub(in crate::files) fn new(text: R, array: bool) -> Self {
         Self { text, array, begun: false, ended: false, line: 1, row: Vec::new() }
     }
 
-    pub(super) fn next(&mut self) -> Option<Row<'_>> {
+    pub(in crate::files) fn next(&mut self) -> Option<Row<'_>> {
         self.row.clear();
         let begins = match if self.array { self.item() } else { self.lines() } {
             Ok(begins) => begins?,

@@ -12,13 +12,14 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use serde_json::Value;
 
-use super::file_fault::{fault, too_long};
-use super::json_rows::{JsonRows, Row};
-use super::limits::{MOST_COLUMNS, columns_text};
-use super::lines::open_text;
+use super::rows::{JsonRows, Row};
+use super::unique_keys::UniqueKeys;
+use crate::files::file_fault::{fault, too_long};
+use crate::files::limits::{MOST_COLUMNS, columns_text};
+use crate::files::lines::open_text;
 
 /// The columns of a file, of the kinds of values in all rows. Ends when they are no longer `awaited`.
-pub(super) fn schema(
+pub(in crate::files) fn schema(
     path: &Path,
     compression: FileCompressionType,
     array: bool,
@@ -78,7 +79,7 @@ fn parsed(row: Row<'_>) -> Result<(usize, Value), String> {
         Row::TooLong(line) => return Err(too_long(line)),
         Row::Failed(line, error) => return Err(format!("cannot be read in line {line}: {error}")),
     };
-    match serde_json::from_slice::<Value>(text) {
+    match serde_json::from_slice::<UniqueKeys>(text).map(|UniqueKeys(value)| value) {
         Ok(value @ Value::Object(_)) => Ok((line, value)),
         Ok(value) => {
             Err(format!(", line {line}: {} stands where a row has to be an object, {{\"key\": value}}", word(&value)))
@@ -89,21 +90,21 @@ fn parsed(row: Row<'_>) -> Result<(usize, Value), String> {
         Err(error) => {
             let text = error.to_string();
             let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+            let at = (line + error.line().saturating_sub(1), error.column());
+            if error.is_data() {
+                return Err(format!(", line {}: {what}", at.0));
+            }
             let help = match error.is_eof() {
                 true => "; a row has a line of its own, or all rows are one array",
                 false => "",
             };
-            Err(format!(
-                ", line {}, column {}: no JSON: {what}{help}",
-                line + error.line().saturating_sub(1),
-                error.column()
-            ))
+            Err(format!(", line {}, column {}: no JSON: {what}{help}", at.0, at.1))
         }
     }
 }
 
 /// What is wrong with the first row of a file that cannot be read with those before it.
-pub(super) fn find_fault(path: &Path, compression: FileCompressionType) -> Option<String> {
+pub(in crate::files) fn find_fault(path: &Path, compression: FileCompressionType) -> Option<String> {
     let array = starts_with_array(path, compression);
     let mut rows = JsonRows::new(open_text(path, compression).ok()?, array);
     let mut kinds = Kinds::default();
@@ -133,6 +134,8 @@ impl Kinds {
         let kind = match value {
             Value::Array(_) => 1,
             Value::Object(_) => 2,
+            Value::String(_) => 3,
+            Value::Bool(_) => 4,
             _ => 0,
         };
         match self.0.get(key) {
