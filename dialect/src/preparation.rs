@@ -20,7 +20,8 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Query, Statement};
 
 use crate::Result;
-use crate::forms::{delete_alias, duckdb_syntax, insert_defaults, insert_numbers, rewrite};
+use crate::forms::changes::{delete_alias, insert_defaults, insert_numbers};
+use crate::forms::{duckdb_syntax, rewrite};
 use crate::names::columns::ColumnNames;
 use crate::names::context::StatementContext;
 use crate::names::join_keys::JoinKeys;

@@ -2,15 +2,12 @@
 
 pub(crate) mod calls;
 pub(crate) mod casts;
-pub(crate) mod changed_values;
-pub(crate) mod delete_alias;
+pub(crate) mod changes;
 pub(crate) mod duckdb_syntax;
 pub(crate) mod exact_casts;
 pub(crate) mod files;
 pub(crate) mod function_names;
 pub(crate) mod grouping;
-pub(crate) mod insert_defaults;
-pub(crate) mod insert_numbers;
 pub(crate) mod intervals;
 pub(crate) mod named_windows;
 pub mod pivot;

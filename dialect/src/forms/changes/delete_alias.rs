@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, FromTable, Ident, Statement, TableFactor, VisitorMut};
 
-use crate::forms::changed_values::changing;
+use crate::forms::changes::changed_values::changing;
 use crate::syntax::tree::ast;
 use crate::syntax::tree::walk::walk_outside_subqueries;
 

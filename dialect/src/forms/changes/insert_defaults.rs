@@ -11,7 +11,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Value};
 use datafusion::sql::unparser::expr_to_sql;
 
-use crate::forms::changed_values::change_values;
+use crate::forms::changes::changed_values::change_values;
 use crate::{Error, Result};
 
 /// Puts the defaults of a table in the place of DEFAULT.

@@ -13,7 +13,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{CastKind, DataType, ExactNumberInfo, Expr};
 
 use crate::Result;
-use crate::forms::changed_values::change_values;
+use crate::forms::changes::changed_values::change_values;
 use crate::forms::exact_casts::number;
 
 /// Casts the numbers with a fraction that go into columns of integers and decimals.
