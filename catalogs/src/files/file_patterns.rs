@@ -106,5 +106,6 @@ mod tests {
         assert!(found("*/*.nosuch").unwrap_err().contains("no file matches"));
         assert_eq!(split("/p/q?/*.csv"), ("/p/", "q?/*.csv"));
         assert_eq!(split("*.csv"), ("", "*.csv"));
+        assert_eq!(address("c:d.csv").unwrap().scheme(), "file");
     }
 }
