@@ -348,7 +348,7 @@ fn own_words(error: Error, target: &CopyTarget, aside: &Aside, url: &str) -> Err
     let code = text.split_once("os error ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
     match code {
         Some(code) => target.error(&io::Error::from_raw_os_error(code)),
-        None if text.contains(&*folder) && !text.contains("Internal error") => {
+        None if text.contains(&*folder) && error.kind() != ErrorKind::Internal => {
             let text = text.replace(url, &target.shown).replace(&*aside.rows.to_string_lossy(), &target.shown);
             Raised::new(error.kind(), text).into()
         }
