@@ -12,15 +12,17 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::prelude::SessionConfig;
 
+use crate::forms::insert_values::ValuesPlanner;
 use crate::forms::pivot::PivotPlanner;
 use crate::names::join_keys::JoinPlanner;
 use crate::names::outer_columns::FieldNames;
 use crate::names::relations::KeyPlanner;
 use crate::names::type_names::TypeNames;
 use crate::plans::{
-    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCALAR_SUBQUERIES,
-    SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES, WINDOW_STRINGS, WINDOW_VALUES,
-    WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
+    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, NESTED_COMPARISONS,
+    SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES,
+    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, make_stoppable,
+    physical_rules,
 };
 
 /// Sets the options of DataFusion by which it answers as `docs/sql.md` says.
@@ -44,6 +46,7 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
     let mut builder = builder
         .with_query_planner(Arc::new(CheckedPlanner(BonnetQueryPlanner)))
         .with_relation_planners(vec![
+            Arc::new(ValuesPlanner),
             Arc::new(PivotPlanner),
             Arc::new(JoinPlanner),
             Arc::new(FunctionPlanner::new(Arc::clone(registry))),
@@ -60,6 +63,7 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
         .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
         .with_analyzer_rule(Arc::new(ShareRuns))
         .with_analyzer_rule(Arc::new(VALUES))
+        .with_analyzer_rule(Arc::new(NESTED_COMPARISONS))
         .with_analyzer_rule(Arc::new(IN_LISTS))
         .with_analyzer_rule(Arc::new(RoundedCasts))
         .with_analyzer_rule(Arc::new(CheckedConstants))
@@ -77,10 +81,12 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
         .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
         .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
         .with_physical_optimizer_rule(Arc::new(SCANNED_NAN));
+    make_stoppable(&mut builder);
     let scalar = builder.scalar_functions().get_or_insert_default();
     scalar.extend(bounded_functions(scalar));
     scalar.extend(bonnet_values::list_functions(scalar));
     scalar.extend(bonnet_values::rounding_functions(scalar));
+    scalar.extend(bonnet_values::row_options(scalar));
     scalar.extend(registry.scalar_udfs());
     scalar.extend(bonnet_values::internal());
     let aggregates = builder.aggregate_functions().get_or_insert_default();

@@ -132,6 +132,10 @@ impl VisitorMut for Translator {
                 ControlFlow::Continue(())
             }
             Expr::SimilarTo { .. } => similar_to(expr),
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                *expr = call("at_time_zone", [take(timestamp), take(time_zone)]);
+                ControlFlow::Continue(())
+            }
             Expr::AnyOp { .. } => {
                 any_item(expr);
                 ControlFlow::Continue(())
@@ -498,10 +502,7 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
         ("regexp_matches", Ok([text, pattern]), _) => call("regexp_like", [text, pattern]),
         ("variance", _, 1) => call("var_samp", args),
         ("mod", Ok([left, right]), _) => binary(left, BinaryOperator::Modulo, right),
-        ("xor", Ok([left, right]), _) => {
-            let either = binary(left.clone(), BinaryOperator::BitwiseOr, right.clone());
-            binary(either, BinaryOperator::Minus, binary(left, BinaryOperator::BitwiseAnd, right))
-        }
+        ("xor", Ok([left, right]), _) => binary(left, BinaryOperator::PGBitwiseXor, right),
         ("sign", _, 1) => {
             let sign = call("nanvl", [call("signum", args), number("0.0")]);
             cast(sign, DataType::TinyInt(None))

@@ -11,6 +11,7 @@ pub(crate) mod function_names;
 pub(crate) mod grouping;
 pub(crate) mod insert_defaults;
 pub(crate) mod insert_numbers;
+pub(crate) mod insert_values;
 pub(crate) mod intervals;
 pub(crate) mod named_windows;
 pub mod pivot;

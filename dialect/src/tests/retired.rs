@@ -27,7 +27,7 @@ use crate::{Result, configure, install, plan_prepared, prepare, testing};
 const FOLDERS: [&str; 5] = ["src/forms", "src/names", "src/plans", "src/syntax/tokens", "values/src"];
 
 /// Files that repair nothing themselves: lists of modules and of rules, what several repairs share, and forms of our own.
-const TOOLS: [&str; 41] = [
+const TOOLS: [&str; 42] = [
     "src/forms/calls.rs",
     "src/forms/mod.rs",
     "src/forms/rewrite.rs",
@@ -45,6 +45,7 @@ const TOOLS: [&str; 41] = [
     "src/plans/physical/mod.rs",
     "src/plans/physical/physical_optimizer.rs",
     "src/plans/physical/wrapped_expression.rs",
+    "src/plans/stoppable.rs",
     "src/syntax/tokens/mod.rs",
     "src/syntax/tokens/split.rs",
     "src/syntax/tokens/token.rs",

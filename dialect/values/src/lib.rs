@@ -42,10 +42,13 @@ pub use guards::canonical_values::{canonical, is_canonical, unsigned_nan, unsign
 pub use guards::coalesce::coalesce_once;
 pub use guards::function_guard::guard_identities;
 pub use guards::mark_assertion::mark_assertion;
+pub use guards::nested_order::{compare_nested, extreme_nested};
 pub use guards::optimization_barrier::{nullable, opaque, unique_expression};
+pub use guards::row_options::row_options;
 pub use guards::short_constants::with_short_constants;
 pub use lists::list_functions::list_functions;
 pub use lists::map_keys::MapKeys;
+pub use same_type_function::value_type;
 pub use strings::bounded_functions::bounded_functions;
 pub use times::date_arithmetic::DateArithmetic;
 pub use times::interval_length::interval_length;
@@ -91,6 +94,7 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
 pub fn internal() -> Vec<Arc<ScalarUDF>> {
     let one = [
         times::interval_length::function(),
+        times::at_time_zone::function(),
         guards::coalesce::function(),
         times::date_arithmetic::function(),
         casts::nested_texts::function(),
@@ -108,5 +112,6 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         casts::parts_of_texts::functions(),
         casts::rounded_casts::within_float(),
     ];
-    arithmetic::operators::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
+    let of_families = arithmetic::operators::operators().into_iter().chain(guards::nested_order::functions());
+    of_families.chain(others).chain(pairs.into_iter().flatten()).collect()
 }

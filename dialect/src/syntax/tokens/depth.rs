@@ -22,13 +22,19 @@ pub(crate) const NESTED: usize = 46;
 /// Refuses what would be too deep, before a tree is made.
 pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut levels = vec![Level::default()];
-    // The number of consecutive NOTs.
-    let mut nots = 0;
+    // The number of consecutive NOTs, and of those before the parentheses around.
+    let (mut nots, mut negations) = (0, 0);
     for TokenWithSpan { token, span } in tokens {
         let Some(level) = levels.last_mut() else { break };
         match token {
-            Token::LParen | Token::LBracket | Token::LBrace => levels.push(Level::default()),
-            Token::RParen | Token::RBracket | Token::RBrace => pop(&mut levels),
+            Token::LParen | Token::LBracket | Token::LBrace => {
+                levels.push(Level { nots, ..Level::default() });
+                negations += nots;
+            }
+            Token::RParen | Token::RBracket | Token::RBrace => {
+                negations -= level.nots;
+                pop(&mut levels);
+            }
             Token::Word(word) if word.keyword == Keyword::CASE && word.quote_style.is_none() => {
                 levels.push(Level { is_case: true, ..Level::default() });
             }
@@ -72,7 +78,7 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
             Token::Whitespace(_) => nots,
             _ => 0,
         };
-        if levels.len() + nots > NESTED + 1 {
+        if levels.len() + negations + nots > NESTED + 1 {
             return Err(Error::statement(format!(
                 "the statement is nested too deeply{}: at most {NESTED} levels of parentheses, CASE, NOT and subqueries",
                 span.start
@@ -110,6 +116,8 @@ fn pop(levels: &mut Vec<Level>) {
 #[derive(Default)]
 struct Level {
     is_case: bool,
+    /// The NOTs before it.
+    nots: usize,
     /// Operators of the term that is being read.
     operators: usize,
     /// The deepest parentheses in it.

@@ -70,7 +70,7 @@ impl LabelledGraph {
     /// distinct, without loops.
     pub fn arcs(&self, tables: &GraphTables, directed: bool, monitor: &dyn Monitor) -> Result<Digraph> {
         let (n, stored) = (self.graph.n_nodes(), self.graph.arcs());
-        let both = !(directed && tables.directed == Some(true));
+        let both = !directed || tables.directed == Some(false);
         let rows = stored.len();
         monitor.reserve(Graph::bytes(n, rows) + 16 * rows).map_err(stopped)?;
         if !both {
