@@ -6,7 +6,7 @@ use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, PruneOutputs, Registry, ShareRuns, SharedStates,
 };
 use bonnet_values::{
-    BitOperands, CheckedConstants, CheckedPlanner, DateArithmetic, MapKeys, RoundedCasts, bounded_functions,
+    BitOperands, CheckedConstants, CheckedPlanner, DateArithmetic, MapKeys, NullTexts, RoundedCasts, bounded_functions,
 };
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::planner::ExprPlanner;
@@ -86,6 +86,8 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
     scalar.extend(bounded_functions(scalar));
     scalar.extend(bonnet_values::list_functions(scalar));
     scalar.extend(bonnet_values::rounding_functions(scalar));
+    scalar.extend(bonnet_values::octet_length(scalar));
+    scalar.extend(bonnet_values::whole_decimals(scalar));
     scalar.extend(bonnet_values::row_options(scalar));
     scalar.extend(registry.scalar_udfs());
     scalar.extend(bonnet_values::internal());
@@ -95,8 +97,8 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
     aggregates.extend(bonnet_values::sliding_aggregates(aggregates));
     builder.window_functions().get_or_insert_default().extend(bonnet_values::ranks());
     builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
-    let planners: [Arc<dyn ExprPlanner>; 4] =
-        [Arc::new(MapKeys), Arc::new(BitOperands), Arc::new(DateArithmetic), Arc::new(FieldNames)];
+    let planners: [Arc<dyn ExprPlanner>; 5] =
+        [Arc::new(MapKeys), Arc::new(BitOperands), Arc::new(NullTexts), Arc::new(DateArithmetic), Arc::new(FieldNames)];
     builder.expr_planners().get_or_insert_default().splice(0..0, planners);
     builder
 }

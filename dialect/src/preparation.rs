@@ -17,7 +17,9 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as SqlStatement;
 
-use crate::forms::{delete_alias, duckdb_syntax, insert_defaults, insert_numbers, insert_values, rewrite};
+use crate::forms::{
+    delete_alias, duckdb_syntax, insert_defaults, insert_numbers, insert_values, repeated_draws, rewrite,
+};
 use crate::names::columns::ColumnNames;
 use crate::names::questions::{self, Question};
 use crate::names::{join_keys, nested_ctes, outer_columns, output_aliases, unknown_names};
@@ -74,6 +76,8 @@ pub async fn prepare(state: &SessionState, registry: &Registry, mut statement: S
     insert_numbers::cast(state, &mut statement).await?;
     // VALUES that are not the statement's own rows, which would be cast to the types of its table.
     insert_values::set_apart(&mut statement);
+    // What a WITH draws at random, which would be drawn anew for each of its readers.
+    repeated_draws::refuse(&mut statement)?;
     // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
     duckdb_syntax::translate(&mut statement)?;
     // A CTE may have the name of one around.

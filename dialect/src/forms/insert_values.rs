@@ -16,10 +16,11 @@ use datafusion::common::{DFSchema, Result, internal_err};
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement, TableFactor, Values, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement, TableFactor, Values, VisitorMut};
 
 use crate::forms::changed_values::changing;
 use crate::syntax::tree::ast;
+use crate::syntax::tree::walk::walk;
 
 /// Puts each VALUES that is not itself what the statement inserts into a FROM, where [`ValuesPlanner`] finds it.
 pub(crate) fn set_apart(statement: &mut SqlStatement) {
@@ -29,7 +30,7 @@ pub(crate) fn set_apart(statement: &mut SqlStatement) {
         _ => None,
     };
     if let Some(source) = source {
-        let _ = source.visit(&mut Apart { inserted: true });
+        let _ = walk(source, &mut Apart { inserted: true });
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod intervals;
 pub(crate) mod named_windows;
 pub mod pivot;
 pub(crate) mod refusals;
+pub(crate) mod repeated_draws;
 pub(crate) mod rewrite;
 pub(crate) mod rows_in;
 pub(crate) mod unplanned;

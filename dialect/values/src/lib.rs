@@ -36,7 +36,9 @@ pub use aggregates::sliding_aggregates::sliding_aggregates;
 pub use arithmetic::bit_operands::BitOperands;
 pub use arithmetic::operators::{CheckedConstants, CheckedPlanner};
 pub use arithmetic::rounded_digits::rounding_functions;
+pub use arithmetic::whole_decimals::whole_decimals;
 pub use casts::rounded_casts::{RoundedCasts, constant};
+pub use casts::text_casts::with_units;
 pub use guards::between_predicate::between_once;
 pub use guards::canonical_values::{canonical, is_canonical, unsigned_nan, unsigned_nan_function};
 pub use guards::coalesce::coalesce_once;
@@ -50,6 +52,8 @@ pub use lists::list_functions::list_functions;
 pub use lists::map_keys::MapKeys;
 pub use same_type_function::value_type;
 pub use strings::bounded_functions::bounded_functions;
+pub use strings::null_texts::NullTexts;
+pub use strings::octet_length::octet_length;
 pub use times::date_arithmetic::DateArithmetic;
 pub use times::interval_length::interval_length;
 
@@ -108,10 +112,10 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         guards::between_predicate::functions(),
         guards::canonical_values::functions(),
         times::interval_products::functions(),
-        casts::text_casts::functions(),
         casts::parts_of_texts::functions(),
         casts::rounded_casts::within_float(),
     ];
     let of_families = arithmetic::operators::operators().into_iter().chain(guards::nested_order::functions());
+    let of_families = of_families.chain(casts::text_casts::functions());
     of_families.chain(others).chain(pairs.into_iter().flatten()).collect()
 }

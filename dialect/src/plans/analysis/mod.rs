@@ -6,12 +6,14 @@ mod date_comparisons;
 mod distinct_on;
 mod grouping_sets;
 mod in_lists;
+mod negative_scales;
 mod nested_comparisons;
 mod range_frames;
 mod scalar_subqueries;
 mod set_operations;
 mod simplification;
 mod subqueries;
+mod untyped_nulls;
 mod values;
 
 pub(crate) use analyzer::analyzer_rules;

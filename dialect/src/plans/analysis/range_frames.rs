@@ -40,8 +40,13 @@ fn rewrite(expr: Expr, columns: &InputColumns) -> Result<Transformed<Expr>> {
 }
 
 fn rewrite_frame(frame: &mut WindowFrame, key: &DataType) -> Result<bool> {
-    let mut offsets = [&mut frame.start_bound, &mut frame.end_bound].into_iter().filter_map(offset).peekable();
-    if offsets.peek().is_none() {
+    let mut changed = false;
+    let mut has_offset = false;
+    for text in [&mut frame.start_bound, &mut frame.end_bound].into_iter().filter_map(offset) {
+        has_offset = true;
+        changed |= check_offset(text, key)?;
+    }
+    if !has_offset {
         // GROUPS cuts frames where this one does, for keys of any type.
         let by_peers = !has_offsets(key) && !orders_peers(key);
         if by_peers {
@@ -49,10 +54,6 @@ fn rewrite_frame(frame: &mut WindowFrame, key: &DataType) -> Result<bool> {
             *frame = WindowFrame::new_bounds(WindowFrameUnits::Groups, start, end);
         }
         return Ok(by_peers);
-    }
-    let mut changed = false;
-    for text in offsets {
-        changed |= check_offset(text, key)?;
     }
     Ok(changed)
 }

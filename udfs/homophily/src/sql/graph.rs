@@ -119,7 +119,8 @@ fn read(
 fn row_of(keys: &KeyIndex, node: &KeyColumn) -> Result<Vec<u32>> {
     let number_of_row = keys.numbers(node);
     if number_of_row.iter().flatten().count() != keys.len() {
-        return Err(execution_error("nodes holds a key twice: node must be unique"));
+        let key = keys.repeated(&number_of_row).unwrap_or_default();
+        return Err(execution_error(format!("nodes holds a key twice: node must be unique, and {key} is not")));
     }
     let mut row_of = vec![0u32; keys.len()];
     for (row, number) in (0u32..).zip(number_of_row) {
