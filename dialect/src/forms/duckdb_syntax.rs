@@ -19,6 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
+use crate::forms::partial_times::completed;
 use crate::forms::{exact_casts, files, function_names, intervals, rows_in};
 use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
@@ -522,7 +523,10 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
             call("to_char", [time, chrono_format(format)])
         }
         ("age", _, 1) => call("age", std::iter::once(call("current_date", [])).chain(args)),
-        ("strptime", Ok([text, format]), _) => call("to_timestamp_micros", [text, chrono_format(format)]),
+        ("strptime", Ok([text, format]), _) => {
+            let (text, format) = completed(text, format);
+            call("to_timestamp_micros", [text, chrono_format(format)])
+        }
         _ => return ControlFlow::Continue(()),
     };
     *expr = nested(translation);

@@ -14,6 +14,7 @@ pub(crate) mod insert_numbers;
 pub(crate) mod insert_values;
 pub(crate) mod intervals;
 pub(crate) mod named_windows;
+pub(crate) mod partial_times;
 pub mod pivot;
 pub(crate) mod refusals;
 pub(crate) mod repeated_draws;
