@@ -51,6 +51,12 @@ impl Deadline {
         Raised::new(ErrorKind::Timeout, text).into()
     }
 
+    /// Waits until well after the deadline, when the statement should have noticed it; for ever without one.
+    pub(crate) async fn overdue(deadline: Option<Self>) -> DataFusionError {
+        let grace = Duration::from_millis(200);
+        Self::passed(deadline.map(|deadline| Self { end: deadline.end + grace, ..deadline })).await
+    }
+
     /// Waits until the deadline; for ever without one.
     pub(crate) async fn passed(deadline: Option<Self>) -> DataFusionError {
         match deadline {

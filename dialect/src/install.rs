@@ -6,19 +6,21 @@ use bonnet_sql::{
     BonnetQueryPlanner, EdgeWindows, FunctionPlanner, GroupOnce, PruneOutputs, Registry, ShareRuns, SharedStates,
 };
 use bonnet_values::{
-    BitOperands, CheckedConstants, CheckedPlanner, DateArithmetic, MapKeys, RoundedCasts, bounded_functions,
+    BitOperands, CheckedConstants, CheckedPlanner, DateArithmetic, MapKeys, NullTexts, RoundedCasts, bounded_functions,
 };
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::prelude::SessionConfig;
 
+use crate::forms::changes::insert_values::ValuesPlanner;
 use crate::forms::pivot::PivotPlanner;
 use crate::names::outer_columns::FieldNames;
 use crate::names::type_names::TypeNames;
 use crate::plans::{
-    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, SCALAR_SUBQUERIES,
-    SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES, WINDOW_STRINGS, WINDOW_VALUES,
-    WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, physical_rules,
+    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, NESTED_COMPARISONS,
+    SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES,
+    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, make_stoppable,
+    physical_rules,
 };
 
 /// Sets the options of DataFusion by which it answers as `docs/sql.md` says.
@@ -41,7 +43,11 @@ pub fn configure(config: &mut SessionConfig) {
 pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> SessionStateBuilder {
     let mut builder = builder
         .with_query_planner(Arc::new(CheckedPlanner(BonnetQueryPlanner)))
-        .with_relation_planners(vec![Arc::new(PivotPlanner), Arc::new(FunctionPlanner::new(Arc::clone(registry)))])
+        .with_relation_planners(vec![
+            Arc::new(ValuesPlanner),
+            Arc::new(PivotPlanner),
+            Arc::new(FunctionPlanner::new(Arc::clone(registry))),
+        ])
         .with_type_planner(Arc::new(TypeNames))
         .with_analyzer_rules(analyzer_rules())
         .with_analyzer_rule(Arc::new(GROUPING_SETS))
@@ -53,6 +59,7 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
         .with_analyzer_rule(Arc::new(EdgeWindows::new(Arc::clone(registry))))
         .with_analyzer_rule(Arc::new(ShareRuns))
         .with_analyzer_rule(Arc::new(VALUES))
+        .with_analyzer_rule(Arc::new(NESTED_COMPARISONS))
         .with_analyzer_rule(Arc::new(IN_LISTS))
         .with_analyzer_rule(Arc::new(RoundedCasts))
         .with_analyzer_rule(Arc::new(CheckedConstants))
@@ -70,10 +77,14 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
         .with_physical_optimizer_rule(Arc::new(YIELDING_JOINS))
         .with_physical_optimizer_rule(Arc::new(NAN_STATISTICS))
         .with_physical_optimizer_rule(Arc::new(SCANNED_NAN));
+    make_stoppable(&mut builder);
     let scalar = builder.scalar_functions().get_or_insert_default();
     scalar.extend(bounded_functions(scalar));
     scalar.extend(bonnet_values::list_functions(scalar));
     scalar.extend(bonnet_values::rounding_functions(scalar));
+    scalar.extend(bonnet_values::octet_length(scalar));
+    scalar.extend(bonnet_values::whole_decimals(scalar));
+    scalar.extend(bonnet_values::row_options(scalar));
     scalar.extend(registry.scalar_udfs());
     scalar.extend(bonnet_values::internal());
     let aggregates = builder.aggregate_functions().get_or_insert_default();
@@ -82,8 +93,8 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
     aggregates.extend(bonnet_values::sliding_aggregates(aggregates));
     builder.window_functions().get_or_insert_default().extend(bonnet_values::ranks());
     builder.window_functions().get_or_insert_default().extend(registry.window_udfs());
-    let planners: [Arc<dyn ExprPlanner>; 4] =
-        [Arc::new(MapKeys), Arc::new(BitOperands), Arc::new(DateArithmetic), Arc::new(FieldNames)];
+    let planners: [Arc<dyn ExprPlanner>; 5] =
+        [Arc::new(MapKeys), Arc::new(BitOperands), Arc::new(NullTexts), Arc::new(DateArithmetic), Arc::new(FieldNames)];
     builder.expr_planners().get_or_insert_default().splice(0..0, planners);
     builder
 }

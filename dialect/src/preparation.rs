@@ -20,7 +20,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Query, Statement};
 
 use crate::Result;
-use crate::forms::changes::{delete_alias, insert_defaults, insert_numbers};
+use crate::forms::changes::{delete_alias, insert_defaults, insert_numbers, insert_values};
 use crate::forms::{duckdb_syntax, rewrite};
 use crate::names::columns::ColumnNames;
 use crate::names::context::StatementContext;
@@ -56,6 +56,8 @@ pub async fn prepare(state: &SessionState, registry: &Registry, mut statement: S
     insert_defaults::fill(state, &mut statement).await?;
     // Numbers among them, which are cast to the column's type as they are written.
     insert_numbers::cast(state, &mut statement).await?;
+    // VALUES that are not the statement's own rows, which would be cast to the types of its table.
+    insert_values::set_apart(&mut statement);
     // Syntax of DuckDB and PostgreSQL, as DataFusion plans it.
     if duckdb_syntax::translate(&mut statement)? {
         // A PIVOT without a list of values looks at its rows.

@@ -141,17 +141,24 @@ impl Session {
         self.set_committed(None);
         let deadline = Deadline::after(self.settings()?.statement_timeout());
         let (scope, work) = (self.scope(deadline)?, work(deadline));
-        let done = {
+        let (done, overdue) = {
             let _entered = self.engine.shared.runtime().enter();
-            SpawnedTask::spawn(scope.0.scope(with_frames(self.frames.clone(), async move {
+            let done = SpawnedTask::spawn(scope.0.scope(with_frames(self.frames.clone(), async move {
                 tokio::select! {
                     biased;
                     late = Deadline::passed(deadline) => Err(late.into()),
                     done = work => done,
                 }
-            })))
+            })));
+            // Planning does not yield: another task watches the clock of one that takes no notice itself.
+            (done, SpawnedTask::spawn(Deadline::overdue(deadline)))
         };
-        let done = done.await.map_err(|error| match error.try_into_panic() {
+        let done = tokio::select! {
+            biased;
+            done = done => done,
+            overdue = overdue => overdue.map(|late| Err(late.into())),
+        };
+        let done = done.map_err(|error| match error.try_into_panic() {
             Ok(panic) => bonnet_common::panics::raised(panic_text(&*panic)).into(),
             Err(error) => Error::statement(format!("the statement was ended from outside: {error}")),
         })?;

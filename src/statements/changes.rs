@@ -13,11 +13,13 @@ use bonnet_catalogs::counted;
 use bonnet_common::raise;
 use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, ScalarValue};
+use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
+use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{DmlStatement, Expr, LogicalPlan, Subquery, WriteOp, cast, lit};
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::Span;
@@ -77,6 +79,16 @@ pub(super) async fn run(session: &Session, state: &SessionState, dml: DmlStateme
         *value = with_answers(session, unqualified(std::mem::replace(value, lit(true)))?, verb, at).await?;
     }
     let table: Arc<dyn TableProvider> = source_as_provider(&dml.target)?;
+    // A table may evaluate the expressions as they come, and `coalesce` and `now()` are none that can be.
+    let columns = Arc::new(DFSchema::try_from(table.schema())?);
+    let context =
+        SimplifyContext::builder().with_schema(columns).with_config_options(Arc::clone(state.config_options()));
+    let simplifier = ExprSimplifier::new(context.with_current_time().build());
+    for expr in filters.iter_mut().chain(assignments.iter_mut().map(|(_, value)| value)) {
+        if expr.exists(|expr| Ok(matches!(expr, Expr::ScalarFunction(_))))? {
+            *expr = simplifier.simplify(std::mem::replace(expr, lit(true)))?;
+        }
+    }
     let change = match dml.op {
         WriteOp::Delete => table.delete_from(state, filters).await?,
         _ => table.update(state, assignments, filters).await?,

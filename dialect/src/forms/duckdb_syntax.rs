@@ -19,7 +19,8 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::forms::{exact_casts, files, function_names, intervals, rows_in};
+use crate::forms::partial_times::completed;
+use crate::forms::{exact_casts, files, function_names, intervals, repeated_draws, rows_in};
 use crate::names::pivot_values;
 use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
@@ -104,6 +105,7 @@ impl VisitorMut for Translator {
     type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
+        flow(repeated_draws::check(query))?;
         if let SetExpr::Table(table) = query.body.as_ref() {
             let mut parts = Vec::new();
             parts.extend(table.schema_name.iter().map(Ident::new));
@@ -138,6 +140,10 @@ impl VisitorMut for Translator {
                 ControlFlow::Continue(())
             }
             Expr::SimilarTo { .. } => similar_to(expr),
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                *expr = call("at_time_zone", [take(timestamp), take(time_zone)]);
+                ControlFlow::Continue(())
+            }
             Expr::AnyOp { .. } => {
                 any_item(expr);
                 ControlFlow::Continue(())
@@ -505,10 +511,7 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
         ("regexp_matches", Ok([text, pattern]), _) => call("regexp_like", [text, pattern]),
         ("variance", _, 1) => call("var_samp", args),
         ("mod", Ok([left, right]), _) => binary(left, BinaryOperator::Modulo, right),
-        ("xor", Ok([left, right]), _) => {
-            let either = binary(left.clone(), BinaryOperator::BitwiseOr, right.clone());
-            binary(either, BinaryOperator::Minus, binary(left, BinaryOperator::BitwiseAnd, right))
-        }
+        ("xor", Ok([left, right]), _) => binary(left, BinaryOperator::PGBitwiseXor, right),
         ("sign", _, 1) => {
             let sign = call("nanvl", [call("signum", args), number("0.0")]);
             cast(sign, DataType::TinyInt(None))
@@ -528,7 +531,10 @@ fn function(name: &str, expr: &mut Expr) -> Flow {
             call("to_char", [time, chrono_format(format)])
         }
         ("age", _, 1) => call("age", std::iter::once(call("current_date", [])).chain(args)),
-        ("strptime", Ok([text, format]), _) => call("to_timestamp_micros", [text, chrono_format(format)]),
+        ("strptime", Ok([text, format]), _) => {
+            let (text, format) = completed(text, format);
+            call("to_timestamp_micros", [text, chrono_format(format)])
+        }
         _ => return ControlFlow::Continue(()),
     };
     *expr = nested(translation);

@@ -39,9 +39,9 @@ pub(crate) struct StatementContext<'a> {
 impl<'a> StatementContext<'a> {
     /// The context of a statement with these tables and keys.
     pub(crate) fn new(state: &'a SessionState, tables: &'a Arc<Tables>, keys: JoinKeys) -> Self {
-        let mut relation_planners: Vec<Arc<dyn RelationPlanner>> =
-            vec![Arc::new(JoinPlanner::new(keys)), Arc::new(TablePlanner(Arc::clone(tables)))];
-        relation_planners.extend(state.relation_planners().iter().cloned());
+        let mut relation_planners = state.relation_planners().to_vec();
+        relation_planners.push(Arc::new(JoinPlanner::new(keys)));
+        relation_planners.push(Arc::new(TablePlanner(Arc::clone(tables))));
         // Behind all that know a relation.
         relation_planners.push(Arc::new(KeyPlanner::default()));
         Self { state, tables, relation_planners }

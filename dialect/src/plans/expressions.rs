@@ -1,10 +1,24 @@
 //! Logical expressions: replacement in place, and the operands of comparisons.
 
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 /// Puts the result of a function of an expression in the place of the expression.
 pub(super) fn replace(expr: &mut Expr, with: impl FnOnce(Expr) -> Expr) {
     *expr = with(std::mem::take(expr));
+}
+
+/// More parts than an expression has that is written down twice without a thought.
+const LARGE: usize = 64;
+
+/// Whether an expression has so many parts that a rule which copies it would make too many of several such in each other.
+pub(super) fn is_large(expr: &Expr) -> bool {
+    let mut parts = 0;
+    let counted = expr.apply(|_| {
+        parts += 1;
+        Ok(if parts > LARGE { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    counted.is_err() || parts > LARGE
 }
 
 /// Whether an operator compares two values.

@@ -5,8 +5,8 @@
 //! they rewrite rightly.
 //!
 //! 1. **Analysis** (`analyzer_rules` and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
-//!    comes before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since coercion would cast
-//!    the operands. All others depend on types and come after it: first those of nodes (GROUPING_SETS, SET_OPERATIONS,
+//!    and RANGE_FRAMES come before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since
+//!    coercion would cast the operands. All others depend on types and come after it: first those of nodes (GROUPING_SETS, SET_OPERATIONS,
 //!    DISTINCT_SUBQUERIES); then those of subqueries (SCALAR_SUBQUERIES, and SUBQUERIES, which leaves EXISTS, before
 //!    `Correlation`, which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
 //!    `nullif` and `CASE x WHEN` as comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers
@@ -17,8 +17,8 @@
 //!    them. `PruneOutputs` comes twice: before `optimize_projections`, which saves a pass, and after it, for calls below
 //!    joins. Afterwards `CheckedPlanner` replaces arithmetic by checked functions; before, the rules see plain operators, except
 //!    of constants.
-//! 3. **Physical optimization** (`physical_rules`) runs its list once. GROUPING_ORDER and OUTER_JOINS come before the rules
-//!    that leave out sorts; WINDOWS after those that place them; UNREAD_PARTITIONS after the pushdown of filters, which makes
+//! 3. **Physical optimization** (`physical_rules`) runs its list once. GROUPING_ORDER, LIMITED_GROUPS and OUTER_JOINS come before the
+//!    rules that leave out sorts; WINDOWS after those that place them; UNREAD_PARTITIONS after the pushdown of filters, which makes
 //!    joins wait; NAN_STATISTICS after filters have been pushed to scans. SCANNED_NAN comes behind these, since it puts projections
 //!    over the scans that other rules look for, and FILE_FAULTS is the last, since it hides the readers of files.
 //!
@@ -44,11 +44,13 @@ mod expressions;
 mod logical;
 mod node_rules;
 mod physical;
+mod stoppable;
 
 pub(crate) use analysis::{
-    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS,
-    SIMPLIFICATION, SUBQUERIES, VALUES, analyzer_rules,
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NESTED_COMPARISONS, SCALAR_SUBQUERIES, SCANNED_NAN,
+    SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, VALUES, analyzer_rules,
 };
 pub(crate) use logical::{AGGREGATE_ORDER, WINDOW_STRINGS, WINDOW_VALUES, logical_rules, without_false_keys};
 pub use node_rules::PhysicalRule;
 pub(crate) use physical::{NAN_STATISTICS, UNREAD_PARTITIONS, WINDOWS, YIELDING_JOINS, physical_rules};
+pub(crate) use stoppable::make_stoppable;

@@ -46,6 +46,7 @@ const TOOLS: [&str; 42] = [
     "src/plans/physical/mod.rs",
     "src/plans/physical/physical_optimizer.rs",
     "src/plans/physical/wrapped_expression.rs",
+    "src/plans/stoppable.rs",
     "src/syntax/tokens/mod.rs",
     "src/syntax/tokens/split.rs",
     "src/syntax/tokens/token.rs",

@@ -36,17 +36,24 @@ pub use aggregates::sliding_aggregates::sliding_aggregates;
 pub use arithmetic::bit_operands::BitOperands;
 pub use arithmetic::operators::{CheckedConstants, CheckedPlanner};
 pub use arithmetic::rounded_digits::rounding_functions;
+pub use arithmetic::whole_decimals::whole_decimals;
 pub use casts::rounded_casts::{RoundedCasts, constant};
+pub use casts::text_casts::with_units;
 pub use guards::between_predicate::between_once;
 pub use guards::canonical_values::{canonical, is_canonical, unsigned_nan, unsigned_nan_function};
 pub use guards::coalesce::coalesce_once;
 pub use guards::function_guard::guard_identities;
 pub use guards::mark_assertion::mark_assertion;
+pub use guards::nested_order::{compare_nested, extreme_nested};
 pub use guards::optimization_barrier::{nullable, opaque, unique_expression};
+pub use guards::row_options::row_options;
 pub use guards::short_constants::with_short_constants;
 pub use lists::list_functions::list_functions;
 pub use lists::map_keys::MapKeys;
+pub use same_type_function::value_type;
 pub use strings::bounded_functions::bounded_functions;
+pub use strings::null_texts::NullTexts;
+pub use strings::octet_length::octet_length;
 pub use times::date_arithmetic::DateArithmetic;
 pub use times::interval_length::interval_length;
 
@@ -91,6 +98,7 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
 pub fn internal() -> Vec<Arc<ScalarUDF>> {
     let one = [
         times::interval_length::function(),
+        times::at_time_zone::function(),
         guards::coalesce::function(),
         times::date_arithmetic::function(),
         casts::nested_texts::function(),
@@ -104,9 +112,10 @@ pub fn internal() -> Vec<Arc<ScalarUDF>> {
         guards::between_predicate::functions(),
         guards::canonical_values::functions(),
         times::interval_products::functions(),
-        casts::text_casts::functions(),
         casts::parts_of_texts::functions(),
         casts::rounded_casts::within_float(),
     ];
-    arithmetic::operators::operators().into_iter().chain(others).chain(pairs.into_iter().flatten()).collect()
+    let of_families = arithmetic::operators::operators().into_iter().chain(guards::nested_order::functions());
+    let of_families = of_families.chain(casts::text_casts::functions());
+    of_families.chain(others).chain(pairs.into_iter().flatten()).collect()
 }

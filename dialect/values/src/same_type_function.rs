@@ -7,11 +7,12 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::common::{Column, ExprSchema, Result, ScalarValue};
 use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 
 /// The kernel of such a function.
@@ -71,6 +72,19 @@ pub(crate) fn written(expr: &Expr) -> String {
         other => Ok(Transformed::no(other)),
     });
     named.map_or_else(|_| expr.to_string(), |named| named.data.to_string())
+}
+
+/// The names of functions that change no type.
+const NAMES: [&str; 4] = ["opaque", "nullable", "unsigned_nan", "canonical"];
+
+/// The type of a value, found without calls of such functions around it: DataFusion writes down each on the way.
+pub fn value_type(mut value: &Expr, schema: &dyn ExprSchema) -> Result<DataType> {
+    while let Expr::ScalarFunction(call) = value
+        && let ([arg], true) = (call.args.as_slice(), NAMES.contains(&call.name()))
+    {
+        value = arg;
+    }
+    value.get_type(schema)
 }
 
 /// A function of one argument.

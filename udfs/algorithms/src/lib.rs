@@ -34,7 +34,7 @@
 //!
 //! # Floors
 //!
-//! 1. `error`, `network`, `parallel`, `steps`, `waiting`: what the algorithms share.
+//! 1. `error`, `network`, `parallel`, `path_counts`, `steps`, `waiting`: what the algorithms share.
 //! 2. `searches`, `triangles`, `weighted_search`: searches and triangles, on which others build.
 //! 3. `biconnected_components`, `communities`, `core_number`, `degree_assortativity`, `degree_centrality`,
 //!    `dominators`, `eigenvector`, `feedback_arc_set`, `graph_coloring`, `is_bipartite`, `is_planar`,
@@ -72,6 +72,7 @@ mod minimum_spanning_tree;
 mod network;
 mod pagerank;
 mod parallel;
+mod path_counts;
 mod random_walks;
 mod searches;
 mod shortest_paths;

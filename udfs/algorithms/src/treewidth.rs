@@ -30,11 +30,7 @@ pub enum Elimination {
 pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monitor) -> Result<usize, Stopped> {
     let n = graph.n_nodes();
     let mut reservation = Reservation::new(monitor, 64 * n + 8 * graph.n_edges())?;
-    let mut lists: Vec<Vec<u32>> = (0..n as u32).map(|v| graph.neighbors(v).to_vec()).collect();
-    let cost = |lists: &[Vec<u32>], v: u32| match by {
-        Elimination::MinDegree => lists[v as usize].len(),
-        Elimination::MinFill => missing(lists, v),
-    };
+    let mut lists = Lists::new(graph);
     // A node has its cost, then is taken away.
     let mut steps = Steps::new(monitor, 2 * n);
     let mut costs = vec![0; n];
@@ -44,7 +40,7 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
             monitor.check()?;
             steps.reach(v as usize);
         }
-        costs[v as usize] = cost(&lists, v);
+        costs[v as usize] = lists.cost(v, by);
         order.insert((costs[v as usize], v));
     }
     let mut width = 0;
@@ -52,7 +48,7 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
     while let Some((_, v)) = order.pop_first() {
         monitor.check()?;
         steps.reach(2 * n - left);
-        let around = std::mem::take(&mut lists[v as usize]);
+        let around = lists.take(v);
         width = width.max(around.len());
         left -= 1;
         // No node of the rest has more neighbours than there are others.
@@ -61,17 +57,14 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
         }
         let mut added = 0;
         for &u in &around {
-            let before = lists[u as usize].len();
-            let joined = union(&lists[u as usize], &around, u, v);
-            added += joined.len().saturating_sub(before);
-            lists[u as usize] = joined;
+            added += lists.join(u, &around);
         }
         reservation.grow(8 * added)?;
         let mut changed = around.clone();
         if by == Elimination::MinFill && added > 0 {
             // A node that has two of them for neighbours lacks fewer edges now.
             for &u in &around {
-                changed.extend(&lists[u as usize]);
+                changed.extend(lists.of(u));
             }
             changed.sort_unstable();
             changed.dedup();
@@ -81,23 +74,92 @@ pub fn treewidth_upper_bound(graph: &Graph, by: Elimination, monitor: &dyn Monit
                 monitor.check()?;
             }
             order.remove(&(costs[u as usize], u));
-            costs[u as usize] = cost(&lists, u);
+            costs[u as usize] = match by {
+                // The others around it were joined to the node already: it lacked edges to the rest alone.
+                Elimination::MinFill if added == 0 => costs[u as usize] - (lists.degree[u as usize] + 1 - around.len()),
+                _ => lists.cost(u, by),
+            };
             order.insert((costs[u as usize], u));
         }
     }
     Ok(width)
 }
 
-/// The edges that the neighbours of `v` lack among them.
-fn missing(lists: &[Vec<u32>], v: u32) -> usize {
-    let around = &lists[v as usize];
-    let pairs = around.len() * around.len().saturating_sub(1) / 2;
-    let there = around.iter().map(|&u| shared(&lists[u as usize], around)).sum::<usize>();
-    pairs - there / 2
+/// How many times longer than another a list is that is searched for the other's members, not read beside it.
+const LONGER: usize = 8;
+
+/// The neighbours of each node that is left, in ascending order. A list may still have nodes that are taken away: to leave them
+/// out of a long list each time would be quadratic.
+struct Lists {
+    lists: Vec<Vec<u32>>,
+    /// The number of neighbours that are left.
+    degree: Vec<usize>,
+    taken: Vec<bool>,
+}
+
+impl Lists {
+    fn new(graph: &Graph) -> Self {
+        let nodes = 0..graph.n_nodes() as u32;
+        Self {
+            lists: nodes.clone().map(|v| graph.neighbors(v).to_vec()).collect(),
+            degree: nodes.map(|v| graph.degree(v)).collect(),
+            taken: vec![false; graph.n_nodes()],
+        }
+    }
+
+    /// The neighbours of a node that are left.
+    fn of(&self, v: u32) -> impl Iterator<Item = u32> + '_ {
+        self.lists[v as usize].iter().copied().filter(|&u| !self.taken[u as usize])
+    }
+
+    /// Takes a node away, and gives its neighbours.
+    fn take(&mut self, v: u32) -> Vec<u32> {
+        let around: Vec<u32> = self.of(v).collect();
+        self.lists[v as usize] = Vec::new();
+        self.taken[v as usize] = true;
+        around.iter().for_each(|&u| self.degree[u as usize] -= 1);
+        around
+    }
+
+    /// Joins `u` to the others of an ascending list, of which it is one; gives how many neighbours it has more.
+    fn join(&mut self, u: u32, around: &[u32]) -> usize {
+        let (list, degree) = (&self.lists[u as usize], self.degree[u as usize]);
+        let joined =
+            list.len() > LONGER * around.len() && around.iter().all(|w| *w == u || list.binary_search(w).is_ok());
+        if joined && list.len() <= 2 * degree {
+            return 0;
+        }
+        let all = if joined { self.of(u).collect() } else { union(list, around, u, &self.taken) };
+        self.degree[u as usize] = all.len();
+        self.lists[u as usize] = all;
+        self.degree[u as usize] - degree
+    }
+
+    fn cost(&self, v: u32, by: Elimination) -> usize {
+        match by {
+            Elimination::MinDegree => self.degree[v as usize],
+            Elimination::MinFill => self.missing(v),
+        }
+    }
+
+    /// The edges that the neighbours of `v` lack among them.
+    fn missing(&self, v: u32) -> usize {
+        let around: Vec<u32> = self.of(v).collect();
+        let pairs = around.len() * around.len().saturating_sub(1) / 2;
+        if pairs == 0 {
+            return 0;
+        }
+        let there = around.iter().map(|&u| shared(&self.lists[u as usize], &around)).sum::<usize>();
+        pairs - there / 2
+    }
 }
 
 /// The size of the intersection of two ascending lists.
 fn shared(a: &[u32], b: &[u32]) -> usize {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if long.len() > LONGER * short.len() {
+        return short.iter().filter(|x| long.binary_search(x).is_ok()).count();
+    }
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         count += usize::from(a[i] == b[j]);
@@ -108,8 +170,8 @@ fn shared(a: &[u32], b: &[u32]) -> usize {
     count
 }
 
-/// The members of two ascending lists without `u` and `v`.
-fn union(a: &[u32], b: &[u32], u: u32, v: u32) -> Vec<u32> {
+/// The members of two ascending lists without `u` and those that are taken.
+fn union(a: &[u32], b: &[u32], u: u32, taken: &[bool]) -> Vec<u32> {
     let (mut i, mut j) = (0, 0);
     let mut all = Vec::with_capacity(a.len() + b.len());
     while i < a.len() || j < b.len() {
@@ -118,7 +180,7 @@ fn union(a: &[u32], b: &[u32], u: u32, v: u32) -> Vec<u32> {
         i += usize::from(x <= y && i < a.len());
         j += usize::from(y <= x && j < b.len());
         let next = x.min(y);
-        if next != u && next != v {
+        if next != u && !taken[next as usize] {
             all.push(next);
         }
     }
@@ -131,6 +193,20 @@ mod tests {
     use super::*;
     use crate::testing;
     use bonnet_graph::Unmonitored;
+
+    #[test]
+    fn many_leaves_at_one_node_are_taken_one_by_one_in_no_time() {
+        // A hub with 30,000 leaves, and as many paths of two nodes back to it: the width is 2. Quadratic, it would take a minute.
+        let leaves = 30_000u32;
+        let edges =
+            (1..=3 * leaves).map(|v| (0, v)).chain((0..leaves).map(|i| (leaves + 2 * i + 1, leaves + 2 * i + 2)));
+        let graph = Graph::from_edges(3 * leaves as usize + 1, &edges.collect::<Vec<_>>());
+        let start = std::time::Instant::now();
+        for by in BOTH {
+            assert_eq!(bound(&graph, by), 2);
+        }
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    }
 
     const BOTH: [Elimination; 2] = [Elimination::MinDegree, Elimination::MinFill];
 

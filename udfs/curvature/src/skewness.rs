@@ -1,25 +1,71 @@
 //! Skewness in the three conventions in use, from three central moments that merge (CurvBench, Eq. 4-5; Joanes and
 //! Gill 1998).
 
-/// Count, mean and the sums of squared and cubed deviations of a set of numbers: four numbers of state, whatever the
-/// size of the set.
+/// Count, mean and the sums of squared and cubed deviations of a set of numbers, and the unit that they are counted in:
+/// five numbers of state, whatever the size of the set.
 ///
 /// Numbers come one by one ([`Moments::add`], Welford's update), in bulk ([`Moments::of`]) or as the state of a
 /// disjoint set ([`Moments::merge`], Pébay 2008). No raw power sums are kept, so a large common offset costs no digits
-/// beyond those that the numbers themselves lack. A set that holds a NaN or an infinity has skewness NaN.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// beyond those that the numbers themselves lack. The unit is 1 but for numbers whose cubes would leave the floats: skewness
+/// is the same in any unit. A set that holds a NaN or an infinity has skewness NaN.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     count: f64,
+    /// In units of `2^exponent`, as are the squares and cubes.
     mean: f64,
     /// Sum of squared deviations from the mean.
     squares: f64,
     /// Sum of cubed deviations from the mean.
     cubes: f64,
+    exponent: f64,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Self { count: 0.0, mean: 0.0, squares: 0.0, cubes: 0.0, exponent: 0.0 }
+    }
+}
+
+/// Numbers of at most so many bits before the point, or behind it, are counted in units of 1: sums of their cubes stay well
+/// within the floats.
+const BITS: f64 = 200.0;
+
+/// The exponent of the unit in which a number counts, 0 where it may be 1.
+fn unit_exponent(value: f64) -> f64 {
+    match value.abs().log2() {
+        bits if bits.is_finite() && bits.abs() > BITS => bits.floor(),
+        _ => 0.0,
+    }
+}
+
+/// `value * 2^exponent`, by halves: the power alone may leave the floats where the product does not.
+fn scaled(value: f64, exponent: f64) -> f64 {
+    if value == 0.0 {
+        return value;
+    }
+    let half = (exponent / 2.0).trunc();
+    value * half.exp2() * (exponent - half).exp2()
 }
 
 impl Moments {
     /// The moments of `values`. Two passes: more exact than adding one by one. O(values).
     pub fn of(values: &[f64]) -> Self {
+        let moments = Self::in_ones(values);
+        let width = (moments.squares / moments.count).log2() / 2.0;
+        if width.abs() <= BITS || values.is_empty() {
+            return moments;
+        }
+        let largest = values.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+        let exponent = unit_exponent(largest);
+        if exponent == 0.0 {
+            return moments;
+        }
+        let units: Vec<f64> = values.iter().map(|&x| scaled(x, -exponent)).collect();
+        Self { exponent, ..Self::in_ones(&units) }
+    }
+
+    /// The moments of numbers that count in units of 1.
+    fn in_ones(values: &[f64]) -> Self {
         let Some(&first) = values.first() else { return Self::default() };
         let count = values.len() as f64;
         // Sums are taken of differences to one of the values: exact for a constant, whatever its rounding.
@@ -38,11 +84,43 @@ impl Moments {
             mean: mean + shift,
             squares: squares - drift * shift,
             cubes: cubes - 3.0 * shift * squares + 2.0 * drift * shift * shift,
+            exponent: 0.0,
+        }
+    }
+
+    /// Counts in another unit. What becomes 0 so is as nothing beside numbers that need the unit.
+    fn rescale(&mut self, exponent: f64) {
+        let by = self.exponent - exponent;
+        if by != 0.0 {
+            self.mean = scaled(self.mean, by);
+            self.squares = scaled(self.squares, 2.0 * by);
+            self.cubes = scaled(self.cubes, 3.0 * by);
+            self.exponent = exponent;
+        }
+    }
+
+    /// Whether all numbers are 0, and fit any unit.
+    fn is_zero(&self) -> bool {
+        self.mean == 0.0 && self.squares == 0.0
+    }
+
+    /// The unit for these numbers and others in another unit.
+    fn common_exponent(&self, other: &Self) -> f64 {
+        match (self.is_zero(), other.is_zero()) {
+            (true, _) => other.exponent,
+            (_, true) => self.exponent,
+            _ => self.exponent.max(other.exponent),
         }
     }
 
     /// Adds one number.
     pub fn add(&mut self, value: f64) {
+        let exponent = unit_exponent(value);
+        if exponent != 0.0 || self.exponent != 0.0 {
+            let one = Self { count: 1.0, mean: scaled(value, -exponent), exponent, ..Self::default() };
+            self.merge(&one);
+            return;
+        }
         let before = self.count;
         self.count += 1.0;
         if before == 0.0 {
@@ -66,6 +144,12 @@ impl Moments {
             *self = *other;
             return;
         }
+        let mut other = *other;
+        if self.exponent != other.exponent {
+            let exponent = self.common_exponent(&other);
+            self.rescale(exponent);
+            other.rescale(exponent);
+        }
         let count = self.count + other.count;
         let between = other.mean - self.mean;
         let (share, other_share) = (self.count / count, other.count / count);
@@ -78,14 +162,15 @@ impl Moments {
         self.count = count;
     }
 
-    /// The state as plain numbers: count, mean, sum of squared deviations, sum of cubed deviations.
-    pub fn state(&self) -> [f64; 4] {
-        [self.count, self.mean, self.squares, self.cubes]
+    /// The state as plain numbers: count, mean, sum of squared deviations, sum of cubed deviations, and the exponent of two
+    /// of the unit that the last three are counted in.
+    pub fn state(&self) -> [f64; 5] {
+        [self.count, self.mean, self.squares, self.cubes, self.exponent]
     }
 
     /// The moments that [`Moments::state`] described.
-    pub fn from_state([count, mean, squares, cubes]: [f64; 4]) -> Self {
-        Self { count, mean, squares, cubes }
+    pub fn from_state([count, mean, squares, cubes, exponent]: [f64; 5]) -> Self {
+        Self { count, mean, squares, cubes, exponent }
     }
 
     /// The number of values.
@@ -95,7 +180,7 @@ impl Moments {
 
     /// The mean of the numbers; `None` of no numbers.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0.0).then_some(self.mean)
+        (self.count > 0.0).then(|| scaled(self.mean, self.exponent))
     }
 
     /// m3 / m2^1.5 with divisor n in both moments (CurvBench, Eq. 5): 0 where the deviation is 0, `None` of no numbers.
@@ -201,6 +286,37 @@ mod tests {
         let expected = Moments::of(&values).skewness_population().unwrap();
         assert!(close(Moments::of(&lifted).skewness_population().unwrap(), expected, 1e-12));
         assert!(close(one_by_one(&lifted).skewness_population().unwrap(), expected, 1e-7));
+    }
+
+    #[test]
+    fn skewness_is_the_same_in_any_unit() {
+        // 1, 2, 4: deviations -4/3, -1/3, 5/3; m3 = 20/27, m2 = 14/9.
+        let expected = 20.0 / 27.0 / (14.0f64 / 9.0).powf(1.5);
+        for unit in [1e-320, 1e-200, 1e-110, 1.0, 1e110, 1e200, 4e307] {
+            let values = [1.0, 2.0, 4.0].map(|x| x * unit);
+            let mut merged = one_by_one(&values[..1]);
+            merged.merge(&Moments::of(&values[1..]));
+            // A number below the normal ones has few digits.
+            let tolerance = if unit < 1e-300 { 1e-3 } else { 1e-14 };
+            for moments in [Moments::of(&values), one_by_one(&values), merged, Moments::from_state(merged.state())] {
+                assert!(close(moments.skewness_population().unwrap(), expected, tolerance), "{unit}: {moments:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_different_sizes_merge_to_the_unit_of_the_largest() {
+        // Beside 1e200 the others are as nothing: 0, 0, 0 and 1 have skewness 2 / sqrt(3).
+        for values in [[1e-200, 1.0, 0.0, 1e200], [1e200, 0.0, 1e-200, 1.0], [0.0, 1e200, 1e-200, 1.0]] {
+            for moments in [Moments::of(&values), one_by_one(&values)] {
+                assert!(close(moments.skewness_population().unwrap(), 2.0 / 3.0f64.sqrt(), 1e-14), "{moments:?}");
+            }
+        }
+        let opposite = [-1.7e308, 1.7e308, 1.7e308, 1.7e308];
+        for moments in [Moments::of(&opposite), one_by_one(&opposite)] {
+            assert!(close(moments.skewness_population().unwrap(), -2.0 / 3.0f64.sqrt(), 1e-14), "{moments:?}");
+            assert!(close(moments.mean().unwrap() / 1.7e308, 0.5, 1e-14));
+        }
     }
 
     #[test]

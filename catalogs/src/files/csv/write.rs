@@ -10,6 +10,9 @@ use arrow::error::ArrowError;
 use super::mark::{Mark, change_texts, is_text, texts};
 use crate::files::json::texts::json_texts;
 
+/// Longer fields are written by ourselves: Arrow's writer searches all the rest of a field for each few kilobytes of it.
+const LONG: usize = 1 << 16;
+
 /// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a string that is the same stands in quotes. Lists, structs
 /// and maps are JSON strings. Where the builder quotes everything, NULL is as it says.
 ///
@@ -17,14 +20,72 @@ use crate::files::json::texts::json_texts;
 /// If a value cannot be written.
 pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>) -> Result<(), ArrowError> {
     let batch = flat(batch)?;
+    let is_long = |text: Option<&str>| text.is_some_and(|text| text.len() > LONG);
+    let has_long = |column| texts(column).is_some_and(|mut texts| texts.any(is_long));
+    if !batch.columns().iter().any(has_long) {
+        return write_short(&batch, builder, out);
+    }
+    let bytes = [Some(builder.quote()), Some(builder.delimiter()), Some(builder.escape())];
+    let Some(mark) = Mark::without(&bytes.into_iter().flatten().collect::<Vec<u8>>()) else {
+        return write_short(&batch, builder, out);
+    };
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| change_texts(column, |text| if is_long(text) { Some(mark.as_str()) } else { text }));
+    let short = RecordBatch::try_new(batch.schema(), columns.collect::<Result<_, _>>()?)?;
+    let mut rows = Vec::new();
+    write_short(&short, builder, &mut rows)?;
+    let mut all: Vec<_> = batch.columns().iter().filter_map(texts).collect();
+    let mut long = (0..batch.num_rows()).flat_map(|_| all.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>());
+    let mut rest = rows.as_slice();
+    while let Some(at) = rest.windows(mark.as_str().len()).position(|part| part == mark.as_str().as_bytes()) {
+        out.extend_from_slice(&rest[..at]);
+        if let Some(text) = long.by_ref().find(|text| is_long(*text)).flatten() {
+            write_field(text.as_bytes(), builder, out);
+        }
+        rest = &rest[at + mark.as_str().len()..];
+    }
+    out.extend_from_slice(rest);
+    Ok(())
+}
+
+/// Writes a field in one pass, in the place of a word that the builder's style has put in quotes or not.
+fn write_field(field: &[u8], builder: &WriterBuilder, out: &mut Vec<u8>) {
+    let (quote, style) = (builder.quote(), builder.quote_style());
+    let special = |byte: &u8| [quote, builder.delimiter(), b'\r', b'\n'].contains(byte);
+    let quotes = matches!(style, QuoteStyle::Necessary) && field.iter().any(special);
+    if quotes {
+        out.push(quote);
+    }
+    if !quotes && matches!(style, QuoteStyle::Necessary | QuoteStyle::Never) {
+        out.extend_from_slice(field);
+    } else {
+        let before = if builder.double_quote() { quote } else { builder.escape() };
+        for part in field.split_inclusive(|&byte| byte == quote) {
+            match part.split_last() {
+                Some((&last, text)) if last == quote => {
+                    out.extend_from_slice(text);
+                    out.extend_from_slice(&[before, quote]);
+                }
+                _ => out.extend_from_slice(part),
+            }
+        }
+    }
+    if quotes {
+        out.push(quote);
+    }
+}
+
+fn write_short(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>) -> Result<(), ArrowError> {
     let plain = matches!(builder.quote_style(), QuoteStyle::Necessary);
     let bytes = [Some(builder.quote()), Some(builder.delimiter()), Some(builder.escape())];
     let bytes: Vec<u8> = bytes.into_iter().flatten().collect();
     let marks = Mark::without(&bytes).zip(Mark::without(&bytes)).filter(|_| plain);
     // The row of a single NULL that is nothing would be quoted.
     let alone = batch.num_columns() == 1 && builder.null().is_empty();
-    let Some((same, null)) = marks.filter(|_| has_gaps(&batch, builder.null(), alone)) else {
-        return builder.clone().build(out).write(&batch);
+    let Some((same, null)) = marks.filter(|_| has_gaps(batch, builder.null(), alone)) else {
+        return builder.clone().build(out).write(batch);
     };
     let columns = batch.columns().iter().map(|column| {
         change_texts(column, |text| match text {
@@ -90,6 +151,28 @@ mod tests {
         let mut out = Vec::new();
         write_csv(batch, builder, &mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn long_fields_are_written_as_short_ones_are() {
+        let long = |end: &str| "x".repeat(LONG) + end;
+        for end in ["", "y", "a,b", "\"q\" and \"", "line\nbreak", "'"] {
+            let batch = |text: &str| {
+                RecordBatch::try_from_iter([
+                    ("a", Arc::new(StringArray::from(vec![Some(text), None, Some("z"), Some("")])) as _),
+                    ("n", Arc::new(Int64Array::from(vec![1, 2, 3, 4])) as _),
+                    ("b", Arc::new(StringViewArray::from(vec![Some("s"), Some(text), Some(text), None])) as _),
+                ])
+                .unwrap()
+            };
+            let always = WriterBuilder::new().with_quote_style(QuoteStyle::Always);
+            for builder in [WriterBuilder::new(), WriterBuilder::new().with_quote(b'\'').with_delimiter(b';'), always] {
+                // Beside a short field that has the same special characters.
+                let short = format!("x{end}");
+                let expected = written(&batch(&short), &builder).replace('x', &"x".repeat(LONG));
+                assert!(written(&batch(&long(end)), &builder) == expected, "{end}");
+            }
+        }
     }
 
     #[test]

@@ -4,3 +4,4 @@ pub(crate) mod changed_values;
 pub(crate) mod delete_alias;
 pub(crate) mod insert_defaults;
 pub(crate) mod insert_numbers;
+pub(crate) mod insert_values;

@@ -4,6 +4,7 @@
 mod aggregate_order;
 mod filter_pushdown;
 mod functional_dependencies;
+mod leaf_expressions;
 mod null_equality;
 mod optimizer;
 mod short_constants;

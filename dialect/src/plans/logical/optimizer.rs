@@ -9,6 +9,7 @@ use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::decorrelate_lateral_join::DecorrelateLateralJoin;
 use datafusion::optimizer::eliminate_cross_join::EliminateCrossJoin;
 use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
+use datafusion::optimizer::extract_leaf_expressions::{ExtractLeafExpressions, PushDownLeafProjections};
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
@@ -16,6 +17,7 @@ use datafusion::optimizer::simplify_expressions::SimplifyExpressions;
 
 use super::filter_pushdown::ConfinedFilters;
 use super::functional_dependencies::TrueKeys;
+use super::leaf_expressions::SettledLeaves;
 use super::null_equality::{NullSafeCrossJoins, NullSafeKeys};
 use super::short_constants::ShortConstants;
 use super::wide_keys::WIDE_KEYS;
@@ -28,11 +30,13 @@ type SharedOptimizerRule = Arc<dyn OptimizerRule + Send + Sync>;
 pub(crate) fn logical_rules() -> Vec<SharedOptimizerRule> {
     let (filters, joins, keys) = (PushDownFilter::new(), EliminateCrossJoin::new(), ExtractEquijoinPredicate::new());
     let simplification = SimplifyExpressions::new();
+    let leaves = [ExtractLeafExpressions::new().name().to_owned(), PushDownLeafProjections::new().name().to_owned()];
     let confine = |rule: SharedOptimizerRule| match rule.name() {
         name if name == filters.name() => Arc::new(ConfinedFilters(rule)) as SharedOptimizerRule,
         name if name == joins.name() => Arc::new(NullSafeCrossJoins::default()),
         name if name == keys.name() => Arc::new(NullSafeKeys::default()),
         name if name == simplification.name() => Arc::new(ShortConstants(rule)),
+        name if leaves.iter().any(|leaf| leaf == name) => Arc::new(SettledLeaves(rule)),
         _ => match TrueKeys::of(&rule) {
             Some(rule) => Arc::new(rule),
             None => rule,

@@ -6,6 +6,7 @@ mod aggregate_statistics;
 mod cooperative_joins;
 mod filter_projections;
 mod grouping_order;
+mod limited_groups;
 mod nan_statistics;
 mod outer_joins;
 mod physical_filter_pushdown;

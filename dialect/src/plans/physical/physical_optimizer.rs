@@ -12,6 +12,7 @@ use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
 use super::aggregate_statistics::UnfilteredStatistics;
 use super::filter_projections::WholeFilters;
 use super::grouping_order::GROUPING_ORDER;
+use super::limited_groups::LIMITED_GROUPS;
 use super::outer_joins::OUTER_JOINS;
 use super::physical_filter_pushdown::ConfinedPushdown;
 
@@ -28,6 +29,6 @@ pub(crate) fn physical_rules() -> Vec<SharedPhysicalRule> {
         false if rule.name() == projections => Arc::new(WholeFilters(rule)) as SharedPhysicalRule,
         false => rule,
     };
-    let first: [SharedPhysicalRule; 2] = [Arc::new(GROUPING_ORDER), Arc::new(OUTER_JOINS)];
+    let first: [SharedPhysicalRule; 3] = [Arc::new(GROUPING_ORDER), Arc::new(LIMITED_GROUPS), Arc::new(OUTER_JOINS)];
     first.into_iter().chain(PhysicalOptimizer::new().rules.into_iter().map(confine)).collect()
 }

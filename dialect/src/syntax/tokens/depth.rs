@@ -19,18 +19,43 @@ const TERMS: usize = 2_000;
 /// The most levels of parentheses, CASE and NOT. The parser gives up a little beyond, in places without saying so.
 pub(crate) const NESTED: usize = 46;
 
+/// The most subqueries within subqueries of expressions, and CASE within parentheses of CASE: DataFusion looks at each twice, and
+/// so at the innermost as often as two to their number.
+const TWICE: usize = 12;
+
 /// Refuses what would be too deep, before a tree is made.
 pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut levels = vec![Level::default()];
-    // The number of consecutive NOTs.
-    let mut nots = 0;
+    // The number of consecutive NOTs, and of those before the parentheses around.
+    let (mut nots, mut negations) = (0, 0);
+    // The keyword of the last word, where nothing but spaces stands behind it.
+    let mut before = Keyword::NoKeyword;
+    // Subqueries and CASEs around, of those that count twice.
+    let (mut queries, mut cases) = (0, 0);
     for TokenWithSpan { token, span } in tokens {
         let Some(level) = levels.last_mut() else { break };
         match token {
-            Token::LParen | Token::LBracket | Token::LBrace => levels.push(Level::default()),
-            Token::RParen | Token::RBracket | Token::RBrace => pop(&mut levels),
+            Token::LParen | Token::LBracket | Token::LBrace => {
+                let (in_case, in_from) = (level.is_case, level.in_from);
+                let is_value = !in_from && !matches!(before, Keyword::AS | Keyword::MATERIALIZED);
+                levels.push(Level { nots, in_case, is_value, in_from, is_first: true, ..Level::default() });
+                negations += nots;
+                cases += usize::from(in_case);
+            }
+            Token::RParen | Token::RBracket | Token::RBrace => {
+                negations -= level.nots;
+                cases -= usize::from(level.in_case);
+                queries -= usize::from(level.is_query);
+                pop(&mut levels);
+            }
             Token::Word(word) if word.keyword == Keyword::CASE && word.quote_style.is_none() => {
                 levels.push(Level { is_case: true, ..Level::default() });
+            }
+            Token::Word(word)
+                if level.is_first && level.is_value && matches!(word.keyword, Keyword::SELECT | Keyword::WITH) =>
+            {
+                (level.is_first, level.is_query) = (false, true);
+                queries += 1;
             }
             Token::Word(word) if word.keyword == Keyword::END && level.is_case => pop(&mut levels),
             Token::Comma | Token::SemiColon => level.end_expression(),
@@ -49,6 +74,7 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
                     level.relations += 1;
                 }
                 Keyword::SELECT | Keyword::FROM | Keyword::WHERE | Keyword::GROUP | Keyword::HAVING => {
+                    level.in_from = word.keyword == Keyword::FROM;
                     level.end_expression();
                 }
                 Keyword::ORDER | Keyword::LIMIT | Keyword::ON | Keyword::WHEN | Keyword::THEN | Keyword::ELSE => {
@@ -67,14 +93,32 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
             | Token::Placeholder(_) => {}
             _ => level.operators += 1,
         }
+        if let (Token::Word(word), Some(level)) = (token, levels.last_mut()) {
+            level.in_from = level.in_from && !matches!(word.keyword, Keyword::ON | Keyword::ORDER | Keyword::LIMIT);
+            level.in_from = level.in_from || word.keyword == Keyword::JOIN;
+        }
+        if !matches!(token, Token::Whitespace(_)) {
+            before = if let Token::Word(word) = token { word.keyword } else { Keyword::NoKeyword };
+            if let Some(level) = levels.last_mut() {
+                level.is_first = level.is_first && before == Keyword::NoKeyword && is_opening(token);
+            }
+        }
         nots = match token {
             Token::Word(word) if word.keyword == Keyword::NOT => nots + 1,
             Token::Whitespace(_) => nots,
             _ => 0,
         };
-        if levels.len() + nots > NESTED + 1 {
+        if levels.len() + negations + nots > NESTED + 1 {
             return Err(Error::statement(format!(
                 "the statement is nested too deeply{}: at most {NESTED} levels of parentheses, CASE, NOT and subqueries",
+                span.start
+            )));
+        }
+        if queries > TWICE || cases > TWICE {
+            let what = if queries > TWICE { "subqueries as values" } else { "CASE in parentheses within CASE" };
+            return Err(Error::statement(format!(
+                "the statement nests more than {TWICE} levels of {what}{}: compute the inner ones first, CREATE TABLE ... AS \
+                 SELECT ...",
                 span.start
             )));
         }
@@ -96,6 +140,11 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     Ok(())
 }
 
+/// Whether a token opens parentheses.
+fn is_opening(token: &Token) -> bool {
+    matches!(token, Token::LParen | Token::LBracket | Token::LBrace)
+}
+
 /// Leaves a level of parentheses.
 fn pop(levels: &mut Vec<Level>) {
     if levels.len() > 1
@@ -110,6 +159,17 @@ fn pop(levels: &mut Vec<Level>) {
 #[derive(Default)]
 struct Level {
     is_case: bool,
+    /// The NOTs before it.
+    nots: usize,
+    /// Whether it stands in a CASE.
+    in_case: bool,
+    /// Whether it stands where a value is meant, and whether nothing stands in it so far.
+    is_value: bool,
+    is_first: bool,
+    /// Whether it is a subquery that is meant as a value.
+    is_query: bool,
+    /// Whether what follows are relations.
+    in_from: bool,
     /// Operators of the term that is being read.
     operators: usize,
     /// The deepest parentheses in it.
@@ -158,7 +218,7 @@ fn chain_depth(operators: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{NESTED, TERMS};
+    use super::{NESTED, TERMS, TWICE};
     use crate::syntax::statements::parse::parse;
     use crate::testing::{error, rows, session};
 
@@ -226,6 +286,32 @@ mod tests {
                     "{open}: {found}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn what_is_looked_at_twice_is_nested_a_few_times() {
+        let nested = |open: &str, levels: usize, close: &str| {
+            format!("SELECT {}1{} AS y FROM t", open.repeat(levels), close.repeat(levels))
+        };
+        for (open, close, what) in [
+            ("(SELECT ", ")", "subqueries as values"),
+            ("x IN (SELECT 1 FROM t WHERE ", ")", "subqueries as values"),
+            ("EXISTS (SELECT 1 FROM t JOIN u ON ", ")", "subqueries as values"),
+            ("CASE WHEN x > 1 THEN abs(", ") END", "CASE in parentheses within CASE"),
+            ("NOT (", ")", "levels of parentheses, CASE, NOT and subqueries"),
+        ] {
+            assert!(parse(&nested(open, TWICE, close)).is_ok(), "{open}");
+            let found = error(parse(&nested(open, 30, close)));
+            assert!(found.contains(what), "{open}: {found}");
+        }
+        for text in [
+            format!("SELECT x FROM {}(SELECT 1 AS x){}", "(SELECT x FROM ".repeat(40), ")".repeat(40)),
+            format!("SELECT x FROM {}(SELECT 1 AS x) AS t{}", "((SELECT x FROM ".repeat(20), "))".repeat(20)),
+            format!("SELECT {}1 FROM t", "(SELECT 1), ".repeat(100)),
+            format!("WITH {}e AS (SELECT 1) SELECT 1", "c AS (SELECT 1), ".repeat(100)),
+        ] {
+            assert!(parse(&text).is_ok(), "{text}");
         }
     }
 

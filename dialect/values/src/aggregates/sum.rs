@@ -78,7 +78,11 @@ impl AggregateUDFImpl for Sum {
     }
 
     fn return_type(&self, given: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(given)
+        match given {
+            // Before the NULL is cast.
+            [DataType::Null] => Ok(DataType::Int64),
+            _ => self.inner.return_type(given),
+        }
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {

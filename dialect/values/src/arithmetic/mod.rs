@@ -8,3 +8,4 @@ pub(crate) mod overflow_detection;
 pub(crate) mod quotient;
 pub(crate) mod rounded_digits;
 pub(crate) mod shifts;
+pub(crate) mod whole_decimals;

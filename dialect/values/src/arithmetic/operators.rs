@@ -23,7 +23,7 @@ use bonnet_common::{ErrorKind, Raised};
 use bonnet_sql::{InputColumns, map_expressions, mentions};
 use datafusion::catalog::Session;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -109,8 +109,15 @@ impl ScalarUDFImpl for Checked {
         Ok(self.plain(args)?.to_string())
     }
 
+    // As that of the plain expression, whose operands a chain would copy again and again.
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(self.plain(args)?.schema_name().to_string())
+        match (self.operation, args) {
+            (Operation::Binary(operator), [left, right]) => {
+                Ok(format!("{} {operator} {}", left.schema_name(), right.schema_name()))
+            }
+            (Operation::Negate, [of]) => Ok(format!("(- {})", of.schema_name())),
+            _ => internal_err!("{}: {} operands", self.name(), args.len()),
+        }
     }
 
     fn signature(&self) -> &Signature {
@@ -264,25 +271,14 @@ fn overflow_error(error: DataFusionError, operation: Operation, to: &DataType) -
     Raised::new(ErrorKind::OutOfRange, text).into()
 }
 
-/// The operation by which an expression is to be replaced; `None` if it stays.
-fn operation(expr: &Expr, schema: &InputColumns) -> Option<Operation> {
+/// Whether a function has to take the place of an operator between values of these types.
+fn needs_check(left: &DataType, op: Operator, right: &DataType) -> bool {
     let wide = |data_type: &DataType| matches!(data_type, DataType::Decimal128(..) | DataType::Decimal256(..));
-    match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            if !is_arithmetic(expr) {
-                return None;
-            }
-            let (left, right) = (left.get_type(schema).ok()?, right.get_type(schema).ok()?);
-            if *op == Operator::StringConcat {
-                return (left == right && concatenation::is_text(&left)).then_some(Operation::Binary(*op));
-            }
-            let arithmetic = *op != Operator::Divide;
-            let checked = (arithmetic && left.is_integer() && left == right) || (wide(&left) && wide(&right));
-            checked.then_some(Operation::Binary(*op))
-        }
-        Expr::Negative(of) => of.get_type(schema).ok()?.is_integer().then_some(Operation::Negate),
-        _ => None,
+    if op == Operator::StringConcat {
+        return left == right && concatenation::is_text(left);
     }
+    let arithmetic = op != Operator::Divide;
+    (arithmetic && left.is_integer() && left == right) || (wide(left) && wide(right))
 }
 
 fn is_arithmetic(expr: &Expr) -> bool {
@@ -298,22 +294,67 @@ fn replace_operators(plan: LogicalPlan, constants_only: bool) -> Result<LogicalP
     if !mentions(&plan, is_arithmetic)? {
         return Ok(plan);
     }
-    let replace = |expr: Expr, columns: &InputColumns| {
-        if !is_arithmetic(&expr) || (constants_only && expr.any_column_refs()) {
-            return Ok(Transformed::no(expr));
-        }
-        Ok(match (operation(&expr, columns), expr) {
-            (Some(operation), Expr::BinaryExpr(BinaryExpr { left, right, .. })) => {
-                Transformed::yes(Checked::call(operation, vec![*left, *right]))
-            }
-            (Some(operation), Expr::Negative(of)) => Transformed::yes(Checked::call(operation, vec![*of])),
-            (_, expr) => Transformed::no(expr),
-        })
-    };
     let plan = plan.transform_up_with_subqueries(|node| {
-        map_expressions(node, is_arithmetic, |expr, columns| expr.transform_up(|expr| replace(expr, columns)))
+        map_expressions(node, is_arithmetic, |expr, columns| replace_in(expr, columns, constants_only))
     })?;
     Ok(plan.data)
+}
+
+/// Replaces the operators of an expression. Where one is found, the chain that ends with it is done at once: the type of each
+/// link follows from that of the link before, which DataFusion would derive from the first again.
+fn replace_in(expr: Expr, columns: &InputColumns, constants_only: bool) -> Result<Transformed<Expr>> {
+    expr.transform_down(|expr| match expr {
+        Expr::Negative(of) => {
+            let Transformed { data: of, transformed, .. } = replace_in(*of, columns, constants_only)?;
+            let checked =
+                of.get_type(columns).is_ok_and(|of| of.is_integer()) && !(constants_only && of.any_column_refs());
+            let negative = match checked {
+                true => Checked::call(Operation::Negate, vec![of]),
+                false => Expr::Negative(Box::new(of)),
+            };
+            Ok(Transformed::new(negative, checked || transformed, TreeNodeRecursion::Jump))
+        }
+        expr if is_arithmetic(&expr) => {
+            let chain = replace_chain(expr, columns, constants_only)?;
+            Ok(Transformed::new(chain.data, chain.transformed, TreeNodeRecursion::Jump))
+        }
+        expr => Ok(Transformed::no(expr)),
+    })
+}
+
+fn replace_chain(expr: Expr, columns: &InputColumns, constants_only: bool) -> Result<Transformed<Expr>> {
+    let mut links = Vec::new();
+    let mut first = expr;
+    while is_arithmetic(&first) {
+        match first {
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+                links.push((op, *right));
+                first = *left;
+            }
+            other => {
+                first = other;
+                break;
+            }
+        }
+    }
+    let Transformed { data: mut left, mut transformed, .. } = replace_in(first, columns, constants_only)?;
+    let mut of_left = left.get_type(columns).ok();
+    let mut reads_columns = constants_only && left.any_column_refs();
+    for (op, right) in links.into_iter().rev() {
+        let right = replace_in(right, columns, constants_only)?;
+        transformed |= right.transformed;
+        let right = right.data;
+        reads_columns = reads_columns || (constants_only && right.any_column_refs());
+        let types = of_left.take().zip(right.get_type(columns).ok());
+        let checked = !reads_columns && types.as_ref().is_some_and(|(left, right)| needs_check(left, op, right));
+        of_left = types.and_then(|(left, right)| BinaryTypeCoercer::new(&left, &op, &right).get_result_type().ok());
+        left = match checked {
+            true => Checked::call(Operation::Binary(op), vec![left, right]),
+            false => Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))),
+        };
+        transformed |= checked;
+    }
+    Ok(Transformed::new_transformed(left, transformed))
 }
 
 /// Checks the arithmetic of constants, before the optimizer evaluates it.

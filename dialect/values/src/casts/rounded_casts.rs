@@ -71,7 +71,8 @@ impl AnalyzerRule for RoundedCasts {
 
 /// Whether operands of casts to this type are looked at.
 fn is_target(kind: &DataType) -> bool {
-    let is_looked_at = kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Timestamp(..));
+    let is_looked_at =
+        kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Timestamp(..) | DataType::Interval(_));
     is_looked_at || is_text(kind) || is_nested(kind)
 }
 
@@ -87,7 +88,7 @@ fn round(of: Expr, to: &DataType, schema: &InputColumns, beyond: Beyond) -> (Exp
         return (castable, true);
     }
     match from {
-        _ if matches!(to, DataType::Timestamp(..)) || is_text(to) => (of, false),
+        _ if matches!(to, DataType::Timestamp(..) | DataType::Interval(_)) || is_text(to) => (of, false),
         Ok(DataType::Float64 | DataType::Decimal256(..)) if *to == DataType::Float32 => {
             (beyond.function().call(vec![cast(of, DataType::Float64)]), true)
         }

@@ -1,8 +1,10 @@
-//! Texts on their way to integers and timestamps: `'2.5'::int` is 3 and `'2024-01-31 10:00'::timestamp` has no seconds, as in
-//! DuckDB. DataFusion 55 takes neither.
+//! Texts on their way to integers, timestamps and intervals: `'2.5'::int` is 3 and `'2024-01-31 10:00'::timestamp` has no
+//! seconds, as in DuckDB; a text may have a time of day, and a number without a unit is one of seconds, as in PostgreSQL.
+//! DataFusion 55 takes none of the first, and counts months for the last: `'1 day 2'::interval` was two months and a day.
 //!
 //! Upstream: <https://github.com/apache/datafusion/issues/957> <https://github.com/apache/arrow-rs/issues/8219>
 //! Shows: `SELECT '2.5'::int` gives `3`
+//! Shows: `SELECT x::interval = INTERVAL '26 hours 3 minutes 4 seconds' FROM (VALUES ('1 day 02:03:04'), ('1 day 7384')) AS t(x)` gives `true / true`
 //! Shows: `SELECT '2024-01-31 10:00'::timestamp = TIMESTAMP '2024-01-31 10:00:00'` gives `true`
 
 use std::borrow::Cow;
@@ -18,8 +20,8 @@ use crate::same_type_function::{Kernel, by_column};
 use crate::strings::concatenation::is_text;
 
 /// The functions, which plans refer to by name.
-pub(crate) fn functions() -> [Arc<ScalarUDF>; 2] {
-    [TextForm::Integer, TextForm::Timestamp].map(|form| Arc::new(form.function()))
+pub(crate) fn functions() -> [Arc<ScalarUDF>; 3] {
+    [TextForm::Integer, TextForm::Timestamp, TextForm::Interval].map(|form| Arc::new(form.function()))
 }
 
 /// A text in the form that DataFusion casts to this type; `None` for a type that it casts texts to by itself.
@@ -35,6 +37,8 @@ pub(crate) enum TextForm {
     Integer,
     /// A time with seconds.
     Timestamp,
+    /// Numbers with their units: a time of day, and seconds.
+    Interval,
 }
 
 impl TextForm {
@@ -42,6 +46,7 @@ impl TextForm {
     pub(crate) fn of(to: &DataType) -> Option<Self> {
         match to {
             DataType::Timestamp(..) => Some(Self::Timestamp),
+            DataType::Interval(_) => Some(Self::Interval),
             to if to.is_integer() => Some(Self::Integer),
             _ => None,
         }
@@ -52,6 +57,7 @@ impl TextForm {
         match self {
             Self::Integer => whole(text).map(Cow::Owned),
             Self::Timestamp => with_seconds(text).map(Cow::Owned),
+            Self::Interval => with_units(text).map(Cow::Owned),
         }
     }
 
@@ -73,6 +79,7 @@ impl Kernel for TextForm {
         match self {
             Self::Integer => "text_of_integer",
             Self::Timestamp => "text_of_timestamp",
+            Self::Interval => "text_of_interval",
         }
     }
 
@@ -126,9 +133,51 @@ fn with_seconds(text: &str) -> Option<String> {
     (is_time && is_end).then(|| format!("{start}:00{rest}"))
 }
 
+/// The text with units for a time of day, or a number, that is its last word; `None` if that is neither.
+pub fn with_units(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (before, last) = text.rsplit_once(char::is_whitespace).unwrap_or(("", text));
+    let before = if before.is_empty() { String::new() } else { format!("{before} ") };
+    let (sign, digits) = match last.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", last.strip_prefix('+').unwrap_or(last)),
+    };
+    let is_whole = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &str| match part.split_once('.') {
+        Some((whole, fraction)) => is_whole(whole) && is_whole(fraction),
+        None => is_whole(part),
+    };
+    if is_number(digits) {
+        return Some(format!("{before}{sign}{digits} seconds"));
+    }
+    let mut parts = digits.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
+    let fraction = seconds.split_once('.').map_or(seconds, |(whole, _)| whole);
+    let below_60 = |part: &str| part.parse::<u8>().is_ok_and(|value| value < 60);
+    let is_time = is_whole(hours) && below_60(minutes) && below_60(fraction) && parts.next().is_none();
+    is_time.then(|| format!("{before}{sign}{hours} hours {sign}{minutes} minutes {sign}{seconds} seconds"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_word_of_an_interval_may_be_a_time_or_seconds() {
+        for (text, expected) in [
+            ("04:05:06", Some("04 hours 05 minutes 06 seconds")),
+            (" 1 day -04:05 ", Some("1 day -04 hours -05 minutes -0 seconds")),
+            ("1 year 2 months 12:00:01.5", Some("1 year 2 months 12 hours 00 minutes 01.5 seconds")),
+            ("7", Some("7 seconds")),
+            ("1 day -2.5", Some("1 day -2.5 seconds")),
+            ("1 day", None),
+            ("1:2:3:4", None),
+            ("1:99", None),
+            ("", None),
+        ] {
+            assert_eq!(with_units(text).as_deref(), expected, "{text}");
+        }
+    }
 
     // As DuckDB 2.0 answers.
     #[test]

@@ -6,6 +6,8 @@ pub(crate) mod bounded_functions;
 pub(crate) mod concatenation;
 pub(crate) mod hex;
 pub(crate) mod long_texts;
+pub(crate) mod null_texts;
+pub(crate) mod octet_length;
 pub(crate) mod regexp_extract;
 pub(crate) mod regexp_lists;
 pub(crate) mod similar_to;

@@ -1,6 +1,7 @@
 //! Dates, timestamps and intervals: their arithmetic, their parts, and what DuckDB and PostgreSQL make of them.
 
 pub(crate) mod age;
+pub(crate) mod at_time_zone;
 pub(crate) mod date_arithmetic;
 pub(crate) mod date_diff;
 pub(crate) mod date_sub;

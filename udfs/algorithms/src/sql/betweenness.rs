@@ -66,7 +66,7 @@ fn bind(given: &Options) -> Result<Answer> {
 
 /// The registration of `edge_betweenness`.
 pub fn edge_betweenness() -> Function {
-    let reads = Reads::DIRECTED.weights_last("The length of the edge, a positive number; 1 for all without it.");
+    let reads = Reads::DIRECTED.weights_last("The length of the edge, a positive number; 1 for all without it. A sum of weights beyond a DOUBLE is an error.");
     edge_function("edge_betweenness", DataType::Float64, reads, parameters(), |given| {
         let options = options(given)?;
         Ok(Box::new(move |network, call| Ok(crate::edge_betweenness(network, &options, call.host)?.value)))

@@ -8,8 +8,7 @@ use super::relation::{Answer, node_function};
 const NAME: &str = "closeness_centrality";
 
 /// The description of weights as lengths.
-pub(super) const LENGTHS: &str =
-    "Whether the column weight holds the lengths of edges, positive numbers; 1 for all without it.";
+pub(super) const LENGTHS: &str = "Whether the column weight holds the lengths of edges, positive numbers; 1 for all without it. A sum of weights beyond a DOUBLE is an error.";
 
 /// The registration.
 pub fn closeness_centrality() -> Function {

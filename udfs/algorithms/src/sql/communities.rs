@@ -12,7 +12,7 @@ const LOUVAIN: &str = "louvain";
 const LEIDEN: &str = "leiden";
 const LABELS: &str = "label_propagation_communities";
 const MODULARITY: &str = "modularity";
-const WEIGHTS: &str = "Whether to read the column weight, a strength.";
+const WEIGHTS: &str = "Whether to read the column weight, a strength. A sum of weights beyond a DOUBLE is an error.";
 
 fn resolution() -> Parameter {
     Parameter::number("resolution", "The larger, the smaller communities are preferred; 1 is plain modularity.")

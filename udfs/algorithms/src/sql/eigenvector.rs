@@ -9,7 +9,7 @@ use crate::IterationOptions;
 
 const EIGENVECTOR: &str = "eigenvector_centrality";
 const KATZ: &str = "katz_centrality";
-const WEIGHTS: &str = "Whether to read the column weight, a strength.";
+const WEIGHTS: &str = "Whether to read the column weight, a strength. A sum of weights beyond a DOUBLE is an error.";
 
 fn parameters() -> [Parameter; 2] {
     let default = IterationOptions::default();

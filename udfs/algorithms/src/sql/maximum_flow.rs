@@ -9,7 +9,7 @@ use super::relation::{Answer, graph_function, number};
 
 /// The registration.
 pub fn maximum_flow() -> Function {
-    let reads = Reads::DIRECTED.weights("Whether the column weight holds capacities; 1 for all without it.");
+    let reads = Reads::DIRECTED.weights("Whether the column weight holds capacities; 1 for all without it. A sum of weights beyond a DOUBLE is an error.");
     let source = NodeOption::parameter("source", "The node that the flow leaves.");
     let target = NodeOption::parameter("target", "The node that it reaches.");
     graph_function("maximum_flow", &["src", "dst"], reads, [source, target], bind)

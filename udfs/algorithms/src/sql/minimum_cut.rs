@@ -9,7 +9,7 @@ use super::relation::{Answer, node_function};
 
 /// The registration.
 pub fn minimum_cut() -> Function {
-    let reads = Reads::DIRECTED.weights("Whether the column weight holds capacities; 1 for all without it.");
+    let reads = Reads::DIRECTED.weights("Whether the column weight holds capacities; 1 for all without it. A sum of weights beyond a DOUBLE is an error.");
     let source = NodeOption::parameter("source", "A node on the one side.");
     let target = NodeOption::parameter("target", "A node on the other.");
     node_function("minimum_cut", reads, [source, target], bind)

@@ -9,7 +9,7 @@ use super::network::Reads;
 
 /// The registration.
 pub fn minimum_spanning_tree() -> Function {
-    let reads = Reads::SIMPLE.weights("The length of the edge, of either sign; 1 for all without it.").signed();
+    let reads = Reads::SIMPLE.weights("The length of the edge, of either sign; 1 for all without it. A sum of weights beyond a DOUBLE is an error.").signed();
     edge_function("minimum_spanning_tree", DataType::Boolean, reads, [], |_| {
         Ok(Box::new(|network, call| {
             let tree = crate::minimum_spanning_tree(network, call.host)?;

@@ -232,10 +232,13 @@ impl<'a> GraphCall<'a> {
         let Some(weights) = self.graph.weights() else {
             return wrong(format!("there is no column {WEIGHT}"));
         };
+        // Of both arcs of each edge, and as much again for what is computed of the sum.
+        let mut total = 0.0;
         for (row, &(u, v)) in self.graph.arcs().iter().enumerate() {
             let found = match weights.is_valid(row) {
                 false => "no weight".to_owned(),
                 true if weights.value(row).is_finite() && (self.reading.signed || weights.value(row) >= 0.0) => {
+                    total += 4.0 * weights.value(row).abs();
                     continue;
                 }
                 true => format!("the weight {}", weights.value(row)),
@@ -243,6 +246,13 @@ impl<'a> GraphCall<'a> {
             let edge = self.edge((u, v));
             let least = if self.reading.signed { "" } else { " of at least 0" };
             return wrong(format!("{edge} has {found}: a weight is a finite number{least}"));
+        }
+        if !total.is_finite() {
+            return wrong(
+                "the sum of the weights is beyond a DOUBLE: give them in a larger unit, (SELECT src, dst, weight / 1e100 AS \
+                 weight FROM ...)"
+                    .to_owned(),
+            );
         }
         Ok(weights.values())
     }

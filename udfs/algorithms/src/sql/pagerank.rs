@@ -13,7 +13,7 @@ const NAME: &str = "pagerank";
 /// The registration.
 pub fn pagerank() -> Function {
     let reads =
-        Reads::DIRECTED.weights("Whether the walk follows arcs in proportion to the column weight, a strength.");
+        Reads::DIRECTED.weights("Whether the walk follows arcs in proportion to the column weight, a strength. A sum of weights beyond a DOUBLE is an error.");
     let chosen = NodeRelation::nodes(
         "personalisation",
         "Where jumps end: node, and weight for its share (1 where there is no such column); all nodes alike by default.",

@@ -17,7 +17,9 @@ pub fn random_walks() -> Function {
         "sources",
         "The nodes to start from: node; with graph_id where edges have it. All by default.",
     );
-    let reads = Reads::DIRECTED.weights("Whether steps are by chance in proportion to the column weight.");
+    let reads = Reads::DIRECTED.weights(
+        "Whether steps are by chance in proportion to the column weight. A sum of weights beyond a DOUBLE is an error.",
+    );
     let options = [
         Parameter::integer("walks", "Walks from each source.").or(OptionValue::Integer(default.walks as i64)),
         Parameter::integer("length", "Steps of a walk; fewer where it comes to a node without arcs.")

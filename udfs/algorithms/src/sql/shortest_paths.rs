@@ -20,7 +20,7 @@ use crate::{Ends, PathAlgorithm, PathOptions, ShortestPath};
 const NAME: &str = "shortest_paths";
 const SOURCES: &str = "sources";
 const READS: Reads =
-    Reads::DIRECTED.weights("Whether the column weight holds the lengths of edges; 1 for all without it.").signed();
+    Reads::DIRECTED.weights("Whether the column weight holds the lengths of edges; 1 for all without it. A sum of weights beyond a DOUBLE is an error.").signed();
 /// Ends whose paths are emitted together.
 const TOGETHER: usize = 256;
 

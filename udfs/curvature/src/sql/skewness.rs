@@ -73,7 +73,7 @@ impl AggregateState for Group {
 
     fn merge(&mut self, bytes: &[u8]) -> Result<()> {
         let words = bytes.as_chunks::<8>().0;
-        let Ok(state) = <[[u8; 8]; 4]>::try_from(words) else {
+        let Ok(state) = <[[u8; 8]; 5]>::try_from(words) else {
             return Err(execution_error("skewness: a partition's state is damaged"));
         };
         self.moments.merge(&Moments::from_state(state.map(f64::from_le_bytes)));

@@ -70,7 +70,7 @@ impl LabelledGraph {
     /// distinct, without loops.
     pub fn arcs(&self, tables: &GraphTables, directed: bool, monitor: &dyn Monitor) -> Result<Digraph> {
         let (n, stored) = (self.graph.n_nodes(), self.graph.arcs());
-        let both = !(directed && tables.directed == Some(true));
+        let both = !directed || tables.directed == Some(false);
         let rows = stored.len();
         monitor.reserve(Graph::bytes(n, rows) + 16 * rows).map_err(stopped)?;
         if !both {
@@ -119,7 +119,8 @@ fn read(
 fn row_of(keys: &KeyIndex, node: &KeyColumn) -> Result<Vec<u32>> {
     let number_of_row = keys.numbers(node);
     if number_of_row.iter().flatten().count() != keys.len() {
-        return Err(execution_error("nodes holds a key twice: node must be unique"));
+        let key = keys.repeated(&number_of_row).unwrap_or_default();
+        return Err(execution_error(format!("nodes holds a key twice: node must be unique, and {key} is not")));
     }
     let mut row_of = vec![0u32; keys.len()];
     for (row, number) in (0u32..).zip(number_of_row) {

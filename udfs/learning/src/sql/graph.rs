@@ -43,6 +43,19 @@ pub(super) struct LoadedGraph {
     n_rows: usize,
 }
 
+/// The nodes that edges name and nodes lacks, of which there are `count`, in words.
+fn unknown_ends(keys: &KeyIndex, ends: [&KeyColumn; 2], count: usize) -> String {
+    let first = ends.into_iter().find_map(|column| {
+        let numbers = keys.numbers(column);
+        (0..numbers.len()).find(|&row| numbers[row].is_none() && column.is_valid(row)).map(|row| column.describe(row))
+    });
+    let first = first.unwrap_or_default();
+    match count {
+        1 => format!("the node {first}"),
+        _ => format!("{count} nodes, such as {first},"),
+    }
+}
+
 impl LoadedGraph {
     /// Reads a graph, unless it is cached; its features, arcs and weights only if a job trains on them. The memory is
     /// reserved until the run ends, or as long as the graph is cached.
@@ -73,13 +86,14 @@ impl LoadedGraph {
         let all = KeyIndex::new(&[("nodes.node", &node), ("edges.src", &src), ("edges.dst", &dst)])?;
         if all.len() != keys.len() {
             return Err(execution_error(format!(
-                "edges ends at {} nodes that nodes lacks: add them to nodes, or leave such edges out",
-                all.len() - keys.len()
+                "edges ends at {} that nodes lacks: add them to nodes, or leave such edges out",
+                unknown_ends(&keys, [&src, &dst], all.len() - keys.len())
             )));
         }
         let number_of_row = keys.numbers(&node);
         if number_of_row.iter().flatten().count() != keys.len() {
-            return Err(execution_error("nodes holds a key twice: node must be unique"));
+            let key = keys.repeated(&number_of_row).unwrap_or_default();
+            return Err(execution_error(format!("nodes holds a key twice: node must be unique, and {key} is not")));
         }
         let n = keys.len();
         run.host().reserve(Graph::bytes(n, src.len()) + 64 * n).map_err(stopped)?;

@@ -138,7 +138,7 @@ fn run_edges(name: &str, columns: &Columns, kernel: &EdgeKernel, run: &mut Run) 
     Ok(())
 }
 
-/// Back to the order of the rows, of which `order` names each value's; those of no graph (graph_id is NULL) answer NULL.
+/// Back to the order of the rows, of which `order` names each value's.
 fn in_order(values: ArrayRef, order: &[u32], rows: usize) -> Result<ArrayRef> {
     if order.len() == rows && order.iter().zip(0..).all(|(&position, row)| position == row) {
         return Ok(values);

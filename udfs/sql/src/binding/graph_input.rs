@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Float64Array, RecordBatch, new_null_array};
-use arrow::compute::cast;
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, new_null_array};
+use arrow::compute::{cast, concat};
 use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, internal_datafusion_err};
@@ -70,7 +70,7 @@ impl GraphInput {
         Parameter::relation(
             "edges",
             "The edges: src, dst; a loop, or a row with one NULL endpoint, adds a node and no edge; with graph_id, each graph is \
-             read apart.",
+             read apart, and rows without an id are one.",
         )
     }
 
@@ -179,7 +179,8 @@ pub(crate) struct InputGraphs {
     host: Arc<Host>,
 }
 
-/// The rows of each graph, in the order of `graph_id`.
+/// The rows of each graph, in the order of `graph_id`. Rows whose id is NULL are a graph of their own, the last, as they are in
+/// GROUP BY and in PARTITION BY.
 struct GraphIds {
     index: KeyIndex,
     values: ArrayRef,
@@ -236,7 +237,7 @@ impl InputGraphs {
 
     /// The number of graphs.
     pub(crate) fn len(&self) -> usize {
-        self.ids.as_ref().map_or(1, |ids| ids.index.len())
+        self.ids.as_ref().map_or(1, |ids| ids.values.len())
     }
 
     /// The rows of the input graph by graph, where they are not all of one graph.
@@ -268,13 +269,18 @@ impl InputGraphs {
         let weights = self.weights.as_ref().map(|weights| rows_of(weights, rows)).transpose()?;
         let weights = weights.map(|weights| weights.as_primitive::<Float64Type>().clone());
         let mut graph = graph((&self.src.rows(rows)?, &self.dst.rows(rows)?), nodes.as_ref(), weights)
-            .map_err(|error| error.context(format!("graph_id {}", ids.index.describe(i as u32))))?;
+            .map_err(|error| error.context(format!("graph_id {}", ids.describe(i))))?;
         graph.id = Some(ids.values.slice(i, 1));
         Ok(graph)
     }
 }
 
 impl GraphIds {
+    /// The id of a graph as a user would type it.
+    fn describe(&self, i: usize) -> String {
+        if i < self.index.len() { self.index.describe(i as u32) } else { "NULL".to_owned() }
+    }
+
     fn new(edge_ids: Option<&ArrayRef>, node_ids: Option<&ArrayRef>) -> Result<Self> {
         let edge_keys = edge_ids.map(|ids| KeyColumn::new(ids, "edges.graph_id")).transpose()?;
         let node_keys = node_ids.map(|ids| KeyColumn::new(ids, "nodes.graph_id")).transpose()?;
@@ -284,9 +290,13 @@ impl GraphIds {
             .collect();
         let index = KeyIndex::new(&columns)?;
         let id_type = edge_ids.or(node_ids).map_or(DataType::Null, |ids| ids.data_type().clone());
-        let values = cast(&index.array(), &id_type)?;
-        let edges = RowsByGroup::by_key(&index, edge_keys.as_ref());
-        let nodes = RowsByGroup::by_key(&index, node_keys.as_ref());
+        let mut values = cast(&index.array(), &id_type)?;
+        let has_nulls = edge_ids.into_iter().chain(node_ids).any(|ids| ids.logical_null_count() > 0);
+        if has_nulls {
+            values = concat(&[values.as_ref(), new_null_array(&id_type, 1).as_ref()])?;
+        }
+        let edges = RowsByGroup::by_key(&index, edge_keys.as_ref(), has_nulls);
+        let nodes = RowsByGroup::by_key(&index, node_keys.as_ref(), has_nulls);
         Ok(Self { index, values, edges, nodes })
     }
 }

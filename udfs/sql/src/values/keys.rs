@@ -140,7 +140,8 @@ impl KeyColumn {
         low
     }
 
-    fn is_valid(&self, row: usize) -> bool {
+    /// Whether a row has a key.
+    pub fn is_valid(&self, row: usize) -> bool {
         match self {
             Self::Integer(keys) => keys.is_valid(row),
             Self::Text(keys) => keys.is_valid(row),
@@ -309,6 +310,13 @@ impl KeyIndex {
             Self::Integer { keys, .. } => keys[number as usize].to_string(),
             Self::Text { keys, .. } => format!("'{}'", keys[number as usize]),
         }
+    }
+
+    /// The first key that a row has which a row before it has, too, as a user would type it; of rows with these numbers.
+    pub fn repeated(&self, numbers: &[Option<u32>]) -> Option<String> {
+        let mut seen = vec![false; self.len()];
+        let again = numbers.iter().flatten().find(|&&number| std::mem::replace(&mut seen[number as usize], true));
+        again.map(|&number| self.describe(number))
     }
 
     /// The bytes that the index holds.

@@ -11,11 +11,13 @@
 
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;
-use bonnet_values::opaque;
+use bonnet_values::{opaque, value_type};
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{Cast, TryCast};
-use datafusion::logical_expr::{Expr, ExprSchemable};
+
+use crate::plans::expressions::is_large;
 
 /// Puts a barrier around a lossy cast, so that no later rule drops it.
 pub(super) fn protect_lossy_cast(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
@@ -29,6 +31,18 @@ pub(super) fn protect_lossy_cast(expr: Expr, schema: &InputColumns) -> Result<Tr
     Ok(if is_protected { Transformed::yes(opaque(expr)) } else { Transformed::no(expr) })
 }
 
+/// Puts a barrier around the large operand of a cast: DataFusion 55 asks the operand of each cast twice whether it may be NULL,
+/// so that a cast of a cast of ... takes twice as long for each.
+pub(super) fn separate_large_operand(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
+    let asks = |of: &Expr| !matches!(of, Expr::Column(_) | Expr::Literal(..) | Expr::Cast(_) | Expr::ScalarFunction(_));
+    Ok(match expr {
+        Expr::Cast(Cast { expr: of, field }) if asks(&of) && is_large(&of) => {
+            Transformed::yes(Expr::Cast(Cast { expr: Box::new(opaque(*of)), field }))
+        }
+        other => Transformed::no(other),
+    })
+}
+
 /// Whether the value of an expression depends on columns, of this query or of an outer one, or on a subquery.
 pub(super) fn is_row_dependent(expr: &Expr) -> bool {
     expr.any_column_refs() || expr.contains_outer() || expr.contains_scalar_subquery()
@@ -38,7 +52,7 @@ pub(super) fn is_row_dependent(expr: &Expr) -> bool {
 /// holds; a timestamp by a time zone. A cast that fails instead counts only if it is to an integer: such a cast is the
 /// query's own, not one of coercion.
 fn is_lossy(of: &Expr, to: &DataType, schema: &InputColumns, null_on_failure: bool) -> bool {
-    let Ok(from) = of.get_type(schema) else { return false };
+    let Ok(from) = value_type(of, schema) else { return false };
     match (NumericRange::of(&from), NumericRange::of(to)) {
         (Some(from), Some(into)) => {
             from.scale > into.scale || (!from.is_within(&into) && (null_on_failure || to.is_integer()))

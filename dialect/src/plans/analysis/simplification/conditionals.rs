@@ -18,12 +18,16 @@ use datafusion::logical_expr::expr::{Case, Cast, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, cast};
 
 use super::casts::{is_exact, is_row_dependent};
-use crate::plans::expressions::{comparison_operands, replace};
+use crate::plans::expressions::{comparison_operands, is_large, replace};
 
-/// Makes a boolean CASE with a branch that may fail a CASE of integers, cast to BOOLEAN.
+/// Makes a boolean CASE with a branch that may fail, or a large condition, a CASE of integers, cast to BOOLEAN.
 pub(super) fn rewrite_branches(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     match expr {
-        Expr::Case(case) if case.expr.is_none() && is_boolean(&case, schema) && guards_failure(&case, schema) => {
+        Expr::Case(case)
+            if case.expr.is_none()
+                && is_boolean(&case, schema)
+                && (case.when_then_expr.iter().any(|(when, _)| is_large(when)) || guards_failure(&case, schema)) =>
+        {
             let number = |value: Box<Expr>| Box::new(cast(*value, DataType::Int8));
             let branches = case.when_then_expr.into_iter().map(|(when, then)| (when, number(then)));
             let numbers =
@@ -38,7 +42,7 @@ pub(super) fn rewrite_branches(expr: Expr, schema: &InputColumns) -> Result<Tran
 /// barrier around a CASE with a branch that may fail where it is compared with another value.
 pub(super) fn rewrite_arguments(mut expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     if let Expr::ScalarFunction(ScalarFunction { func, args }) = &mut expr
-        && matches!(func.name(), "coalesce" | "nvl")
+        && matches!(func.name(), "coalesce" | "nvl" | "ifnull")
     {
         let Some((last, first)) = args.split_last() else { return Ok(Transformed::no(expr)) };
         if first.iter().any(Expr::is_volatile) {
@@ -46,6 +50,10 @@ pub(super) fn rewrite_arguments(mut expr: Expr, schema: &InputColumns) -> Result
         }
         let boolean = |value: &Expr| matches!(value.get_type(schema), Ok(DataType::Boolean));
         let fails = first.iter().skip(1).chain([last]).any(|value| any_may_fail(value, schema));
+        // The CASE has each argument but the last twice.
+        if !fails && first.iter().any(is_large) {
+            return Ok(Transformed::yes(coalesce_once(std::mem::take(args))));
+        }
         if !fails || !args.iter().all(boolean) {
             return Ok(Transformed::no(expr));
         }

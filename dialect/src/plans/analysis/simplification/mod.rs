@@ -26,7 +26,7 @@ pub(crate) const SIMPLIFICATION: ExpressionRule =
 
 type Rewrite = fn(Expr, &InputColumns) -> Result<Transformed<Expr>>;
 
-const REWRITES: [Rewrite; 10] = [
+const REWRITES: [Rewrite; 11] = [
     function_identities::guard_function,
     volatile_expressions::evaluate_between_once,
     timestamps::localize_dates,
@@ -37,6 +37,7 @@ const REWRITES: [Rewrite; 10] = [
     conditionals::rewrite_branches,
     volatile_expressions::separate_operands,
     operand_order::move_constant_right,
+    casts::separate_large_operand,
 ];
 
 /// Whether an expression is computed from others.

@@ -7,11 +7,15 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
+use crate::path_counts::{MOST_PATHS, WideDependencies};
 use crate::weighted_search::{WeightedSearch, require_positive};
 use crate::{AlgorithmError, Network};
 
 /// Searches that run side by side: a bit each in a byte, a cache line of numbers a node.
 const LANES: usize = 8;
+
+/// Levels between two looks at the counts of paths: a level multiplies them by less than 2^32.
+const LEVELS: usize = 8;
 
 /// Nodes or arcs that are summed at a time.
 const BLOCK: usize = 1 << 12;
@@ -279,8 +283,13 @@ struct Lengths<'a> {
 impl Lengths<'_> {
     fn run<S: Summand>(&mut self, source: u32, sums: &mut Sums, monitor: &dyn Monitor) -> Result<(), Stopped> {
         self.search.run(source, monitor)?;
-        let alone = |value: f64| std::array::from_fn(|lane| if lane == 0 { value } else { 0.0 });
         let search = &self.search;
+        if search.order.iter().any(|&v| search.paths[v as usize] > MOST_PATHS) {
+            let lengths = self.network.out.weights().unwrap_or_default();
+            let leads = |u, v, at: usize| search.leads_over(u, v, lengths[at]);
+            let mut wide = WideDependencies::new(self.network, monitor)?;
+            return add_wide::<S>(&mut wide, &search.order, leads, sums, monitor);
+        }
         for &u in search.order.iter().rev() {
             let paths = search.paths[u as usize];
             let mut sum = 0.0;
@@ -302,6 +311,25 @@ impl Lengths<'_> {
 
 /// A number for each search.
 type Numbers = [f64; LANES];
+
+/// The numbers where only the first search is at work.
+fn alone(value: f64) -> Numbers {
+    std::array::from_fn(|lane| if lane == 0 { value } else { 0.0 })
+}
+
+/// Adds the dependencies of the first node of `order`, whose counts of paths are beyond a double.
+fn add_wide<S: Summand>(
+    wide: &mut WideDependencies<'_>,
+    order: &[u32],
+    leads: impl Fn(u32, u32, usize) -> bool,
+    sums: &mut Sums,
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
+    let sums = std::cell::RefCell::new(sums);
+    let node = |v, value| S::node(&mut sums.borrow_mut(), v, &alone(value));
+    let arc = |at, value| S::arc(&mut sums.borrow_mut(), at, |lane| alone(value)[lane]);
+    wide.run(order, leads, node, arc, monitor)
+}
 
 /// Up to eight searches from different sources.
 struct Lanes<'a> {
@@ -349,10 +377,42 @@ impl<'a> Lanes<'a> {
             let end = self.order.len();
             self.levels.push(end);
             self.forward(start, end, monitor)?;
+            let many = |&(v, _): &(u32, u8)| self.paths[v as usize].iter().any(|&count| count > MOST_PATHS);
+            if self.levels.len().is_multiple_of(LEVELS) && self.order[end..].iter().any(many) {
+                return self.run_wide::<S>(sources, sums, monitor);
+            }
             start = end;
         }
         for level in (0..self.levels.len() - 1).rev() {
             self.backward::<S>(level, sums, monitor)?;
+        }
+        Ok(())
+    }
+
+    /// One search after the other, with counts of any size.
+    fn run_wide<S: Summand>(&self, sources: &[u32], sums: &mut Sums, monitor: &dyn Monitor) -> Result<(), Stopped> {
+        const NEVER: u32 = u32::MAX;
+        let n = self.network.n_nodes();
+        let _reservation = Reservation::new(monitor, 8 * n)?;
+        let mut wide = WideDependencies::new(self.network, monitor)?;
+        let (mut level, mut order) = (vec![NEVER; n], Vec::with_capacity(n));
+        for &source in sources {
+            level.fill(NEVER);
+            order.clear();
+            level[source as usize] = 0;
+            order.push(source);
+            let mut next = 0;
+            while let Some(&u) = order.get(next) {
+                for &v in self.network.out.of(u) {
+                    if level[v as usize] == NEVER {
+                        level[v as usize] = level[u as usize] + 1;
+                        order.push(v);
+                    }
+                }
+                next += 1;
+            }
+            let leads = |u: u32, v: u32, _| level[v as usize] == level[u as usize] + 1;
+            add_wide::<S>(&mut wide, &order, leads, sums, monitor)?;
         }
         Ok(())
     }
@@ -443,102 +503,4 @@ static CHOICE: [Numbers; 256] = {
 };
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{self, assert_close};
-    use bonnet_graph::{Graph, Unmonitored};
-
-    /// The numbers of shortest paths between all pairs, by their lengths.
-    fn path_counts(network: Network<'_>, distances: &[Vec<Option<u32>>]) -> Vec<Vec<f64>> {
-        let n = network.n_nodes();
-        let mut counts = vec![vec![0.0; n]; n];
-        for s in 0..n {
-            counts[s][s] = 1.0;
-            for length in 1..n as u32 {
-                for v in (0..n).filter(|&v| distances[s][v] == Some(length)) {
-                    let before = network.into.of(v as u32).iter().map(|&u| u as usize);
-                    counts[s][v] = before.filter(|&u| distances[s][u] == Some(length - 1)).map(|u| counts[s][u]).sum();
-                }
-            }
-        }
-        counts
-    }
-
-    #[test]
-    fn betweenness_is_the_share_of_shortest_paths() {
-        testing::each_network(0..150, |seed, network| {
-            let n = network.n_nodes();
-            let distances = testing::distances(network);
-            let counts = path_counts(network, &distances);
-            let half = if network.directed { 1.0 } else { 0.5 };
-            let mut nodes = vec![0.0; n];
-            let mut arcs = vec![0.0; network.out.n_arcs()];
-            for (s, t) in (0..n).flat_map(|s| (0..n).map(move |t| (s, t))).filter(|(s, t)| s != t) {
-                let Some(length) = distances[s][t] else { continue };
-                for v in (0..n).filter(|&v| v != s && v != t) {
-                    if distances[s][v].zip(distances[v][t]).is_some_and(|(a, b)| a + b == length) {
-                        nodes[v] += half * counts[s][v] * counts[v][t] / counts[s][t];
-                    }
-                }
-                let mut at = 0;
-                for u in 0..n {
-                    for &v in network.out.of(u as u32) {
-                        let v = v as usize;
-                        let ways = [(u, v), (v, u)].into_iter().take(if network.directed { 1 } else { 2 });
-                        for (a, b) in ways {
-                            if distances[s][a].zip(distances[b][t]).is_some_and(|(x, y)| x + y + 1 == length) {
-                                arcs[at] += half * counts[s][a] * counts[b][t] / counts[s][t];
-                            }
-                        }
-                        at += 1;
-                    }
-                }
-            }
-            let plain = BetweennessOptions { normalized: false, ..BetweennessOptions::default() };
-            let found = betweenness_centrality(network, &plain, &Unmonitored).unwrap();
-            assert_close(&found.value, &nodes, &format!("nodes of graph {seed}"));
-            assert_eq!(found.standard_error, None);
-            let found = edge_betweenness(network, &plain, &Unmonitored).unwrap();
-            assert_close(&found.value, &arcs, &format!("arcs of graph {seed}"));
-        });
-    }
-
-    #[test]
-    fn a_star_has_its_centre_between_all_pairs() {
-        let graph = Graph::from_edges(6, &[(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)]);
-        let network = Network::undirected(&graph);
-        let found = betweenness_centrality(network, &BetweennessOptions::default(), &Unmonitored).unwrap();
-        assert_close(&found.value, &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0], "a star");
-        // Each leaf is on the paths to five others, of fifteen pairs.
-        let found = edge_betweenness(network, &BetweennessOptions::default(), &Unmonitored).unwrap();
-        assert_close(&found.value, &[1.0 / 3.0; 10], "its edges");
-    }
-
-    #[test]
-    fn samples_estimate_with_their_standard_error() {
-        let edges: Vec<(u32, u32)> = (0..2000u32).map(|i| (i % 200, (i * i + 7 * i + 3) % 200)).collect();
-        let graph = Graph::from_edges(200, &edges);
-        let network = Network::undirected(&graph);
-        let exact = betweenness_centrality(network, &BetweennessOptions::default(), &Unmonitored).unwrap().value;
-        let options = BetweennessOptions { samples: Some(60), seed: 1, ..BetweennessOptions::default() };
-        let sampled = betweenness_centrality(network, &options, &Unmonitored).unwrap();
-        let errors = sampled.standard_error.unwrap();
-        let within = (0..200).filter(|&v| (sampled.value[v] - exact[v]).abs() <= 2.5 * errors[v]).count();
-        assert!(within >= 180, "{within} of 200 estimates are within 2.5 standard errors");
-        let all = BetweennessOptions { samples: Some(200), ..options };
-        assert_eq!(betweenness_centrality(network, &all, &Unmonitored).unwrap().value, exact);
-    }
-
-    #[test]
-    fn any_number_of_threads_gives_the_same_bits() {
-        let edges: Vec<(u32, u32)> = (0..900u32).map(|i| (i % 90, (i * i + 5 * i + 1) % 90)).collect();
-        let graph = Graph::from_edges(90, &edges);
-        let of = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let options = BetweennessOptions { samples: Some(50), ..BetweennessOptions::default() };
-            pool.install(|| edge_betweenness(Network::undirected(&graph), &options, &Unmonitored).unwrap())
-        };
-        assert_eq!(of(1), of(3));
-        assert_eq!(of(1), of(7));
-    }
-}
+mod tests;
