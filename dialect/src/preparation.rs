@@ -73,7 +73,7 @@ pub async fn prepare(state: &SessionState, registry: &Registry, mut statement: S
     let view = stored::query(&statement);
     let tables = Arc::new(Tables::ask(state, found.references).await?);
     // What names mean.
-    let keys = resolver::resolve(&mut statement, state, &tables, found.keys)?;
+    let keys = resolver::resolve(&mut statement, state, registry, &tables, found.keys)?;
     Ok(Plannable { statement, names, view, tables, keys })
 }
 
@@ -90,7 +90,7 @@ pub async fn plan(state: &SessionState, registry: &Registry, statement: SqlState
 /// # Errors
 /// If DataFusion refuses the statement.
 pub fn plan_prepared(state: &SessionState, registry: &Registry, prepared: Plannable) -> Result<LogicalPlan> {
-    let context = StatementContext::new(state, &prepared.tables, prepared.keys);
+    let context = StatementContext::new(state, registry, &prepared.tables, prepared.keys);
     let plan = context.plan(prepared.statement);
     Ok(plan.map_err(|error| unknown_names::with_nearest_function(state, registry, error))?)
 }

@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use bonnet_sql::Registry;
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
 use datafusion::sql::parser::Statement as SqlStatement;
@@ -34,11 +35,13 @@ use crate::syntax::tree::walk::{Flow, flow, result, walk, walk_outside_subquerie
 pub(crate) fn resolve(
     statement: &mut SqlStatement,
     state: &SessionState,
+    registry: &Registry,
     tables: &Arc<Tables>,
     keys: JoinKeys,
 ) -> Result<JoinKeys> {
     let mut resolver = Resolver {
         state,
+        registry,
         tables,
         keys,
         ctes: Ctes::default(),
@@ -52,6 +55,7 @@ pub(crate) fn resolve(
 
 struct Resolver<'a> {
     state: &'a SessionState,
+    registry: &'a Registry,
     tables: &'a Arc<Tables>,
     keys: JoinKeys,
     ctes: Ctes,
@@ -223,7 +227,7 @@ impl Resolver<'_> {
     #[inline(never)]
     fn ask(&mut self, query: Query, depth: usize) -> Option<DFSchemaRef> {
         let query = self.ctes.around(query);
-        let context = StatementContext::new(self.state, self.tables, self.keys.clone());
+        let context = StatementContext::new(self.state, self.registry, self.tables, self.keys.clone());
         if let Ok(columns) = context.columns(query.clone(), &[]) {
             return Some(columns);
         }

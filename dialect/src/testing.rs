@@ -64,7 +64,8 @@ pub(crate) async fn prepared(context: &SessionContext, text: &str) -> Result<Pla
 /// Resolves the names of a statement that reads no tables.
 pub(crate) fn resolve(statement: &mut SqlStatement) {
     let state = SessionContext::new().state();
-    resolver::resolve(statement, &state, &Arc::new(Tables::default()), JoinKeys::default()).unwrap();
+    let (registry, tables) = (Registry::default(), Arc::new(Tables::default()));
+    resolver::resolve(statement, &state, &registry, &tables, JoinKeys::default()).unwrap();
 }
 
 /// The rows that a statement answers, as lines of values; the first line has the columns' names.

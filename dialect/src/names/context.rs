@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use bonnet_sql::Registry;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::TableFunctionArgs;
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -27,24 +28,30 @@ use crate::names::join_keys::{JoinKeys, JoinPlanner};
 use crate::names::relations::KeyPlanner;
 use crate::names::tables::{TablePlanner, Tables};
 use crate::names::type_names::TypeNames;
-use crate::names::unknown_names::unknown_table;
+use crate::names::unknown_names::{unknown_function_in_from, unknown_table};
 
 /// A session, and what a statement brings.
 pub(crate) struct StatementContext<'a> {
     state: &'a SessionState,
+    registry: &'a Registry,
     tables: &'a Tables,
     relation_planners: Vec<Arc<dyn RelationPlanner>>,
 }
 
 impl<'a> StatementContext<'a> {
     /// The context of a statement with these tables and keys.
-    pub(crate) fn new(state: &'a SessionState, tables: &'a Arc<Tables>, keys: JoinKeys) -> Self {
+    pub(crate) fn new(
+        state: &'a SessionState,
+        registry: &'a Registry,
+        tables: &'a Arc<Tables>,
+        keys: JoinKeys,
+    ) -> Self {
         let mut relation_planners = state.relation_planners().to_vec();
         relation_planners.push(Arc::new(JoinPlanner::new(keys)));
         relation_planners.push(Arc::new(TablePlanner(Arc::clone(tables))));
         // Behind all that know a relation.
         relation_planners.push(Arc::new(KeyPlanner::default()));
-        Self { state, tables, relation_planners }
+        Self { state, registry, tables, relation_planners }
     }
 
     /// The plan of a statement.
@@ -98,7 +105,7 @@ impl ContextProvider for StatementContext<'_> {
 
     fn get_table_function_source(&self, name: &str, args: Vec<Expr>) -> Result<Arc<dyn TableSource>> {
         let Some(function) = self.state.table_functions().get(name) else {
-            return Err(plan_datafusion_err!("table function '{name}' not found"));
+            return Err(unknown_function_in_from(self.state, self.registry, name).into());
         };
         let context = SimplifyContext::builder()
             .with_config_options(Arc::clone(self.state.config_options()))

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use bonnet_common::position;
-use datafusion::common::{Column, DFSchema, ExprSchema, NullEquality, Result, TableReference, not_impl_err, plan_err};
+use bonnet_common::{ErrorKind, Raised};
+use datafusion::common::{Column, DFSchema, ExprSchema, NullEquality, Result, TableReference, not_impl_err};
 use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::{
@@ -351,7 +351,10 @@ fn key(name: &ObjectName, context: &dyn RelationPlannerContext) -> Result<String
     };
     match ident {
         Some(ident) => Ok(context.normalize_ident(ident)),
-        None => plan_err!("USING takes the names of columns that both sides have, not {name}{}", position(name.span())),
+        None => {
+            let text = format!("USING takes the names of columns that both sides have, not {name}");
+            Err(Raised::new(ErrorKind::Statement, text).at(name.span()).into())
+        }
     }
 }
 

@@ -28,42 +28,47 @@ pub(crate) fn with_nearest_function(
         DataFusionError::Context(text, inner) => {
             DataFusionError::Context(text, Box::new(with_nearest_function(state, registry, *inner)))
         }
-        DataFusionError::Plan(text) => DataFusionError::Plan(nearest_function(state, registry, &text).unwrap_or(text)),
+        DataFusionError::Plan(text) => match unknown_function(state, registry, &text) {
+            Some(text) => Raised::new(ErrorKind::UnknownFunction, text).into(),
+            None => DataFusionError::Plan(text),
+        },
         other => other,
     }
 }
 
-fn nearest_function(state: &SessionState, registry: &Registry, text: &str) -> Option<String> {
-    let in_from = text.strip_prefix("table function '").and_then(|rest| rest.strip_suffix("' not found"));
-    let name = match in_from {
-        Some(name) => name,
-        None => text.strip_prefix("Invalid function '")?.split('\'').next()?,
-    };
-    if in_from.is_none() && name.to_ascii_lowercase().starts_with("json") {
+/// What is said of an unknown function in the place of DataFusion's words.
+fn unknown_function(state: &SessionState, registry: &Registry, text: &str) -> Option<String> {
+    let name = text.strip_prefix("Invalid function '")?.split('\'').next()?;
+    if name.to_ascii_lowercase().starts_with("json") {
         return Some(format!(
             "there is no function '{name}': FROM read_json('file') reads JSON into columns, and regexp_extract takes a value \
              out of a text"
         ));
     }
-    let ours = registry.iter().filter(|function| in_from.is_none() || function.kind().in_from());
+    let mut names: Vec<String> = registry.iter().map(|function| function.name.to_owned()).collect();
+    names.extend(state.scalar_functions().keys().cloned());
+    names.extend(state.aggregate_functions().keys().cloned());
+    names.extend(state.window_functions().keys().cloned());
+    let unknown = text.split_once('\n').map_or(text, |(unknown, _)| unknown).trim_end_matches('.');
+    Some(with_nearest(unknown, name, names))
+}
+
+/// The error about a function in FROM that is not there.
+pub(crate) fn unknown_function_in_from(state: &SessionState, registry: &Registry, name: &str) -> Raised {
+    let ours = registry.iter().filter(|function| function.kind().in_from());
     let mut names: Vec<String> = ours.map(|function| function.name.to_owned()).collect();
-    if in_from.is_some() {
-        names.extend(state.table_functions().keys().cloned());
-    } else {
-        names.extend(state.scalar_functions().keys().cloned());
-        names.extend(state.aggregate_functions().keys().cloned());
-        names.extend(state.window_functions().keys().cloned());
-    }
+    names.extend(state.table_functions().keys().cloned());
+    let text = with_nearest(&format!("table function '{name}' not found"), name, names);
+    Raised::new(ErrorKind::UnknownFunction, text)
+}
+
+fn with_nearest(unknown: &str, name: &str, mut names: Vec<String>) -> String {
     // Names come out of a map in no order.
     names.sort_unstable();
-    let unknown = match in_from {
-        Some(_) => text,
-        None => text.split_once('\n').map_or(text, |(unknown, _)| unknown).trim_end_matches('.'),
-    };
-    Some(match nearest(name, names.into_iter().map(|name| (name.clone(), name))) {
+    match nearest(name, names.into_iter().map(|name| (name.clone(), name))) {
         Some(nearest) => format!("{unknown}.\nDid you mean '{nearest}'?"),
         None => unknown.to_owned(),
-    })
+    }
 }
 
 /// The error about a table that is not there, in the words of the statement: a graph is no table, and a path may be no file of
