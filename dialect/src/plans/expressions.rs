@@ -21,6 +21,24 @@ pub(super) fn is_large(expr: &Expr) -> bool {
     counted.is_err() || parts > LARGE
 }
 
+/// So many expressions in each other of which DataFusion copies a part make few copies.
+const COPYING: usize = 3;
+
+/// Whether an expression has so many that DataFusion writes with a part of them twice, BETWEEN, CASE and `coalesce`, that one more
+/// copy of it would be one too many: each doubles those within.
+pub(super) fn is_copied_often(expr: &Expr) -> bool {
+    let mut copying = 0;
+    let counted = expr.apply(|part| {
+        copying += usize::from(match part {
+            Expr::Between(_) | Expr::Case(_) => true,
+            Expr::ScalarFunction(call) => matches!(call.name(), "coalesce" | "nvl" | "ifnull"),
+            _ => false,
+        });
+        Ok(if copying > COPYING { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    counted.is_err() || copying > COPYING
+}
+
 /// Whether an operator compares two values.
 pub(super) fn is_comparison(op: Operator) -> bool {
     use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};

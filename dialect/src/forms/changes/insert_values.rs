@@ -30,13 +30,16 @@ pub(crate) fn set_apart(statement: &mut SqlStatement) {
         _ => None,
     };
     if let Some(source) = source {
-        let _ = walk(source, &mut Apart { inserted: true });
+        let _ = walk(source, &mut Apart { inserted: true, ..Apart::default() });
     }
 }
 
+#[derive(Default)]
 struct Apart {
     /// Whether the rows of the next query are the statement's own.
     inserted: bool,
+    /// Of each query around, whether its VALUES stay.
+    stays: Vec<bool>,
 }
 
 impl VisitorMut for Apart {
@@ -45,10 +48,15 @@ impl VisitorMut for Apart {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         // Rows that are sorted or cut first are compared by the types that they have.
         let inserted = std::mem::take(&mut self.inserted) && has_body_alone(query);
-        match query.body.as_ref() {
-            SetExpr::Values(_) if inserted => {}
-            SetExpr::Query(_) => self.inserted = inserted,
-            _ => move_values(&mut query.body),
+        self.inserted = inserted && matches!(query.body.as_ref(), SetExpr::Query(_));
+        self.stays.push(inserted && matches!(query.body.as_ref(), SetExpr::Values(_)));
+        ControlFlow::Continue(())
+    }
+
+    // What takes their place is not looked at again.
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        if self.stays.pop() == Some(false) {
+            move_values(&mut query.body);
         }
         ControlFlow::Continue(())
     }

@@ -33,8 +33,9 @@ fn rewrite(expr: Expr, columns: &InputColumns) -> Result<Transformed<Expr>> {
     let mut changed = false;
     if params.window_frame.units == WindowFrameUnits::Range
         && let Some(key) = params.order_by.first()
+        && let Ok(key) = key.expr.get_type(columns)
     {
-        changed = rewrite_frame(&mut params.window_frame, &key.expr.get_type(columns)?)?;
+        changed = rewrite_frame(&mut params.window_frame, &key)?;
     }
     Ok(Transformed::new_transformed(Expr::WindowFunction(window), changed))
 }

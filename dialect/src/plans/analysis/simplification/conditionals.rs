@@ -18,15 +18,16 @@ use datafusion::logical_expr::expr::{Case, Cast, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, cast};
 
 use super::casts::{is_exact, is_row_dependent};
-use crate::plans::expressions::{comparison_operands, is_large, replace};
+use crate::plans::expressions::{comparison_operands, is_copied_often, replace};
 
-/// Makes a boolean CASE with a branch that may fail, or a large condition, a CASE of integers, cast to BOOLEAN.
+/// Makes a boolean CASE with a branch that may fail, or a condition that would be copied often, a CASE of integers, cast to BOOLEAN.
 pub(super) fn rewrite_branches(expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     match expr {
         Expr::Case(case)
             if case.expr.is_none()
                 && is_boolean(&case, schema)
-                && (case.when_then_expr.iter().any(|(when, _)| is_large(when)) || guards_failure(&case, schema)) =>
+                && (case.when_then_expr.iter().any(|(when, _)| is_copied_often(when))
+                    || guards_failure(&case, schema)) =>
         {
             let number = |value: Box<Expr>| Box::new(cast(*value, DataType::Int8));
             let branches = case.when_then_expr.into_iter().map(|(when, then)| (when, number(then)));
@@ -51,7 +52,7 @@ pub(super) fn rewrite_arguments(mut expr: Expr, schema: &InputColumns) -> Result
         let boolean = |value: &Expr| matches!(value.get_type(schema), Ok(DataType::Boolean));
         let fails = first.iter().skip(1).chain([last]).any(|value| any_may_fail(value, schema));
         // The CASE has each argument but the last twice.
-        if !fails && first.iter().any(is_large) {
+        if !fails && first.iter().any(is_copied_often) {
             return Ok(Transformed::yes(coalesce_once(std::mem::take(args))));
         }
         if !fails || !args.iter().all(boolean) {

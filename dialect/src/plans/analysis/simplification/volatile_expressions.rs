@@ -12,7 +12,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::Expr;
 
-use crate::plans::expressions::{comparison_operands, is_large, replace};
+use crate::plans::expressions::{comparison_operands, is_copied_often, replace};
 
 /// Makes each volatile operand of a comparison unequal to all other expressions.
 pub(super) fn separate_operands(mut expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
@@ -24,10 +24,10 @@ pub(super) fn separate_operands(mut expr: Expr, _: &InputColumns) -> Result<Tran
     Ok(Transformed::new_transformed(expr, changed))
 }
 
-/// Makes a BETWEEN of a volatile expression, or of a large one, a function call, which evaluates it once.
+/// Makes a BETWEEN of a volatile expression, or of one that would be copied often, a function call, which evaluates it once.
 pub(super) fn evaluate_between_once(expr: Expr, _: &InputColumns) -> Result<Transformed<Expr>> {
     Ok(match expr {
-        Expr::Between(between) if between.expr.is_volatile() || is_large(&between.expr) => {
+        Expr::Between(between) if between.expr.is_volatile() || is_copied_often(&between.expr) => {
             Transformed::yes(between_once(between))
         }
         other => Transformed::no(other),
