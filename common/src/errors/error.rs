@@ -71,6 +71,16 @@ impl Error {
         }
     }
 
+    /// The kind of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Raised(error) => error.kind(),
+            Self::Syntax(_) => ErrorKind::Syntax,
+            Self::DataFusion(error) => ErrorKind::of(error),
+            Self::Io(error) => Raised::within(error).map_or(ErrorKind::Files, Raised::kind),
+        }
+    }
+
     /// The place in the statement, where the error knows it apart from its text. That of a text that is no SQL stands in the
     /// parser's words.
     pub fn place(&self) -> Option<Location> {

@@ -7,6 +7,7 @@ mod datafusion_words;
 mod debug_structures;
 mod error;
 mod kind;
+mod kind_of;
 mod nearest;
 mod panic_text;
 pub mod panics;
