@@ -145,7 +145,7 @@ fn edges_of_a_collection_have_their_values_in_parts() {
 }
 
 #[test]
-fn edges_without_an_id_are_carried_through() {
+fn edges_without_an_id_are_a_graph_of_their_own() {
     let db = with(3, None);
     db.run(
         "CREATE TABLE e AS SELECT * FROM
@@ -155,7 +155,7 @@ fn edges_without_an_id_are_carried_through() {
     assert_eq!(
         rows,
         [
-            ["NULL", "1", "2", "NULL"],
+            ["NULL", "1", "2", "2"],
             ["3", "5", "6", "2"],
             ["3", "6", "NULL", "NULL"],
             ["7", "1", "2", "3"],
@@ -163,7 +163,7 @@ fn edges_without_an_id_are_carried_through() {
             ["7", "3", "1", "3"]
         ]
     );
-    // In OVER rows without an id are together.
+    // In OVER as in FROM.
     let sql = "SELECT graph_id, src, dst, forman_ricci(src, dst) OVER (PARTITION BY graph_id) FROM e";
     assert_eq!(db.rows(sql)[0], ["NULL", "1", "2", "2"]);
     assert_eq!(db.rows(sql)[1..], rows[1..]);
@@ -172,11 +172,19 @@ fn edges_without_an_id_are_carried_through() {
 #[test]
 fn errors_and_graphs_without_an_id_are_as_of_one_graph() {
     let db = with(2, None);
-    // Rows without an id are no graph, and ids of two types are compared by their values.
+    // Rows without an id are a graph, and ids of two types are compared by their values.
     db.run("CREATE TABLE e AS SELECT * FROM (VALUES (1, 2, 7), (2, 3, 7), (1, 2, NULL), (5, 6, 3)) AS t(src, dst, graph_id)");
     assert_eq!(
         db.rows("SELECT * FROM connected_components(e)"),
-        [["3", "5", "0", "2"], ["3", "6", "0", "2"], ["7", "1", "0", "3"], ["7", "2", "0", "3"], ["7", "3", "0", "3"]]
+        [
+            ["NULL", "1", "0", "2"],
+            ["NULL", "2", "0", "2"],
+            ["3", "5", "0", "2"],
+            ["3", "6", "0", "2"],
+            ["7", "1", "0", "3"],
+            ["7", "2", "0", "3"],
+            ["7", "3", "0", "3"]
+        ]
     );
     let nodes = "(SELECT CAST(3 AS INT) AS graph_id, value AS node FROM generate_series(5, 7))";
     let error = db.error(&format!("SELECT * FROM connected_components(e, nodes => {nodes})"));

@@ -518,7 +518,7 @@ fn damaged_files_are_errors_that_say_where() {
     let made = folder(&[("x.mat", "MATLAB 7.3 MAT-file")]);
     db.refuses(
         &format!("ATTACH '{}' AS g (TYPE linkx)", made.path().join("x.mat").display()),
-        &["x.mat'", "is no MAT-file of level 5"],
+        &["x.mat'", "is a MAT-file of level 7.3, which is HDF5 and is not read"],
     );
 }
 

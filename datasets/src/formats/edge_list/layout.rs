@@ -129,7 +129,12 @@ pub(super) fn layout(file: &Path, sample: &[u8], header_option: Option<bool>, le
             banner = Some(line.to_lowercase());
         } else if banner.is_some() && line.starts_with('%') {
             sizes_in_comment = sizes_in_comment.or_else(|| three(line.trim_start_matches('%')));
-        } else if !line.is_empty() && file.extension().is_some_and(|it| it == "mtx") && banner.is_none() {
+        } else if banner.is_none()
+            && first.is_empty()
+            && file.extension().is_some_and(|it| it == "mtx")
+            && three(line).is_some()
+        {
+            // The sizes of a matrix, or an edge with a weight: nothing says.
             let what = format!(
                 "'{}' is no banner: a file of a matrix begins with '{BANNER} matrix coordinate pattern general', or real, and a \
                  list of edges ends in .edges",

@@ -11,9 +11,11 @@
 
 use std::sync::Arc;
 
+use arrow::array::ArrayRef;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
 use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
+use datafusion::functions::datetime::to_local_time;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -78,13 +80,20 @@ impl ScalarUDFImpl for AtTimeZone {
             return internal_err!("{}: {} operands", self.name(), args.args.len());
         };
         let (values, zone) = (value.to_array(args.number_rows)?, zone(Some(name))?);
-        let values = match values.data_type() {
-            // The instant first, then what the clocks of the zone show.
-            DataType::Timestamp(unit, Some(_)) => cast(&values, &DataType::Timestamp(*unit, Some(zone.into())))?,
-            _ => values,
-        };
-        Ok(ColumnarValue::Array(cast(&values, args.return_field.data_type())?))
+        match values.data_type() {
+            DataType::Timestamp(unit, Some(_)) => {
+                on_clocks(cast(&values, &DataType::Timestamp(*unit, Some(zone.into())))?, args)
+            }
+            _ => Ok(ColumnarValue::Array(cast(&values, args.return_field.data_type())?)),
+        }
     }
+}
+
+/// What the clocks of their zone show at these instants. A cast would give the times in UTC.
+fn on_clocks(instants: ArrayRef, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+    let field = Arc::new(Field::new("x", instants.data_type().clone(), true));
+    let args = ScalarFunctionArgs { args: vec![ColumnarValue::Array(instants)], arg_fields: vec![field], ..args };
+    to_local_time().invoke_with_args(args)
 }
 
 #[cfg(test)]
@@ -96,10 +105,9 @@ mod tests {
     #[test]
     fn an_instant_has_a_time_in_a_zone_and_such_a_time_an_instant() {
         let noon = 1_719_835_200; // 2024-07-01 12:00:00 in UTC
-        let zoned = |zone: &str, second| -> arrow::array::ArrayRef {
-            Arc::new(TimestampSecondArray::from(vec![second]).with_timezone(zone))
-        };
-        let plain = |second| -> arrow::array::ArrayRef { Arc::new(TimestampSecondArray::from(vec![second])) };
+        let zoned =
+            |zone: &str, second| -> ArrayRef { Arc::new(TimestampSecondArray::from(vec![second]).with_timezone(zone)) };
+        let plain = |second| -> ArrayRef { Arc::new(TimestampSecondArray::from(vec![second])) };
         for (value, zone, expected) in [
             (zoned("UTC", noon), "Asia/Tokyo", plain(noon + 9 * 3600)),
             (zoned("Europe/Berlin", noon), "UTC", plain(noon)),

@@ -179,7 +179,7 @@ pub(crate) struct InputGraphs {
     host: Arc<Host>,
 }
 
-/// The rows of each graph, in the order of `graph_id`. Rows whose id is NULL are a graph of their own, the last, as they are in
+/// The rows of each graph, in the order of `graph_id`. Rows whose id is NULL are a graph of their own, the first, as they are in
 /// GROUP BY and in PARTITION BY.
 struct GraphIds {
     index: KeyIndex,
@@ -278,7 +278,10 @@ impl InputGraphs {
 impl GraphIds {
     /// The id of a graph as a user would type it.
     fn describe(&self, i: usize) -> String {
-        if i < self.index.len() { self.index.describe(i as u32) } else { "NULL".to_owned() }
+        match i.checked_sub(self.values.len() - self.index.len()) {
+            Some(key) => self.index.describe(key as u32),
+            None => "NULL".to_owned(),
+        }
     }
 
     fn new(edge_ids: Option<&ArrayRef>, node_ids: Option<&ArrayRef>) -> Result<Self> {
@@ -293,7 +296,7 @@ impl GraphIds {
         let mut values = cast(&index.array(), &id_type)?;
         let has_nulls = edge_ids.into_iter().chain(node_ids).any(|ids| ids.logical_null_count() > 0);
         if has_nulls {
-            values = concat(&[values.as_ref(), new_null_array(&id_type, 1).as_ref()])?;
+            values = concat(&[new_null_array(&id_type, 1).as_ref(), values.as_ref()])?;
         }
         let edges = RowsByGroup::by_key(&index, edge_keys.as_ref(), has_nulls);
         let nodes = RowsByGroup::by_key(&index, node_keys.as_ref(), has_nulls);

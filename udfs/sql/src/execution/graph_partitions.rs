@@ -50,12 +50,10 @@ struct Ids {
     position: usize,
     /// The order in which the rows are read.
     ordering: LexOrdering,
-    /// Whether rows of no graph are in the answer, too.
-    with_null: bool,
 }
 
 impl Ids {
-    /// By the ids, ascending, rows of no graph first. Rows that are carried through come in the order of their other
+    /// By the ids, ascending, rows without one first. Rows that are carried through come in the order of their other
     /// columns then, at any number of partitions; of other rows the order means nothing.
     fn new(schema: &SchemaRef, position: usize, carried: bool) -> Option<Self> {
         let sortable = |i: &usize| {
@@ -65,7 +63,7 @@ impl Ids {
         };
         let columns = std::iter::once(position).chain((0..schema.fields().len()).filter(sortable));
         let by = |i: usize| PhysicalSortExpr::new_default(Arc::new(Column::new(schema.field(i).name(), i)));
-        Some(Self { position, ordering: LexOrdering::new(columns.map(by))?, with_null: carried })
+        Some(Self { position, ordering: LexOrdering::new(columns.map(by))? })
     }
 
     fn column(&self) -> Arc<dyn PhysicalExpr> {
@@ -141,7 +139,7 @@ impl ByGraph {
             let keyed = launch.inputs.iter().zip(&self.inputs).filter_map(|(input, ids)| Some((input, ids.as_ref()?)));
             let inputs = keyed.map(|(input, ids)| {
                 let rows = input.execute(partition, Arc::clone(&launch.context))?;
-                Ok(SortedRows::new(rows, ids.position, ids.with_null))
+                Ok(SortedRows::new(rows, ids.position))
             });
             let inputs = inputs.collect::<Result<Vec<_>>>()?;
             let beside = self.inputs.iter().position(Option::is_none).map(|input| (input, Arc::clone(&whole)));
@@ -248,12 +246,11 @@ impl Parts {
     }
 }
 
-/// Rows in the order of their ids, as they are read. Those without an id come first, if they are asked for.
+/// Rows in the order of their ids, as they are read. Those without an id, which are a graph of their own, come first.
 struct SortedRows {
     rows: SendableRecordBatchStream,
     /// The position of the ids.
     id: usize,
-    with_null: bool,
     /// The batches that were read and not taken, with their ids.
     read: VecDeque<(RecordBatch, KeyColumn)>,
     count: usize,
@@ -261,8 +258,8 @@ struct SortedRows {
 }
 
 impl SortedRows {
-    fn new(rows: SendableRecordBatchStream, id: usize, with_null: bool) -> Self {
-        Self { rows, id, with_null, read: VecDeque::new(), count: 0, ended: false }
+    fn new(rows: SendableRecordBatchStream, id: usize) -> Self {
+        Self { rows, id, read: VecDeque::new(), count: 0, ended: false }
     }
 
     /// The id of the last row that was read.
@@ -286,8 +283,6 @@ impl SortedRows {
     }
 
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        let left_out = if self.with_null { 0 } else { batch.column(self.id).logical_null_count() };
-        let batch = batch.slice(left_out, batch.num_rows() - left_out);
         if batch.num_rows() > 0 {
             let ids = KeyColumn::new(batch.column(self.id), batch.schema_ref().field(self.id).name())?;
             self.count += batch.num_rows();
@@ -335,7 +330,7 @@ mod tests {
         };
         let batches: Vec<RecordBatch> = batches.iter().map(batch).collect();
         let schema = batches[0].schema();
-        SortedRows::new(Box::pin(MemoryStream::try_new(batches, schema, None).unwrap()), 0, false)
+        SortedRows::new(Box::pin(MemoryStream::try_new(batches, schema, None).unwrap()), 0)
     }
 
     fn parts(inputs: Vec<SortedRows>, rows: usize) -> Vec<Vec<Vec<i64>>> {
@@ -374,15 +369,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_no_graph_are_left_out_and_no_rows_are_no_part() {
-        assert_eq!(parts(vec![sorted(&[&[None, None], &[None, Some(3)]])], 1), [[vec![3]]]);
-        assert!(parts(vec![sorted(&[&[None]])], 1).is_empty());
+    fn no_rows_are_no_part() {
         assert!(parts(vec![sorted(&[&[]])], 1).is_empty());
     }
 
     #[test]
-    fn rows_of_no_graph_that_are_carried_through_come_first() {
-        let carried = || SortedRows { with_null: true, ..sorted(&[&[None, None], &[None, Some(3)], &[Some(4)]]) };
+    fn rows_without_an_id_are_a_part_that_comes_first() {
         let rows = |inputs: Vec<SortedRows>| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let mut parts = Parts { inputs, rows: 1 };
@@ -390,7 +382,9 @@ mod tests {
             let count = |batches: &Vec<RecordBatch>| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
             std::iter::from_fn(next).map(|part| part.iter().map(count).collect()).collect::<Vec<Vec<usize>>>()
         };
-        assert_eq!(rows(vec![carried()]), [[3], [1], [1]]);
-        assert_eq!(rows(vec![sorted(&[&[None, Some(4)]]), carried()]), [[0, 3], [0, 1], [1, 1]]);
+        let some = || sorted(&[&[None, None], &[None, Some(3)], &[Some(4)]]);
+        assert_eq!(rows(vec![some()]), [[3], [1], [1]]);
+        assert_eq!(rows(vec![sorted(&[&[None, Some(4)]]), some()]), [[1, 3], [0, 1], [1, 1]]);
+        assert_eq!(rows(vec![sorted(&[&[None]])]), [[1]]);
     }
 }

@@ -238,12 +238,14 @@ pub(crate) struct RowsByGroup {
 }
 
 impl RowsByGroup {
-    /// The rows of each key of an index, of which all keys are, and then those without a key, if these are a group; without a
+    /// The rows of each key of an index, of which all keys are, and before them those without a key, if these are a group; without a
     /// column all groups have no rows.
     pub(crate) fn by_key(index: &KeyIndex, keys: Option<&KeyColumn>, has_nulls: bool) -> Self {
         let numbers = keys.map_or_else(Vec::new, |keys| index.numbers(keys));
-        let of_nulls = has_nulls.then_some(index.len() as u32);
-        Self::new(numbers.iter().map(|number| number.or(of_nulls)), index.len() + usize::from(has_nulls))
+        let before = u32::from(has_nulls);
+        let of_nulls = has_nulls.then_some(0);
+        let groups = numbers.iter().map(|number| number.map(|number| number + before).or(of_nulls));
+        Self::new(groups, index.len() + usize::from(has_nulls))
     }
 
     /// The rows by their groups; `None` for a row of no group. Counts, then places: O(rows + groups).
