@@ -8,7 +8,7 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Query, visit_expressions, visit_relations};
+use datafusion::sql::sqlparser::ast::{Expr, Query, TableFactor, Visit, Visitor, visit_relations};
 
 use crate::syntax::tree::ast;
 use crate::{Error, Result};
@@ -50,17 +50,41 @@ pub(crate) fn check(query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// The function by which a query draws values, if it does.
+/// The function by which a query draws values, if it does. What a function in FROM reads is read once.
 fn drawn(query: &Query) -> Option<&'static str> {
-    let draws = visit_expressions(query, |expr| {
+    query.visit(&mut Draws { calls: 0 }).break_value()
+}
+
+struct Draws {
+    /// The number of calls in FROM around.
+    calls: usize,
+}
+
+impl Visitor for Draws {
+    type Break = &'static str;
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<&'static str> {
+        self.calls += usize::from(is_call(factor));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<&'static str> {
+        self.calls -= usize::from(is_call(factor));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<&'static str> {
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
         let name = ast::function_name(&call.name).unwrap_or_default();
-        match DRAWS.into_iter().find(|draws| *draws == name) {
+        match DRAWS.into_iter().find(|draws| self.calls == 0 && *draws == name) {
             Some(draws) => ControlFlow::Break(draws),
             None => ControlFlow::Continue(()),
         }
-    });
-    draws.break_value()
+    }
+}
+
+fn is_call(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Table { args: Some(_), .. })
 }
 
 /// How often a query names a relation.
@@ -92,6 +116,7 @@ mod tests {
             "WITH c AS (SELECT random() AS r), d AS (SELECT * FROM c) SELECT * FROM d",
             "WITH c AS (SELECT 1 AS r) SELECT random() FROM c AS a, c AS b",
             "WITH c AS (SELECT random() AS r), d AS (SELECT 1 FROM c) SELECT 2",
+            "WITH c AS (SELECT * FROM connected_components((SELECT * FROM e WHERE random() < 0.5))) SELECT * FROM c AS a, c AS b",
         ] {
             checked(text).unwrap();
         }
