@@ -394,6 +394,15 @@ mod tests {
     }
 
     #[test]
+    fn files_of_a_list_are_of_one_format() {
+        let common = |paths: [&str; 2]| FileClause::default().common_extension(&paths.map(str::to_owned));
+        let extension = common(["no/*.csv", "no/?.CSV"]).unwrap();
+        assert_eq!((extension.format, extension.text.as_str()), ("csv", ""));
+        let error = common(["no/*.csv", "no/*.tsv"]).unwrap_err().to_string();
+        assert!(error.contains("are files of two formats"), "{error}");
+    }
+
+    #[test]
     fn an_extension_keeps_its_spelling_and_compression() {
         let extension = FileExtension::of("dir/Data.CSV.gz").unwrap();
         assert_eq!((extension.format, extension.text.as_str(), extension.compression), ("csv", "CSV.gz", Some("gz")));
