@@ -7,6 +7,7 @@
 //! Shows: `SELECT arrow_cast(1, 'Decimal128(10, -2)') = 100` is refused
 
 use arrow::datatypes::{DataType, Schema};
+use bonnet_common::raise;
 use bonnet_sql::InputColumns;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, plan_err};
@@ -40,7 +41,9 @@ fn check(node: &LogicalPlan) -> Result<()> {
             Ok(if refused.is_some() { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
         })?;
         match refused {
-            Some(of) => plan_err!("a decimal of a scale below 0, {of}, is not supported: cast to DECIMAL(38, 0)"),
+            Some(of) => {
+                raise!(NotSupported, "a decimal of a scale below 0, {of}, is not supported: cast to DECIMAL(38, 0)")
+            }
             None => Ok(TreeNodeRecursion::Continue),
         }
     })?;
