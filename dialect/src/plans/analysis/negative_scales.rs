@@ -9,8 +9,8 @@
 use arrow::datatypes::{DataType, Schema};
 use bonnet_common::raise;
 use bonnet_sql::InputColumns;
+use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::expr::{Cast, TryCast};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 
@@ -52,7 +52,8 @@ fn check(node: &LogicalPlan) -> Result<()> {
 
 fn refuse_column(schema: &Schema) -> Result<()> {
     match schema.fields().iter().find(|field| has_negative_scale(field.data_type())) {
-        Some(field) => plan_err!(
+        Some(field) => raise!(
+            NotSupported,
             "the column {:?} holds decimals of a scale below 0, {}, which are not supported",
             field.name(),
             field.data_type()
