@@ -79,6 +79,12 @@ const OF_THE_ENGINE: [&str; 2] = ["src/forms/files.rs", "src/syntax/tokens/copy_
 /// So long may a repair's statements take together: some hang without it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What an answer begins with that is a panic.
+const PANIC: &str = "a panic: ";
+
+/// What an answer begins with that did not come.
+const HANG: &str = "no answer within ";
+
 /// The answer of a statement as a page writes it, or why there is none.
 type Answer = std::result::Result<String, String>;
 
@@ -176,7 +182,7 @@ async fn repaired_answer(context: &SessionContext, registry: &Registry, statemen
 
 fn panicked(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("a panic: {}", text.unwrap_or("without words"))
+    format!("{PANIC}{}", text.unwrap_or("without words"))
 }
 
 /// The answers to the statements of a repair; each is an error where one before it hangs or panics.
@@ -186,7 +192,7 @@ async fn patiently(count: usize, answers: impl Future<Output = Vec<Answer>>) -> 
     match tokio::time::timeout(PATIENCE, caught).await {
         Ok(Ok(answers)) => answers,
         Ok(Err(panic)) => all(panicked(panic.as_ref())),
-        Err(_) => all(format!("no answer within {PATIENCE:?}")),
+        Err(_) => all(format!("{HANG}{PATIENCE:?}")),
     }
 }
 
@@ -203,7 +209,8 @@ fn statements(page: &Lines) -> Vec<&str> {
 fn is_right(shows: &Shows, answer: &Answer) -> bool {
     match shows {
         Shows::Gives(_, right) => answer.as_ref() == Ok(right),
-        Shows::Refused(_) => answer.is_err(),
+        // Neither a panic nor a hang is a refusal.
+        Shows::Refused(_) => answer.as_ref().is_err_and(|why| !why.starts_with(PANIC) && !why.starts_with(HANG)),
         Shows::Nothing(_) | Shows::See(_) => false,
     }
 }

@@ -322,7 +322,10 @@ mod tests {
         assert!(
             error(parse("COPY t FROM 'a.csv' HEADER")).contains("COPY table FROM 'file' (FORMAT f, option value, ...)")
         );
-        assert!(error(parse("COPY t FROM 'a' (FORMAT xml)")).contains("csv, parquet, json and ndjson, not xml"));
+        assert!(
+            error(parse("COPY t FROM 'a' (FORMAT xml)"))
+                .contains("csv, parquet, json and ndjson, and files that end in .arrow, not xml")
+        );
         assert!(error(parse("COPY t TO 'a' (FORMAT csv, FORMAT json)")).contains("one format"));
         assert!(error(parse("COPY t TO 'a' nonsense")).contains("found: nonsense at Line: 1, Column: 15"));
     }
@@ -339,8 +342,14 @@ mod tests {
             ("SELECT a IN (FROM t) FROM u", "SELECT a IN (SELECT * FROM t) FROM u"),
             ("CREATE VIEW v AS FROM t", "CREATE VIEW v AS SELECT * FROM t"),
             ("INSERT INTO u FROM t", "INSERT INTO u SELECT * FROM t"),
-            ("COPY u (a) FROM 'b.parquet'", "INSERT INTO u (a) SELECT * FROM read_parquet('b.parquet')"),
-            ("EXPLAIN COPY u FROM 'b.json'", "EXPLAIN INSERT INTO u SELECT * FROM read_json('b.json')"),
+            (
+                "COPY u (a) FROM 'b.parquet'",
+                "INSERT INTO u (a) SELECT * FROM read_parquet('b.parquet') AS \"the file of COPY\"",
+            ),
+            (
+                "EXPLAIN COPY u FROM 'b.json'",
+                "EXPLAIN INSERT INTO u SELECT * FROM read_json('b.json') AS \"the file of COPY\"",
+            ),
             ("EXPLAIN FROM t", "EXPLAIN SELECT * FROM t"),
             // What only looks like it.
             ("SELECT count(*) FROM t", "SELECT count(*) FROM t"),

@@ -306,8 +306,8 @@ mod tests {
             assert!(found.contains(what), "{open}: {found}");
         }
         for text in [
-            format!("SELECT x FROM {}(SELECT 1 AS x){}", "(SELECT x FROM ".repeat(40), ")".repeat(40)),
-            format!("SELECT x FROM {}(SELECT 1 AS x) AS t{}", "((SELECT x FROM ".repeat(20), "))".repeat(20)),
+            format!("SELECT x FROM {}(SELECT 1 AS x){}", "(SELECT x FROM ".repeat(20), ")".repeat(20)),
+            format!("SELECT x FROM {}(SELECT 1 AS x) AS t{}", "((SELECT x FROM ".repeat(10), "))".repeat(10)),
             format!("SELECT {}1 FROM t", "(SELECT 1), ".repeat(100)),
             format!("WITH {}e AS (SELECT 1) SELECT 1", "c AS (SELECT 1), ".repeat(100)),
         ] {
