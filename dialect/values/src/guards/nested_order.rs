@@ -6,7 +6,6 @@
 //!
 //! Upstream: none known
 //! Shows: `SELECT (1, 2) < (1, NULL), [1] < [NULL], greatest([1], [NULL])[1]` gives `true | true | NULL`
-//! Shows: `SELECT x BETWEEN [1] AND [2] FROM (VALUES ([1, NULL]), ([NULL])) AS v(x) ORDER BY x` gives `true / false`
 
 use std::cmp::Ordering;
 use std::sync::Arc;
