@@ -35,6 +35,7 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use futures::{FutureExt, StreamExt};
 
+use super::projected::{look_at, merged};
 use crate::ground::file_path::path_of;
 
 const MAGIC: &[u8; 6] = b"ARROW1";
@@ -154,8 +155,7 @@ impl FileSource for NameSource {
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        let projection = self.projection.source.try_merge(projection)?;
-        let projection = SplitProjection::new(self.table_schema.file_schema(), &projection);
+        let projection = merged(&self.projection, projection, &self.table_schema)?;
         Ok(Some(Arc::new(Self { projection, ..self.clone() })))
     }
 
@@ -183,14 +183,7 @@ impl FileSource for NameSource {
         &self,
         look: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let mut recursion = TreeNodeRecursion::Continue;
-        for projected in self.projection.source.iter() {
-            recursion = look(&projected.expr)?;
-            if recursion == TreeNodeRecursion::Stop {
-                break;
-            }
-        }
-        Ok(recursion)
+        look_at(&self.projection, look)
     }
 }
 

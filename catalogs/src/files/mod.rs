@@ -19,6 +19,7 @@ mod listing;
 pub(crate) mod mantra;
 pub(crate) mod named_factory;
 mod parquet_intervals;
+mod projected;
 mod reading;
 pub(crate) mod source;
 mod special;

@@ -30,6 +30,7 @@ use futures::StreamExt;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
+use super::projected::{look_at, merged};
 use crate::ground::file_path::path_of;
 
 /// The columns of a file with whole intervals; `None` where it has none. Says which column has intervals within it, which are not
@@ -101,8 +102,7 @@ impl FileSource for IntervalSource {
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        let projection = self.projection.source.try_merge(projection)?;
-        let projection = SplitProjection::new(self.table_schema.file_schema(), &projection);
+        let projection = merged(&self.projection, projection, &self.table_schema)?;
         Ok(Some(Arc::new(Self { projection, ..self.clone() })))
     }
 
@@ -130,14 +130,7 @@ impl FileSource for IntervalSource {
         &self,
         look: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let mut recursion = TreeNodeRecursion::Continue;
-        for projected in self.projection.source.iter() {
-            recursion = look(&projected.expr)?;
-            if recursion == TreeNodeRecursion::Stop {
-                break;
-            }
-        }
-        Ok(recursion)
+        look_at(&self.projection, look)
     }
 }
 

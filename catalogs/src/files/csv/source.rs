@@ -29,6 +29,7 @@ use super::mark::{Mark, is_text};
 use super::marker::{MarkedFile, Marker};
 use super::syntax::Syntax;
 use crate::files::limits::LOOKED_AT;
+use crate::files::projected::{look_at, merged};
 
 /// The CSV files of a scan.
 #[derive(Debug, Clone)]
@@ -111,8 +112,7 @@ impl FileSource for TextSource {
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        let projection = self.projection.source.try_merge(projection)?;
-        let projection = SplitProjection::new(self.table_schema.file_schema(), &projection);
+        let projection = merged(&self.projection, projection, &self.table_schema)?;
         Ok(Some(Arc::new(Self { projection, ..self.clone() })))
     }
 
@@ -147,14 +147,7 @@ impl FileSource for TextSource {
         &self,
         look: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let mut recursion = TreeNodeRecursion::Continue;
-        for projected in self.projection.source.iter() {
-            recursion = look(&projected.expr)?;
-            if recursion == TreeNodeRecursion::Stop {
-                break;
-            }
-        }
-        Ok(recursion)
+        look_at(&self.projection, look)
     }
 }
 
