@@ -2,7 +2,7 @@
 //!
 //! FROM is visited first, then the outputs in their order, WHERE, and the rest. What a name means may depend on the columns of
 //! FROM, for which the planner is asked where it does: of a name that an output has too, of stars that repeat columns, of names
-//! in expressions of ORDER BY, and of names of relations around that a column has.
+//! in expressions of ORDER BY, of names of relations around that a column has, and where columns have names with capitals.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, LambdaFunctionParameter, Query, Select, SetExpr, TableFactor, TableWithJoins, VisitorMut,
+    Expr, Ident, LambdaFunctionParameter, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins, VisitorMut,
 };
 
 use crate::Result;
@@ -20,6 +20,7 @@ use crate::forms::casts;
 use crate::names::context::StatementContext;
 use crate::names::ctes::Ctes;
 use crate::names::join_keys::{self, JoinKeys};
+use crate::names::letter_case::{self, Capitals, Found};
 use crate::names::scopes::{self, Clause, Scope, SelectScope};
 use crate::names::tables::Tables;
 use crate::names::{columns, order_names, ordinals, outer_columns, output_aliases, wildcards};
@@ -42,6 +43,7 @@ pub(crate) fn resolve(
     let mut resolver = Resolver {
         state,
         registry,
+        capitals: Capitals::of(tables),
         tables,
         keys,
         ctes: Ctes::default(),
@@ -57,6 +59,7 @@ struct Resolver<'a> {
     state: &'a SessionState,
     registry: &'a Registry,
     tables: &'a Arc<Tables>,
+    capitals: Capitals,
     keys: JoinKeys,
     ctes: Ctes,
     around: Vec<Scope>,
@@ -142,7 +145,11 @@ impl VisitorMut for Resolver<'_> {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         match expr {
-            Expr::CompoundIdentifier(names) => self.qualify(names),
+            Expr::Identifier(name) => self.take_case(std::slice::from_mut(name)),
+            Expr::CompoundIdentifier(names) => {
+                self.take_case(names);
+                self.qualify(names);
+            }
             Expr::Lambda(lambda) => self.parameters.extend(lambda.params.iter().map(parameter)),
             _ => {}
         }
@@ -180,7 +187,13 @@ impl Resolver<'_> {
 
     /// Between FROM and the outputs of a SELECT: the names of its columns, which depend on it as a whole.
     #[inline(never)]
-    fn enter_clauses(&mut self, select: &mut Select, from: Vec<TableWithJoins>) {
+    fn enter_clauses(&mut self, select: &mut Select, mut from: Vec<TableWithJoins>) {
+        if !self.capitals.is_empty() && from.iter().any(|table| !table.joins.is_empty()) {
+            let query = ast::select_all_from(letter_case::without_conditions(&from));
+            if let Some(columns) = self.ask(query, self.around.len() - 1) {
+                letter_case::in_conditions(&mut from, &self.capitals, &columns);
+            }
+        }
         while let Some(at) = wildcards::repeated(select) {
             let query = wildcards::query(&select.projection[at], &from);
             let Some(columns) = self.ask(query, self.around.len() - 1) else { break };
@@ -213,6 +226,11 @@ impl Resolver<'_> {
     /// Orders a query by the columns that expressions of its ORDER BY name.
     #[inline(never)]
     fn order(&mut self, query: &mut Query) {
+        if ordinals::orders_by_all(query)
+            && let Some(outputs) = ordinals::outputs(query).or_else(|| self.outputs(query))
+        {
+            ordinals::order_by_all(query, outputs);
+        }
         if !order_names::is_ambiguous(query) {
             return;
         }
@@ -221,6 +239,12 @@ impl Resolver<'_> {
         if let Some(columns) = columns {
             order_names::order_by_columns(query, &columns);
         }
+    }
+
+    /// The number of a query's outputs.
+    fn outputs(&mut self, query: &Query) -> Option<usize> {
+        let alone = ast::query(query.body.as_ref().clone());
+        Some(self.ask(alone, self.around.len())?.fields().len())
     }
 
     /// The columns of a query that stands within the first `depth` scopes; `None` if it cannot be planned.
@@ -279,6 +303,34 @@ impl Resolver<'_> {
         let around: Vec<usize> = scopes::visible(&self.around).skip(1).collect();
         let is_outer = around.into_iter().any(|at| self.columns(at).is_some_and(|columns| has(&columns)));
         (!is_outer).then_some(output)
+    }
+
+    /// Gives the name of a column without quotes the case of the column that it means, where FROM is known.
+    fn take_case(&mut self, names: &mut [Ident]) {
+        let Some(name) = names.last().filter(|name| self.capitals.may_be(name)) else { return };
+        let exact = ast::normalized(name);
+        if names.len() == 1 && self.parameters.contains(&exact) {
+            return;
+        }
+        let visible: Vec<usize> = scopes::visible(&self.around).collect();
+        for at in visible {
+            let Scope::Select(select) = &self.around[at] else { continue };
+            let is_output = |item: &SelectItem| matches!(item, SelectItem::ExprWithAlias { alias, .. } if ast::normalized(alias) == exact);
+            if names.len() == 1 && select.outputs.iter().any(is_output) {
+                return;
+            }
+            let Some(columns) = self.columns(at) else { return };
+            match letter_case::find(names, &columns) {
+                Found::Known => return,
+                Found::Nothing => {}
+                Found::Column(column) => {
+                    if let Some(last) = names.last_mut() {
+                        *last = column;
+                    }
+                    return;
+                }
+            }
+        }
     }
 
     /// Puts a schema before the names of a column of a query around, which a column between would be taken for.

@@ -475,7 +475,11 @@ fn other_families_are_not_claimed() {
         match open(data.join(other).to_str().unwrap(), None, &Options::new()) {
             Err(error @ Error::NotRecognised { .. }) => {
                 let text = error.to_string();
-                assert!(formats().iter().all(|format| text.contains(format.name())), "{text}");
+                // A file's extension tells which formats it could have been; else it could have been any.
+                let could = |name: &str| !other.ends_with(".npz") || ["npz", "gnn_benchmark"].contains(&name);
+                for format in formats().iter().filter(|format| could(format.name())) {
+                    assert!(text.contains(format.name()), "{text}");
+                }
             }
             claimed => panic!("{other}: {claimed:?}"),
         }

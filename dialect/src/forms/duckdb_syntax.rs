@@ -3,7 +3,6 @@
 //! Upstream: <https://github.com/apache/datafusion/issues/19288>
 //! Given: `CREATE TABLE t AS SELECT * FROM (VALUES (1), (2)) AS v(a)`
 //! Shows: `SELECT 2 ^ 3, ~5, 7 // 2` gives `8.0 | -6 | 3`
-//! Shows: `SELECT a + 1, sum(a) FROM t GROUP BY a ORDER BY ALL` gives `2 | 1 / 3 | 2`
 //! Shows: `SELECT 3 = ANY([1, NULL])` gives `NULL`
 
 use std::ops::ControlFlow;
@@ -12,9 +11,9 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause, NullTreatment, ObjectName,
-    OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter,
-    ShowStatementFilterPosition, ShowStatementIn, Spanned, Statement, Subscript, TableFactor, TimezoneInfo,
-    UnaryOperator, Value, ValueWithSpan, VisitorMut, WindowSpec, WindowType,
+    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
+    ShowStatementIn, Spanned, Statement, Subscript, TableFactor, TimezoneInfo, UnaryOperator, Value, ValueWithSpan,
+    VisitorMut, WindowSpec, WindowType,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
@@ -112,7 +111,6 @@ impl VisitorMut for Translator {
             parts.extend(table.table_name.iter().map(Ident::new));
             *query.body = *ast::select_all(ast::table(ObjectName::from(parts))).body;
         }
-        order_by_all(query);
         fetch(query)
     }
 
@@ -224,17 +222,6 @@ fn fill_bounds(access: &mut AccessExpr) {
     if let AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride: None }) = access {
         lower_bound.get_or_insert_with(|| number("1"));
         upper_bound.get_or_insert_with(|| Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number("1")) });
-    }
-}
-
-/// `ORDER BY ALL` by the positions of the outputs, where each item is one: DataFusion orders by columns alone.
-fn order_by_all(query: &mut Query) {
-    let Query { body, order_by: Some(OrderBy { kind, .. }), .. } = query else { return };
-    let (SetExpr::Select(select), OrderByKind::All(options)) = (body.as_ref(), &*kind) else { return };
-    let is_one = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
-    if select.projection.iter().all(is_one) {
-        let order = |at: usize| OrderByExpr { expr: number(&at.to_string()), options: *options, with_fill: None };
-        *kind = OrderByKind::Expressions((1..=select.projection.len()).map(order).collect());
     }
 }
 

@@ -7,6 +7,7 @@
 //! Upstream: <https://github.com/apache/datafusion/issues/4478> <https://github.com/apache/datafusion/issues/6543> <https://github.com/apache/datafusion/pull/21126>
 //! Given: `CREATE TABLE t AS SELECT 1 AS a`
 //! Shows: `SELECT a, a::text FROM t` gives `1 | 1`
+//! Shows: `SELECT (INTERVAL '7' DAY)::text, (INTERVAL '7 day')::text` gives `7 days | 7 days`
 //! Shows: `SELECT count(*) FROM (SELECT 1 AS a, 2 AS a)` gives `1`
 
 use std::collections::HashSet;
@@ -206,6 +207,8 @@ pub fn key(expr: &Expr) -> String {
                     std::mem::replace(expr.as_mut(), word(""))
                 }
                 Expr::TypedString(text) => Expr::Value(text.value.clone()),
+                // One interval has many texts.
+                Expr::Interval(_) => word("INTERVAL"),
                 Expr::CompoundIdentifier(names) => Expr::Identifier(names.pop().unwrap_or_else(|| Ident::new(""))),
                 Expr::InSubquery { negated, .. } => word(if *negated { "NOT IN" } else { "IN" }),
                 Expr::Exists { negated, .. } => word(if *negated { "NOT EXISTS" } else { "EXISTS" }),

@@ -26,7 +26,7 @@ use datafusion::sql::sqlparser::ast::{Query, Statement};
 
 use crate::names::join_keys::{JoinKeys, JoinPlanner};
 use crate::names::relations::KeyPlanner;
-use crate::names::tables::{TablePlanner, Tables};
+use crate::names::tables::{TablePlanner, Tables, resolved};
 use crate::names::type_names::TypeNames;
 use crate::names::unknown_names::{unknown_function_in_from, unknown_table};
 
@@ -91,8 +91,7 @@ impl<'a> StatementContext<'a> {
 
 impl ContextProvider for StatementContext<'_> {
     fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
-        let catalog = &self.state.config_options().catalog;
-        let name = name.resolve(&catalog.default_catalog, &catalog.default_schema);
+        let name = resolved(self.state, name);
         self.tables.source(&name).ok_or_else(|| unknown_table(self.state, &name).into())
     }
 

@@ -4,6 +4,7 @@ pub mod columns;
 pub(crate) mod context;
 pub(crate) mod ctes;
 pub(crate) mod join_keys;
+pub(crate) mod letter_case;
 pub(crate) mod nested_ctes;
 pub(crate) mod order_names;
 pub(crate) mod ordinals;

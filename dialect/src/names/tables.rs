@@ -7,9 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use bonnet_common::{LookupExtension, TableLookup, TimeTravel, time_travel_name};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{ResolvedTableReference, Result as PlanResult, TableReference};
-use datafusion::datasource::provider_as_source;
+use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::{LogicalPlanBuilder, TableSource};
@@ -24,8 +25,7 @@ use crate::{Error, Result};
 /// The tables of a statement.
 #[derive(Default)]
 pub struct Tables {
-    by_name: HashMap<ResolvedTableReference, Arc<dyn TableProvider>>,
-    sources: HashMap<ResolvedTableReference, Arc<dyn TableSource>>,
+    by_name: HashMap<ResolvedTableReference, Arc<dyn TableSource>>,
     /// Tables that take more than a name, by their text, with the name that a plan has for them.
     beside: HashMap<String, (TableReference, Arc<dyn TableSource>)>,
 }
@@ -43,16 +43,12 @@ impl Tables {
     /// If a table cannot be opened, or has no such version.
     pub(crate) async fn ask(state: &SessionState, references: References) -> Result<Self> {
         let mut tables = Self::default();
-        let names: Vec<ResolvedTableReference> = {
-            let catalog = &state.config_options().catalog;
-            let resolve = |name: TableReference| name.resolve(&catalog.default_catalog, &catalog.default_schema);
-            references.names.into_iter().map(resolve).collect()
-        };
+        let names: Vec<ResolvedTableReference> =
+            references.names.into_iter().map(|name| resolved(state, name)).collect();
         let found = try_join_all(names.iter().map(|name| table(state, name))).await?;
         for (name, found) in names.into_iter().zip(found) {
             if let Some(found) = found {
-                tables.sources.insert(name.clone(), provider_as_source(Arc::clone(&found)));
-                tables.by_name.insert(name, found);
+                tables.by_name.insert(name, provider_as_source(found));
             }
         }
         if references.beside.is_empty() {
@@ -83,20 +79,30 @@ impl Tables {
         match asked {
             Beside::Files(call) => Ok(lookup.files(call, state).await?),
             Beside::Version(reference, asked, at) => {
-                let catalog = &state.config_options().catalog;
-                let resolved = reference.clone().resolve(&catalog.default_catalog, &catalog.default_schema);
-                let Some(table) = self.by_name.get(&resolved) else {
-                    return Err(unknown_table(state, &resolved).at(*at).into());
+                let name = resolved(state, reference.clone());
+                let Some(source) = self.by_name.get(&name) else {
+                    return Err(unknown_table(state, &name).at(*at).into());
                 };
-                Ok(lookup.at(&resolved.table, Arc::clone(table), *asked).await?)
+                Ok(lookup.at(&name.table, source_as_provider(source)?, *asked).await?)
             }
         }
     }
 
+    /// The columns of all tables.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = SchemaRef> {
+        self.by_name.values().chain(self.beside.values().map(|(_, source)| source)).map(|source| source.schema())
+    }
+
     /// The table of a name; `None` if there is none.
     pub(crate) fn source(&self, name: &ResolvedTableReference) -> Option<Arc<dyn TableSource>> {
-        self.sources.get(name).cloned()
+        self.by_name.get(name).cloned()
     }
+}
+
+/// A name with the catalog and the schema in which the session looks for it.
+pub(crate) fn resolved(state: &SessionState, name: TableReference) -> ResolvedTableReference {
+    let catalog = &state.config_options().catalog;
+    name.resolve(&catalog.default_catalog, &catalog.default_schema)
 }
 
 /// The table of a name; `None` if there is none.

@@ -15,6 +15,9 @@ use crate::files::limits::LOOKED_AT;
 /// What else may divide fields where a file has one column.
 const DIVIDERS: [u8; 4] = *b";\t|,";
 
+/// The columns of a file of edges that hold the keys of nodes.
+const ENDPOINTS: [&str; 2] = ["src", "dst"];
+
 /// What a statement leaves open.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Open {
@@ -47,11 +50,21 @@ pub(super) struct Columns {
 impl Columns {
     /// Their types, all of them strings if they are to be; that of NULL where nothing is known of one.
     pub(super) fn schema(&self, strings: bool) -> Schema {
+        let keys_are_strings = self.endpoints_are_strings();
         let fields = self.names.iter().zip(&self.kinds).map(|(name, kinds)| {
+            let strings = strings || (keys_are_strings && ENDPOINTS.contains(&name.as_str()));
             let data_type = if strings { DataType::Utf8 } else { kinds.data_type() };
             Field::new(name, data_type, true)
         });
         Schema::new(fields.collect::<Fields>())
+    }
+
+    /// Whether the endpoints of edges are strings: if one is, since both hold keys of the same nodes.
+    fn endpoints_are_strings(&self) -> bool {
+        let kinds =
+            |end: &str| self.names.iter().zip(&self.kinds).find(|(name, _)| *name == end).map(|(_, kinds)| *kinds);
+        let ends: Vec<Kinds> = ENDPOINTS.iter().filter_map(|end| kinds(end)).collect();
+        ends.len() == 2 && ends.iter().any(|kinds| kinds.is_text())
     }
 }
 

@@ -7,10 +7,9 @@ pub(crate) mod extreme_row;
 pub(crate) mod extremes;
 pub(crate) mod frequencies;
 pub(crate) mod inner_aggregate;
-pub(crate) mod interval_average;
 pub(crate) mod kurtosis;
 pub(crate) mod mad;
-pub(crate) mod moment_average;
+pub(crate) mod median;
 pub(crate) mod percentile_cont;
 pub(crate) mod product;
 pub(crate) mod quantile_disc;
@@ -26,6 +25,6 @@ use datafusion::logical_expr::AggregateUDF;
 
 /// The aggregates in place of DataFusion's of the same names.
 pub fn aggregates() -> Vec<Arc<AggregateUDF>> {
-    let one = [sum::sum(), average::avg(), percentile_cont::percentile_cont()];
+    let one = [sum::sum(), average::avg(), percentile_cont::percentile_cont(), median::median()];
     one.into_iter().chain(extremes::extremes()).chain(approximate_quantiles::approximate_quantiles()).collect()
 }

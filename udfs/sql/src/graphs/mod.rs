@@ -135,19 +135,34 @@ impl SessionGraphs {
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        self.named(name).filter(|schema| is_graph(schema.as_ref()))
+    }
+
+    /// The schema of this name, whether it is a graph or not.
+    fn named(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
         let catalogs: &Arc<dyn CatalogProviderList> = self.state.catalog_list();
-        let parts = split_graph_name(name);
-        let schema = match parts.as_slice() {
-            [schema] => catalogs.catalog(self.default_catalog())?.schema(schema)?,
-            [catalog, schema] => catalogs.catalog(catalog)?.schema(schema)?,
-            _ => return None,
-        };
-        is_graph(schema.as_ref()).then_some(schema)
+        match split_graph_name(name).as_slice() {
+            [schema] => catalogs.catalog(self.default_catalog())?.schema(schema),
+            [catalog, schema] => catalogs.catalog(catalog)?.schema(schema),
+            _ => None,
+        }
     }
 }
 
+/// The tables that make a schema a graph, with the columns that they need.
+const TABLES: [(&str, &str); 2] = [("nodes", "node"), ("edges", "src, dst")];
+
 fn is_graph(schema: &dyn SchemaProvider) -> bool {
-    schema.table_exist("nodes") && schema.table_exist("edges")
+    TABLES.iter().all(|(table, _)| schema.table_exist(table))
+}
+
+/// Why a schema with one of the tables of a graph is none.
+fn half_a_graph(name: &str, schema: &dyn SchemaProvider) -> Option<String> {
+    let (has, lacks): (Vec<_>, Vec<_>) = TABLES.iter().partition(|(table, _)| schema.table_exist(table));
+    let ([(has, _)], [(table, columns)]) = (has.as_slice(), lacks.as_slice()) else { return None };
+    Some(format!(
+        "the schema {name} has {has} and no table {table}, so it is no graph; {table} has the columns {columns}"
+    ))
 }
 
 /// The parts of a graph's name: `cora`, `c.cora`, `"a.b"`. A part in double quotes is taken as it stands.
@@ -204,7 +219,8 @@ impl GraphResolver for SessionGraphs {
                     0 => "there is none yet: ATTACH 'path' AS name, or CREATE GRAPH name AS generator(...)".to_owned(),
                     _ => format!("there are: {}", names.join(", ")),
                 };
-                return usage_error(format!("there is no graph {name}; {known}"));
+                let half = self.named(name).and_then(|schema| half_a_graph(name, schema.as_ref()));
+                return usage_error(half.unwrap_or_else(|| format!("there is no graph {name}; {known}")));
             };
             let lost = |table| DataFusionError::Plan(format!("the graph {name} has lost its table {table}"));
             let facts = self.facts(schema.as_ref());

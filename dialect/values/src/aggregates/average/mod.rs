@@ -4,6 +4,9 @@
 //! Upstream: none known
 //! Shows: `SELECT avg(x::decimal(10, 0)) FROM (VALUES (0), (1), (1)) AS t(x)` gives `0.6667`
 
+pub(crate) mod interval_average;
+pub(crate) mod moment_average;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -22,9 +25,9 @@ use datafusion::logical_expr::{
     TypeSignature, TypeSignatureClass,
 };
 
+use crate::aggregates::average::interval_average::{self, IntervalAverage};
+use crate::aggregates::average::moment_average::{Moments, of_moments};
 use crate::aggregates::exact_accumulators::{Distinct, Finish, Groups, One};
-use crate::aggregates::interval_average::{self, IntervalAverage};
-use crate::aggregates::moment_average::{Moments, of_moments};
 use crate::aggregates::sliding_aggregates::SlidingFloats;
 use crate::names::type_names::sql_name;
 use crate::times::moments::INTERVAL;
