@@ -177,7 +177,7 @@ fn measured() {
 }
 
 /// Values of functions that take more than the limit, and the function that is named.
-const LARGE_VALUES: [(&str, &str); 13] = [
+const LARGE_VALUES: [(&str, &str); 15] = [
     ("length(repeat('x', 2000000000) || repeat('y', 2000000000))", "repeat"),
     ("length(repeat('x', 1000000000))", "repeat"),
     ("cardinality(range(1, 300000000))", "range"),
@@ -186,6 +186,8 @@ const LARGE_VALUES: [(&str, &str); 13] = [
     ("length(rpad('x', 500000000, 'é'))", "rpad"),
     ("cardinality(array_repeat(7, 100000000))", "array_repeat"),
     ("cardinality(array_resize([1, 2], 100000000, 3))", "array_resize"),
+    ("cardinality(list_distinct(range(1, 8000000)))", "array_distinct"),
+    ("cardinality(list_union(range(1, 4000000), range(1, 3000000)))", "array_union"),
     ("length(concat(repeat('x', 60000000), repeat('y', 60000000), repeat('z', 60000000)))", "concat"),
     ("length(repeat('x', 60000000) || repeat('y', 60000000) || repeat('z', 60000000))", "||"),
     ("length(concat_ws(repeat('x', 60000000), 'a', 'b', 'c', 'd'))", "concat_ws"),

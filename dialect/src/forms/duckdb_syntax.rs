@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use crate::forms::partial_times::completed;
-use crate::forms::{exact_casts, files, function_names, intervals, repeated_draws, rows_in};
+use crate::forms::{computed_rows, exact_casts, files, function_names, intervals, repeated_draws, rows_in};
 use crate::names::pivot_values;
 use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
@@ -111,6 +111,7 @@ impl VisitorMut for Translator {
             parts.extend(table.table_name.iter().map(Ident::new));
             *query.body = *ast::select_all(ast::table(ObjectName::from(parts))).body;
         }
+        computed_rows::select(&mut query.body);
         fetch(query)
     }
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Array, BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, VisitorMut,
+    FunctionArguments, Ident, ObjectName, Value, VisitorMut,
 };
 
 use crate::syntax::tree::ast::{self, call};
@@ -63,6 +63,11 @@ const PARTS: [(&str, &str); 9] = [
     ("millisecond", "millisecond"),
     ("microsecond", "microsecond"),
 ];
+
+/// Whether an expression is the empty string.
+fn is_empty(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(&value.value, Value::SingleQuotedString(text) if text.is_empty()))
+}
 
 /// Gives a call the name that it is read as.
 pub(crate) fn rename(name: &mut String, given: &mut Function) {
@@ -130,6 +135,10 @@ pub(crate) fn expression(name: &str, given: &Function, list: &FunctionArgumentLi
         ("yearweek", [of]) => {
             let years = binary(part("isoyear", of), BinaryOperator::Multiply, number("100"));
             binary(years, BinaryOperator::Plus, part("week", of))
+        }
+        // DataFusion takes flags for a part of the pattern, and none of them for a fault in it.
+        ("regexp_replace", [text, pattern, replacement, flags]) if is_empty(flags) => {
+            call("regexp_replace", vec![text.clone(), pattern.clone(), replacement.clone()])
         }
         ("epoch", [of]) => call("date_part", vec![ast::text("epoch"), of.clone()]),
         (_, [of]) => part(PARTS.iter().find(|(function, _)| *function == name)?.1, of),

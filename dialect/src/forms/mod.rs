@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 pub(crate) mod casts;
 pub(crate) mod changes;
+pub(crate) mod computed_rows;
 pub(crate) mod duckdb_syntax;
 pub(crate) mod exact_casts;
 pub(crate) mod files;

@@ -64,6 +64,7 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
         strings::bar::bar(),
         times::date_diff::date_diff(),
         times::date_sub::date_sub(),
+        times::epoch_ms::epoch_ms(),
         arithmetic::even::even(),
         times::last_day::last_day(),
         lists::list_aggregate::list_aggregate(),

@@ -61,10 +61,12 @@ enum Growth {
     Compare,
     /// Two lists, each item of which is compared with all of the other.
     CompareItems,
+    /// Lists, of whose items the value is, and which are put into a table or an order first.
+    Items,
 }
 
 /// The functions that are wrapped, by their names in DataFusion.
-const FUNCTIONS: [(&str, Growth); 26] = [
+const FUNCTIONS: [(&str, Growth); 32] = [
     ("repeat", Growth::Repeat),
     ("lpad", Growth::Pad),
     ("rpad", Growth::Pad),
@@ -91,7 +93,16 @@ const FUNCTIONS: [(&str, Growth); 26] = [
     ("levenshtein", Growth::Compare),
     ("array_has_all", Growth::CompareItems),
     ("array_has_any", Growth::CompareItems),
+    ("array_distinct", Growth::Items),
+    ("array_union", Growth::Items),
+    ("array_intersect", Growth::Items),
+    ("array_except", Growth::Items),
+    ("array_sort", Growth::Items),
+    ("array_concat", Growth::Items),
 ];
+
+/// The bytes that an item takes in a table of rows: its hash, its place, and the row's own length.
+const ITEM: usize = 40;
 
 /// The size of the column that a call builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -353,6 +364,19 @@ impl Growth {
                 }))
             }
             (Self::Copy, [text, ..]) => Size { bytes: total(text, rows), units: 0 },
+            (Self::Items, lists) => {
+                let mut size = Size::default();
+                for list in lists {
+                    let counts = item_counts(list, rows)?;
+                    let repeated = if counts.len() < rows { rows } else { 1 };
+                    let items = counts.into_iter().fold(0, usize::saturating_add).saturating_mul(repeated);
+                    // Of few items the width is not looked at.
+                    let width = if items < SMALL / ITEM { 0 } else { width(list, true) };
+                    size.units = size.units.saturating_add(items);
+                    size.bytes = size.bytes.saturating_add(items.saturating_mul(width + ITEM));
+                }
+                size
+            }
             _ => Size::default(),
         })
     }
@@ -370,7 +394,7 @@ impl Growth {
         let read = args.iter().fold(0, |sum: usize, value| sum.saturating_add(total(value, rows)));
         Ok(match self {
             // Lists are not computed in parts.
-            Self::Series | Self::RepeatValue | Self::Resize | Self::CompareItems => 0,
+            Self::Series | Self::RepeatValue | Self::Resize | Self::CompareItems | Self::Items => 0,
             _ => self.size(args, rows)?.bytes.max(read),
         })
     }

@@ -6,6 +6,7 @@ pub(crate) mod date_arithmetic;
 pub(crate) mod date_diff;
 pub(crate) mod date_sub;
 pub(crate) mod day_names;
+pub(crate) mod epoch_ms;
 pub(crate) mod interval_length;
 pub(crate) mod interval_products;
 pub(crate) mod last_day;

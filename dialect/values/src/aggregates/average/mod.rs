@@ -25,7 +25,7 @@ use datafusion::logical_expr::{
     TypeSignature, TypeSignatureClass,
 };
 
-use crate::aggregates::average::interval_average::{self, IntervalAverage};
+use crate::aggregates::average::interval_average::IntervalAverage;
 use crate::aggregates::average::moment_average::{Moments, of_moments};
 use crate::aggregates::exact_accumulators::{Distinct, Finish, Groups, One};
 use crate::aggregates::sliding_aggregates::SlidingFloats;
