@@ -18,6 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
+use crate::forms::growth::{self, Growth};
 use crate::forms::partial_times::completed;
 use crate::forms::{computed_rows, exact_casts, files, function_names, intervals, repeated_draws, rows_in};
 use crate::names::pivot_values;
@@ -36,7 +37,7 @@ const DOUBLE_DIGITS: usize = 17;
 /// If DataFusion has no equivalent of its syntax, or a file is read with wrong arguments.
 pub(crate) fn translate(statement: &mut SqlStatement) -> Result<bool> {
     show(statement);
-    let mut translator = Translator { has_open_pivot: false };
+    let mut translator = Translator { has_open_pivot: false, growth: Growth::default() };
     result(visit_statement(statement, &mut translator))?;
     Ok(translator.has_open_pivot)
 }
@@ -98,6 +99,7 @@ fn refuse(at: Span, text: impl Into<String>) -> Flow {
 
 struct Translator {
     has_open_pivot: bool,
+    growth: Growth,
 }
 
 impl VisitorMut for Translator {
@@ -116,6 +118,7 @@ impl VisitorMut for Translator {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
+        flow(growth::check_laterals(select))?;
         qualify(select);
         joined_texts(select);
         if let Some(condition) = &mut select.selection {
@@ -130,8 +133,14 @@ impl VisitorMut for Translator {
         flow(files::read(factor))
     }
 
+    fn pre_visit_expr(&mut self, _: &mut Expr) -> Flow {
+        self.growth.enter();
+        ControlFlow::Continue(())
+    }
+
     // Operands are translated before the operator moves: what it becomes is not looked at again.
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        flow(self.growth.leave(expr))?;
         match expr {
             Expr::BinaryOp { .. } => operator(expr),
             Expr::UnaryOp { op: UnaryOperator::BitwiseNot, expr: of } => {
@@ -177,6 +186,7 @@ impl VisitorMut for Translator {
             }
             Expr::Function(call) => {
                 null_treatment(call);
+                growth::flatten(call);
                 match ast::function_name(&call.name) {
                     Some(mut name) => {
                         function_names::rename(&mut name, call);

@@ -9,6 +9,7 @@ pub(crate) mod exact_casts;
 pub(crate) mod files;
 pub(crate) mod function_names;
 pub(crate) mod grouping;
+pub(crate) mod growth;
 pub(crate) mod intervals;
 pub(crate) mod named_windows;
 pub(crate) mod partial_times;

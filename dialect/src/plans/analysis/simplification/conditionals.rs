@@ -9,16 +9,13 @@
 //! Given: `CREATE TABLE divisors AS SELECT * FROM (VALUES (0), (1)) AS t(x)`
 //! Shows: `SELECT x, CASE WHEN x = 0 THEN false ELSE 10 / x > 5 END FROM divisors ORDER BY x` gives `0 | false / 1 | true`
 
-use std::sync::Arc;
-
 use arrow::datatypes::DataType;
 use bonnet_sql::InputColumns;
 use bonnet_values::{coalesce_once, opaque};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::functions::core::coalesce;
 use datafusion::logical_expr::expr::{Case, Cast, ScalarFunction};
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, ScalarUDF, cast};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, cast};
 
 use super::casts::{is_exact, is_row_dependent};
 use crate::plans::expressions::{comparison_operands, is_copied_often, replace};
@@ -46,9 +43,8 @@ pub(super) fn rewrite_branches(expr: Expr, schema: &InputColumns) -> Result<Tran
 /// barrier around a CASE with a branch that may fail where it is compared with another value.
 pub(super) fn rewrite_arguments(mut expr: Expr, schema: &InputColumns) -> Result<Transformed<Expr>> {
     if let Expr::ScalarFunction(ScalarFunction { func, args }) = &mut expr
-        && is_coalesce(func)
+        && matches!(func.name(), "coalesce" | "nvl" | "ifnull")
     {
-        let flattened = flatten(func, args);
         let Some((last, first)) = args.split_last() else { return Ok(Transformed::no(expr)) };
         if first.iter().any(Expr::is_volatile) {
             return Ok(Transformed::yes(coalesce_once(std::mem::take(args))));
@@ -60,7 +56,7 @@ pub(super) fn rewrite_arguments(mut expr: Expr, schema: &InputColumns) -> Result
             return Ok(Transformed::yes(coalesce_once(std::mem::take(args))));
         }
         if !fails || !args.iter().all(boolean) {
-            return Ok(Transformed::new_transformed(expr, flattened));
+            return Ok(Transformed::no(expr));
         }
         let numbers = std::mem::take(args).into_iter().map(|value| cast(value, DataType::Int8)).collect();
         return Ok(Transformed::yes(cast(func.call(numbers), DataType::Boolean)));
@@ -73,37 +69,6 @@ pub(super) fn rewrite_arguments(mut expr: Expr, schema: &InputColumns) -> Result
         }
     }
     Ok(Transformed::new_transformed(expr, changed))
-}
-
-fn is_coalesce(function: &ScalarUDF) -> bool {
-    matches!(function.name(), "coalesce" | "nvl" | "ifnull")
-}
-
-/// Puts the arguments of a `coalesce` within another in its place, since each level of a CASE would have the one below twice.
-/// Whether there was one.
-fn flatten(function: &mut Arc<ScalarUDF>, args: &mut Vec<Expr>) -> bool {
-    let inner = |arg: &Expr| matches!(arg, Expr::ScalarFunction(call) if is_coalesce(&call.func));
-    let is_nested = |arg: &Expr| inner(arg) || matches!(arg, Expr::Cast(cast) if inner(&cast.expr));
-    if !args.iter().any(is_nested) {
-        return false;
-    }
-    *function = coalesce();
-    for arg in std::mem::take(args) {
-        match arg {
-            Expr::ScalarFunction(call) if is_coalesce(&call.func) => args.extend(call.args),
-            Expr::Cast(Cast { expr, field }) => {
-                let cast = |expr| Expr::Cast(Cast { expr: Box::new(expr), field: Arc::clone(&field) });
-                match *expr {
-                    Expr::ScalarFunction(call) if is_coalesce(&call.func) => {
-                        args.extend(call.args.into_iter().map(cast));
-                    }
-                    other => args.push(cast(other)),
-                }
-            }
-            other => args.push(other),
-        }
-    }
-    true
 }
 
 fn is_boolean(case: &Case, schema: &InputColumns) -> bool {
