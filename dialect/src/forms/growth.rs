@@ -97,25 +97,23 @@ pub(crate) fn flatten(call: &mut Function) {
     }
     let FunctionArguments::List(list) = &mut call.args else { return };
     for arg in std::mem::take(&mut list.args) {
-        match inner(arg) {
-            Ok(within) => list.args.extend(within),
-            Err(other) => list.args.push(other),
-        }
+        add(arg, &mut list.args);
     }
     call.name = ObjectName::from(vec![Ident::new("coalesce")]);
 }
 
-/// The arguments of the `coalesce` that an argument is; the argument itself where it is none.
-fn inner(arg: FunctionArg) -> Result<Vec<FunctionArg>, FunctionArg> {
+/// Adds the arguments of the `coalesce` that an argument is, or the argument itself.
+fn add(arg: FunctionArg, to: &mut Vec<FunctionArg>) {
     match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Nested(expr))) => {
-            inner(FunctionArg::Unnamed(FunctionArgExpr::Expr(*expr)))
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Nested(expr))) if is_coalesced(&expr) => {
+            add(FunctionArg::Unnamed(FunctionArgExpr::Expr(*expr)), to);
         }
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(call))) if is_coalesce(&call) => match call.args {
-            FunctionArguments::List(list) => Ok(list.args),
-            args => Err(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(Function { args, ..call })))),
-        },
-        other => Err(other),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(call))) if is_coalesce(&call) => {
+            if let FunctionArguments::List(list) = call.args {
+                to.extend(list.args);
+            }
+        }
+        other => to.push(other),
     }
 }
 
