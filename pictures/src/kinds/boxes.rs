@@ -9,7 +9,7 @@ use crate::palette::{self, MOST_GROUPS};
 use crate::plan::{Groups, Plan};
 use crate::scale::Scale;
 
-/// More boxes are too narrow to see.
+/// More boxes in a panel are too narrow to see.
 const MOST: usize = 200;
 
 /// More outliers of one box are drawn as the outermost alone.
@@ -38,11 +38,12 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     notes.extend(note);
     let panels = panels(plan, &rows)?;
     let (categories, colors) = (names.names.len(), groups.names.len());
-    let mut values: Vec<Vec<f64>> = vec![Vec::new(); panels.names.len() * categories * colors];
-    if values.len() > MOST {
+    let found = categories * colors;
+    if found > MOST {
         let advice = "name another column by X, or select fewer groups";
-        return Err(PictureError::TooMany { kind: plan.kind, found: values.len(), what: "boxes", most: MOST, advice });
+        return Err(PictureError::TooMany { kind: plan.kind, found, what: "boxes", most: MOST, advice });
     }
+    let mut values: Vec<Vec<f64>> = vec![Vec::new(); panels.names.len() * found];
     for (i, &row) in rows.iter().enumerate() {
         values[(panels.of[i] * categories + names.of[i]) * colors + groups.of[i]].push(ys[row]);
     }
