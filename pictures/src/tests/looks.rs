@@ -138,7 +138,7 @@ fn lines_are_told_apart_without_colours() {
     let more = picture(&table(183, 1.0), "lines epoch loss model");
     assert_eq!((seen(&more.svg), super::marks(&more.svg).len()), (0, 183));
     let one = picture(&table(3, 1.0), "lines model loss");
-    assert_eq!((dashes(&one.svg), names(&one.svg)), (vec![None], vec![String::new(); 0]));
+    assert_eq!((dashes(&one.svg), names(&one.svg)), (vec![None], Vec::new()));
 }
 
 #[test]

@@ -85,7 +85,7 @@ pub(crate) fn elements(svg: &str, name: &str) -> Vec<(HashMap<String, String>, S
     let mut reader = Reader::from_str(svg);
     let config = reader.config_mut();
     (config.check_end_names, config.allow_unmatched_ends) = (false, true);
-    let (mut found, mut open): (Vec<(HashMap<String, String>, String)>, bool) = (Vec::new(), false);
+    let (mut found, mut open) = (Vec::new(), false);
     loop {
         let event = reader.read_event().expect("XML");
         match &event {
@@ -95,7 +95,7 @@ pub(crate) fn elements(svg: &str, name: &str) -> Vec<(HashMap<String, String>, S
                     let key = String::from_utf8_lossy(attribute.key.as_ref()).into_owned();
                     (key, String::from_utf8_lossy(&attribute.value).into_owned())
                 });
-                found.push((attributes.collect(), String::new()));
+                found.push((attributes.collect::<HashMap<_, _>>(), String::new()));
                 open = matches!(event, Event::Start(_));
             }
             Event::Start(_) => open = false,
