@@ -128,7 +128,12 @@ pub(crate) fn divide(layout: &mut Chart, plan: &Plan, panels: &Groups) -> Result
     if plan.facet.is_none() || panels.names.is_empty() {
         return Ok(());
     }
-    layout.panels.clone_from(&panels.names);
+    // A number alone does not say of what.
+    let named = |name: &String| match plan.facet.filter(|facet| !facet.is_text()) {
+        Some(facet) => format!("{}: {name}", facet.name),
+        None => name.clone(),
+    };
+    layout.panels = panels.names.iter().map(named).collect();
     let rows = layout.rows();
     match plan.request.height {
         None => {

@@ -35,7 +35,7 @@ impl<'a> Spans<'a> {
         let counted = |rows: usize| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
         if without > 0 {
             let rows = counted(without);
-            notes.push(format!("Without an error bar: {rows} that lack {} or {}.", ymin.name, ymax.name));
+            notes.push(format!("Without an error bar: {rows} without {} or {}.", ymin.name, ymax.name));
         }
         if cut > 0 {
             let rows = counted(cut);

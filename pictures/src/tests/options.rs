@@ -55,7 +55,7 @@ fn error_bars_reach_from_ymin_to_ymax() {
             assert!((ends.0 - low).abs() < 1e-3 && (ends.1 - high).abs() < 1e-3, "{request}: {ends:?}");
         }
         assert!(marks(&drawn.svg)[0].ends_with("low: 0.4\nhigh: 0.7"), "{:?}", marks(&drawn.svg));
-        assert_eq!(drawn.notes, ["Without an error bar: 1 row that lack low or high."]);
+        assert_eq!(drawn.notes, ["Without an error bar: 1 row without low or high."]);
     }
     // Lying bars, their names are long.
     let long = Table {
@@ -101,7 +101,7 @@ fn a_line_has_a_ribbon_from_ymin_to_ymax() {
     single.columns[2] = numbers("low", [4.0, f64::NAN, 2.0, f64::NAN, 0.5, f64::NAN]);
     let drawn = picture(&single, "lines epoch loss ymin=low ymax=high");
     assert_eq!((of_class(&drawn, "polygon", "span").len(), of_class(&drawn, "line", "span").len()), (0, 9));
-    assert_eq!(drawn.notes, ["Without an error bar: 3 rows that lack low or high."]);
+    assert_eq!(drawn.notes, ["Without an error bar: 3 rows without low or high."]);
 }
 
 #[test]
@@ -238,6 +238,7 @@ fn each_value_of_facet_has_a_panel_with_the_same_axes() {
     assert!(dots[0]["cy"] == dots[2]["cy"] && dots[0]["cy"] == dots[3]["cy"] && dots[0]["cy"] != dots[1]["cy"]);
     assert_eq!(of_class(&drawn, "line", "reference").len(), 3);
     assert!(drawn.svg.contains(">NULL</text>"));
+    assert!(picture(&table, "points x y facet=x").svg.contains(">x: 2</text>"), "a number alone says little");
     let many = Table { columns: vec![numbers("x", (0..37).map(f64::from)), numbers("y", (0..37).map(f64::from))] };
     let error = refused(&many, "points x y facet=x");
     assert!(error.contains("points would draw 37 panels, and at most 36 can be told apart"), "{error}");
@@ -256,7 +257,7 @@ fn specifications_say_the_same() {
     assert_eq!((&x["scale"]["type"], &x["title"], &x["field"]), (&json!("log"), &json!("Size"), &json!("size")));
     assert_eq!(layers[2]["encoding"]["y"]["datum"], 0.5);
     assert_eq!(spec["transform"], json!([{ "filter": { "field": "size", "gt": 0 } }]));
-    assert_eq!(spec["title"]["text"], json!(["Without an error bar: 1 row that lack low or high."]));
+    assert_eq!(spec["title"]["text"], json!(["Without an error bar: 1 row without low or high."]));
     let bars = specification(&spans(), "bars model accuracy ymin=low ymax=high");
     assert_eq!((&bars["layer"][0]["mark"]["type"], &bars["layer"][1]["mark"]["type"]), (&json!("bar"), &json!("rule")));
     let lines = specification(&spans(), "lines size accuracy ymin=low ymax=high");
