@@ -150,7 +150,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     let surface = Table { columns: vec![texts("facets", [format!("[{}]", torus.join(","))])] };
     let mesh = Table { columns: vec![texts("facets", [format!("[{}]", large.join(","))])] };
+    let deviation = |sign: f64| (0..20).map(move |i| 0.5 + 0.4 * noise(i) + sign * (0.02 + 0.05 * noise(i + 30)));
+    let mut spread = table.clone();
+    spread.columns.extend([numbers("low", deviation(-1.0)), numbers("high", deviation(1.0))]);
+    let mut ribbon = many.clone();
+    let loss = ribbon.columns[2].clone();
+    if let Values::Numbers(values) = loss.values {
+        ribbon.columns.push(numbers("low", values.iter().map(|value| value * 0.85)));
+        ribbon.columns.push(numbers("high", values.iter().map(|value| value * 1.2 + 0.02)));
+    }
+    let sizes = Table {
+        columns: vec![
+            numbers("nodes", (0..60).map(|i| 10f64.powf(1.0 + 5.0 * noise(i)))),
+            numbers("seconds", (0..60).map(|i| 10f64.powf(-3.0 + 5.0 * noise(i) + 0.4 * gaussian(i + 9)))),
+        ],
+    };
     let pictures = [
+        ("bars_errors", &spread, "bars regime accuracy model ymin=low ymax=high ylabel='test accuracy' yline=0.5"),
+        ("bars_lying_errors", &spread, "bars regime accuracy model ymin=low ymax=high width=320 facet=model"),
+        ("points_errors", &spread, "points model accuracy regime ymin=low ymax=high facet=regime"),
+        ("lines_ribbon", &ribbon, "lines epoch loss model ymin=low ymax=high"),
+        ("lines_log", &many, "lines epoch loss model y_scale=log width=320 height=260"),
+        ("lines_facets", &ribbon, "lines epoch loss ymin=low ymax=high facet=model yline=0.1 y_scale=log"),
+        ("lines_names", &table, "lines regime accuracy model"),
+        ("points_log", &sizes, "points nodes seconds x_scale=log y_scale=log xline=1000 xlabel='number of nodes'"),
+        ("boxes_facets", &many, "boxes model value facet=model"),
+        ("histogram_facets", &many, "histogram value facet=model xline=0 width=400"),
+        ("bars_narrow", &long, "bars width=320"),
         ("cd", &table, "cd regime accuracy model title='Five models on four data sets'"),
         ("diagram", &diagram, ""),
         ("barcode", &diagram, "barcode"),

@@ -1,9 +1,12 @@
-//! A picture with two axes: margins, axes, legend and notes around the area of the marks.
+//! A picture with two axes: margins, axes, legend and notes around the area of the marks, or around several such areas, the
+//! panels, which share their axes.
 
-use crate::palette::{self, Ramp};
-use crate::scale::{self, Scale};
+use std::collections::HashSet;
+
+use crate::legend::Legend;
+use crate::scale::Scale;
 use crate::svg::{Anchor, Svg, px};
-use crate::text::{elided, width as text_width, wrapped};
+use crate::text::{elided, elided_within, width as text_width, wrapped};
 use crate::tick::Tick;
 
 const GRID: &str = "stroke=\"#e8e8e8\" stroke-width=\"1\"";
@@ -11,25 +14,17 @@ const TICK_SIZE: f64 = 11.0;
 const NAME_SIZE: f64 = 12.0;
 const TITLE_SIZE: f64 = 15.0;
 const NOTE_SIZE: f64 = 10.5;
-/// Longer names of categories are cut.
+/// Longer names of categories are cut, in narrow pictures those of more than this share of the width, too.
 const LONGEST_NAME: f64 = 190.0;
+const LONGEST_SHARE: f64 = 0.27;
+/// The share for names beside the area, which have a line each.
+const LONGEST_SHARE_Y: f64 = 0.36;
 /// The steepness of names that do not fit side by side, in degrees.
 const SLANT: f64 = 35.0;
-
-/// The meaning of the colours.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Legend {
-    None,
-    /// Names with their colours.
-    Keys {
-        name: String,
-        keys: Vec<(String, String)>,
-    },
-    Ramp {
-        name: String,
-        ramp: Ramp,
-    },
-}
+/// A panel is no narrower, in pixels, unless the picture is.
+const LEAST_PANEL: f64 = 120.0;
+/// The height of a panel's name.
+const PANEL_NAME: f64 = 26.0;
 
 /// All of a picture but its marks.
 #[derive(Debug, Clone)]
@@ -48,10 +43,16 @@ pub(crate) struct Chart {
     pub(crate) legend: Legend,
     /// Under the first.
     pub(crate) second: Legend,
+    /// Room behind the area for what is written there, in pixels.
+    pub(crate) behind: f64,
     /// Sentences under the picture.
     pub(crate) notes: Vec<String>,
     /// Lines through the area at the ticks of x and of y.
     pub(crate) grid: (bool, bool),
+    /// Reference lines over the marks, at these values of x and of y.
+    pub(crate) lines: (Vec<f64>, Vec<f64>),
+    /// The names of the panels; one area without a name where there are none.
+    pub(crate) panels: Vec<String>,
     /// Whether there are axes at all.
     pub(crate) axes: bool,
 }
@@ -68,7 +69,11 @@ pub(crate) struct Area {
 /// A chart whose axes are drawn; marks go into `svg`.
 pub(crate) struct Canvas {
     pub(crate) svg: Svg,
+    /// Of the panel in which marks are drawn.
     pub(crate) area: Area,
+    panels: Vec<Area>,
+    /// All panels.
+    whole: Area,
     chart: Chart,
 }
 
@@ -77,20 +82,20 @@ impl Chart {
     pub(crate) fn canvas(self) -> Canvas {
         let mut svg = Svg::default();
         let lines = self.note_lines();
-        let legend = self.legend_width();
-        let mut area = Area { left: 0.0, right: self.width - 16.0 - legend, top: 14.0, bottom: self.height - 10.0 };
+        let right = self.width - 16.0 - self.legend_width() - self.behind;
+        let mut area = Area { left: 0.0, right, top: 14.0, bottom: self.height - 10.0 };
         if self.title.is_some() {
             area.top += 26.0;
         }
         area.bottom -= lines.len() as f64 * 14.0 + if lines.is_empty() { 0.0 } else { 4.0 };
-        let names_y: Vec<(f64, String)> =
-            self.y.ticks().into_iter().map(|(v, name)| (v, cut(&self.y, &name))).collect();
+        let names_y = self.names(&self.y, LONGEST_SHARE_Y);
         let widest = names_y.iter().map(|(_, name)| text_width(name, TICK_SIZE)).fold(0.0, f64::max);
         area.left = 14.0 + widest + 8.0 + if self.y_name.is_empty() { 0.0 } else { 20.0 };
-        let names_x: Vec<(f64, String)> =
-            self.x.ticks().into_iter().map(|(v, name)| (v, cut(&self.x, &name))).collect();
+        let names_x = self.names(&self.x, LONGEST_SHARE);
         let widest = names_x.iter().map(|(_, name)| text_width(name, TICK_SIZE)).fold(0.0, f64::max);
-        let slanted = is_slanted(&self.x, widest, area.right - area.left);
+        let (columns, gap) = (self.columns(), self.gap(&names_x));
+        let wide = |area: Area| (area.right - area.left - gap * (columns as f64 - 1.0)) / columns as f64;
+        let slanted = is_slanted(&self.x, widest, wide(area));
         let (sin, cos) = SLANT.to_radians().sin_cos();
         area.bottom -= if slanted {
             widest * sin + 18.0
@@ -102,22 +107,91 @@ impl Chart {
         if slanted {
             // The first name reaches to the left of its tick.
             let first = names_x.first().map_or(0.0, |(_, name)| text_width(name, TICK_SIZE) * cos);
-            let step = (area.right - area.left) / names_x.len() as f64;
+            let step = wide(area) / names_x.len() as f64;
             area.left += (first - step / 2.0 - area.left + 6.0).max(0.0);
-        } else if matches!(self.x, Scale::Even { .. }) {
+        } else if self.x.is_continuous() {
             // The last name reaches over the end of the axis.
             area.right -= names_x.last().map_or(0.0, |(_, name)| text_width(name, TICK_SIZE) / 2.0 - 8.0).max(0.0);
         }
         if !self.x_name.is_empty() {
             area.bottom -= 20.0;
         }
-        let mut canvas = Canvas { svg: Svg::default(), area, chart: self };
-        canvas.frame(&mut svg, &names_x, &names_y, slanted);
-        let end = canvas.legend(&mut svg, &canvas.chart.legend, canvas.area.top + 4.0);
+        let panels = self.areas(area, gap);
+        let mut canvas = Canvas { svg: Svg::default(), area: panels[0], panels, whole: area, chart: self };
+        canvas.title(&mut svg);
+        if canvas.chart.axes {
+            svg.open("class=\"axes\"");
+            for panel in 0..canvas.panels.len() {
+                canvas.enter(panel);
+                canvas.frame(&mut svg, panel, &names_x, &names_y, slanted);
+            }
+            canvas.axis_names(&mut svg);
+            svg.close();
+        }
+        canvas.enter(0);
+        let end = canvas.legend(&mut svg, &canvas.chart.legend, canvas.whole.top + 4.0);
         canvas.legend(&mut svg, &canvas.chart.second, end);
         canvas.notes(&mut svg, &lines);
         canvas.svg = svg;
         canvas
+    }
+
+    /// The panels side by side: near a square of them, as far as the width goes.
+    fn columns(&self) -> usize {
+        let room = self.width - self.legend_width() - 70.0;
+        columns(self.panels.len(), (room / LEAST_PANEL).max(1.0) as usize)
+    }
+
+    /// The panels below one another.
+    pub(crate) fn rows(&self) -> usize {
+        self.panels.len().max(1).div_ceil(self.columns())
+    }
+
+    /// The pixels between two panels: names at the ends of their axes stand there.
+    fn gap(&self, names_x: &[Tick]) -> f64 {
+        match (names_x.first(), names_x.last()) {
+            (Some(first), Some(last)) if self.x.is_continuous() => {
+                let ends = text_width(&first.1, TICK_SIZE) + text_width(&last.1, TICK_SIZE);
+                (ends / 2.0 + 8.0).max(14.0)
+            }
+            _ => 14.0,
+        }
+    }
+
+    /// The areas of the panels, row by row.
+    fn areas(&self, whole: Area, gap: f64) -> Vec<Area> {
+        if self.panels.is_empty() {
+            return vec![whole];
+        }
+        let (columns, rows) = (self.columns(), self.rows());
+        let wide = (whole.right - whole.left + gap) / columns as f64;
+        let high = (whole.bottom - whole.top) / rows as f64;
+        (0..self.panels.len())
+            .map(|panel| {
+                let (column, row) = ((panel % columns) as f64, (panel / columns) as f64);
+                let left = whole.left + wide * column;
+                let top = whole.top + high * row;
+                Area { left, right: left + wide - gap, top: top + PANEL_NAME, bottom: top + high }
+            })
+            .collect()
+    }
+
+    /// The ticks of an axis, their names cut where they are long: at their ends, or in their middles where they are one
+    /// name without their ends.
+    fn names(&self, scale: &Scale, share: f64) -> Vec<Tick> {
+        let ticks = scale.ticks();
+        let Scale::Bands(names) = scale else { return ticks };
+        let longest = LONGEST_NAME.min(self.width * share);
+        let mut cut: Vec<String> = names.iter().map(|name| elided(name, TICK_SIZE, longest)).collect();
+        let count = |names: &[String]| names.iter().collect::<HashSet<_>>().len();
+        if count(&cut) < count(names) {
+            cut = names.iter().map(|name| elided_within(name, TICK_SIZE, longest)).collect();
+        }
+        ticks.into_iter().zip(cut).map(|((value, _), name)| (value, name)).collect()
+    }
+
+    fn longest_name(&self) -> f64 {
+        LONGEST_NAME.min(self.width * LONGEST_SHARE)
     }
 
     fn note_lines(&self) -> Vec<String> {
@@ -125,29 +199,15 @@ impl Chart {
     }
 
     fn legend_width(&self) -> f64 {
-        self.legend.width().max(self.second.width())
+        let longest = self.longest_name();
+        self.legend.width(longest).max(self.second.width(longest))
     }
 }
 
-impl Legend {
-    fn width(&self) -> f64 {
-        match self {
-            Self::None => 0.0,
-            Self::Keys { name, keys } => {
-                let widest = keys.iter().map(|(key, _)| text_width(key, TICK_SIZE) + 18.0).fold(0.0, f64::max);
-                widest.max(text_width(name, NAME_SIZE)).min(LONGEST_NAME + 18.0) + 18.0
-            }
-            Self::Ramp { name, ramp } => {
-                let labels = Scale::numbers(ramp.min, ramp.max).ticks();
-                let widest = labels.iter().map(|(_, label)| text_width(label, TICK_SIZE) + 22.0).fold(0.0, f64::max);
-                widest.max(text_width(name, NAME_SIZE)).min(LONGEST_NAME) + 18.0
-            }
-        }
-    }
-}
-
-fn cut(scale: &Scale, name: &str) -> String {
-    if matches!(scale, Scale::Bands(_)) { elided(name, TICK_SIZE, LONGEST_NAME) } else { name.to_owned() }
+/// The columns of so many panels: near a square of them, and no more than have room.
+pub(crate) fn columns(panels: usize, room: usize) -> usize {
+    let even = if panels <= 3 { panels } else { (panels as f64).sqrt().ceil() as usize };
+    even.clamp(1, room.max(1))
 }
 
 /// Whether names of categories this wide do not fit side by side.
@@ -161,37 +221,79 @@ pub(crate) fn widest_name(names: &[String]) -> f64 {
 }
 
 impl Canvas {
+    /// Marks are drawn in this panel from now on.
+    pub(crate) fn enter(&mut self, panel: usize) {
+        self.area = self.panels[panel];
+    }
+
     /// The position of a value or category along x, in pixels.
     pub(crate) fn x(&self, value: f64) -> f64 {
-        self.area.left + self.chart.x.place(value) * (self.area.right - self.area.left)
+        self.across(self.chart.x.place(value))
     }
 
     /// The position of a value or category along y, in pixels.
     pub(crate) fn y(&self, value: f64) -> f64 {
-        let place = self.chart.y.place(value);
-        let up = if self.chart.y_from_top { 1.0 - place } else { place };
-        self.area.bottom - up * (self.area.bottom - self.area.top)
+        self.up(self.chart.y.place(value))
     }
 
     pub(crate) fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x(x), self.y(y))
     }
 
+    /// The shares of the axes at which a value of x and one of y are, 0 to 1.
+    pub(crate) fn places(&self, x: f64, y: f64) -> (f64, f64) {
+        (self.chart.x.place(x), self.chart.y.place(y))
+    }
+
+    /// The position at a share of x, 0 to 1, in pixels.
+    pub(crate) fn across(&self, place: f64) -> f64 {
+        self.area.left + place * (self.area.right - self.area.left)
+    }
+
+    /// The position at a share of y, 0 to 1, in pixels.
+    pub(crate) fn up(&self, place: f64) -> f64 {
+        let up = if self.chart.y_from_top { 1.0 - place } else { place };
+        self.area.bottom - up * (self.area.bottom - self.area.top)
+    }
+
     /// The document.
-    pub(crate) fn finish(self, label: &str) -> String {
+    pub(crate) fn finish(mut self, label: &str) -> String {
+        for panel in 0..self.panels.len() {
+            self.enter(panel);
+            self.reference_lines();
+        }
         self.svg.document(self.chart.width, self.chart.height, label)
     }
 
-    fn frame(&self, svg: &mut Svg, names_x: &[(f64, String)], names_y: &[(f64, String)], slanted: bool) {
+    fn reference_lines(&mut self) {
         let Area { left, right, top, bottom } = self.area;
+        let at_x = self.chart.lines.0.iter().map(|&value| (value, (self.x(value), top), (self.x(value), bottom)));
+        let at_y = self.chart.lines.1.iter().map(|&value| (value, (left, self.y(value)), (right, self.y(value))));
+        for (value, from, to) in at_x.chain(at_y).collect::<Vec<_>>() {
+            let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(px);
+            let look = format!(
+                "class=\"reference\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"#222\" \
+                 stroke-width=\"1.2\" stroke-dasharray=\"6 4\""
+            );
+            self.svg.element("line", &look, Some(&value.to_string()));
+        }
+    }
+
+    fn title(&self, svg: &mut Svg) {
         if let Some(title) = &self.chart.title {
             let title = elided(title, TITLE_SIZE, self.chart.width - 28.0);
             svg.text((14.0, 24.0), Anchor::Start, "font-size=\"15\" font-weight=\"bold\" fill=\"#222\"", &title);
         }
-        if !self.chart.axes {
-            return;
+    }
+
+    /// The axes of a panel. Those of y have their names in the first column alone, those of x where no panel is below.
+    fn frame(&self, svg: &mut Svg, panel: usize, names_x: &[Tick], names_y: &[Tick], slanted: bool) {
+        let Area { left, right, top, bottom } = self.area;
+        if let Some(name) = self.chart.panels.get(panel) {
+            let name = elided(name, NAME_SIZE, right - left);
+            let look = "class=\"panel\" fill=\"#222\"";
+            svg.text(((left + right) / 2.0, top - 7.0), Anchor::Middle, look, &name);
         }
-        svg.open("class=\"axes\"");
         for (value, _) in names_y.iter().filter(|_| self.chart.grid.1) {
             svg.line((left, self.y(*value)), (right, self.y(*value)), GRID);
         }
@@ -200,21 +302,29 @@ impl Canvas {
         }
         svg.line((left, bottom), (right, bottom), "stroke=\"#888\" stroke-width=\"1\"");
         svg.open("font-size=\"11\" fill=\"#444\"");
-        let room = (bottom - top) / names_y.len().max(1) as f64;
-        for (_, (value, name)) in thinned(names_y, &self.chart.y, room, 12.0) {
-            svg.text((left - 8.0, self.y(*value) + 4.0), Anchor::End, "", name);
+        let columns = self.chart.columns();
+        if panel.is_multiple_of(columns) {
+            for (value, name) in apart(names_y, &self.chart.y, |value| self.y(value), |_| 12.0) {
+                svg.text((left - 8.0, self.y(*value) + 4.0), Anchor::End, "", name);
+            }
         }
-        let room = (right - left) / names_x.len().max(1) as f64;
-        for (_, (value, name)) in thinned(names_x, &self.chart.x, room, if slanted { 13.0 } else { 0.0 }) {
-            let (x, y) = (self.x(*value), bottom + 16.0);
-            if slanted {
-                let turn = format!("transform=\"rotate({} {} {})\"", -SLANT, px(x + 4.0), px(y - 4.0));
-                svg.text((x + 4.0, y - 2.0), Anchor::End, &turn, name);
-            } else {
-                svg.text((x, y), Anchor::Middle, "", name);
+        if panel + columns >= self.panels.len() {
+            let room = |name: &str| if slanted { 13.0 } else { text_width(name, TICK_SIZE) + 8.0 };
+            for (value, name) in apart(names_x, &self.chart.x, |value| self.x(value), room) {
+                let (x, y) = (self.x(*value), bottom + 16.0);
+                if slanted {
+                    let turn = format!("transform=\"rotate({} {} {})\"", -SLANT, px(x + 4.0), px(y - 4.0));
+                    svg.text((x + 4.0, y - 2.0), Anchor::End, &turn, name);
+                } else {
+                    svg.text((x, y), Anchor::Middle, "", name);
+                }
             }
         }
         svg.close();
+    }
+
+    fn axis_names(&self, svg: &mut Svg) {
+        let Area { left, right, top, bottom } = self.whole;
         if !self.chart.x_name.is_empty() {
             let name = elided(&self.chart.x_name, NAME_SIZE, right - left);
             let y = self.chart.height - 14.0 - self.notes_height();
@@ -226,7 +336,6 @@ impl Canvas {
             let turn = format!("transform=\"rotate(-90 20 {})\"", px(middle));
             svg.text((20.0, middle), Anchor::Middle, &turn, &name);
         }
-        svg.close();
     }
 
     fn notes_height(&self) -> f64 {
@@ -245,70 +354,59 @@ impl Canvas {
     fn legend(&self, svg: &mut Svg, legend: &Legend, top: f64) -> f64 {
         // Names of an axis may need room between the area and the legend.
         let left = self.chart.width - self.chart.legend_width() + 2.0;
-        let heading = |svg: &mut Svg, name: &str| {
-            svg.open("class=\"legend\" font-size=\"11\"");
-            svg.text((left, top + 8.0), Anchor::Start, "font-size=\"12\"", &elided(name, NAME_SIZE, LONGEST_NAME));
-        };
-        match legend {
-            Legend::None => top,
-            Legend::Keys { name, keys } => {
-                heading(svg, name);
-                let room = ((self.chart.height - top - 30.0) / keys.len() as f64).min(18.0);
-                for (i, (key, color)) in keys.iter().enumerate() {
-                    let y = top + 26.0 + room * i as f64;
-                    let fill = format!("rx=\"2\" fill=\"{color}\"");
-                    svg.rect((left, y - 9.0), (left + 11.0, y + 1.0), &fill, None);
-                    svg.text((left + 17.0, y), Anchor::Start, "", &elided(key, TICK_SIZE, LONGEST_NAME));
-                }
-                svg.close();
-                top + 40.0 + room * keys.len() as f64
-            }
-            Legend::Ramp { name, ramp } => {
-                heading(svg, name);
-                let height = (self.area.bottom - top - 20.0).clamp(40.0, 180.0);
-                ramp_bar(svg, *ramp, left, top + 20.0, height);
-                svg.close();
-                top + 50.0 + height
-            }
+        legend.draw(svg, (left, top), self.chart.height, self.whole.bottom, self.chart.longest_name())
+    }
+}
+
+/// The ticks whose names do not touch: all, else of a logarithmic axis the powers of ten, else every second, third, ... with
+/// zero among them. `at` is a tick's place and `room` what its name takes along the axis, in pixels.
+fn apart<'a>(ticks: &'a [Tick], scale: &Scale, at: impl Fn(f64) -> f64, room: impl Fn(&str) -> f64) -> Vec<&'a Tick> {
+    let fit = |kept: &[&Tick]| {
+        kept.windows(2).all(|pair| (at(pair[0].0) - at(pair[1].0)).abs() >= (room(&pair[0].1) + room(&pair[1].1)) / 2.0)
+    };
+    let mut kept: Vec<&Tick> = ticks.iter().collect();
+    if fit(&kept) {
+        return kept;
+    }
+    if matches!(scale, Scale::Log { .. }) {
+        let is_power = |tick: &&Tick| (tick.0.log10() - tick.0.log10().round()).abs() < 1e-9;
+        let powers: Vec<&Tick> = ticks.iter().filter(is_power).collect();
+        if powers.len() > 1 {
+            kept = powers;
         }
     }
+    let zero = kept.iter().position(|tick| tick.0 == 0.0).unwrap_or(0);
+    let every = |step: usize| kept.iter().copied().skip(zero % step).step_by(step).collect::<Vec<_>>();
+    (1..=kept.len()).map(every).find(|some| fit(some)).unwrap_or_default()
 }
 
-/// A bar of a ramp's colours with its numbers.
-fn ramp_bar(svg: &mut Svg, ramp: Ramp, left: f64, top: f64, height: f64) {
-    const PARTS: usize = 36;
-    let value_at = |place: f64| ramp.min + (ramp.max - ramp.min) * place;
-    for i in 0..PARTS {
-        let (low, high) = (i as f64 / PARTS as f64, (i + 1) as f64 / PARTS as f64);
-        let fill = format!("fill=\"{}\"", ramp.color(value_at((low + high) / 2.0)));
-        // A little over the next part: no gaps between them.
-        let end = if i + 1 < PARTS { 0.5 } else { 0.0 };
-        svg.rect((left, top + height * (1.0 - low)), (left + 12.0, top + height * (1.0 - high) - end), &fill, None);
-    }
-    let mut values: Vec<Tick> = Scale::numbers(ramp.min, ramp.max).ticks();
-    values.retain(|(value, _)| *value >= ramp.min && *value <= ramp.max);
-    if ramp.max <= ramp.min {
-        values = vec![(ramp.min, scale::short(ramp.min))];
-    }
-    for (value, label) in values {
-        let place = if ramp.max > ramp.min { (value - ramp.min) / (ramp.max - ramp.min) } else { 0.5 };
-        svg.text((left + 18.0, top + height * (1.0 - place) + 4.0), Anchor::Start, "", &label);
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The names of an axis that have room for `least` pixels each: of many categories, every second, third, ...
-fn thinned<'a>(
-    names: &'a [(f64, String)],
-    scale: &Scale,
-    room: f64,
-    least: f64,
-) -> impl Iterator<Item = (usize, &'a (f64, String))> {
-    let step = if matches!(scale, Scale::Bands(_)) { (least / room).ceil().max(1.0) as usize } else { 1 };
-    names.iter().enumerate().filter(move |(i, _)| i % step == 0)
-}
+    #[test]
+    fn names_of_ticks_never_touch() {
+        let names = |scale: &Scale, wide: f64, room: f64| -> Vec<String> {
+            let ticks = scale.ticks();
+            let kept = apart(&ticks, scale, |value| scale.place(value) * wide, |_| room);
+            kept.into_iter().map(|tick| tick.1.clone()).collect()
+        };
+        let even = Scale::numbers(-0.4, 0.8);
+        assert_eq!(names(&even, 600.0, 40.0).len(), even.ticks().len());
+        assert_eq!(names(&even, 200.0, 40.0), ["−0.4", "0", "0.4", "0.8"]);
+        assert_eq!(names(&even, 30.0, 40.0), ["0"]);
+        let log = Scale::log(1.0, 1000.0);
+        assert_eq!(names(&log, 200.0, 40.0), ["1", "10", "100", "1000"]);
+        assert_eq!(names(&log, 150.0, 60.0), ["1", "100"]);
+        let bands = Scale::Bands((0..10).map(|i| i.to_string()).collect());
+        assert_eq!(names(&bands, 100.0, 25.0), ["0", "3", "6", "9"]);
+        assert_eq!(names(&Scale::Bands(Vec::new()), 100.0, 25.0), [""; 0]);
+    }
 
-/// The colours of a legend for so many groups.
-pub(crate) fn keys(name: &str, groups: &[String]) -> Legend {
-    let color = |(i, group): (usize, &String)| (group.clone(), palette::group(i));
-    Legend::Keys { name: name.to_owned(), keys: groups.iter().enumerate().map(color).collect() }
+    #[test]
+    fn panels_are_near_a_square() {
+        let found: Vec<usize> = [0, 1, 2, 3, 4, 5, 9, 10].into_iter().map(|panels| columns(panels, 5)).collect();
+        assert_eq!(found, [1, 1, 2, 3, 2, 3, 3, 4]);
+        assert_eq!(columns(6, 2), 2);
+    }
 }

@@ -60,6 +60,16 @@ pub enum PictureError {
         /// The values that it takes.
         need: String,
     },
+    /// An option that other kinds have.
+    #[error("{kind} has no {option}; {} have it", .kinds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    NotOfKind {
+        /// The kind of picture.
+        kind: Kind,
+        /// The option.
+        option: &'static str,
+        /// The kinds that have it.
+        kinds: &'static [Kind],
+    },
     /// More marks than anybody can see.
     #[error("{kind} would draw {found} {what}, and at most {most} can be told apart: {advice}")]
     TooMany {

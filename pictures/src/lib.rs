@@ -20,7 +20,7 @@
 //! 1. `layout`, `names`, `palette`, `svg`, `text`, `tick`: names, colours, marks.
 //! 2. `error`, `scale`, `table`, `time`: tables, and the scales of axes.
 //! 3. `request`: what the user asks for.
-//! 4. `chart`, `plan`: which columns are drawn, and where.
+//! 4. `chart`, `legend`, `plan`: which columns are drawn, and where.
 //! 5. `kinds`, `unpivot`: the kinds of pictures, one a file.
 //! 6. `vega`: the same as a specification of Vega-Lite.
 
@@ -28,6 +28,7 @@ mod chart;
 mod error;
 mod kinds;
 mod layout;
+mod legend;
 mod names;
 mod palette;
 mod plan;

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use self::Kind::{
+    Barcode, Bars, Boxes, Bump, Curvature, Heatmap, Histogram, Landscape, Lines, PersistenceDiagram, Points,
+};
+
 /// The kinds of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -70,6 +74,42 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The options of a picture.
-pub(crate) const OPTIONS: [&str; 11] =
-    ["kind", "x", "y", "color", "node_color", "unpivot", "title", "width", "height", "bins", "seed"];
+/// The options of a picture; the first four are those that words without a name stand for.
+pub(crate) const OPTIONS: [&str; 20] = [
+    "kind",
+    "x",
+    "y",
+    "color",
+    "node_color",
+    "ymin",
+    "ymax",
+    "facet",
+    "unpivot",
+    "title",
+    "xlabel",
+    "ylabel",
+    "x_scale",
+    "y_scale",
+    "xline",
+    "yline",
+    "width",
+    "height",
+    "bins",
+    "seed",
+];
+
+/// The kinds that have an option, of those options that not all kinds have.
+pub(crate) const OF_KINDS: &[(&str, &[Kind])] = &[
+    ("YMIN", &[Bars, Points, Lines]),
+    ("YMAX", &[Bars, Points, Lines]),
+    ("FACET", &[Bars, Points, Lines, Boxes, Histogram]),
+    ("X_SCALE", &[Points, Lines]),
+    ("Y_SCALE", &[Points, Lines, Boxes]),
+    ("XLINE", &[Points, Lines, Histogram, Landscape, Curvature]),
+    ("YLINE", &[Bars, Points, Lines, Boxes, Histogram, Landscape, Curvature]),
+    (
+        "XLABEL",
+        &[Bars, Points, Lines, Boxes, Histogram, Heatmap, Bump, PersistenceDiagram, Barcode, Landscape, Curvature],
+    ),
+    ("YLABEL", &[Bars, Points, Lines, Boxes, Histogram, Heatmap, Bump, PersistenceDiagram, Landscape, Curvature]),
+];

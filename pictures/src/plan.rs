@@ -1,8 +1,9 @@
 //! The choice of the kind and the columns, where the request leaves them open.
 
 use crate::error::{PictureError, nearest};
-use crate::names::Kind;
+use crate::names::{Kind, OF_KINDS};
 use crate::request::Request;
+use crate::scale::TINY;
 use crate::table::{Column, MISSING, Table, Values};
 
 /// More colours than this are not taken unless they are named.
@@ -16,6 +17,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) y: Option<&'a Column>,
     pub(crate) color: Option<&'a Column>,
     pub(crate) node_color: Option<&'a Column>,
+    pub(crate) ymin: Option<&'a Column>,
+    pub(crate) ymax: Option<&'a Column>,
+    pub(crate) facet: Option<&'a Column>,
     pub(crate) rows: usize,
     pub(crate) request: &'a Request,
 }
@@ -53,13 +57,17 @@ impl Need {
 pub(crate) fn plan<'a>(table: &'a Table, request: &'a Request) -> Result<Plan<'a>, PictureError> {
     let named = |name: &Option<String>| name.as_deref().map(|name| find(table, name)).transpose();
     let (x, y, color) = (named(&request.x)?, named(&request.y)?, named(&request.color)?);
+    let (ymin, ymax, facet) = (named(&request.ymin)?, named(&request.ymax)?, named(&request.facet)?);
+    let taken: Vec<&Column> = [ymin, ymax, facet].into_iter().flatten().collect();
     let kind = match request.kind {
         Some(kind) => kind,
-        None => default_kind(table, x, y).ok_or(PictureError::NoKind)?,
+        None => default_kind(table, x, y, &taken).ok_or(PictureError::NoKind)?,
     };
     let node_color = named(&request.node_color)?;
-    let mut plan = Plan { kind, x, y, color, node_color, rows: table.rows(), request };
+    let mut plan = Plan { kind, x, y, color, node_color, ymin, ymax, facet, rows: table.rows(), request };
+    plan.check_options()?;
     plan.fill(table)?;
+    plan.check_axes()?;
     Ok(plan)
 }
 
@@ -77,8 +85,9 @@ pub(crate) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Pictu
     })
 }
 
-/// The kind that the types of the columns, and the repetitions of the strings, ask for.
-fn default_kind(table: &Table, x: Option<&Column>, y: Option<&Column>) -> Option<Kind> {
+/// The kind that the types of the columns, and the repetitions of the strings, ask for. Those that are `taken` have parts that
+/// say nothing of it.
+fn default_kind(table: &Table, x: Option<&Column>, y: Option<&Column>, taken: &[&Column]) -> Option<Kind> {
     if let (Some(x), Some(y)) = (x, y) {
         return Some(match (x.is_text(), y.is_text()) {
             _ if x.is_time() => Kind::Lines,
@@ -91,8 +100,9 @@ fn default_kind(table: &Table, x: Option<&Column>, y: Option<&Column>) -> Option
     if let Some(kind) = kind_by_names(table) {
         return Some(kind);
     }
-    let texts: Vec<&Column> = table.columns.iter().filter(|column| column.is_text()).collect();
-    let numbers: Vec<&Column> = table.columns.iter().filter(|column| !column.is_text()).collect();
+    let free = || table.columns.iter().filter(|column| !taken.iter().any(|other| std::ptr::eq(*other, *column)));
+    let texts: Vec<&Column> = free().filter(|column| column.is_text()).collect();
+    let numbers: Vec<&Column> = free().filter(|column| !column.is_text()).collect();
     let ranked = numbers.iter().any(|column| is_rank(column));
     match (texts.as_slice(), numbers.as_slice()) {
         ([], []) => None,
@@ -160,7 +170,8 @@ impl<'a> Plan<'a> {
                     self.y = Some(self.choose(table, "y", Need::Number, self.y, false)?);
                 }
                 // One bar a row: another text tells rows of one name apart.
-                if self.x.is_some_and(|x| !is_unique(&[x])) && self.y.is_some() {
+                let names: Vec<&Column> = [self.x, self.facet].into_iter().flatten().collect();
+                if !is_unique(&names) && self.y.is_some() {
                     self.color = self.optional_color(table);
                 }
             }
@@ -247,8 +258,61 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
+    /// Refuses what is asked for and the kind does not have.
+    fn check_options(&self) -> Result<(), PictureError> {
+        let Request { x_label, y_label, x_log, y_log, x_lines, y_lines, .. } = self.request;
+        for &(option, kinds) in OF_KINDS {
+            let is_given = match option {
+                "YMIN" => self.ymin.is_some(),
+                "YMAX" => self.ymax.is_some(),
+                "FACET" => self.facet.is_some(),
+                "X_SCALE" => *x_log,
+                "Y_SCALE" => *y_log,
+                "XLABEL" => x_label.is_some(),
+                "YLABEL" => y_label.is_some(),
+                "XLINE" => !x_lines.is_empty(),
+                _ => !y_lines.is_empty(),
+            };
+            if is_given && !kinds.contains(&self.kind) {
+                return Err(PictureError::NotOfKind { kind: self.kind, option, kinds });
+            }
+        }
+        if self.ymin.is_some() != self.ymax.is_some() {
+            let (given, other) = if self.ymin.is_some() { ("YMIN", "YMAX") } else { ("YMAX", "YMIN") };
+            let what = format!("{given} is given without {other}: name the columns of both ends");
+            return Err(PictureError::Rows { kind: self.kind, what });
+        }
+        self.check("ymin", Need::Number, self.ymin)?;
+        self.check("ymax", Need::Number, self.ymax)
+    }
+
+    /// Refuses logarithms and reference lines of an axis that has no numbers.
+    fn check_axes(&self) -> Result<(), PictureError> {
+        let Request { x_log, y_log, x_lines, y_lines, .. } = self.request;
+        let refuse = |what: String| Err(PictureError::Rows { kind: self.kind, what });
+        if self.ymin.is_some() && self.y.is_none() {
+            return refuse("YMIN and YMAX are about a number: name its column by Y".to_owned());
+        }
+        for (axis, column, is_log, lines) in [("X", self.x, *x_log, x_lines), ("Y", self.y, *y_log, y_lines)] {
+            let option = if is_log { format!("{axis}_SCALE log") } else { format!("{axis}LINE") };
+            let found = column.and_then(|column| match &column.values {
+                Values::Texts { .. } => Some((column, "text")),
+                Values::Times(_) => Some((column, "times")),
+                Values::Numbers(_) => None,
+            });
+            if let Some((column, found)) = found.filter(|_| is_log || !lines.is_empty()) {
+                return refuse(format!("{option} is of an axis of numbers, and `{}` has {found}", column.name));
+            }
+            if let Some(line) = lines.iter().find(|line| is_log && **line < TINY) {
+                return refuse(format!("{axis}LINE {line} has no place on a logarithmic axis: give numbers above 0"));
+            }
+        }
+        Ok(())
+    }
+
     fn has(&self, column: &Column) -> bool {
-        [self.x, self.y, self.color].into_iter().flatten().any(|other| std::ptr::eq(other, column))
+        let parts = [self.x, self.y, self.color, self.ymin, self.ymax, self.facet];
+        parts.into_iter().flatten().any(|other| std::ptr::eq(other, column))
     }
 
     fn free(&self, table: &'a Table) -> impl Iterator<Item = &'a Column> {
@@ -320,16 +384,45 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The rows in which all of these columns have a value, and a sentence on the others.
-    pub(crate) fn complete_rows(&self, columns: &[&Column]) -> (Vec<usize>, Vec<String>) {
-        let complete: Vec<usize> =
-            (0..self.rows).filter(|&row| columns.iter().all(|column| column.is_there(row))).collect();
-        let left = self.rows - complete.len();
-        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        let rows = if left == 1 { "row" } else { "rows" };
-        let note = format!("Left out: {left} {rows} without a value of {} that can be drawn.", names.join(" or "));
-        (complete, if left > 0 { vec![note] } else { Vec::new() })
+    /// The most rows of a colour in a panel.
+    pub(crate) fn longest_group(&self) -> usize {
+        let rows: Vec<usize> = (0..self.rows).collect();
+        let (colors, panels) = (Groups::new(self.color, &rows), Groups::new(self.facet, &rows));
+        let mut counts = vec![0; colors.names.len() * panels.names.len()];
+        colors.of.iter().zip(&panels.of).for_each(|(color, panel)| counts[panel * colors.names.len() + color] += 1);
+        counts.into_iter().max().unwrap_or(0)
     }
+
+    /// The rows in which all of these columns have a value that their axes have, and sentences on the others.
+    pub(crate) fn complete_rows(&self, columns: &[&Column]) -> (Vec<usize>, Vec<String>) {
+        let mut rows: Vec<usize> =
+            (0..self.rows).filter(|&row| columns.iter().all(|column| column.is_there(row))).collect();
+        let mut notes = Vec::new();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let left = self.rows - rows.len();
+        if left > 0 {
+            let names = names.join(" or ");
+            notes.push(format!("Left out: {} without a value of {names} that can be drawn.", counted(left)));
+        }
+        for (column, is_log) in [(self.x, self.request.x_log), (self.y, self.request.y_log)] {
+            let Some((column, values)) = column.filter(|_| is_log).and_then(|column| Some((column, column.numbers()?)))
+            else {
+                continue;
+            };
+            let before = rows.len();
+            rows.retain(|&row| values[row] >= TINY);
+            if rows.len() < before {
+                let left = counted(before - rows.len());
+                let why = "which a logarithmic axis does not have";
+                notes.push(format!("Left out: {left} whose {} is zero or less, {why}.", column.name));
+            }
+        }
+        (rows, notes)
+    }
+}
+
+fn counted(rows: usize) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
 /// The groups of rows that a column makes.
@@ -436,6 +529,40 @@ mod tests {
             error("heatmap model accuracy"),
             "heatmap needs numbers for color, and the result has no such column; name one by COLOR"
         );
+    }
+
+    #[test]
+    fn what_a_kind_does_not_have_is_refused() {
+        let table = Table {
+            columns: vec![
+                texts("model", &["a", "b"]),
+                numbers("accuracy", &[1.5, 2.5]),
+                numbers("low", &[0.5, 1.0]),
+                numbers("high", &[1.5, 3.0]),
+                Column::new("day", Values::Times(vec![0.0, 1.0])),
+            ],
+        };
+        for (text, what) in [
+            ("histogram accuracy ymin=low ymax=high", "histogram has no YMIN; bars, points, lines have it"),
+            ("bars model accuracy ymin=low", "bars: YMIN is given without YMAX: name the columns of both ends"),
+            ("bars model accuracy ymax=high", "bars: YMAX is given without YMIN: name the columns of both ends"),
+            ("bars ymin=model ymax=high", "bars needs numbers for ymin, and the column `model` has text"),
+            ("bars y=accuracy y_scale=log", "bars has no Y_SCALE; points, lines, boxes have it"),
+            ("bars xline=1", "bars has no XLINE; points, lines, histogram, landscape, curvature have it"),
+            ("surface ylabel=a", "surface has no YLABEL; bars, points"),
+            ("points model accuracy xline=1", "points: XLINE is of an axis of numbers, and `model` has text"),
+            ("lines day accuracy x_scale=log", "lines: X_SCALE log is of an axis of numbers, and `day` has times"),
+            ("points accuracy low y_scale=log yline=0", "YLINE 0 has no place on a logarithmic axis"),
+            ("bars facet=modell", "there is no column `modell`, did you mean `model`?"),
+        ] {
+            let error = plan(&table, &Request::parse(text).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(what), "{text}: {error}");
+        }
+        // Columns that have a part are not taken for another one.
+        let request = Request::parse("ymin=low ymax=high").unwrap();
+        let request = Request { kind: Some(Kind::Bars), ..request };
+        let plan = plan(&table, &request).unwrap();
+        assert_eq!((plan.x.unwrap().name.as_str(), plan.y.unwrap().name.as_str()), ("model", "accuracy"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::error::{PictureError, nearest};
 use crate::names::{KINDS, Kind, OPTIONS};
+use crate::table::LARGEST;
 
 impl Kind {
     /// The kind of this name.
@@ -28,8 +29,11 @@ const SIZES: std::ops::RangeInclusive<u32> = 100..=10_000;
 /// The intervals that a histogram may have.
 const BINS: std::ops::RangeInclusive<u32> = 1..=500;
 
+/// The most reference lines of an axis.
+const MOST_LINES: usize = 20;
+
 /// A picture that is wanted; what is `None` follows from the rows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Request {
     /// The kind.
     pub kind: Option<Kind>,
@@ -41,11 +45,29 @@ pub struct Request {
     pub color: Option<String>,
     /// The column of the colours of a graph's nodes.
     pub node_color: Option<String>,
+    /// The column of the lower ends of error bars, or of the lower edge of a ribbon.
+    pub ymin: Option<String>,
+    /// The column of their upper ends.
+    pub ymax: Option<String>,
+    /// The column of whose values each has a panel of its own, all with the same axes and colours.
+    pub facet: Option<String>,
     /// Columns of numbers, with commas between their names, that are put under one another first: as a column `name` of
     /// their names and a column `value` of their numbers.
     pub unpivot: Option<String>,
     /// The title, above the picture.
     pub title: Option<String>,
+    /// The name of the axis of `x` instead of the column's; none where it is empty.
+    pub x_label: Option<String>,
+    /// The name of the axis of `y`.
+    pub y_label: Option<String>,
+    /// Whether the axis of `x` is logarithmic.
+    pub x_log: bool,
+    /// Whether the axis of `y` is logarithmic.
+    pub y_log: bool,
+    /// Finite numbers on the axis of `x` at which reference lines stand.
+    pub x_lines: Vec<f64>,
+    /// Finite numbers on the axis of `y` at which they lie.
+    pub y_lines: Vec<f64>,
     /// In pixels.
     pub width: Option<u32>,
     /// In pixels.
@@ -69,8 +91,17 @@ impl Request {
             "y" => self.y = text(),
             "color" | "colour" => self.color = text(),
             "node_color" | "node_colour" => self.node_color = text(),
+            "ymin" | "y_min" => self.ymin = text(),
+            "ymax" | "y_max" => self.ymax = text(),
+            "facet" => self.facet = text(),
             "unpivot" => self.unpivot = text(),
             "title" => self.title = text(),
+            "xlabel" | "x_label" => self.x_label = text(),
+            "ylabel" | "y_label" => self.y_label = text(),
+            "x_scale" | "xscale" => self.x_log = is_log("X_SCALE", value)?,
+            "y_scale" | "yscale" => self.y_log = is_log("Y_SCALE", value)?,
+            "xline" | "x_line" => self.x_lines = numbers("XLINE", value)?,
+            "yline" | "y_line" => self.y_lines = numbers("YLINE", value)?,
             "width" => self.width = Some(whole("WIDTH", value, SIZES)?),
             "height" => self.height = Some(whole("HEIGHT", value, SIZES)?),
             "bins" => self.bins = Some(whole("BINS", value, BINS)?),
@@ -122,6 +153,24 @@ impl Request {
         }
         Ok(request)
     }
+}
+
+fn is_log(option: &'static str, value: &str) -> Result<bool, PictureError> {
+    match value.to_lowercase().as_str() {
+        "log" => Ok(true),
+        "linear" => Ok(false),
+        _ => Err(PictureError::Value { option, value: value.to_owned(), need: "log or linear".to_owned() }),
+    }
+}
+
+/// Numbers with commas between them.
+fn numbers(option: &'static str, value: &str) -> Result<Vec<f64>, PictureError> {
+    let number = |part: &str| part.trim().parse().ok().filter(|number: &f64| number.abs() <= LARGEST);
+    let numbers: Option<Vec<f64>> = value.split(',').map(number).collect();
+    numbers.filter(|numbers| numbers.len() <= MOST_LINES).ok_or_else(|| {
+        let need = format!("a number, or up to {MOST_LINES} in quotes with commas between them");
+        PictureError::Value { option, value: value.to_owned(), need }
+    })
 }
 
 fn whole(option: &'static str, value: &str, range: std::ops::RangeInclusive<u32>) -> Result<u32, PictureError> {
@@ -188,9 +237,16 @@ mod tests {
         assert_eq!(
             error("colr=model"),
             "there is no option `colr` of a picture, did you mean `color`?; the options are kind, x, y, color, node_color, \
-             unpivot, title, width, height, bins, seed"
+             ymin, ymax, facet, unpivot, title, xlabel, ylabel, x_scale, y_scale, xline, yline, width, height, bins, seed"
         );
         assert_eq!(error("width=5"), "WIDTH is `5`; give a whole number from 100 to 10000");
         assert!(error("bars a b c d").contains("there is no option `d`"));
+        assert_eq!(error("x_scale=ln"), "X_SCALE is `ln`; give log or linear");
+        assert_eq!(
+            error("yline=0.5,half"),
+            "YLINE is `0.5,half`; give a number, or up to 20 in quotes with commas between them"
+        );
+        assert!(error("xline=NaN").contains("XLINE is `NaN`") && error("xline=").contains("XLINE is ``"));
+        assert_eq!(Request::parse("yline='-0.5, 1e3'").unwrap().y_lines, [-0.5, 1000.0]);
     }
 }

@@ -11,6 +11,8 @@ pub(crate) const TINY: f64 = 1e-290;
 pub(crate) enum Scale {
     /// Numbers or timestamps, from the first to the second.
     Even { min: f64, max: f64, ticks: Vec<Tick> },
+    /// Positive numbers, evenly by their logarithms, from the first to the second.
+    Log { min: f64, max: f64, ticks: Vec<Tick> },
     /// Categories; the position of the first is 0.
     Bands(Vec<String>),
 }
@@ -32,6 +34,43 @@ impl Scale {
         Self::Even { min: ticks[0].0, max: ticks[count].0, ticks }
     }
 
+    /// Positive numbers by their logarithms, with ticks that reach over both ends: at powers of ten, of few powers at twice and
+    /// five times them too, and of a range within one power at round steps.
+    pub(crate) fn log(min: f64, max: f64) -> Self {
+        let (min, max) = if min >= TINY && max >= min { (min, max) } else { (1.0, 10.0) };
+        if max / min < 5.0 {
+            let Self::Even { ticks, .. } = Self::numbers(min, max) else { unreachable!("numbers are even") };
+            let ticks: Vec<Tick> = ticks.into_iter().filter(|tick| tick.0 > 0.0).collect();
+            let first = ticks.first().map_or(min, |tick| tick.0.min(min));
+            let last = ticks.last().map_or(max, |tick| tick.0.max(max));
+            return Self::Log { min: first, max: last, ticks };
+        }
+        let (low, high) = (min.log10().floor() as i32, max.log10().ceil() as i32);
+        let step = ((high - low) as f64 / 8.0).ceil() as usize;
+        let factors: &[f64] = if high - low <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let candidates = (low..=high + step as i32).step_by(step).flat_map(|power| {
+            let unit = 10f64.powi(power);
+            factors.iter().map(move |factor| {
+                let value = clean(factor * unit, (-power).max(0));
+                (value, label(value, unit))
+            })
+        });
+        let mut ticks: Vec<Tick> = Vec::new();
+        for tick in candidates {
+            // The last below the range begins it, the first beyond ends it.
+            if tick.0 <= min * (1.0 + 1e-12) {
+                ticks.clear();
+            }
+            let ends = tick.0 >= max * (1.0 - 1e-12);
+            ticks.push(tick);
+            if ends {
+                break;
+            }
+        }
+        let (first, last) = (ticks[0].0.min(min), ticks[ticks.len() - 1].0.max(max));
+        Self::Log { min: first, max: last, ticks }
+    }
+
     /// Timestamps, with ticks at calendar steps between the ends.
     pub(crate) fn times(min: f64, max: f64) -> Self {
         let (min, max) = if max > min { (min, max) } else { (min - 43_200.0, max + 43_200.0) };
@@ -42,14 +81,20 @@ impl Scale {
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self {
             Self::Even { min, max, .. } => (value - min) / (max - min),
+            Self::Log { min, max, .. } => (value.max(*min).ln() - min.ln()) / (max.ln() - min.ln()),
             Self::Bands(names) => (value + 0.5) / names.len().max(1) as f64,
         }
+    }
+
+    /// Whether numbers or timestamps have places, and no categories.
+    pub(crate) fn is_continuous(&self) -> bool {
+        !matches!(self, Self::Bands(_))
     }
 
     /// The named values.
     pub(crate) fn ticks(&self) -> Vec<Tick> {
         match self {
-            Self::Even { ticks, .. } => ticks.clone(),
+            Self::Even { ticks, .. } | Self::Log { ticks, .. } => ticks.clone(),
             Self::Bands(names) => names.iter().enumerate().map(|(i, name)| (i as f64, name.clone())).collect(),
         }
     }
@@ -146,6 +191,29 @@ mod tests {
                 low <= min && max <= high && (2..=12).contains(&ticks.len()),
                 "{min} {max}: {low} {high} {ticks:?}"
             );
+        }
+    }
+
+    #[test]
+    fn ticks_of_logarithms_are_powers_of_ten() {
+        let labels = |min: f64, max: f64| -> Vec<String> {
+            Scale::log(min, max).ticks().into_iter().map(|(_, label)| label).collect()
+        };
+        assert_eq!(labels(10.0, 1e6), ["10", "100", "1000", "10,000", "100,000", "1,000,000"]);
+        assert_eq!(labels(3.0, 70.0), ["2", "5", "10", "20", "50", "100"]);
+        assert_eq!(labels(0.002, 0.04), ["0.002", "0.005", "0.01", "0.02", "0.05"]);
+        assert_eq!(labels(2.0, 3.0), ["2.0", "2.2", "2.4", "2.6", "2.8", "3.0"]);
+        assert_eq!(labels(-1.0, 0.0), ["1", "2", "5", "10"]);
+        assert!((Scale::log(1.0, 1e4).place(100.0) - 0.5).abs() < 1e-12);
+        assert_eq!(Scale::log(1.0, 1e4).place(-3.0), 0.0);
+        for (min, max) in [(1e-290, 1e300), (1e-290, 1e-285), (7.0, 7.0), (1e300, 1e300), (1e-12, 1.0), (9.99, 50.0)] {
+            let Scale::Log { min: low, max: high, ticks } = Scale::log(min, max) else { panic!() };
+            assert!(
+                low <= min && max <= high && (2..=12).contains(&ticks.len()),
+                "{min} {max}: {low} {high} {ticks:?}"
+            );
+            let scale = Scale::log(min, max);
+            assert!(scale.place(min) >= 0.0 && scale.place(max) <= 1.0 + 1e-12, "{min} {max}");
         }
     }
 

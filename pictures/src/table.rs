@@ -6,7 +6,7 @@ use std::collections::HashMap;
 pub const MISSING: u32 = u32::MAX;
 
 /// Numbers beyond are not drawn: the distance of two might be infinite.
-const LARGEST: f64 = 1e300;
+pub(crate) const LARGEST: f64 = 1e300;
 
 /// The values of a column, one a row.
 #[derive(Debug, Clone, PartialEq)]

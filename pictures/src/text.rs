@@ -41,6 +41,25 @@ pub(crate) fn elided(text: &str, size: f64, most: f64) -> String {
     format!("{}…", short.trim_end())
 }
 
+/// The text, an ellipsis in its middle where it is wider than this: names that begin alike are told apart by their ends.
+pub(crate) fn elided_within(text: &str, size: f64, most: f64) -> String {
+    if !text.contains('\n') && width(text, size) <= most {
+        return text.to_owned();
+    }
+    let half = (most - em('…') * size) / 2.0;
+    let fitting = |characters: &mut dyn Iterator<Item = char>| -> Vec<char> {
+        let mut room = half;
+        let fits = |c: &char| {
+            room -= em(*c) * size;
+            room >= 0.0
+        };
+        characters.take_while(fits).collect()
+    };
+    let start: String = fitting(&mut text.lines().next().unwrap_or_default().chars()).into_iter().collect();
+    let end: String = fitting(&mut text.lines().last().unwrap_or_default().chars().rev()).into_iter().rev().collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
 /// The text in lines of at most this width, cut at spaces.
 pub(crate) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -66,6 +85,12 @@ mod tests {
         let cut = elided("a rather long name of a model", 12.0, 60.0);
         assert!(cut.ends_with('…') && width(&cut, 12.0) <= 60.0, "{cut}");
         assert_eq!(elided("two\nlines", 12.0, 100.0), "two…");
+        assert_eq!(elided_within("short", 12.0, 100.0), "short");
+        let cut = elided_within("a rather long name of model 7", 12.0, 90.0);
+        assert!(
+            cut.starts_with("a r") && cut.ends_with("l 7") && cut.contains('…') && width(&cut, 12.0) <= 90.0,
+            "{cut}"
+        );
         assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
     }
 }

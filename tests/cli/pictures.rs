@@ -94,3 +94,28 @@ fn the_last_result_is_drawn_into_a_file() {
         assert!(ran.err.contains(what) && ran.status == Some(1), "{ran:?}");
     }
 }
+
+#[test]
+fn nodes_of_the_karate_club_stand_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("karate.svg");
+    let script = format!(
+        "ATTACH 'builtin:karate' AS karate;
+         COPY (SELECT src, dst, forman_ricci(src, dst) OVER () AS forman FROM karate.edges) TO '{}' (KIND graph, COLOR forman)",
+        file.display()
+    );
+    let ran = run(&["-c", &script]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let svg = fs::read_to_string(&file).unwrap();
+    let number = |element: &str, name: &str| -> f64 {
+        element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let discs: Vec<[f64; 3]> =
+        svg.split("<circle").skip(1).map(|disc| ["cx", "cy", "r"].map(|name| number(disc, name))).collect();
+    assert_eq!((discs.len(), marks(&svg).len()), (34, 78));
+    for (i, a) in discs.iter().enumerate() {
+        for b in &discs[..i] {
+            assert!((a[0] - b[0]).hypot(a[1] - b[1]) > a[2] + b[2] + 2.0, "{a:?} and {b:?}");
+        }
+    }
+}

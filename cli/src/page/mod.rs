@@ -51,7 +51,7 @@ pub(super) struct Report {
 #[derive(Debug)]
 enum Plot {
     None,
-    Of(Request),
+    Of(Box<Request>),
 }
 
 impl Report {
@@ -100,7 +100,7 @@ impl Report {
                 Block::Plot(text) if text.trim() == "none" => self.plots.push(Plot::None),
                 Block::Plot(text) => {
                     let wrong = |error| ScriptFailure::error(format!("\\plot {text}: {error}"));
-                    self.plots.push(Plot::Of(Request::parse(&text).map_err(wrong)?));
+                    self.plots.push(Plot::Of(Box::new(Request::parse(&text).map_err(wrong)?)));
                 }
                 other if included => self.held += &other.html(),
                 other => {

@@ -1,14 +1,15 @@
 //! Boxes: the quartiles of each group, whiskers to the outermost values within 1.5 times their distance, and the values
 //! beyond as points (Tukey 1977).
 
-use super::{Drawn, chart, finish, scale_of};
-use crate::chart::{self, Canvas, Legend};
+use super::{Drawn, chart, divide, finish, name_axes, panels, scale_y};
+use crate::chart::Canvas;
 use crate::error::PictureError;
+use crate::legend::Legend;
 use crate::palette::{self, MOST_GROUPS};
 use crate::plan::{Groups, Plan};
 use crate::scale::Scale;
 
-/// More boxes are too narrow to see.
+/// More boxes in a panel are too narrow to see.
 const MOST: usize = 200;
 
 /// More outliers of one box are drawn as the outermost alone.
@@ -22,6 +23,8 @@ struct Summary {
     high_whisker: f64,
     most: f64,
     outliers: Vec<f64>,
+    /// Whether there are more outliers than these.
+    cut: bool,
 }
 
 pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
@@ -33,34 +36,48 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let color = plan.color.filter(|color| plan.x.is_none_or(|x| !std::ptr::eq(*color, x)));
     let (groups, note) = Groups::new(color, &rows).folded(MOST_GROUPS);
     notes.extend(note);
-    let mut values: Vec<Vec<f64>> = vec![Vec::new(); names.names.len() * groups.names.len()];
-    if values.len() > MOST {
+    let panels = panels(plan, &rows)?;
+    let (categories, colors) = (names.names.len(), groups.names.len());
+    let found = categories * colors;
+    if found > MOST {
         let advice = "name another column by X, or select fewer groups";
-        return Err(PictureError::TooMany { kind: plan.kind, found: values.len(), what: "boxes", most: MOST, advice });
+        return Err(PictureError::TooMany { kind: plan.kind, found, what: "boxes", most: MOST, advice });
     }
+    let mut values: Vec<Vec<f64>> = vec![Vec::new(); panels.names.len() * found];
     for (i, &row) in rows.iter().enumerate() {
-        values[names.of[i] * groups.names.len() + groups.of[i]].push(ys[row]);
+        values[(panels.of[i] * categories + names.of[i]) * colors + groups.of[i]].push(ys[row]);
+    }
+    let mut boxes = Vec::new();
+    for (place, values) in values.iter_mut().enumerate().filter(|(_, values)| !values.is_empty()) {
+        boxes.push((place, values.len(), summary(values)));
+    }
+    let cut = boxes.iter().filter(|(_, _, summary)| summary.cut).count();
+    if cut > 0 {
+        let boxes = if cut == 1 { "1 box".to_owned() } else { format!("{cut} boxes") };
+        notes.push(format!("Of {boxes} with more than {MOST_OUTLIERS} outliers the least and the most are drawn."));
     }
 
-    let mut layout = chart(plan, Scale::Bands(names.names.clone()), scale_of(y, &rows));
-    (layout.x_name, layout.y_name) = (plan.x.map_or(String::new(), |x| x.name.clone()), y.name.clone());
-    layout.legend = color.map_or(Legend::None, |color| chart::keys(&color.name, &groups.names));
+    let mut layout = chart(plan, Scale::Bands(names.names.clone()), scale_y(plan, y, &rows));
+    name_axes(&mut layout, plan, plan.x.map_or("", |x| &x.name), &y.name);
+    layout.legend = color.map_or(Legend::None, |color| Legend::of_groups(&color.name, &groups.names));
     layout.notes.clone_from(&notes);
+    divide(&mut layout, plan, &panels)?;
     let mut canvas = layout.canvas();
-    let share = 0.8 / groups.names.len() as f64;
-    for (place, values) in values.iter_mut().enumerate().filter(|(_, values)| !values.is_empty()) {
-        let (category, group) = (place / groups.names.len(), place % groups.names.len());
+    let share = 0.8 / colors as f64;
+    for (place, count, summary) in &boxes {
+        let (panel, category, group) = (place / colors / categories, place / colors % categories, place % colors);
+        canvas.enter(panel);
         let middle = category as f64 - 0.4 + share * (group as f64 + 0.5);
-        let summary = summary(values);
         let mut title = Vec::new();
         title.extend(plan.x.map(|x| format!("{}: {}", x.name, names.names[category])));
         title.extend(color.map(|color| format!("{}: {}", color.name, groups.names[group])));
-        let Summary { least, quartiles: [q1, median, q3], most, .. } = &summary;
-        title.push(format!("{} of {} rows", y.name, values.len()));
+        title.extend(plan.facet.map(|facet| format!("{}: {}", facet.name, panels.names[panel])));
+        let Summary { least, quartiles: [q1, median, q3], most, .. } = summary;
+        title.push(format!("{} of {count} rows", y.name));
         title.push(format!(
             "least: {least}\nfirst quartile: {q1}\nmedian: {median}\nthird quartile: {q3}\nmost: {most}"
         ));
-        draw_box(&mut canvas, middle, share * 0.78, &palette::group(group), &summary, &title.join("\n"));
+        draw_box(&mut canvas, middle, share * 0.78, &palette::group(group), summary, &title.join("\n"));
     }
     Ok(finish(plan, canvas, notes))
 }
@@ -93,7 +110,8 @@ fn summary(values: &mut [f64]) -> Summary {
     let (least, most) = (values[0], values[values.len() - 1]);
     let whisker = |found: Option<&f64>, other: f64| found.copied().unwrap_or(other);
     let mut outliers: Vec<f64> = values.iter().copied().filter(|value| !inside(value)).collect();
-    if outliers.len() > MOST_OUTLIERS {
+    let cut = outliers.len() > MOST_OUTLIERS;
+    if cut {
         outliers = vec![least, most];
         outliers.retain(|value| !inside(value));
     }
@@ -104,6 +122,7 @@ fn summary(values: &mut [f64]) -> Summary {
         high_whisker: whisker(values.iter().rev().find(|value| inside(value)), most),
         most,
         outliers,
+        cut,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Bump chart: the ranks of each colour over the strata, the first at the top. Equal ranks stand below one another in the
 //! order of the rows, and each point says its rank.
 
-use super::{Drawn, chart, finish, title};
+use super::{Drawn, chart, finish, name_axes, title};
 use crate::error::PictureError;
+use crate::legend::Legend;
 use crate::palette;
 use crate::plan::{Groups, Plan};
 use crate::scale::{Scale, short};
@@ -60,12 +61,11 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let bands = Scale::Bands(strata.names.clone());
     let mut layout = chart(plan, bands, Scale::Bands(vec![String::new(); deepest]));
     layout.height = plan.request.height.map_or((deepest as f64 * 44.0 + 110.0).max(240.0), f64::from);
-    layout.x_name.clone_from(&x.name);
-    layout.y_name.clone_from(&y.name);
+    name_axes(&mut layout, plan, &x.name, &y.name);
     layout.y_from_top = true;
     layout.grid = (true, false);
     if cramped {
-        layout.legend = crate::chart::keys(&color.name, &models.names);
+        layout.legend = Legend::of_groups(&color.name, &models.names);
     }
     layout.notes.clone_from(&notes);
     let mut canvas = layout.canvas();

@@ -102,8 +102,11 @@ fn svg(plan: &Plan, names: &[String], ranks: &Ranks, critical: f64, notes: &[Str
     let runs = cliques(&sorted, critical);
     let full = plan.request.width.map_or(720.0, f64::from);
     let side = names.iter().map(|name| width(&elided(name, 12.0, 160.0), 12.0)).fold(0.0, f64::max) + 60.0;
-    let (left, right) = (side, full - side);
-    let x = |rank: f64| left + (rank - 1.0) / (k as f64 - 1.0) * (right - left);
+    let left = side;
+    // The pixels of a rank: the axis ends before the names, and the critical difference, from its beginning, in the picture.
+    let unit = ((full - 2.0 * side) / (k as f64 - 1.0)).min((full - 14.0 - left) / critical);
+    let x = |rank: f64| left + (rank - 1.0) * unit;
+    let right = x(k as f64);
     let head = if plan.request.title.is_some() { 30.0 } else { 4.0 };
     let axis = head + 62.0;
     let half = k.div_ceil(2);
@@ -117,9 +120,9 @@ fn svg(plan: &Plan, names: &[String], ranks: &Ranks, critical: f64, notes: &[Str
     }
     let dark = "stroke=\"#333\" stroke-width=\"1.5\"";
     // The critical difference to scale.
-    let (from, to) = (x(1.0), (x(1.0) + (x(2.0) - x(1.0)) * critical).min(full - 14.0));
+    let (from, to) = (x(1.0), x(1.0 + critical));
     let y = head + 24.0;
-    svg.line((from, y), (to, y), dark);
+    svg.line((from, y), (to, y), &format!("class=\"critical\" {dark}"));
     [from, to].iter().for_each(|&end| svg.line((end, y - 4.0), (end, y + 4.0), dark));
     let named = format!("critical difference {}", short(critical));
     let anchor = if width(&named, 11.0) > to - from { Anchor::Start } else { Anchor::Middle };

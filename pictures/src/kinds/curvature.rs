@@ -2,7 +2,7 @@
 //! regimes of CurvBench (Sec. 3) have them.
 
 use super::histogram::bins;
-use super::{Drawn, chart, finish};
+use super::{Drawn, chart, finish, name_axes, range};
 use crate::error::PictureError;
 use crate::plan::Plan;
 use crate::scale::{Scale, short};
@@ -30,9 +30,12 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     }
     notes.push(format!("The cuts at −{CURVATURE_CUT} and {CURVATURE_CUT} bound the means that count as near zero."));
 
-    let (low, high) = (bins.bound(0).min(-2.0 * CURVATURE_CUT), bins.bound(bins.count).max(2.0 * CURVATURE_CUT));
-    let mut layout = chart(plan, Scale::numbers(low, high), Scale::numbers(0.0, most as f64 * 1.15));
-    (layout.x_name, layout.y_name) = (x.name.clone(), "rows".to_owned());
+    let cuts = [-2.0 * CURVATURE_CUT, 2.0 * CURVATURE_CUT];
+    let ends = [bins.bound(0), bins.bound(bins.count)].into_iter().chain(cuts);
+    let (low, high) = range(ends.chain(plan.request.x_lines.iter().copied()));
+    let (down, up) = range([0.0, most as f64 * 1.15].into_iter().chain(plan.request.y_lines.iter().copied()));
+    let mut layout = chart(plan, Scale::numbers(low, high), Scale::numbers(down, up));
+    name_axes(&mut layout, plan, &x.name, "count");
     layout.notes.clone_from(&notes);
     let mut canvas = layout.canvas();
     for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -41,7 +44,7 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
         let side = if middle < -CURVATURE_CUT { 0 } else { 1 + usize::from(middle > CURVATURE_CUT) };
         let (a, b) = (canvas.at(from, 0.0), canvas.at(to, count as f64));
         let look = format!("class=\"mark\" fill=\"{}\" fill-opacity=\"0.8\"", SIDES[side].1);
-        let title = format!("{}: {from} to {to}\nrows: {count}", x.name);
+        let title = format!("{}: {from} to {to}\ncount: {count}", x.name);
         canvas.svg.rect((a.0 + 0.5, a.1), (b.0 - 0.5, b.1), &look, Some(&title));
     }
     let (top, bottom) = (canvas.area.top, canvas.area.bottom);

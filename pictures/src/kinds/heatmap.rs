@@ -1,8 +1,8 @@
 //! Heat map: a cell for each pair, coloured by a number.
 
-use super::{Drawn, chart, finish, range, title};
-use crate::chart::Legend;
+use super::{Drawn, chart, finish, name_axes, range, title};
 use crate::error::PictureError;
+use crate::legend::Legend;
 use crate::palette::Ramp;
 use crate::plan::{Groups, Plan};
 use crate::scale::{self, Scale};
@@ -37,7 +37,7 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let mut layout = chart(plan, Scale::Bands(across.names.clone()), Scale::Bands(down.names.clone()));
     let high = (down.names.len() as f64 * 30.0 + 100.0).clamp(200.0, 900.0);
     layout.height = plan.request.height.map_or(high, f64::from);
-    (layout.x_name, layout.y_name) = (x.name.clone(), y.name.clone());
+    name_axes(&mut layout, plan, &x.name, &y.name);
     layout.y_from_top = true;
     layout.grid = (false, false);
     layout.legend = Legend::Ramp { name: color.name.clone(), ramp };

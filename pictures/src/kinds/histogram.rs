@@ -1,8 +1,8 @@
 //! Histogram: how many rows lie in each of even intervals with round bounds, stacked for each colour.
 
-use super::{Drawn, chart, finish, range};
-use crate::chart::{self, Legend};
+use super::{Drawn, chart, divide, finish, name_axes, panels, range};
 use crate::error::PictureError;
+use crate::legend::Legend;
 use crate::palette::{self, MOST_GROUPS};
 use crate::plan::{Groups, Plan};
 use crate::scale::{Scale, TINY};
@@ -42,20 +42,28 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let (groups, note) = Groups::new(plan.color, &rows).folded(MOST_GROUPS);
     notes.extend(note);
     let bins = bins(&values, plan.request.bins);
-    let mut counts = vec![vec![0_u64; groups.names.len()]; bins.count];
-    for (value, &group) in values.iter().zip(&groups.of) {
-        counts[bins.of(*value)][group] += 1;
+    let panels = panels(plan, &rows)?;
+    // Of each interval, panel by panel.
+    let mut counts = vec![vec![0_u64; groups.names.len()]; bins.count * panels.names.len()];
+    for ((value, &group), &panel) in values.iter().zip(&groups.of).zip(&panels.of) {
+        counts[panel * bins.count + bins.of(*value)][group] += 1;
     }
     let most = counts.iter().map(|counts| counts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
 
-    let (low, high) = (bins.bound(0), bins.bound(bins.count));
+    let ends = [bins.bound(0), bins.bound(bins.count)].into_iter();
+    let (low, high) = range(ends.chain(plan.request.x_lines.iter().copied()));
     let x_scale = if x.is_time() { Scale::times(low, high) } else { Scale::numbers(low, high) };
-    let mut layout = chart(plan, x_scale, Scale::numbers(0.0, most as f64));
-    (layout.x_name, layout.y_name) = (x.name.clone(), "rows".to_owned());
-    layout.legend = plan.color.map_or(Legend::None, |color| chart::keys(&color.name, &groups.names));
+    let (down, up) = range([0.0, most as f64].into_iter().chain(plan.request.y_lines.iter().copied()));
+    let mut layout = chart(plan, x_scale, Scale::numbers(down, up));
+    name_axes(&mut layout, plan, &x.name, "count");
+    layout.legend = plan.color.map_or(Legend::None, |color| Legend::of_groups(&color.name, &groups.names));
     layout.notes.clone_from(&notes);
+    divide(&mut layout, plan, &panels)?;
     let mut canvas = layout.canvas();
-    for (bin, counts) in counts.iter().enumerate() {
+    for (place, counts) in counts.iter().enumerate() {
+        let (panel, bin) = (place / bins.count, place % bins.count);
+        canvas.enter(panel);
+        let facet = plan.facet.map_or(String::new(), |facet| format!("\n{}: {}", facet.name, panels.names[panel]));
         let mut below = 0;
         for (group, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (a, b) =
@@ -63,7 +71,8 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
             below += count;
             let fill = format!("class=\"mark\" fill=\"{}\"", palette::group(group));
             let color = plan.color.map_or(String::new(), |color| format!("\n{}: {}", color.name, groups.names[group]));
-            let title = format!("{}: {} to {}{color}\nrows: {count}", x.name, bins.bound(bin), bins.bound(bin + 1));
+            let title =
+                format!("{}: {} to {}{color}{facet}\ncount: {count}", x.name, bins.bound(bin), bins.bound(bin + 1));
             canvas.svg.rect((a.0 + 0.5, a.1), (b.0 - 0.5, b.1), &fill, Some(&title));
         }
     }

@@ -1,9 +1,9 @@
 //! Persistence landscape: the functions lambda_1, lambda_2, ... through their corners, filled, the first the darkest.
 
 use super::lines::{self, thin, thinned};
-use super::{Drawn, chart, finish, scale_of, title};
-use crate::chart::Legend;
+use super::{Drawn, chart, finish, name_axes, scale_x, scale_y, title};
 use crate::error::PictureError;
+use crate::legend::Legend;
 use crate::palette::Ramp;
 use crate::plan::{Groups, Plan};
 use crate::svg::px;
@@ -33,10 +33,10 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
         notes.push(thinned(rows.len()));
     }
     let last = functions.names.len().max(2) as f64;
-    let ramp = Ramp { min: 1.0, max: last + 0.25 * last };
+    let ramp = Ramp::new(1.0, last + 0.25 * last);
     let color = |function: usize| ramp.color(function as f64 + 1.0);
-    let mut layout = chart(plan, scale_of(x, &rows), scale_of(y, &rows));
-    (layout.x_name, layout.y_name) = (x.name.clone(), y.name.clone());
+    let mut layout = chart(plan, scale_x(plan, x, &rows), scale_y(plan, y, &rows));
+    name_axes(&mut layout, plan, &x.name, &y.name);
     if let Some(k) = plan.color {
         let most = 20;
         let keys = functions.names.iter().enumerate().take(most).map(|(i, name)| (name.clone(), color(i)));

@@ -1,9 +1,9 @@
 //! Persistence diagrams and barcodes: births and deaths, a colour each dimension. What never dies has an infinite death.
 
 use super::points::Colors;
-use super::{Drawn, chart, finish, range, title};
-use crate::chart::Legend;
+use super::{Drawn, chart, finish, name_axes, range, title};
 use crate::error::PictureError;
+use crate::legend::Legend;
 use crate::plan::Plan;
 use crate::scale::Scale;
 use crate::svg::Anchor;
@@ -59,8 +59,7 @@ pub(super) fn diagram(plan: &Plan) -> Result<Drawn, PictureError> {
     let wide = if matches!(colors, Colors::One) { 470.0 } else { 560.0 };
     layout.width = plan.request.width.map_or(wide, f64::from);
     layout.height = plan.request.height.map_or(460.0, f64::from);
-    layout.x_name = plan.x.map_or(String::new(), |x| x.name.clone());
-    layout.y_name = plan.y.map_or(String::new(), |y| y.name.clone());
+    name_axes(&mut layout, plan, plan.x.map_or("", |x| &x.name), plan.y.map_or("", |y| &y.name));
     layout.grid = (true, true);
     layout.legend = colors.legend();
     layout.notes.clone_from(&notes);
@@ -99,10 +98,11 @@ pub(super) fn barcode(plan: &Plan) -> Result<Drawn, PictureError> {
     let thick = (600.0 / rows.len().max(1) as f64).clamp(1.2, 9.0);
     let mut layout = chart(plan, Scale::numbers(min, max), Scale::Even { min: 0.0, max: 1.0, ticks: Vec::new() });
     layout.height = plan.request.height.map_or(rows.len() as f64 * thick + 90.0, f64::from).max(150.0);
-    layout.x_name = plan.x.zip(plan.y).map_or(String::new(), |(x, y)| format!("{} to {}", x.name, y.name));
+    let span = plan.x.zip(plan.y).map_or(String::new(), |(x, y)| format!("{} to {}", x.name, y.name));
+    name_axes(&mut layout, plan, &span, "");
     layout.grid = (true, false);
     layout.legend = match colors.legend() {
-        Legend::Keys { name, keys } => Legend::Keys { name, keys },
+        keys @ Legend::Keys { .. } => keys,
         _ => Legend::None,
     };
     layout.notes.clone_from(&notes);

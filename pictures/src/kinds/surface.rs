@@ -67,7 +67,7 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let mut order: Vec<usize> = (0..triangles.len()).collect();
     order.sort_by(|&a, &b| depth(&triangles[a]).total_cmp(&depth(&triangles[b])).then(a.cmp(&b)));
     let (far, near) = range(triangles.iter().map(&depth));
-    let ramp = Ramp { min: 0.0, max: 1.0 };
+    let ramp = Ramp::new(0.0, 1.0);
     for &i in &order {
         let corners = triangles[i].map(|vertex| points[vertex]);
         let light = facing(corners);

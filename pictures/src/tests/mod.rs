@@ -1,5 +1,10 @@
 //! Properties of every picture.
 
+mod looks;
+mod options;
+
+use std::collections::HashMap;
+
 use quick_xml::events::Event;
 use quick_xml::reader::Reader;
 
@@ -75,6 +80,38 @@ pub(crate) fn marks(svg: &str) -> Vec<String> {
     titles
 }
 
+/// The elements of a name in their order: their attributes, and the text within.
+pub(crate) fn elements(svg: &str, name: &str) -> Vec<(HashMap<String, String>, String)> {
+    let mut reader = Reader::from_str(svg);
+    let config = reader.config_mut();
+    (config.check_end_names, config.allow_unmatched_ends) = (false, true);
+    let (mut found, mut open) = (Vec::new(), false);
+    loop {
+        let event = reader.read_event().expect("XML");
+        match &event {
+            Event::Start(start) | Event::Empty(start) if start.name().as_ref() == name.as_bytes() => {
+                let attributes = start.attributes().map(|attribute| {
+                    let attribute = attribute.expect("an attribute");
+                    let key = String::from_utf8_lossy(attribute.key.as_ref()).into_owned();
+                    (key, String::from_utf8_lossy(&attribute.value).into_owned())
+                });
+                found.push((attributes.collect::<HashMap<_, _>>(), String::new()));
+                open = matches!(event, Event::Start(_));
+            }
+            Event::Start(_) => open = false,
+            Event::Text(text) if open => found.last_mut().unwrap().1.push_str(&text.decode().expect("UTF-8")),
+            Event::End(_) => open = false,
+            Event::Eof => return found,
+            _ => {}
+        }
+    }
+}
+
+/// A number among an element's attributes.
+pub(crate) fn place(attributes: &HashMap<String, String>, name: &str) -> f64 {
+    attributes[name].parse().unwrap()
+}
+
 #[test]
 fn each_row_is_a_mark_with_its_numbers() {
     let table = ranks();
@@ -112,7 +149,7 @@ fn the_same_rows_give_the_same_bytes() {
 fn the_counts_of_a_histogram_add_up() {
     let table = Table { columns: vec![numbers("x", (0..500).map(|i| f64::from(i * i % 97)))] };
     let titles = marks(&picture(&table, "histogram x bins=10").svg);
-    let count = |title: &String| title.rsplit_once("rows: ").unwrap().1.parse::<u64>().unwrap();
+    let count = |title: &String| title.rsplit_once("count: ").unwrap().1.parse::<u64>().unwrap();
     assert_eq!(titles.iter().map(count).sum::<u64>(), 500);
     // 0 to 97 in steps of 10: the first interval holds the squares modulo 97 below 10.
     let expected = (0..500).filter(|i| i * i % 97 < 10).count() as u64;
@@ -157,7 +194,7 @@ fn a_million_points_are_counted_in_squares() {
     };
     let drawn = picture(&table, "points");
     let titles = marks(&drawn.svg);
-    let count = |title: &String| title.strip_prefix("rows: ").unwrap().parse::<u64>().unwrap();
+    let count = |title: &String| title.strip_prefix("count: ").unwrap().parse::<u64>().unwrap();
     assert_eq!(titles.iter().map(count).sum::<u64>(), 1_000_000);
     assert!(titles.len() < 10_000 && drawn.svg.len() < 2_000_000, "{} {}", titles.len(), drawn.svg.len());
     assert_eq!(drawn.notes, ["1000000 rows: each square is coloured by how many lie in it."]);
@@ -329,7 +366,7 @@ fn a_curvature_histogram_has_the_cuts_and_the_mean() {
     let drawn = picture(&table, "");
     assert_eq!(drawn.kind, Kind::Curvature);
     assert_eq!((drawn.svg.matches("class=\"cut\"").count(), drawn.svg.matches("class=\"mean\"").count()), (2, 1));
-    let count = |title: &String| title.rsplit_once("rows: ").unwrap().1.parse::<u64>().unwrap();
+    let count = |title: &String| title.rsplit_once("count: ").unwrap().1.parse::<u64>().unwrap();
     assert_eq!(marks(&drawn.svg).iter().map(count).sum::<u64>(), 6);
     assert!(drawn.notes[0].starts_with("Mean 0.031"), "{:?}", drawn.notes);
 }
