@@ -12,7 +12,9 @@ use bonnet_catalogs::{
     SessionCatalogs, with_frames,
 };
 use bonnet_common::LookupExtension;
-use bonnet_sql::{GraphCacheAccess, KernelContext, Progress, ProgressReport, RunningStatement, panic_text};
+use bonnet_sql::{
+    GraphCacheAccess, KernelContext, Notice, Notices, Progress, ProgressReport, RunningStatement, panic_text,
+};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionState;
 use datafusion::execution::memory_pool::MemoryLimit;
@@ -38,6 +40,7 @@ pub struct Session {
     pub(crate) engine: Engine,
     pub(crate) context: SessionContext,
     progress: Arc<Progress>,
+    notices: Arc<Notices>,
     /// The rows of the running statement that are committed before it ends.
     committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
     pub(crate) transaction: Transaction,
@@ -50,10 +53,11 @@ impl Session {
     /// A session on an engine whose statements run in this environment.
     pub(crate) fn new(engine: Engine, environment: Arc<RuntimeEnv>) -> Self {
         let shared = &engine.shared;
-        let progress = Arc::new(Progress::default());
+        let (progress, notices) = (Arc::new(Progress::default()), Arc::new(Notices::default()));
         let kernels = KernelContext {
             pool: Arc::clone(&shared.kernels),
             progress: Arc::clone(&progress),
+            notices: Arc::clone(&notices),
             device: "auto".to_owned(),
         };
         let settings = BonnetSettings::new(shared.threads);
@@ -103,7 +107,8 @@ impl Session {
         let views = Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
         let (committed, transaction) = (Arc::default(), Transaction::default());
-        Self { engine, context, progress, committed, transaction, prepared: Arc::default(), frames: None }
+        let prepared = Arc::default();
+        Self { engine, context, progress, notices, committed, transaction, prepared, frames: None }
     }
 
     /// The same session, whose statements find a table that no catalog has among those of the program: what stands in
@@ -138,6 +143,7 @@ impl Session {
         work: impl FnOnce(Option<Deadline>) -> W,
     ) -> Result<(Result<T>, CancelOnDrop)> {
         self.progress.reset();
+        self.notices.take();
         self.set_committed(None);
         let deadline = Deadline::after(self.settings()?.statement_timeout());
         let (scope, work) = (self.scope(deadline)?, work(deadline));
@@ -177,6 +183,12 @@ impl Session {
     /// The progress of the running statement, once a kernel is at work.
     pub fn progress(&self) -> Option<ProgressReport> {
         self.progress.report()
+    }
+
+    /// What the last statement had to say beside its rows, once these have ended, and is not taken yet. A new statement forgets
+    /// it.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        self.notices.take()
     }
 
     /// The finished runs of `train` that a statement which did not end well has committed, in words. From then on it
@@ -238,8 +250,8 @@ impl Session {
             true => Arc::clone(&self.engine.shared.kernels),
             false => kernel_pool(threads)?,
         };
-        let kernels =
-            KernelContext { pool, progress: Arc::clone(&self.progress), device: settings.device().to_string() };
+        let (progress, notices) = (Arc::clone(&self.progress), Arc::clone(&self.notices));
+        let kernels = KernelContext { pool, progress, notices, device: settings.device().to_string() };
         let state = self.context.state_ref();
         let mut state = state.write();
         let config = state.config_mut();
