@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use bonnetdb::{Answer, NoticeKind, Session};
+use bonnetdb::{Answer, Session};
 use futures::StreamExt;
 use tokio::runtime::Runtime;
 
@@ -195,9 +195,9 @@ impl Shell {
             complain(&format!("Stopped; {kept}."));
         }
         // Not a message that one may do without: these rows have no figures.
-        for notice in self.session.take_notices() {
-            self.runs_failed |= notice.kind == NoticeKind::FailedRuns;
-            complain(&notice.text);
+        for runs in self.session.take_failed_runs() {
+            self.runs_failed = true;
+            complain(&runs.to_string());
         }
         let done = done?;
         if let Some(message) = done.filter(|message| !message.is_empty()) {

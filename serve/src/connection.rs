@@ -250,8 +250,8 @@ impl Connection {
     }
 
     fn complete(&mut self, tag: String) -> Result<(), Gone> {
-        for notice in self.client.session.take_notices() {
-            self.warn(WARNING, &notice.text)?;
+        for runs in self.client.session.take_failed_runs() {
+            self.warn(WARNING, &runs.to_string())?;
         }
         self.wire.put(PgWireBackendMessage::CommandComplete(CommandComplete::new(tag)))
     }

@@ -12,9 +12,8 @@ use bonnet_catalogs::{
     SessionCatalogs, with_frames,
 };
 use bonnet_common::LookupExtension;
-use bonnet_sql::{
-    GraphCacheAccess, KernelContext, Notice, Notices, Progress, ProgressReport, RunningStatement, panic_text,
-};
+use bonnet_learning::{FailedRuns, Notices};
+use bonnet_sql::{GraphCacheAccess, KernelContext, Progress, ProgressReport, RunningStatement, panic_text};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionState;
 use datafusion::execution::memory_pool::MemoryLimit;
@@ -57,7 +56,6 @@ impl Session {
         let kernels = KernelContext {
             pool: Arc::clone(&shared.kernels),
             progress: Arc::clone(&progress),
-            notices: Arc::clone(&notices),
             device: "auto".to_owned(),
         };
         let settings = BonnetSettings::new(shared.threads);
@@ -70,6 +68,7 @@ impl Session {
             .with_create_default_catalog_and_schema(false)
             .with_option_extension(settings)
             .with_extension(Arc::new(kernels))
+            .with_extension(Arc::clone(&notices))
             .with_extension(Arc::new(graph_cache))
             .with_extension(Arc::new(names::table_versions()))
             .with_extension(Arc::new(names::graph_schemas()))
@@ -185,9 +184,9 @@ impl Session {
         self.progress.report()
     }
 
-    /// What the last statement had to say beside its rows, once these have ended, and is not taken yet. A new statement forgets
-    /// it.
-    pub fn take_notices(&self) -> Vec<Notice> {
+    /// The failed runs of `train` and its like in the last statement, a call an entry, once its rows have ended: whoever runs
+    /// statements should show them. Each is taken once, and a new statement forgets them.
+    pub fn take_failed_runs(&self) -> Vec<FailedRuns> {
         self.notices.take()
     }
 
@@ -250,8 +249,8 @@ impl Session {
             true => Arc::clone(&self.engine.shared.kernels),
             false => kernel_pool(threads)?,
         };
-        let (progress, notices) = (Arc::clone(&self.progress), Arc::clone(&self.notices));
-        let kernels = KernelContext { pool, progress, notices, device: settings.device().to_string() };
+        let kernels =
+            KernelContext { pool, progress: Arc::clone(&self.progress), device: settings.device().to_string() };
         let state = self.context.state_ref();
         let mut state = state.write();
         let config = state.config_mut();

@@ -21,7 +21,7 @@
 //! # Floors
 //!
 //! 1. `error`: errors.
-//! 2. `host`, `values`: memory, progress, notices and cancellation; columns, keys of nodes, rows of groups.
+//! 2. `host`, `values`: memory, progress and cancellation; columns, keys of nodes, rows of groups.
 //! 3. `graphs`: from the name of a graph to its tables, and to the graph itself where it is cached.
 //! 4. `runs`: what a run gets.
 //! 5. `registry`: functions: their names, parameters, bodies and options.
@@ -64,7 +64,7 @@ pub use graphs::{
     split_graph_name,
 };
 pub use host::running_statement::{ExpressionHost, RunningStatement};
-pub use host::{Host, KernelContext, Notice, NoticeKind, Notices, Progress, ProgressReport};
+pub use host::{Host, KernelContext, Progress, ProgressReport};
 pub use planner::{BonnetQueryPlanner, FunctionPlanner};
 pub use plans::edge_windows::EdgeWindows;
 pub use plans::group_once::GroupOnce;

@@ -12,8 +12,8 @@ use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use bonnet_sql::{
-    Binding, Call, ErrorKind, Host, Notice, NoticeKind, Raised, Run, execution_error, outside_databases, stopped,
-    usage_error, without_report_request,
+    Binding, Call, ErrorKind, Host, Raised, Run, execution_error, outside_databases, stopped, usage_error,
+    without_report_request,
 };
 use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
@@ -24,6 +24,7 @@ use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::graph::{LoadedGraph, RequiredParts};
 use super::items::OwnedItems;
 use super::jobs::{self, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
+use super::notices::{FailedRuns, Notices};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
 use super::training_data::TrainingData;
@@ -191,34 +192,29 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
             ready.clear();
         }
     }
-    if let Some(notice) = execution.failed.into_inner().notice(answer.reads().function, jobs.len()) {
-        run.host().notify(notice);
+    let Failures { count: failed, first } = execution.failed.into_inner();
+    let notices = run.context().session_config().get_extension::<Notices>();
+    if let (Some(notices), Some((_, reason))) = (notices, first) {
+        notices.add(FailedRuns { function: answer.reads().function, failed, jobs: jobs.len(), reason });
     }
     Ok(())
 }
 
-/// The runs of a call that failed.
+/// The jobs of a call that failed.
 #[derive(Debug, Default)]
-struct FailedRuns {
+struct Failures {
     count: usize,
     /// Batch and row of the first of the jobs, whichever failed first, with the reason.
     first: Option<((usize, usize), String)>,
 }
 
-impl FailedRuns {
+impl Failures {
     fn add(&mut self, job: &JobRow, why: String) {
         self.count += 1;
         let place = (job.batch, job.row);
         if self.first.as_ref().is_none_or(|(first, _)| place < *first) {
             self.first = Some((place, why));
         }
-    }
-
-    /// What is to be said of them; nothing where all runs of the function ended well.
-    fn notice(self, function: &str, jobs: usize) -> Option<Notice> {
-        let (count, (_, why)) = (self.count, self.first?);
-        let text = format!("{function}: {count} of {jobs} runs failed: {why}");
-        Some(Notice { kind: NoticeKind::FailedRuns, text })
     }
 }
 
@@ -297,7 +293,7 @@ struct Execution<'a> {
     run: &'a Run,
     batches: Vec<RecordBatch>,
     place: Place,
-    failed: RefCell<FailedRuns>,
+    failed: RefCell<Failures>,
 }
 
 /// What a run comes to.

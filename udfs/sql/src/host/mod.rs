@@ -1,7 +1,6 @@
-//! The engine's side of a running operator: memory, progress, notices and cancellation.
+//! The engine's side of a running operator: memory, progress and cancellation.
 
 pub(crate) mod compute_time;
-mod notices;
 pub(crate) mod running_statement;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +10,6 @@ use bonnet_graph::{Monitor, Stopped};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 
-pub use self::notices::{Notice, NoticeKind, Notices};
 use crate::error::out_of_memory;
 
 /// The resources that the engine lends to all kernels of a session. An extension of the session's configuration.
@@ -21,8 +19,6 @@ pub struct KernelContext {
     pub pool: Arc<rayon::ThreadPool>,
     /// The progress of the running statement.
     pub progress: Arc<Progress>,
-    /// Its notices.
-    pub notices: Arc<Notices>,
     /// The device for training: `auto`, `cpu` or `cuda`.
     pub device: String,
 }
@@ -90,7 +86,6 @@ pub struct Host {
     function: String,
     cancelled: Arc<AtomicBool>,
     progress: Arc<Progress>,
-    notices: Arc<Notices>,
     memory: MemoryReservation,
 }
 
@@ -106,7 +101,6 @@ impl Host {
             function: function.to_owned(),
             cancelled,
             progress: Arc::clone(&kernels.progress),
-            notices: Arc::clone(&kernels.notices),
             memory: MemoryConsumer::new(function).register(context.memory_pool()),
         }
     }
@@ -116,11 +110,6 @@ impl Host {
     /// The function at work.
     pub(crate) fn function(&self) -> &str {
         &self.function
-    }
-
-    /// Says something to whoever runs the statement.
-    pub fn notify(&self, notice: Notice) {
-        self.notices.add(notice);
     }
 
     /// The bytes that the run has reserved.

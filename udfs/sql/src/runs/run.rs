@@ -257,8 +257,7 @@ mod tests {
     fn a_run_may_wait_for_a_query_whose_engine_is_dropped() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let (progress, notices) = Default::default();
-        let kernels = KernelContext { pool: Arc::new(pool), progress, notices, device: "cpu".to_owned() };
+        let kernels = KernelContext { pool: Arc::new(pool), progress: Arc::default(), device: "cpu".to_owned() };
         let cancelled = Arc::new(AtomicBool::new(false));
         let host = Host::new("f", &TaskContext::default(), &kernels, Arc::clone(&cancelled));
         let (sender, receiver) = tokio::sync::oneshot::channel();
