@@ -43,6 +43,7 @@ pub use answer::Answer;
 pub use bonnet_catalogs::Frames;
 pub use bonnet_common::{Error, ErrorKind, Raised, Result, sql_type};
 pub use bonnet_dialect::syntax::tokens::split::{Piece, split};
+pub use bonnet_learning::FailedRuns;
 pub use engine::{Engine, EngineOptions};
 pub use parameters::{Parameters, bind};
 pub use query::stream_of;

@@ -1,11 +1,13 @@
 //! The command line `bonnet`: scripts, the prompt, and the formats of rows.
 //!
 //! Rows go to standard output; messages, timings and errors go to standard error. The exit status is 0 after success
-//! (and when the reader of the rows has closed the pipe), 1 after an error, 2 after a wrong use and 130 after Ctrl-C.
+//! (and when the reader of the rows has closed the pipe), 1 after an error, 2 after a wrong use and 130 after Ctrl-C; 3 where
+//! nothing but runs of `train` failed and `--fail-on-failed-runs` asks for it.
 //!
 //! # Floors
 //!
-//! 1. `interrupt`, `progress`, `resources`, `script`, `width`: Ctrl-C, the bar, options of engines, statements from lines.
+//! 1. `failed_runs`, `interrupt`, `progress`, `resources`, `script`, `width`: what comes of runs that failed, Ctrl-C, the bar,
+//!    options of engines, statements from lines.
 //! 2. `failure`, `output`, `variables`: errors with their positions, formats of rows, `:name`.
 //! 3. `page`: the page of a report.
 //! 4. `shell`: the state in which scripts and the prompt run.
@@ -14,6 +16,7 @@
 //! 7. `highlight`, `repl`: the prompt.
 
 mod complete;
+mod failed_runs;
 mod failure;
 mod highlight;
 mod interrupt;
@@ -39,6 +42,7 @@ use bonnet_pictures::Request;
 use bonnetdb::{Engine, abandon};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
+use self::failed_runs::FailedRuns;
 use self::failure::ScriptFailure;
 use self::interrupt::{INTERRUPTED, Interrupts};
 use self::output::{Format, Output};
@@ -86,6 +90,9 @@ struct Arguments {
     #[command(flatten)]
     resources: Resources,
 
+    #[command(flatten)]
+    failed_runs: FailedRuns,
+
     /// Write no messages, only rows and errors
     #[arg(long)]
     quiet: bool,
@@ -129,7 +136,7 @@ pub fn main() -> ExitCode {
     match &arguments.task {
         Some(Task::Report(report)) => {
             return match open(&Arguments::of_report(report), false) {
-                Ok(mut shell) => ended(report::run(report, &mut shell), shell),
+                Ok(mut shell) => ended(report::run(report, &mut shell), shell, report.failed_runs),
                 Err(text) => failed(&text),
             };
         }
@@ -160,13 +167,13 @@ pub fn main() -> ExitCode {
         Input::Command(text) => shell.run_script("-c", text.as_bytes()),
         Input::File(path) => shell.run_file(path),
     });
-    ended(result, shell)
+    ended(result, shell, arguments.failed_runs)
 }
 
 /// The status of the process after its scripts.
-fn ended(result: Result<(), ScriptFailure>, shell: Shell) -> ExitCode {
+fn ended(result: Result<(), ScriptFailure>, shell: Shell, failed_runs: FailedRuns) -> ExitCode {
     let status = match result {
-        Ok(()) => return ExitCode::SUCCESS,
+        Ok(()) => return failed_runs.status(shell.runs_failed),
         Err(ScriptFailure::Closed) => ExitCode::SUCCESS,
         Err(ScriptFailure::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(ScriptFailure::Error(text, _) | ScriptFailure::Located(text)) => return failed(&text),

@@ -42,6 +42,8 @@ pub(super) struct Shell {
     pub(super) scripts: Vec<String>,
     /// The columns and rows of the last result, unless there are too many.
     pub(super) last: Option<(SchemaRef, Vec<RecordBatch>)>,
+    /// Whether runs of `train` have failed.
+    pub(super) runs_failed: bool,
     /// The page that takes what is answered instead of the output.
     pub(super) report: Option<Report>,
 }
@@ -50,8 +52,8 @@ impl Shell {
     pub(super) fn new(session: Session, interrupts: Interrupts, output: Output, quiet: bool) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (variables, scripts) = (Variables::default(), Vec::new());
-        let (timing, last, report) = (false, None, None);
-        Ok(Self { session, runtime, interrupts, variables, output, timing, quiet, scripts, last, report })
+        let (timing, last, runs_failed, report) = (false, None, false, None);
+        Ok(Self { session, runtime, interrupts, variables, output, timing, quiet, scripts, last, runs_failed, report })
     }
 
     /// Runs a script file, or standard input for `-`.
@@ -191,6 +193,11 @@ impl Shell {
             && let Some(kept) = self.runtime.block_on(self.session.committed_runs())
         {
             complain(&format!("Stopped; {kept}."));
+        }
+        // Not a message that one may do without: these rows have no figures.
+        for runs in self.session.take_failed_runs() {
+            self.runs_failed = true;
+            complain(&runs.to_string());
         }
         let done = done?;
         if let Some(message) = done.filter(|message| !message.is_empty()) {

@@ -28,6 +28,9 @@ use super::values::{Column, Rows, columns};
 use super::wire::{GATHERED, Trouble, Wire};
 use super::{parameters, wire::Gone};
 
+/// What SQLSTATE calls a warning of no other kind.
+const WARNING: &str = "01000";
+
 /// Prepared statements, and portals, of one connection.
 const MOST_NAMES: usize = 1000;
 
@@ -247,6 +250,9 @@ impl Connection {
     }
 
     fn complete(&mut self, tag: String) -> Result<(), Gone> {
+        for runs in self.client.session.take_failed_runs() {
+            self.warn(WARNING, &runs.to_string())?;
+        }
         self.wire.put(PgWireBackendMessage::CommandComplete(CommandComplete::new(tag)))
     }
 
@@ -256,13 +262,18 @@ impl Connection {
         self.complete(tag)
     }
 
+    /// Tells the client what is no error.
+    fn warn(&mut self, code: &str, text: &str) -> Result<(), Gone> {
+        let fields = [(b'S', "WARNING"), (b'V', "WARNING"), (b'C', code), (b'M', text)];
+        let fields = fields.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
+        self.wire.put(PgWireBackendMessage::NoticeResponse(NoticeResponse::new(fields)))
+    }
+
     fn tag(&mut self, outcome: Outcome) -> Result<String, Gone> {
         match outcome {
             Outcome::Done(tag) => Ok(tag),
             Outcome::Warned(tag, warning) => {
-                let fields = [(b'S', "WARNING"), (b'V', "WARNING"), (b'C', warning.code), (b'M', &warning.message)];
-                let fields = fields.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
-                self.wire.put(PgWireBackendMessage::NoticeResponse(NoticeResponse::new(fields)))?;
+                self.warn(warning.code, &warning.message)?;
                 Ok(tag.to_owned())
             }
             Outcome::Deallocate(name) => {

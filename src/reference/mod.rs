@@ -102,7 +102,8 @@ mod tests {
         for text in values("split_scheme") {
             assert_eq!(text.parse::<bonnet_learning::SplitScheme>().unwrap().to_string(), text);
         }
-        let features = ["given", "identity", "degree", "random:8", "degree_number", "one_hot_degree:9", "connectivity"];
+        let features =
+            ["auto", "given", "identity", "degree", "random:8", "degree_number", "one_hot_degree:9", "connectivity"];
         assert_eq!(values("features"), features);
         for text in values("features") {
             assert_eq!(text.parse::<bonnet_learning::FeatureSource>().unwrap().to_string(), text);

@@ -12,6 +12,7 @@ use bonnet_catalogs::{
     SessionCatalogs, with_frames,
 };
 use bonnet_common::LookupExtension;
+use bonnet_learning::{FailedRuns, Notices};
 use bonnet_sql::{GraphCacheAccess, KernelContext, Progress, ProgressReport, RunningStatement, panic_text};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::SessionState;
@@ -38,6 +39,7 @@ pub struct Session {
     pub(crate) engine: Engine,
     pub(crate) context: SessionContext,
     progress: Arc<Progress>,
+    notices: Arc<Notices>,
     /// The rows of the running statement that are committed before it ends.
     committed: Arc<Mutex<Option<Arc<CommittedRows>>>>,
     pub(crate) transaction: Transaction,
@@ -50,7 +52,7 @@ impl Session {
     /// A session on an engine whose statements run in this environment.
     pub(crate) fn new(engine: Engine, environment: Arc<RuntimeEnv>) -> Self {
         let shared = &engine.shared;
-        let progress = Arc::new(Progress::default());
+        let (progress, notices) = (Arc::new(Progress::default()), Arc::new(Notices::default()));
         let kernels = KernelContext {
             pool: Arc::clone(&shared.kernels),
             progress: Arc::clone(&progress),
@@ -66,6 +68,7 @@ impl Session {
             .with_create_default_catalog_and_schema(false)
             .with_option_extension(settings)
             .with_extension(Arc::new(kernels))
+            .with_extension(Arc::clone(&notices))
             .with_extension(Arc::new(graph_cache))
             .with_extension(Arc::new(names::table_versions()))
             .with_extension(Arc::new(names::graph_schemas()))
@@ -103,7 +106,8 @@ impl Session {
         let views = Views::new(Arc::clone(registry));
         SessionCatalogs::install(&context, Arc::clone(&shared.catalogs), Arc::new(views));
         let (committed, transaction) = (Arc::default(), Transaction::default());
-        Self { engine, context, progress, committed, transaction, prepared: Arc::default(), frames: None }
+        let prepared = Arc::default();
+        Self { engine, context, progress, notices, committed, transaction, prepared, frames: None }
     }
 
     /// The same session, whose statements find a table that no catalog has among those of the program: what stands in
@@ -138,6 +142,7 @@ impl Session {
         work: impl FnOnce(Option<Deadline>) -> W,
     ) -> Result<(Result<T>, CancelOnDrop)> {
         self.progress.reset();
+        self.notices.take();
         self.set_committed(None);
         let deadline = Deadline::after(self.settings()?.statement_timeout());
         let (scope, work) = (self.scope(deadline)?, work(deadline));
@@ -177,6 +182,12 @@ impl Session {
     /// The progress of the running statement, once a kernel is at work.
     pub fn progress(&self) -> Option<ProgressReport> {
         self.progress.report()
+    }
+
+    /// The failed runs of `train` and its like in the last statement, a call an entry, once its rows have ended: whoever runs
+    /// statements should show them. Each is taken once, and a new statement forgets them.
+    pub fn take_failed_runs(&self) -> Vec<FailedRuns> {
+        self.notices.take()
     }
 
     /// The finished runs of `train` that a statement which did not end well has committed, in words. From then on it

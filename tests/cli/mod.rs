@@ -9,6 +9,7 @@ mod pictures;
 mod prompt;
 mod report;
 mod scripts;
+mod training;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -274,6 +274,26 @@ fn results_fit_the_terminal_and_files_get_all_of_them() {
 }
 
 #[test]
+fn a_run_shows_its_figures_and_a_failed_one_its_reason() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("ATTACH 'builtin:karate' AS karate;\r");
+    prompt.see("bonnet> ");
+    prompt.press("SELECT * FROM train((SELECT 'karate' AS graph, 'gcn' AS model));\r");
+    let shown = prompt.see("columns do not fit: \\x shows a column a line)\r\n");
+    assert!(shown.contains(" graph  | model | status | test_accuracy | "), "{shown:?}");
+    assert!(shown.contains(" karate | gcn   | ok     |      0.857143 | "), "{shown:?}");
+    prompt.see("bonnet> ");
+    prompt.press("SELECT * FROM train((SELECT 'karate' AS graph, 'gcn' AS model), label => 'club');\r");
+    let shown = prompt.see("columns do not fit: \\x shows a column a line)\r\n");
+    assert!(shown.contains(" karate | gcn   | error  | the graph's nodes have no co"), "{shown:?}");
+    prompt.see(
+        "train: 1 of 1 runs failed: the graph's nodes have no column club: name one with label => '...'; there are: ",
+    );
+    prompt.leave();
+}
+
+#[test]
 fn a_mark_stands_under_the_place_of_an_error() {
     let state = tempfile::tempdir().unwrap();
     let Some(mut prompt) = Prompt::open(state.path()) else { return };

@@ -50,6 +50,25 @@ fn the_simple_protocol_answers_statements_one_after_another() {
 }
 
 #[test]
+fn runs_that_fail_are_a_warning() {
+    let served = Served::with_karate();
+    let mut client = served.client();
+    let train =
+        "SELECT model, status FROM train((SELECT 'karate' AS graph, unnest(['gcn', 'nothing']) AS model), epochs => 1)";
+    let reply = client.query(&format!("{train} ORDER BY model"));
+    assert_eq!(reply.texts(), [["gcn", "ok"], ["nothing", "error"]]);
+    let said: Vec<_> = reply.warnings.iter().map(|warning| (warning.code.as_str(), warning.message.as_str())).collect();
+    assert!(
+        matches!(said[..], [("01000", text)] if text.starts_with("train: 1 of 2 runs failed: model is `nothing`")),
+        "{said:?}"
+    );
+    assert_eq!(reply.tags, ["SELECT 2"]);
+    // It is said once, and of statements without rows, too.
+    assert!(client.query("SELECT 1").warnings.is_empty());
+    assert_eq!(client.query(&format!("CREATE TABLE runs AS {train}")).warnings.len(), 1);
+}
+
+#[test]
 fn errors_have_a_class_what_to_do_and_a_place() {
     let served = Served::new();
     let mut client = served.client();

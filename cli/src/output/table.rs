@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringBuilder};
 use arrow::datatypes::SchemaRef;
 
-use super::layout::Layout;
+use super::layout::{Hidden, Layout};
 use super::screen::Screen;
 use super::writer::Writer;
 
@@ -30,6 +30,8 @@ pub(super) struct Table {
     /// The last rows after the head, where a screen leaves out the middle.
     tail: VecDeque<RecordBatch>,
     tail_rows: usize,
+    /// The columns that have been NULL in every row.
+    nulls: Vec<bool>,
     /// The widths, once the head is written.
     layout: Option<Layout>,
 }
@@ -45,6 +47,7 @@ impl Table {
             head_bytes: 0,
             tail: VecDeque::new(),
             tail_rows: 0,
+            nulls: Vec::new(),
             layout: None,
         }
     }
@@ -74,12 +77,15 @@ impl Table {
         }
     }
 
-    /// Writes the head of the table with the rows that are buffered for it, if that is still to be done.
-    fn write_head(&mut self, out: &mut dyn Write) -> io::Result<&Layout> {
+    /// Writes the head of the table with the rows that are buffered for it, if that is still to be done. `ended` says that no
+    /// row comes after those.
+    fn write_head(&mut self, out: &mut dyn Write, ended: bool) -> io::Result<&Layout> {
         let layout = match self.layout.take() {
             Some(layout) => layout,
             None => {
-                let layout = Layout::new(&self.schema, self.head.iter().chain(&self.tail), self.screen)?;
+                // A column that has been NULL so far may still have something to say.
+                let nulls = if ended { self.nulls.as_slice() } else { &[] };
+                let layout = Layout::new(&self.schema, self.head.iter().chain(&self.tail), nulls, self.screen)?;
                 layout.write_head(out)?;
                 for batch in self.head.drain(..) {
                     layout.write_rows(&batch, out)?;
@@ -96,15 +102,20 @@ impl Writer for Table {
         let lines = plan_lines(batch);
         let batch = lines.as_ref().unwrap_or(batch);
         self.rows += batch.num_rows();
+        if self.screen.is_some() && batch.num_rows() > 0 {
+            let is_null = |column: &ArrayRef| column.logical_null_count() == column.len();
+            self.nulls.resize(batch.num_columns(), true);
+            self.nulls.iter_mut().zip(batch.columns()).for_each(|(null, column)| *null = *null && is_null(column));
+        }
         match self.screen {
             Some(Screen { rows, .. }) if rows < usize::MAX => self.buffer_ends(batch, rows),
-            _ if self.layout.is_some() => self.write_head(out)?.write_rows(batch, out)?,
+            _ if self.layout.is_some() => self.write_head(out, false)?.write_rows(batch, out)?,
             _ => {
                 self.head.push(batch.clone());
                 self.head_rows += batch.num_rows();
                 self.head_bytes += batch.get_array_memory_size();
                 if self.head_rows >= LOOK_AHEAD || self.head_bytes >= LOOK_AHEAD_BYTES {
-                    self.write_head(out)?;
+                    self.write_head(out, false)?;
                 }
             }
         }
@@ -117,23 +128,38 @@ impl Writer for Table {
             _ => 0,
         };
         let tail = self.tail.clone();
-        let layout = self.write_head(out)?;
+        let layout = self.write_head(out, true)?;
         if hidden > 0 {
             layout.write_gap(out)?;
         }
         for batch in &tail {
             layout.write_rows(batch, out)?;
         }
-        let hidden_columns = layout.hidden();
+        let columns = layout.hidden().map(left_out);
         let s = if self.rows == 1 { "" } else { "s" };
         let rows = match hidden {
             0 => format!("{} row{s}", self.rows),
             _ => format!("{} row{s}, of which {hidden} in the middle are not shown", self.rows),
         };
-        match hidden_columns {
-            0 => writeln!(out, "({rows})"),
-            columns => writeln!(out, "({rows}; {columns} columns do not fit: \\x shows a column a line)"),
+        match columns {
+            None => writeln!(out, "({rows})"),
+            Some(columns) => writeln!(out, "({rows}; {columns}: \\x shows a column a line)"),
         }
+    }
+}
+
+/// The columns that a table leaves out, in words.
+fn left_out(hidden: &Hidden) -> String {
+    let one = |count: usize, one: &str, several: &str| match count {
+        1 => format!("1 column {one}"),
+        _ => format!("{count} columns {several}"),
+    };
+    let nulls = || one(hidden.nulls, "is NULL", "are NULL");
+    let unfit = || one(hidden.unfit, "does not fit", "do not fit");
+    match (hidden.nulls, hidden.unfit) {
+        (0, _) => unfit(),
+        (_, 0) => nulls(),
+        _ => format!("{}, {}", nulls(), unfit()),
     }
 }
 
@@ -159,7 +185,9 @@ fn plan_lines(batch: &RecordBatch) -> Option<RecordBatch> {
 mod tests {
     use std::slice;
 
-    use arrow::array::{ArrayRef, Float64Array, Int64Array, ListArray, NullArray, StringArray, StructArray};
+    use arrow::array::{
+        Float64Array, Int64Array, ListArray, NullArray, StringArray, StructArray, TimestampMicrosecondArray,
+    };
     use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 
     use super::super::tests::written;
@@ -322,6 +350,51 @@ mod tests {
         assert_eq!(all, written(Table::new(batch.schema(), None), &[batch]));
         let batch = numbers(1);
         assert!(written(Table::new(batch.schema(), screen(1, 40)), &[batch]).ends_with("(1 row)\n"));
+    }
+
+    #[test]
+    fn columns_without_a_value_are_left_out_first_and_a_text_has_the_room_that_there_is() {
+        let text = |value: &str| Arc::new(StringArray::from(vec![value])) as ArrayRef;
+        let null = || Arc::new(Float64Array::from(vec![None])) as ArrayRef;
+        let reason = "the graph's nodes have no column label: name one with label => '...'; there are: node, club";
+        let nulls = (0..6).map(|i| (format!("test_figure_{i}"), null()));
+        let job = [("graph", "karate"), ("model", "gcn"), ("status", "error"), ("error", reason)];
+        let started = TimestampMicrosecondArray::from(vec![1_795_757_336_123_456]).with_timezone("UTC");
+        let started: ArrayRef = Arc::new(started);
+        let origin =
+            [("engine_version", text("0.1.0")), ("started_at", started), ("graph_hash", text("0123456789abcdef"))];
+        let failed = job.map(|(name, value)| (name.to_owned(), text(value))).into_iter().chain(nulls);
+        let failed = failed.chain(origin.map(|(name, column)| (name.to_owned(), column)));
+        let failed = RecordBatch::try_from_iter(failed.collect::<Vec<_>>()).unwrap();
+        let expected = concat!(
+            " graph  | model | status | error                         | … | graph_hash\n",
+            "--------+-------+--------+-------------------------------+---+------------------\n",
+            " karate | gcn   | error  | the graph's nodes have no co… | … | 0123456789abcdef\n",
+            "(1 row; 6 columns are NULL, 2 columns do not fit: \\x shows a column a line)\n",
+        );
+        assert_eq!(written(Table::new(failed.schema(), screen(80, 40)), slice::from_ref(&failed)), expected);
+        // As wide as the reason: it stands there whole.
+        let wide = written(Table::new(failed.schema(), screen(200, 40)), &[failed]);
+        assert!(
+            wide.contains(reason) && wide.ends_with("(1 row; 6 columns are NULL: \\x shows a column a line)\n"),
+            "{wide}"
+        );
+
+        // With room for all nothing is left out, and a column with one value says something.
+        let few = RecordBatch::try_from_iter([("a", null()), ("b", text("x"))]).unwrap();
+        let text_of = |screen, batches: &[RecordBatch]| written(Table::new(few.schema(), screen), batches);
+        assert_eq!(text_of(screen(80, 40), slice::from_ref(&few)), text_of(None, slice::from_ref(&few)));
+        let one = RecordBatch::try_from_iter([
+            ("a", Arc::new(Float64Array::from(vec![1.5])) as ArrayRef),
+            ("b", text(&"y".repeat(99))),
+        ])
+        .unwrap();
+        assert!(text_of(screen(40, 40), &[few.clone(), one]).contains("a | b"));
+        let nothing =
+            RecordBatch::try_from_iter([("long_name_of_a_column", null()), ("another_long_name", null())]).unwrap();
+        assert!(
+            written(Table::new(nothing.schema(), screen(30, 40)), &[nothing]).starts_with(" long_name_of_a_column | …")
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use bonnet_sql::outside_databases;
 use clap::Args;
 
+use super::failed_runs::FailedRuns;
 use super::failure::ScriptFailure;
 use super::page::Report;
 use super::resources::Resources;
@@ -38,6 +39,9 @@ pub(super) struct ReportArguments {
 
     #[command(flatten)]
     pub(super) resources: Resources,
+
+    #[command(flatten)]
+    pub(super) failed_runs: FailedRuns,
 }
 
 /// Runs the script in this shell and writes the page; a script that fails leaves the page that was there.

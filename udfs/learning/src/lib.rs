@@ -87,4 +87,4 @@ mod sql;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "sql")]
-pub use sql::functions;
+pub use sql::{FailedRuns, Notices, functions};

@@ -5,8 +5,8 @@ use bonnet_topology::ChainComplex;
 use crate::data::ComplexSet;
 use crate::ground::DataError;
 use crate::ground::random::{Stream, key};
+use crate::options::FeatureSource;
 use crate::options::forms::list;
-use crate::options::{FeatureSource, Form};
 
 /// Features of the simplices of one dimension in a batch, row by row.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -27,7 +27,7 @@ const RANDOM: u64 = 13;
 pub(crate) fn widths(set: &ComplexSet, source: FeatureSource, dimension: usize) -> Result<Vec<usize>, DataError> {
     let every = |width: usize| Ok(vec![width; dimension + 1]);
     match source {
-        FeatureSource::Given => match &set.given {
+        FeatureSource::Auto | FeatureSource::Given => match &set.given {
             Some(given) => Ok((0..=dimension).map(|k| given.widths.get(k).copied().unwrap_or(1)).collect()),
             None => Err(DataError::Complex(format!("the complexes have no features; {}", stand_ins()))),
         },
@@ -46,8 +46,7 @@ pub(crate) fn widths(set: &ComplexSet, source: FeatureSource, dimension: usize) 
 
 /// The remedy where complexes lack the features that a run asks for.
 pub(crate) fn stand_ins() -> String {
-    let stands_in = |form: &&Form| !form.graphs_only && form.text != FeatureSource::Given.name();
-    let forms = list(FeatureSource::FORMS.iter().filter(stands_in));
+    let forms = list(FeatureSource::stand_ins().filter(|form| !form.graphs_only));
     format!("choose a stand-in with the option features: {forms}; or give a column features")
 }
 
@@ -65,7 +64,7 @@ pub(super) fn rows(
     let count = chain.n_faces(k);
     let mut values = Vec::with_capacity(count * width);
     match source {
-        FeatureSource::Given => {
+        FeatureSource::Auto | FeatureSource::Given => {
             for &number in numbers {
                 let given = set.given.as_ref().and_then(|given| given.rows[number as usize].get(k));
                 values.extend_from_slice(given.map_or(&[], Vec::as_slice));

@@ -8,7 +8,7 @@ use bonnet_topology::{ChainComplex, SpectrumError, hodge_eigenvectors};
 
 use super::{Split, Targets};
 use crate::ground::DataError;
-use crate::options::{SplitError, SplitScheme};
+use crate::options::{FeatureSource, SplitError, SplitScheme};
 
 /// Codes of all complexes, by dimension and width.
 type Codes = BTreeMap<(usize, usize), Arc<[f32]>>;
@@ -158,6 +158,12 @@ impl ComplexSet {
         let widths = widths.into_iter().map(|width| width.unwrap_or(1)).collect();
         self.given = Some(Arc::new(GivenFeatures { widths, rows }));
         Ok(self)
+    }
+
+    /// The source that `auto` stands for here: the given features where there are some, else connectivity. Any other source is
+    /// itself.
+    pub fn input(&self, source: FeatureSource) -> FeatureSource {
+        source.or_stand_in(self.given.is_some(), FeatureSource::Connectivity)
     }
 
     /// The number of complexes.

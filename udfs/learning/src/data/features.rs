@@ -189,8 +189,7 @@ impl Features {
 
 /// The remedy where a graph lacks features.
 pub(crate) fn stand_ins() -> String {
-    let forms = FeatureSource::FORMS.iter().filter(|form| form.text != FeatureSource::Given.name());
-    format!("choose a stand-in with the option features: {}", list(forms))
+    format!("choose a stand-in with the option features: {}", list(FeatureSource::stand_ins()))
 }
 
 /// The error of a graph without features.
@@ -220,7 +219,8 @@ pub(crate) fn prepare(
         FeatureSource::OneHotDegree(most) => {
             one_hot(most + 1, (0..n as u32).map(|v| graph.degree(v).min(most) as u32).collect())
         }
-        FeatureSource::Given => match **given {
+        // What `auto` stands for is decided by whoever knows the task.
+        FeatureSource::Auto | FeatureSource::Given => match **given {
             Features::None => return Err(no_features()),
             _ => Arc::clone(given),
         },
@@ -251,14 +251,14 @@ const RANDOM_FEATURES: u64 = 1;
 pub(crate) fn prepared_bytes(given: &Features, n: usize, source: FeatureSource, normalize: Normalize) -> usize {
     let one_hot = n * (size_of::<usize>() + 8);
     let fresh = match source {
-        FeatureSource::Given => 0,
+        FeatureSource::Auto | FeatureSource::Given => 0,
         FeatureSource::Identity | FeatureSource::Degree | FeatureSource::OneHotDegree(_) => one_hot,
         FeatureSource::DegreeNumber | FeatureSource::Connectivity => n * 4,
         FeatureSource::Random(k) => n * k * 4,
     };
     match (normalize, source) {
         (Normalize::None, _) => fresh,
-        (Normalize::Row, FeatureSource::Given) => given.bytes(),
+        (Normalize::Row, FeatureSource::Auto | FeatureSource::Given) => given.bytes(),
         (Normalize::Row, _) => 2 * fresh,
     }
 }

@@ -6,6 +6,7 @@ use bonnet_graph::{Digraph, Graph};
 
 use super::{EdgeWeights, Features};
 use crate::ground::DataError;
+use crate::options::FeatureSource;
 
 /// A graph with node features and node labels, checked: lengths agree, labels are classes, features are finite.
 #[derive(Debug, Clone)]
@@ -78,6 +79,12 @@ impl GraphData {
         self
     }
 
+    /// The source that `auto` stands for here: the given features where there are some, else identity, or random columns where
+    /// there are more nodes than a layer should learn vectors for. Any other source is itself.
+    pub fn input(&self, source: FeatureSource) -> FeatureSource {
+        source.or_stand_in(self.features.n_rows().is_some(), FeatureSource::of_nodes(self.graph.n_nodes()))
+    }
+
     /// The graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -121,5 +128,20 @@ mod tests {
         let data = GraphData::new(graph(), Features::None, vec![None; 2], 2).unwrap();
         assert!(data.clone().with_arcs(Digraph::from_arcs(3, &[(0, 1)])).is_err());
         assert!(data.with_times(vec![0.0]).is_err());
+    }
+
+    #[test]
+    fn features_stand_in_where_none_are_given_and_nobody_asks_for_any() {
+        let data =
+            |n: usize, features| GraphData::new(Graph::from_edges(n, &[(0, 1)]), features, vec![None; n], 1).unwrap();
+        let input = |n, features, source| data(n, features).input(source).to_string();
+        assert_eq!(input(10_000, Features::None, FeatureSource::Auto), "identity");
+        assert_eq!(input(10_001, Features::None, FeatureSource::Auto), "random:64");
+        let given = || Features::dense(1, vec![0.5; 2]).unwrap();
+        assert_eq!(input(2, given(), FeatureSource::Auto), "given");
+        for named in [FeatureSource::Given, FeatureSource::Degree, FeatureSource::Random(3)] {
+            assert_eq!(data(2, Features::None).input(named), named);
+            assert_eq!(data(2, given()).input(named), named);
+        }
     }
 }

@@ -6,7 +6,7 @@ use bonnet_graph::Graph;
 
 use super::{EdgeWeights, Features, Split};
 use crate::ground::DataError;
-use crate::options::{SplitError, SplitScheme};
+use crate::options::{FeatureSource, SplitError, SplitScheme};
 
 /// Graphs as one: the nodes of graph `g` are `starts[g]..starts[g + 1]`, and no edge joins two graphs.
 #[derive(Debug, Clone)]
@@ -178,6 +178,12 @@ impl GraphSet {
     pub fn with_weights(mut self, weights: impl Into<Arc<EdgeWeights>>) -> Self {
         self.weights = Some(weights.into());
         self
+    }
+
+    /// The source that `auto` stands for here: the given features where there are some, else the degree, which nodes of graphs
+    /// that are not trained on have, too. Any other source is itself.
+    pub fn input(&self, source: FeatureSource) -> FeatureSource {
+        source.or_stand_in(self.features.n_rows().is_some(), FeatureSource::Degree)
     }
 
     /// The number of graphs.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{named, text_serde};
-use super::forms::{count, forms, list};
+use super::forms::{Form, count, forms, list};
 use crate::ground::OptionError;
 
 forms! {
@@ -15,6 +15,9 @@ forms! {
     #[serde(try_from = "String", into = "String")]
     pub enum FeatureSource {
         #[default]
+        Auto = "auto",
+            "given where there are features; else a stand-in: of a graph identity up to 10,000 nodes and random:64 beyond, in \
+             graph tasks degree, of complexes connectivity";
         Given = "given",
             "the column features of the nodes, or of the complexes";
         Identity = "identity",
@@ -34,6 +37,39 @@ forms! {
         Connectivity = "connectivity",
             "the degree of a node; of a simplex the number of its neighbours by common cofaces and by common faces (a vertex has the \
              first alone, a simplex of the highest dimension the second, which are their degrees)";
+    }
+}
+
+/// The most nodes of a graph for which a layer learns a vector each where nobody asks for it: parameters and their gradients grow
+/// with the nodes, those of random features do not.
+const MOST_IDENTITY: usize = 10_000;
+
+/// The random columns of the nodes of a larger graph.
+const RANDOM_COLUMNS: usize = 64;
+
+impl FeatureSource {
+    /// The source that stands for `auto`: the features that are given, else `stand_in`. Any other source is itself.
+    pub(crate) fn or_stand_in(self, given: bool, stand_in: Self) -> Self {
+        match self {
+            Self::Auto if given => Self::Given,
+            Self::Auto => stand_in,
+            named => named,
+        }
+    }
+
+    /// The stand-in for the features of a graph's nodes.
+    pub(crate) fn of_nodes(n_nodes: usize) -> Self {
+        if n_nodes <= MOST_IDENTITY { Self::Identity } else { Self::Random(RANDOM_COLUMNS) }
+    }
+
+    /// Whether a run reads the features that are given, if there are some.
+    pub fn reads_given(self) -> bool {
+        matches!(self, Self::Auto | Self::Given)
+    }
+
+    /// The forms that need no features.
+    pub(crate) fn stand_ins() -> impl Iterator<Item = &'static Form> {
+        Self::FORMS.iter().filter(|form| ![Self::Auto.name(), Self::Given.name()].contains(&form.text))
     }
 }
 

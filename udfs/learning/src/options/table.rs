@@ -2,7 +2,7 @@
 //!
 //! A model's own options stand in its file.
 
-use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, LINKS, NODES};
+use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES};
 use crate::options::{
     ClassWeights, Decay, Decoder, Defaults, Domain, FeatureSource, Normalize, OptimizerKind, OptionSpec, Pooling,
     SelectBy, SplitScheme, Task,
@@ -21,11 +21,14 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
     ),
     OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
     OptionSpec::new(
-        "target",
+        "label",
         Domain::Text { forms: "the name of a column, or NULL" },
-        "in a collection of complexes, the column of the labels: text, integers or booleans to classify; numbers, or lists of \
-         as many each, to regress. NULL is label",
-    ),
+        "the column of the labels: of the table nodes in node_classification, of graphs in graph tasks, of the complexes where \
+         the call has some. Text, integers or booleans to classify; numbers, of complexes also lists of as many each, to \
+         regress. NULL is label. Jobs may call the column target, its older name: those of predict, whose answer has a column \
+         label, have to",
+    )
+    .of_tasks(ITEMS),
     OptionSpec::new(
         "split",
         Domain::OptionalInteger { min: i64::MIN, max: i64::MAX },
@@ -78,7 +81,7 @@ pub const RUN_OPTIONS: [OptionSpec; 7] = [
     OptionSpec::new(
         "features",
         Domain::Forms(FeatureSource::FORMS),
-        "the input of the first layer. NULL is given",
+        "the input of the first layer; the column input_features of train says what a run took. NULL is auto",
     ),
     OptionSpec::choice(
         "normalize",

@@ -15,14 +15,11 @@ use bonnet_sql::{
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
-use super::columns::{Classes, classes, read_features};
-use super::graph::{NO_WEIGHTS, RequiredParts, negative_weight, read_weights, weight_column};
+use super::columns::{Classes, OwnFeatures, classes, no_labels};
+use super::graph::{FEATURES, NO_WEIGHTS, RequiredParts, negative_weight, read_weights, weight_column};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
-use crate::data::features::no_features;
-use crate::{
-    EdgeWeights, FeatureSource, Features, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions,
-};
+use crate::{EdgeWeights, GraphSet, Split, SplitScheme, Targets, Task, TrainError, TrainOptions};
 
 /// A collection ready for runs. Optional parts are `Result`s: the error says why a job that needs one fails.
 #[derive(Debug)]
@@ -30,9 +27,9 @@ pub(super) struct LoadedCollection {
     graph: Arc<Graph>,
     starts: Vec<u32>,
     ids: Arc<KeyIndex>,
-    classes: std::result::Result<Classes, String>,
-    values: std::result::Result<Vec<Option<f64>>, String>,
-    features: std::result::Result<Arc<Features>, String>,
+    /// The labels by the column that they stand in.
+    labels: BTreeMap<String, Labels>,
+    features: OwnFeatures,
     /// The weights of the edges, where a job reads them.
     weights: std::result::Result<Arc<EdgeWeights>, String>,
     /// Graph and key of each node.
@@ -44,6 +41,13 @@ pub(super) struct LoadedCollection {
     n_rows: usize,
 }
 
+/// The labels of graphs, as classes and as numbers.
+#[derive(Debug)]
+struct Labels {
+    classes: std::result::Result<Classes, String>,
+    values: std::result::Result<Vec<Option<f64>>, String>,
+}
+
 /// The nodes by graph and key.
 struct Numbered {
     /// The graph of each row of `nodes`, and the number of its node.
@@ -52,10 +56,18 @@ struct Numbered {
     keys: Vec<(u32, u32)>,
 }
 
+impl Labels {
+    /// The bytes that they hold.
+    fn bytes(&self) -> usize {
+        self.classes.as_ref().map_or(0, Classes::bytes)
+            + self.values.as_ref().map_or(0, |values| size_of_val(values.as_slice()))
+    }
+}
+
 impl LoadedCollection {
-    /// Reads a collection, unless it is cached; its features and weights only if a job trains on them. The memory is
+    /// Reads a collection, unless it is cached; its labels, features and weights only if a job trains on them. The memory is
     /// reserved until the run ends, or as long as the collection is cached.
-    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Arc<SharedStructure<Self>>> {
+    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts<'_>) -> Result<Arc<SharedStructure<Self>>> {
         let Some(graphs) = &tables.graphs else {
             return Err(execution_error(format!(
                 "{} is no collection of graphs: graph tasks need the table graphs(graph_id, label), and graph_id in nodes \
@@ -63,33 +75,30 @@ impl LoadedCollection {
                 tables.name
             )));
         };
-        let there = |table: &Arc<dyn TableProvider>, name: &'static str| {
-            table.schema().field_with_name(name).is_ok().then_some(name)
-        };
-        let of = |table, name, columns: &[&'static str], optional: Option<&'static str>| {
-            let columns = columns.iter().copied().chain(optional).collect();
-            TableColumns { table, name, columns }
-        };
-        let features = there(&tables.nodes, "features").filter(|_| required.features);
-        let weight = weight_column(tables, required.weights);
-        let mut read = vec![
-            of(graphs, "graphs", &["graph_id"], there(graphs, "label")),
-            of(&tables.nodes, "nodes", &["graph_id", "node"], features),
-            of(&tables.edges, "edges", &["graph_id", "src", "dst"], weight),
-        ];
-        let splits = tables.splits.as_ref().filter(|splits| there(splits, "graph_id").is_some());
+        let there = |table: &Arc<dyn TableProvider>, name: &str| table.schema().field_with_name(name).is_ok();
+        let mut columns = vec!["graph_id"];
+        columns.extend(required.labels.iter().filter(|&&label| label != "graph_id" && there(graphs, label)));
+        let mut read = vec![TableColumns { table: graphs, name: "graphs", columns }];
+        let mut columns = vec!["graph_id", "node"];
+        columns.extend((required.features && there(&tables.nodes, FEATURES)).then_some(FEATURES));
+        read.push(TableColumns { table: &tables.nodes, name: "nodes", columns });
+        let mut columns = vec!["graph_id", "src", "dst"];
+        columns.extend(weight_column(tables, required.weights));
+        read.push(TableColumns { table: &tables.edges, name: "edges", columns });
+        let splits = tables.splits.as_ref().filter(|splits| there(splits, "graph_id"));
         read.extend(splits.map(|splits| split_columns(splits, "graph_id")));
-        let form = format!("{:?}", tables.missing);
-        run.cached(tables, &read, form, || Self::read_rows(run, tables, &read))
+        // What a column is read as is not in its name: the labels may stand in any.
+        let form = format!("{:?}", (&tables.missing, required.labels));
+        run.cached(tables, &read, form, || Self::read_rows(run, tables, &read, required.labels))
     }
 
     /// `columns` are those of graphs, nodes and edges, and of splits where these are of graphs.
-    fn read_rows(run: &Run, tables: &GraphTables, columns: &[TableColumns]) -> Result<Self> {
+    fn read_rows(run: &Run, tables: &GraphTables, columns: &[TableColumns], labels: &[&str]) -> Result<Self> {
         let graph_columns = run.read_columns(&columns[0])?;
         let node_columns = run.read_columns(&columns[1])?;
         let mut edge_columns = run.read_columns(&columns[2])?;
         let weight = if columns[2].columns.contains(&"weight") { edge_columns.pop() } else { None };
-        let field = tables.nodes.schema().field_with_name("features").ok().cloned();
+        let nodes_schema = tables.nodes.schema();
 
         // Graphs are numbered by their rows in `graphs` alone: nodes and edges of others have no target.
         let id = KeyColumn::new(&graph_columns[0], "graphs.graph_id")?;
@@ -146,35 +155,47 @@ impl LoadedCollection {
         for (row, &(_, number)) in numbered.of_row.iter().enumerate() {
             row_of[number as usize] = row as u32;
         }
-        let features = match (&field, node_columns.get(2)) {
-            (Some(field), Some(features)) => {
+        let features = match (nodes_schema.field_with_name(FEATURES), node_columns.get(2)) {
+            (Ok(field), Some(features)) => {
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
-                read_features(features, field, &row_of, tables.missing.as_deref(), &describe).map(Arc::new)
+                OwnFeatures::read(features, field, &row_of, tables.missing.as_deref(), &describe)
             }
-            _ => Err(no_features().to_string()),
+            _ => OwnFeatures::absent(),
         };
 
         let mut row_of_graph = vec![0u32; ids.len()];
         for (row, number) in rows.iter().enumerate().filter_map(|(row, number)| Some((row, (*number)?))) {
             row_of_graph[number as usize] = row as u32;
         }
-        let label = graph_columns.get(1).ok_or_else(|| "the table graphs has no column label".to_owned());
+        let column = |label: &str| columns[0].columns.iter().position(|name| *name == label).map(|i| &graph_columns[i]);
+        let graphs_schema = columns[0].table.schema();
+        let labels_in = |label: &str| {
+            let task = Task::GraphClassification.name();
+            let found = column(label).ok_or_else(|| no_labels("the table graphs has", label, &graphs_schema));
+            Labels {
+                classes: found
+                    .clone()
+                    .and_then(|found| classes(found, &format!("graphs.{label}"), task, &row_of_graph)),
+                values: found.and_then(|found| values(found, &row_of_graph)),
+            }
+        };
         let mut content = ContentHash::default();
-        content.add("graphs", &graph_columns)?;
         content.add("nodes", &node_columns[..2])?;
         content.add("edges", &edge_columns)?;
         let splits = match columns.get(3) {
             Some(splits) => read_splits(run, splits.table, "graph_id", &ids, &mut content)?,
             None => BTreeMap::new(),
         };
-        let features_of = node_columns.get(2).map(|_| node_columns.as_slice());
+        let features_of = (!features.is_absent()).then_some(node_columns.as_slice());
         let weights_of = weight.map(|weight| [edge_columns.as_slice(), &[weight]].concat());
-        let content = Content::new(content, features_of)?.with_weights(weights_of.as_deref())?;
+        let content = Content::new(content).with_features(features_of)?;
+        let mut content = content.with_weights(weights_of.as_deref())?;
+        for label in labels {
+            let read = [Some(&graph_columns[0]), column(label)].into_iter().flatten().cloned();
+            content = content.with_labels(label, "graphs", &read.collect::<Vec<_>>())?;
+        }
         Ok(Self {
-            classes: label
-                .clone()
-                .and_then(|label| classes(label, "graphs.label", Task::GraphClassification.name(), &row_of_graph)),
-            values: label.and_then(|label| values(label, &row_of_graph)),
+            labels: labels.iter().map(|&label| (label.to_owned(), labels_in(label))).collect(),
             graph: Arc::new(graph),
             starts,
             ids: Arc::new(ids),
@@ -212,19 +233,22 @@ impl LoadedCollection {
         Arc::clone(&self.ids)
     }
 
-    /// The data of a run, and the labels of its classes.
-    pub fn set(&self, options: &TrainOptions) -> std::result::Result<(GraphSet, Arc<Vec<String>>), String> {
+    /// The data of a run with the labels of a column, and the labels of its classes.
+    pub fn set(
+        &self,
+        options: &TrainOptions,
+        label: &str,
+    ) -> std::result::Result<(GraphSet, Arc<Vec<String>>), String> {
+        let unread = || format!("the collection was read without its column {label}");
+        let labels = self.labels.get(label).ok_or_else(unread)?;
         let (targets, names) = match options.task {
-            Task::GraphRegression => (Targets::Values(self.values.clone()?), Arc::default()),
+            Task::GraphRegression => (Targets::Values(labels.values.clone()?), Arc::default()),
             _ => {
-                let classes = self.classes.clone()?;
+                let classes = labels.classes.clone()?;
                 (Targets::Classes(classes.of, classes.names.len()), classes.names)
             }
         };
-        let features = match options.features {
-            FeatureSource::Given => Arc::clone(self.features.as_ref().map_err(String::clone)?),
-            _ => Arc::new(Features::None),
-        };
+        let features = self.features.of(options.features)?;
         let set = GraphSet::new(Arc::clone(&self.graph), features, self.starts.clone(), targets);
         let mut set = set.map_err(|error| error.to_string())?;
         if options.reads_weights() {
@@ -252,9 +276,8 @@ impl GraphStructure for LoadedCollection {
         self.graph.resident_bytes()
             + size_of_val(self.starts.as_slice())
             + self.ids.bytes()
-            + self.classes.as_ref().map_or(0, Classes::bytes)
-            + self.values.as_ref().map_or(0, |values| size_of_val(values.as_slice()))
-            + self.features.as_ref().map_or(0, |features| features.bytes())
+            + self.labels.values().map(Labels::bytes).sum::<usize>()
+            + self.features.bytes()
             + self.weights.as_ref().map_or(0, |weights| weights.resident_bytes())
             + size_of_val(self.nodes.as_slice())
             + self.keys.bytes()

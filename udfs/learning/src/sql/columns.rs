@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Float32Type, Int64Type};
+use arrow::datatypes::{DataType, Field, Float32Type, Int64Type, Schema};
 use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 
-use crate::data::features::stand_ins;
-use crate::{Features, SparseRows};
+use crate::data::features::{no_features, stand_ins};
+use crate::{FeatureSource, Features, SparseRows};
 
 /// Columns of sparse features: a layer has a row of parameters for each, whether they occur or not.
 const MOST_COLUMNS: usize = 100_000_000;
@@ -16,6 +16,76 @@ const MOST_COLUMNS: usize = 100_000_000;
 /// Dense rows with a smaller share of non-zero entries than this are trained on as sparse ones: bags of words that were
 /// published as dense arrays.
 const SPARSE: f64 = 0.25;
+
+/// The column of the labels of a job that names none.
+pub(super) const LABEL: &str = "label";
+
+/// What a job says whose column of labels is not there; `whose` says what has the columns that there are.
+pub(super) fn no_labels(whose: &str, label: &str, there: &Schema) -> String {
+    let names: Vec<&str> = there.fields().iter().map(|field| field.name().as_str()).collect();
+    format!("{whose} no column {label}: name one with label => '...'; there are: {}", names.join(", "))
+}
+
+/// The features that a graph has.
+#[derive(Debug)]
+pub(super) enum OwnFeatures {
+    /// A row a node.
+    Rows(Arc<Features>),
+    /// None at all; what a job says that asks for them.
+    Absent(String),
+    /// Some that cannot be read, and why.
+    Malformed(String),
+}
+
+impl OwnFeatures {
+    /// Those of a graph without a column for them.
+    pub fn absent() -> Self {
+        Self::Absent(no_features().to_string())
+    }
+
+    /// Those of a graph whose column holds nothing but NULL for `n` nodes; a file that is missing is no such.
+    fn all_null(column: &ArrayRef, n: usize, missing: Option<&str>) -> bool {
+        n > 0 && missing.is_none() && column.logical_null_count() == column.len()
+    }
+
+    /// Features in any of the forms of a graph's table; `name` gives the key of a node's number.
+    pub fn read(
+        column: &ArrayRef,
+        field: &Field,
+        row_of: &[u32],
+        missing: Option<&str>,
+        name: &dyn Fn(u32) -> String,
+    ) -> Self {
+        match read_features(column, field, row_of, missing, name) {
+            Ok(features) => Self::Rows(Arc::new(features)),
+            Err(why) if Self::all_null(column, row_of.len(), missing) => Self::Absent(why),
+            Err(why) => Self::Malformed(why),
+        }
+    }
+
+    /// The features of a run; an error where it reads those that are given and there are none that can be read.
+    pub fn of(&self, source: FeatureSource) -> std::result::Result<Arc<Features>, String> {
+        match self {
+            _ if !source.reads_given() => Ok(Arc::new(Features::None)),
+            Self::Rows(features) => Ok(Arc::clone(features)),
+            Self::Absent(_) if source == FeatureSource::Auto => Ok(Arc::new(Features::None)),
+            Self::Absent(why) | Self::Malformed(why) => Err(why.clone()),
+        }
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent(_))
+    }
+
+    /// The bytes that they hold.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Rows(features) => features.bytes(),
+            Self::Absent(_) | Self::Malformed(_) => 0,
+        }
+    }
+}
 
 /// The keys of items and the labels of classes, by their numbers.
 #[derive(Debug, Clone)]
@@ -67,8 +137,7 @@ pub(super) fn classes(
     Ok(Classes { of: row_of.iter().map(|&row| numbers[row as usize]).collect(), names: Arc::new(names) })
 }
 
-/// Features in any of the forms of a graph's table; `name` gives the key of a node's number.
-pub(super) fn read_features(
+fn read_features(
     column: &ArrayRef,
     field: &Field,
     row_of: &[u32],

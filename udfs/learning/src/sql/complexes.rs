@@ -12,7 +12,7 @@ use bonnet_topology::{ChainComplex, FacesError, Facets};
 use datafusion::common::Result;
 
 use super::collection::{split_of, values};
-use super::columns::{Classes, Names, classes};
+use super::columns::{Classes, Names, classes, no_labels};
 use super::items::{Data, OwnedItems};
 use super::provenance::{Content, ContentHash};
 use super::splits::{SplitChoice, StoredSplit};
@@ -22,14 +22,11 @@ use crate::{FeatureSource, Features, GraphSet, Part, Targets, Task, TrainOptions
 /// The name of the relation among the parameters.
 pub(super) const COMPLEXES: &str = "complexes";
 
-/// The label of a job that names none.
-const LABEL: &str = "label";
-
 /// The parameter of every function over jobs.
 pub(super) fn parameter() -> Parameter {
     Parameter::relation(
         COMPLEXES,
-        "A collection of simplicial complexes that the jobs are about: id, facets (INT[][]), columns of labels (see target), \
+        "A collection of simplicial complexes that the jobs are about: id, facets (INT[][]), columns of labels (see the option label), \
          and optional graph (which collection), part (train, val, test), features (FLOAT[][], a row for each vertex in \
          ascending order, or FLOAT[][][], such rows for each dimension).",
     )
@@ -129,7 +126,7 @@ impl LoadedComplexes {
             (0..rows.num_columns()).filter(|&i| rows.schema().field(i).name() != "features").collect();
         content.add("complexes", rows.project(&structure)?.columns())?;
         let features = column("features").map(|features| [Arc::clone(features)]);
-        let content = Content::new(content, features.as_ref().map(|columns| columns.as_slice()))?;
+        let content = Content::new(content).with_features(features.as_ref().map(|columns| columns.as_slice()))?;
         Ok(Self {
             rows: rows.clone(),
             row_of,
@@ -155,16 +152,11 @@ impl LoadedComplexes {
     pub fn items(
         &self,
         options: &TrainOptions,
-        target: Option<&str>,
+        label: &str,
         choice: &SplitChoice,
     ) -> std::result::Result<OwnedItems, String> {
-        let label = target.unwrap_or(LABEL);
         let Some(column) = self.rows.column_by_name(label) else {
-            let names: Vec<&str> = self.rows.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
-            return Err(format!(
-                "complexes has no column {label}: name the column of the labels with target; there are: {}",
-                names.join(", ")
-            ));
+            return Err(no_labels("complexes has", label, self.rows.schema_ref()));
         };
         let (targets, classes) = match options.task {
             Task::GraphClassification => {
@@ -183,7 +175,8 @@ impl LoadedComplexes {
         let data = if spec.reads_complexes() {
             let set = ComplexSet::new(Arc::clone(&self.complexes), targets).map_err(|error| error.to_string())?;
             let set = match options.features {
-                FeatureSource::Given => self.with_features(set)?,
+                FeatureSource::Auto if !self.has_features() => set,
+                FeatureSource::Auto | FeatureSource::Given => self.with_features(set)?,
                 _ => set,
             };
             let split = split_of(set.targets(), "complex", &self.splits, choice, options.seed, &self.ids)?;
@@ -191,7 +184,8 @@ impl LoadedComplexes {
         } else {
             let (graph, starts) = self.skeleton.get_or_init(|| self.skeleton());
             let features = match options.features {
-                FeatureSource::Given => Arc::new(self.vertex_features()?),
+                FeatureSource::Auto if !self.has_features() => Arc::new(Features::None),
+                FeatureSource::Auto | FeatureSource::Given => Arc::new(self.vertex_features()?),
                 _ => Arc::new(Features::None),
             };
             let set = GraphSet::new(Arc::clone(graph), features, starts.clone(), targets);
@@ -232,6 +226,10 @@ impl LoadedComplexes {
             Some(width) if width > 0 => Ok(Targets::Vectors(vectors, width)),
             _ => Err("all labels are NULL or empty: there is nothing to learn".to_owned()),
         }
+    }
+
+    fn has_features(&self) -> bool {
+        self.rows.column_by_name("features").is_some()
     }
 
     fn with_features(&self, set: ComplexSet) -> std::result::Result<ComplexSet, String> {

@@ -12,13 +12,12 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
-use super::columns::{Classes, Names, classes, read_features};
+use super::columns::{Classes, Names, OwnFeatures, classes, no_labels};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
-use crate::data::features::no_features;
 use crate::{
-    EdgeWeights, FeatureSource, Features, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task,
-    TrainError, TrainOptions, WeightError,
+    EdgeWeights, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task, TrainError, TrainOptions,
+    WeightError,
 };
 
 /// The percentages of training, validation and test edges by default.
@@ -33,8 +32,9 @@ pub(super) struct LoadedGraph {
     /// The weights of the edges and of the arcs, where a job reads them.
     weights: Weights,
     keys: Arc<KeyIndex>,
-    labels: std::result::Result<Classes, String>,
-    features: std::result::Result<Arc<Features>, String>,
+    /// The classes by the column that they stand in.
+    labels: BTreeMap<String, std::result::Result<Classes, String>>,
+    features: OwnFeatures,
     times: Option<Vec<f64>>,
     /// The stored splits, by their number.
     splits: BTreeMap<i64, StoredSplit>,
@@ -57,24 +57,24 @@ fn unknown_ends(keys: &KeyIndex, ends: [&KeyColumn; 2], count: usize) -> String 
 }
 
 impl LoadedGraph {
-    /// Reads a graph, unless it is cached; its features, arcs and weights only if a job trains on them. The memory is
+    /// Reads a graph, unless it is cached; its labels, features, arcs and weights only if a job trains on them. The memory is
     /// reserved until the run ends, or as long as the graph is cached.
-    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts) -> Result<Arc<SharedStructure<Self>>> {
-        let (nodes, edges) = (node_columns(tables, required.features), edge_columns(tables, required.weights));
+    pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts<'_>) -> Result<Arc<SharedStructure<Self>>> {
+        let (nodes, edges) = (node_columns(tables, required), edge_columns(tables, required.weights));
         let mut read = vec![nodes.clone(), edges.clone()];
         read.extend(tables.splits.as_ref().map(|splits| split_columns(splits, "node")));
-        let form = format!("{:?}", (required.arcs, tables.directed, &tables.missing, &tables.name));
-        run.cached(tables, &read, form, || Self::read_rows(run, tables, (&nodes, &edges), required.arcs))
+        // What a column is read as is not in its name: the labels may stand in any.
+        let form = (required.arcs, required.labels, tables.directed, &tables.missing, &tables.name);
+        run.cached(tables, &read, format!("{form:?}"), || Self::read_rows(run, tables, (&nodes, &edges), required))
     }
 
     fn read_rows(
         run: &Run,
         tables: &GraphTables,
         (nodes, edges): (&TableColumns, &TableColumns),
-        with_arcs: bool,
+        required: RequiredParts<'_>,
     ) -> Result<Self> {
         let names = &nodes.columns;
-        let features = tables.nodes.schema().field_with_name("features").ok().cloned();
         let columns = run.read_columns(nodes)?;
         let column = |name: &str| names.iter().position(|other| *other == name).map(|i| &columns[i]);
         let node = KeyColumn::new(&columns[0], "nodes.node")?;
@@ -107,7 +107,7 @@ impl LoadedGraph {
                 Weights::read(weight, &keys, &src, &dst)?
             }
         };
-        let arcs = match (with_arcs, tables.directed) {
+        let arcs = match (required.arcs, tables.directed) {
             (false, _) => Err(NO_ARCS.to_owned()),
             (true, Some(false)) => {
                 let name = &tables.name;
@@ -126,19 +126,22 @@ impl LoadedGraph {
                 row_of[*number as usize] = row as u32;
             }
         }
-        let labels = match column("label") {
-            None => Err("the graph's nodes have no column label".to_owned()),
-            Some(label) => classes(label, "nodes.label", Task::NodeClassification.name(), &row_of),
+        let schema = tables.nodes.schema();
+        let classes_in = |label: &str| match column(label) {
+            None => Err(no_labels("the graph's nodes have", label, &schema)),
+            Some(labels) => classes(labels, &format!("nodes.{label}"), Task::NodeClassification.name(), &row_of),
         };
-        let features = match (column("features"), &features) {
-            (Some(features), Some(field)) => {
+        let labels = required.labels.iter().map(|&label| (label.to_owned(), classes_in(label))).collect();
+        let own_features = column(FEATURES).filter(|_| required.features);
+        let features = match (own_features, schema.field_with_name(FEATURES)) {
+            (Some(features), Ok(field)) => {
                 let missing = tables.missing.as_deref();
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
-                read_features(features, field, &row_of, missing, &|node| keys.describe(node)).map(Arc::new)
+                OwnFeatures::read(features, field, &row_of, missing, &|node| keys.describe(node))
             }
-            _ => Err(no_features().to_string()),
+            _ => OwnFeatures::absent(),
         };
-        let times = match column("time") {
+        let times = match column(TIME) {
             None => None,
             Some(time) => {
                 let time =
@@ -149,17 +152,20 @@ impl LoadedGraph {
             }
         };
         let mut content = ContentHash::default();
-        let structure = names.iter().filter(|name| **name != "features").count();
-        content.add("nodes", &columns[..structure])?;
         content.add("edges", &ends)?;
         let splits = match &tables.splits {
             None => BTreeMap::new(),
             Some(splits) => read_splits(run, splits, "node", &keys, &mut content)?,
         };
-        let features_of = column("features").map(|features| [Arc::clone(&columns[0]), Arc::clone(features)]);
+        let features_of = own_features.filter(|_| !features.is_absent());
+        let features_of = features_of.map(|features| [Arc::clone(&columns[0]), Arc::clone(features)]);
         let weights_of = weight.map(|weight| [Arc::clone(&ends[0]), Arc::clone(&ends[1]), weight]);
-        let content = Content::new(content, features_of.as_ref().map(|columns| columns.as_slice()))?;
-        let content = content.with_weights(weights_of.as_ref().map(|columns| columns.as_slice()))?;
+        let content = Content::new(content).with_features(features_of.as_ref().map(|columns| columns.as_slice()))?;
+        let mut content = content.with_weights(weights_of.as_ref().map(|columns| columns.as_slice()))?;
+        for label in required.labels {
+            let read = [Some(&columns[0]), column(label), column(TIME)].into_iter().flatten().cloned();
+            content = content.with_labels(label, "nodes", &read.collect::<Vec<_>>())?;
+        }
         Ok(Self {
             graph: Arc::new(graph),
             arcs,
@@ -179,22 +185,25 @@ impl LoadedGraph {
         &self.content
     }
 
-    /// The keys of the nodes and the labels of the classes.
-    pub fn names(&self) -> Names {
-        let classes = self.labels.as_ref().map(|labels| Arc::clone(&labels.names)).unwrap_or_default();
+    /// The classes in a column.
+    fn labels(&self, label: &str) -> std::result::Result<&Classes, String> {
+        let unread = || format!("the graph was read without its column {label}");
+        self.labels.get(label).ok_or_else(unread)?.as_ref().map_err(String::clone)
+    }
+
+    /// The keys of the nodes and the labels of the classes in a column.
+    pub fn names(&self, label: &str) -> Names {
+        let classes = self.labels(label).map(|labels| Arc::clone(&labels.names)).unwrap_or_default();
         Names { items: Arc::clone(&self.keys), classes }
     }
 
-    /// The data of a run. Labels do not matter to links.
-    pub fn data(&self, options: &TrainOptions) -> std::result::Result<GraphData, String> {
+    /// The data of a run, with the labels of a column. They do not matter to links.
+    pub fn data(&self, options: &TrainOptions, label: &str) -> std::result::Result<GraphData, String> {
         let (labels, n_classes) = match options.task {
             Task::LinkPrediction => (vec![None; self.graph.n_nodes()], 0),
-            _ => self.labels.clone().map(|labels| (labels.of, labels.names.len()))?,
+            _ => self.labels(label).map(|labels| (labels.of.clone(), labels.names.len()))?,
         };
-        let features = match options.features {
-            FeatureSource::Given => Arc::clone(self.features.as_ref().map_err(String::clone)?),
-            _ => Arc::new(Features::None),
-        };
+        let features = self.features.of(options.features)?;
         let data = GraphData::new(Arc::clone(&self.graph), features, labels, n_classes);
         let mut data = data.map_err(|error| error.to_string())?;
         if options.reads_arcs() && options.task == Task::NodeClassification {
@@ -277,19 +286,27 @@ impl GraphStructure for LoadedGraph {
             + self.keys.bytes()
             + self.arcs.as_ref().map_or(0, |arcs| arcs.resident_bytes())
             + self.weights.bytes()
-            + self.labels.as_ref().map_or(0, Classes::bytes)
-            + self.features.as_ref().map_or(0, |features| features.bytes())
+            + self.labels.values().flatten().map(Classes::bytes).sum::<usize>()
+            + self.features.bytes()
             + self.times.as_ref().map_or(0, |times| size_of_val(times.as_slice()))
             + self.splits.values().map(StoredSplit::bytes).sum::<usize>()
     }
 }
 
-/// The columns of nodes that jobs read.
-fn node_columns(tables: &GraphTables, with_features: bool) -> TableColumns<'_> {
+/// The columns of the times and the features of nodes.
+const TIME: &str = "time";
+pub(super) const FEATURES: &str = "features";
+
+/// The columns of nodes that jobs read, each once: first the keys.
+fn node_columns<'a>(tables: &'a GraphTables, required: RequiredParts<'a>) -> TableColumns<'a> {
     let schema = tables.nodes.schema();
-    let optional = [("label", true), ("time", true), ("features", with_features)];
-    let there = optional.into_iter().filter(|(name, wanted)| *wanted && schema.field_with_name(name).is_ok());
-    let columns = std::iter::once("node").chain(there.map(|(name, _)| name)).collect();
+    let optional = required.labels.iter().copied().chain([TIME]).chain(required.features.then_some(FEATURES));
+    let mut columns = vec!["node"];
+    for name in optional.filter(|name| schema.field_with_name(name).is_ok()) {
+        if !columns.contains(&name) {
+            columns.push(name);
+        }
+    }
     TableColumns { table: &tables.nodes, name: "nodes", columns }
 }
 
@@ -307,7 +324,9 @@ pub(super) fn weight_column(tables: &GraphTables, wanted: bool) -> Option<&'stat
 
 /// The optional parts of a graph that its jobs read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RequiredParts {
+pub(super) struct RequiredParts<'a> {
+    /// The columns of labels, each once, in ascending order.
+    pub labels: &'a [&'a str],
     pub features: bool,
     pub arcs: bool,
     pub weights: bool,

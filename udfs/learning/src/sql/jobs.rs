@@ -9,13 +9,17 @@ use bonnet_sql::{Call, OptionValue, usage_error};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, ScalarValue};
 
+use super::columns::LABEL;
 use super::complexes::COMPLEXES;
 use super::splits::SplitChoice;
 use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
-use crate::{ColumnType, Job, OptionSpec, TrainOptions, Value};
+use crate::{ColumnType, Job, OptionError, OptionSpec, Task, TrainOptions, Value};
 
 /// The column that names a file of saved parameters.
 const LOAD: &str = "load";
+/// The column that names the column of the labels, and its older name.
+pub(super) const LABEL_OPTION: &str = "label";
+pub(super) const OLDER_LABEL_OPTION: &str = "target";
 /// The column that names a folder for the parameters; `train` alone takes it.
 pub(super) const SAVE: &str = "save";
 
@@ -45,6 +49,7 @@ static HYPERPARAMETERS: LazyLock<BTreeMap<&'static str, Type>> = LazyLock::new(|
 });
 
 fn type_of(name: &str) -> Option<Type> {
+    let name = if name == OLDER_LABEL_OPTION { LABEL_OPTION } else { name };
     let of_runs = run_columns().find(|option| option.name == name).map(|option| Type::Of(option.column));
     of_runs.or_else(|| HYPERPARAMETERS.get(name).copied())
 }
@@ -66,6 +71,12 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
     let function = reads.function;
     if !reads.save && (schema.field_with_name(SAVE).is_ok() || call.options.get(SAVE).is_some()) {
         return usage_error(format!("{function}: only train saves parameters: leave {SAVE} out"));
+    }
+    let is_given = |name: &str| schema.field_with_name(name).is_ok() || call.options.get(name).is_some();
+    if [LABEL_OPTION, OLDER_LABEL_OPTION].into_iter().all(is_given) {
+        return usage_error(format!(
+            "{function}: {OLDER_LABEL_OPTION} is the older name of {LABEL_OPTION}: keep one of them"
+        ));
     }
     for (name, value) in call.options.iter() {
         let Some(kind) = type_of(name) else {
@@ -145,8 +156,8 @@ pub(super) struct JobRow {
     pub row: usize,
     pub graph: Option<String>,
     pub choice: SplitChoice,
-    /// The column of the labels in a collection of complexes.
-    pub target: Option<String>,
+    /// The column of the labels, where the row names one.
+    label: Option<String>,
     /// The file of parameters to start from.
     pub load: Option<String>,
     /// The folder for the file of the run's parameters.
@@ -157,6 +168,11 @@ pub(super) struct JobRow {
 }
 
 impl JobRow {
+    /// The column of the labels.
+    pub(super) fn label(&self) -> &str {
+        self.label.as_deref().unwrap_or(LABEL)
+    }
+
     /// The option by which the job reads or writes a file, if it does.
     pub(super) fn door(&self) -> Option<String> {
         let door = |name: &str, path: &Option<String>| path.as_ref().map(|path| format!("{name} => '{path}'"));
@@ -222,14 +238,22 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
     if reads.as_loaded && load.is_some() && *job.get("epochs") == Value::Null {
         job.set("epochs", 0);
     }
+    let label = text(LABEL_OPTION)?.or(text(OLDER_LABEL_OPTION)?);
+    let options = job.resolve().map_err(|error| error.to_string()).and_then(|options| match &label {
+        Some(label) if label != LABEL && options.task == Task::LinkPrediction => {
+            let (option, task) = (LABEL_OPTION, options.task.name());
+            Err(OptionError::Unread { option, value: label.clone(), task }.to_string())
+        }
+        _ => Ok(options),
+    });
     Ok(JobRow {
         batch: number,
         row,
         graph: text("graph")?,
-        target: text("target")?,
+        label,
         choice: SplitChoice { scheme: text("split_scheme")?, split: integer("split")? },
         save: if reads.save { text(SAVE)? } else { None },
-        options: job.resolve().map_err(|error| error.to_string()),
+        options,
         job,
         load,
     })

@@ -7,6 +7,7 @@ mod embed;
 mod graph;
 mod items;
 mod jobs;
+mod notices;
 mod predict;
 mod provenance;
 mod runs;
@@ -16,6 +17,8 @@ mod training_curve;
 mod training_data;
 
 use bonnet_sql::Function;
+
+pub use self::notices::{FailedRuns, Notices};
 
 /// The registrations.
 pub fn functions() -> Vec<Function> {

@@ -1,5 +1,6 @@
 //! The provenance of a run: columns that every function that trains answers beside the job's own, enough to redo it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StringArray, TimestampMicrosecondArray};
@@ -8,7 +9,8 @@ use arrow::datatypes::{DataType, Field, TimeUnit};
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::Result;
 
-use crate::{FeatureSource, TrainOptions};
+use super::columns::LABEL;
+use crate::TrainOptions;
 
 /// The names of the columns.
 pub const COLUMNS: [&str; 4] = ["engine_version", "host_threads", "started_at", "graph_hash"];
@@ -53,21 +55,35 @@ impl Provenance {
     }
 }
 
-/// The content of a graph, without and with its features, and its weights.
-#[derive(Debug, Clone, Copy)]
+/// The content of a graph by its parts, of which runs read some. The hash of several is their sum.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Content {
-    of: [ContentHash; 2],
+    /// What every run reads.
+    structure: ContentHash,
+    /// The table of the items with their labels, by the column of the labels.
+    labelled: BTreeMap<String, ContentHash>,
+    features: ContentHash,
     weights: ContentHash,
 }
 
 impl Content {
-    /// The content of a graph of which this is all but the features.
-    pub fn new(structure: ContentHash, features: Option<&[ArrayRef]>) -> Result<Self> {
-        let mut with_features = structure;
+    /// The content of a graph of which every run reads this.
+    pub fn new(structure: ContentHash) -> Self {
+        Self { structure, ..Self::default() }
+    }
+
+    /// The same content with columns of `table`, the items with their labels, for the runs that read these labels.
+    pub fn with_labels(mut self, label: &str, table: &str, columns: &[ArrayRef]) -> Result<Self> {
+        self.labelled.entry(label.to_owned()).or_default().add(table, columns)?;
+        Ok(self)
+    }
+
+    /// The same content with features.
+    pub fn with_features(mut self, features: Option<&[ArrayRef]>) -> Result<Self> {
         if let Some(columns) = features {
-            with_features.add("features", columns)?;
+            self.features.add("features", columns)?;
         }
-        Ok(Self { of: [structure, with_features], weights: ContentHash::default() })
+        Ok(self)
     }
 
     /// The same content with edges and their weights.
@@ -78,11 +94,17 @@ impl Content {
         Ok(self)
     }
 
-    /// A hash of what a run reads of the graph.
-    pub fn of(&self, options: &TrainOptions) -> ContentHash {
-        let content = self.of[usize::from(options.features == FeatureSource::Given)];
-        // The hash of rows is a sum.
-        if options.reads_weights() { ContentHash(content.0.wrapping_add(self.weights.0)) } else { content }
+    /// A hash of what a run reads of the graph whose labels stand in this column. That of another column than `label` has its
+    /// name in it, too.
+    pub fn of(&self, options: &TrainOptions, label: &str) -> ContentHash {
+        let name = || hash(label.as_bytes(), hash(LABEL.as_bytes(), 0));
+        let parts = [
+            self.labelled.get(label).map(|labels| labels.0),
+            (label != LABEL).then(name),
+            options.features.reads_given().then_some(self.features.0),
+            options.reads_weights().then_some(self.weights.0),
+        ];
+        ContentHash(parts.into_iter().flatten().fold(self.structure.0, u64::wrapping_add))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The runs of `train`, `predict`, `embed` and `training_curve`: jobs in, runs in the pool, rows out as runs finish.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +19,12 @@ use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
 
 use super::collection::LoadedCollection;
+use super::columns::LABEL;
 use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::graph::{LoadedGraph, RequiredParts};
 use super::items::OwnedItems;
-use super::jobs::{self, JobRow, Reads};
+use super::jobs::{self, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
+use super::notices::{FailedRuns, Notices};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
 use super::training_data::TrainingData;
@@ -64,6 +67,8 @@ pub(super) trait Answer: Sync {
 pub(super) struct CompletedRun {
     pub items: OwnedItems,
     pub outcome: Outcome,
+    /// The source of its features, never `auto`.
+    pub features: FeatureSource,
     pub epochs: Vec<EpochRecord>,
     /// The file of its parameters.
     pub saved: Option<String>,
@@ -112,8 +117,12 @@ pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<
     }
     let own = answer.fields(call);
     if let Some(field) = own.iter().find(|field| input.field_with_name(field.name()).is_ok()) {
+        let advice = match field.name().as_str() {
+            LABEL_OPTION => format!("call it {OLDER_LABEL_OPTION}, the older name of the option"),
+            _ => "rename or drop it".to_owned(),
+        };
         return usage_error(format!(
-            "{}: the jobs have a column {}, which the answer has too: rename or drop it",
+            "{}: the jobs have a column {}, which the answer has too: {advice}",
             reads.function,
             field.name()
         ));
@@ -142,7 +151,7 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
         return Err(Raised::new(ErrorKind::Forbidden, text).into());
     }
     jobs.iter_mut().filter_map(|job| job.options.as_mut().ok()).for_each(|options| answer.prepare(options));
-    let execution = Execution { answer, call, run, batches, place };
+    let execution = Execution { answer, call, run, batches, place, failed: RefCell::default() };
     // The total is announced before the first run starts, so that the remaining time can be estimated.
     let epochs = jobs.iter().filter_map(|job| job.options.as_ref().ok()).map(|options| u64::from(options.epochs));
     run.host().expect(epochs.sum());
@@ -183,16 +192,42 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
             ready.clear();
         }
     }
+    let Failures { count: failed, first } = execution.failed.into_inner();
+    let notices = run.context().session_config().get_extension::<Notices>();
+    if let (Some(notices), Some((_, reason))) = (notices, first) {
+        notices.add(FailedRuns { function: answer.reads().function, failed, jobs: jobs.len(), reason });
+    }
     Ok(())
+}
+
+/// The jobs of a call that failed.
+#[derive(Debug, Default)]
+struct Failures {
+    count: usize,
+    /// Batch and row of the first of the jobs, whichever failed first, with the reason.
+    first: Option<((usize, usize), String)>,
+}
+
+impl Failures {
+    fn add(&mut self, job: &JobRow, why: String) {
+        self.count += 1;
+        let place = (job.batch, job.row);
+        if self.first.as_ref().is_none_or(|(first, _)| place < *first) {
+            self.first = Some((place, why));
+        }
+    }
 }
 
 /// Reads a job's graph, unless it is cached. What is wrong with it fails its jobs alone; only the query's end ends them all.
 fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Result<TrainingData, Failure>> {
-    let given = |job: &&&JobRow| job.options.as_ref().is_ok_and(|options| options.features == FeatureSource::Given);
-    let with_features = jobs.iter().any(|job| given(&job));
-    let with_arcs = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_arcs()));
-    let with_weights = jobs.iter().any(|job| job.options.as_ref().is_ok_and(|options| options.reads_weights()));
-    let required = RequiredParts { features: with_features, arcs: with_arcs, weights: with_weights };
+    let any = |reads: &dyn Fn(&TrainOptions) -> bool| jobs.iter().any(|job| job.options.as_ref().is_ok_and(reads));
+    let labels: BTreeSet<&str> = jobs.iter().map(|job| job.label()).collect();
+    let required = RequiredParts {
+        labels: &labels.into_iter().collect::<Vec<_>>(),
+        features: any(&|options| options.features.reads_given()),
+        arcs: any(&TrainOptions::reads_arcs),
+        weights: any(&TrainOptions::reads_weights),
+    };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
         true => LoadedCollection::read(run, &tables, required).map(TrainingData::Collection),
         false => LoadedGraph::read(run, &tables, required).map(TrainingData::Graph),
@@ -258,17 +293,27 @@ struct Execution<'a> {
     run: &'a Run,
     batches: Vec<RecordBatch>,
     place: Place,
+    failed: RefCell<Failures>,
 }
 
-/// A job's own columns, and the reservation that covers them until they are emitted.
-type RunColumns<'a> = (Vec<ArrayRef>, Option<Reservation<'a>>);
+/// What a run comes to.
+struct RunColumns<'a> {
+    /// The job's own columns.
+    columns: Vec<ArrayRef>,
+    /// Why it has no figures, if it has none.
+    failure: Option<String>,
+    /// Covers the columns until they are emitted.
+    _memory: Option<Reservation<'a>>,
+}
 
 impl Execution<'_> {
     fn fail(&self, job: &JobRow, failure: Failure) -> Result<()> {
         if let Ok(options) = &job.options {
             self.run.host().advance(u64::from(options.epochs));
         }
-        self.emit(job, self.answer.failure(&failure, self.call))
+        let columns = self.answer.failure(&failure, self.call);
+        self.failed.borrow_mut().add(job, failure.text);
+        self.emit(job, columns)
     }
 
     /// Trains all jobs in the pool and emits the rows of each as its run ends.
@@ -293,7 +338,12 @@ impl Execution<'_> {
                     }
                 });
             });
-            rows.iter().try_for_each(|(job, (columns, _memory))| self.emit(job, columns))
+            rows.iter().try_for_each(|(job, run)| {
+                if let Some(why) = run.failure {
+                    self.failed.borrow_mut().add(job, why);
+                }
+                self.emit(job, run.columns)
+            })
         })?;
         host.check().map_err(stopped)
     }
@@ -328,26 +378,28 @@ fn one<'a>(
     host.check().ok()?;
     let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
     let monitor = RunMonitor { host, left: AtomicU64::new(epochs) };
-    let start = job.options.as_ref().map(|options| Provenance::now(loaded.content().of(options))).unwrap_or_default();
+    let start = job.options.as_ref().map(|options| Provenance::now(loaded.content().of(options, job.label())));
+    let start = start.unwrap_or_default();
     let attempt = || -> std::result::Result<Option<Vec<ArrayRef>>, Failure> {
         let Some(done) = train_one(loaded, job, place, start, &monitor)? else { return Ok(None) };
         answer.rows(&done, call).map(Some).map_err(Failure::error)
     };
-    let columns = match std::panic::catch_unwind(AssertUnwindSafe(attempt)) {
-        Ok(Ok(columns)) => columns?,
-        Ok(Err(failure)) => answer.failure(&Failure { start, ..failure }, call),
-        Err(_) => {
-            let failure = Failure::error("the run failed by a defect of the engine, please report it");
-            answer.failure(&Failure { start, ..failure }, call)
-        }
+    let failed = |failure: Failure| {
+        let columns = answer.failure(&Failure { start, ..failure.clone() }, call);
+        (columns, Some(failure.text))
+    };
+    let (columns, failure) = match std::panic::catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(Ok(columns)) => (columns?, None),
+        Ok(Err(failure)) => failed(failure),
+        Err(_) => failed(Failure::error("the run failed by a defect of the engine, please report it")),
     };
     let bytes = columns.iter().map(|column| column.get_array_memory_size()).sum();
     match Reservation::new(host, bytes) {
-        Ok(memory) => Some((columns, Some(memory))),
+        Ok(memory) => Some(RunColumns { columns, failure, _memory: Some(memory) }),
         Err(Stopped::Cancelled) => None,
         Err(Stopped::OutOfMemory(text)) => {
-            let failure = Failure { start, ..Failure::new(Status::OutOfMemory, text) };
-            Some((answer.failure(&failure, call), None))
+            let (columns, failure) = failed(Failure::new(Status::OutOfMemory, text));
+            Some(RunColumns { columns, failure, _memory: None })
         }
     }
 }
@@ -368,7 +420,7 @@ fn train_one(
         Ok(memory) => memory,
         Err(reason) => return stopped(reason),
     };
-    let items = match loaded.items(options, job.target.as_deref(), &job.choice, monitor) {
+    let items = match loaded.items(options, job.label(), &job.choice, monitor) {
         Ok(items) => items,
         Err(ItemsError::Error(text)) => return Err(Failure::error(text)),
         Err(ItemsError::Stopped(reason)) => return stopped(reason),
@@ -378,6 +430,9 @@ fn train_one(
             "the split leaves nothing labelled to validate or test: choose another split_scheme",
         ));
     }
+    // The file of a run names what it took for `auto`.
+    let features = items.as_items().input(options.features);
+    let options = &TrainOptions { features, ..options.clone() };
     // The file and its numbers are held side by side while it is read.
     let bytes = job.load.as_ref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| 2 * file.len());
     let _file = match Reservation::new(monitor, usize::try_from(bytes).unwrap_or(usize::MAX)) {
@@ -407,7 +462,8 @@ fn train_one(
         let saved = Saved::new(&outcome.weights, description(job, options)).write(file);
         saved.map_err(|error| Failure::error(format!("save: {error}")))?;
     }
-    Ok(Some(CompletedRun { items, outcome, epochs, saved: file.map(|file| file.display().to_string()), start }))
+    let saved = file.map(|file| file.display().to_string());
+    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, start }))
 }
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.
@@ -429,8 +485,8 @@ fn description(job: &JobRow, options: &TrainOptions) -> serde_json::Value {
         "load": job.load,
         "options": options,
     });
-    if let Some(target) = &job.target {
-        text["target"] = json!(target);
+    if job.label() != LABEL {
+        text["label"] = json!(job.label());
     }
     text
 }

@@ -28,7 +28,7 @@ static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
          other column is carried through. NULL is the default. An option is a column that is the same for every job. \
          Without split and split_scheme a job takes the publisher's split 0, else random:60/20/20; edges are split \
          random:85/5/10. A split beside a drawn split_scheme seeds the draw (else the job's seed does). A job that fails is \
-         a row with its status and stops no other. The same job gives the same row in every column but the seconds, the \
+         a row with its status and stops no other; the command says how many did. The same job gives the same row in every column but the seconds, the \
          memory, started_at and host_threads, whatever the thread count.",
         names(&mut run_columns()),
         names(&mut of_every_model.into_iter()),
@@ -44,10 +44,11 @@ pub fn train() -> Function {
         ])
         .open_options()
         .returns(
-            "the job's columns, status, error, val_ and test_ accuracy, macro_f1, f1, auc, ap, mae, mse, best_epoch, \
-             epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device; with save also saved, the \
-             path of the file; and what it takes to redo the run: engine_version, host_threads, started_at, graph_hash (of \
-             the tables that it read, whatever the order of their rows)",
+            "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse; \
+             best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
+             the option features was, auto as what it stood for); with save also saved, the path of the file; and what it takes \
+             to redo the run: engine_version, host_threads, started_at, graph_hash (of the tables that it read with the column \
+             of the labels, whatever the order of their rows)",
         )
         .description(&DESCRIPTION)
         .example(
@@ -79,13 +80,14 @@ impl Answer for Train {
 
     fn fields(&self, call: &Call) -> Vec<Field> {
         let mut fields = vec![field("status", DataType::Utf8), field("error", DataType::Utf8)];
-        for part in ["val", "test"] {
-            fields.extend(FIGURES.map(|figure| field(format!("{part}_{figure}"), DataType::Float64)));
+        // The figures by which models are compared stand first.
+        for figure in FIGURES {
+            fields.extend(["test", "val"].map(|part| field(format!("{part}_{figure}"), DataType::Float64)));
         }
         fields.extend(["best_epoch", "epochs_run", "parameters"].map(|name| field(name, DataType::Int64)));
         fields.extend(["train_seconds", "test_seconds"].map(|name| field(name, DataType::Float64)));
         fields.push(field("peak_memory", DataType::Int64));
-        fields.push(field("device", DataType::Utf8));
+        fields.extend(["device", "input_features"].map(|name| field(name, DataType::Utf8)));
         fields.extend(saves(call).then(|| field("saved", DataType::Utf8)));
         fields.extend(provenance::fields());
         fields
@@ -97,13 +99,14 @@ impl Answer for Train {
         let number = |value: Option<f64>| -> ArrayRef { Arc::new(Float64Array::from(vec![value])) };
         let outcome = &run.outcome;
         let mut columns = ok_columns(1).to_vec();
-        columns.extend(figures(&outcome.val).map(number));
-        columns.extend(figures(&outcome.test).map(number));
+        let of_parts = figures(&outcome.test).into_iter().zip(figures(&outcome.val));
+        columns.extend(of_parts.flat_map(|(test, val)| [number(test), number(val)]));
         columns.extend([outcome.best_epoch, outcome.epochs_run].map(|epoch| integer(i64::from(epoch))));
         columns.push(integer(outcome.parameters as i64));
         columns.extend([outcome.train_seconds, outcome.test_seconds].map(|seconds| number(Some(seconds))));
         columns.push(integer(outcome.peak_memory as i64));
         columns.push(text(Some(outcome.device)));
+        columns.push(text(Some(&run.features.to_string())));
         columns.extend(saves(call).then(|| text(run.saved.as_deref())));
         columns.extend(run.start.columns());
         Ok(columns)

@@ -50,23 +50,18 @@ impl TrainingData {
         }
     }
 
-    /// The items of a job.
+    /// The items of a job, with the labels of a column.
     pub fn items(
         &self,
         options: &TrainOptions,
-        target: Option<&str>,
+        label: &str,
         choice: &SplitChoice,
         monitor: &dyn Monitor,
     ) -> Result<OwnedItems, ItemsError> {
         let seed = options.seed;
-        if let (Some(target), false) = (target, matches!(self, Self::Complexes(_))) {
-            return Err(
-                format!("target is `{target}`, which only a collection of complexes reads: leave it out").into()
-            );
-        }
         match self {
             Self::Graph(graph) => {
-                let data = graph.data(options)?;
+                let data = graph.data(options, label)?;
                 let data = match options.task {
                     Task::LinkPrediction => Data::Links(data, graph.links(choice, seed, monitor)?),
                     _ => {
@@ -74,15 +69,15 @@ impl TrainingData {
                         Data::Nodes(data, split)
                     }
                 };
-                Ok(OwnedItems { names: graph.names(), data })
+                Ok(OwnedItems { names: graph.names(label), data })
             }
             Self::Collection(collection) => {
-                let (set, classes) = collection.set(options)?;
+                let (set, classes) = collection.set(options, label)?;
                 let split = collection.split(&set, choice, seed)?;
                 let names = Names { items: collection.graphs(), classes };
                 Ok(OwnedItems { names, data: Data::Graphs(set, split) })
             }
-            Self::Complexes(complexes) => Ok(complexes.items(options, target, choice)?),
+            Self::Complexes(complexes) => Ok(complexes.items(options, label, choice)?),
         }
     }
 }

@@ -64,12 +64,21 @@ fn nothing_to_train_on_is_an_error() {
 fn missing_features_are_an_error_that_names_the_stand_ins() {
     let mut data = planted(50, true);
     data.features = Arc::new(Features::None);
-    let error =
-        train_nodes(&data, &split(&data), &Job::new("gcn").resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap_err();
+    let given = Job::new("gcn").with("features", "given").resolve().unwrap();
+    let error = train_nodes(&data, &split(&data), &given, &Unmonitored, &mut |_| {}).unwrap_err();
     assert_eq!(error.status(), Some(Status::Error));
     for stand_in in ["identity", "degree", "random:k"] {
         assert!(error.to_string().contains(stand_in), "{error}");
     }
+}
+
+#[test]
+fn without_features_and_without_the_option_a_run_is_that_of_the_stand_in() {
+    let mut data = planted(50, true);
+    let of = |data: &GraphData, job: Job| trained(data, &split(data), &job).logits;
+    assert_eq!(of(&data, Job::new("gcn")), of(&data, Job::new("gcn").with("features", "given")));
+    data.features = Arc::new(Features::None);
+    assert_eq!(of(&data, Job::new("gcn")), of(&data, Job::new("gcn").with("features", "identity")));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::ground::{BuildError, TrainError};
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry};
 use crate::network::{Messages, Model, Pass, Scope};
-use crate::options::TrainOptions;
+use crate::options::{FeatureSource, TrainOptions};
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
 
 /// The complexes of a pass without training.
@@ -25,6 +25,8 @@ pub(crate) struct Batched<'a> {
     widths: Vec<usize>,
     n_outputs: usize,
     options: &'a TrainOptions,
+    /// The source of the features, never `auto`.
+    features: FeatureSource,
     monitor: &'a dyn Monitor,
     nothing: (Arc<Graph>, Arc<Features>),
     operators: Arc<Operators>,
@@ -42,12 +44,14 @@ impl<'a> Batched<'a> {
     ) -> Result<PartModel<'a, Self>, TrainError> {
         let n_outputs = set.targets.n_outputs();
         let dimension = options.of_model().integer("dimension").map_or(set.dimension(), |given| given as usize);
+        let features = set.input(options.features);
         let batched = Self {
             spec: registry::model(&options.model)?,
             set,
-            widths: widths(set, options.features, dimension)?,
+            widths: widths(set, features, dimension)?,
             n_outputs,
             options,
+            features,
             monitor,
             nothing: (
                 Arc::new(Graph::from_edges(0, &[])),
@@ -73,13 +77,8 @@ impl<'a> Batched<'a> {
 
     fn build(&self, items: &[u32], train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
-        let batch = ComplexBatch::new(
-            self.set,
-            items,
-            &self.widths,
-            (self.options.features, self.options.seed),
-            &mut reservation,
-        )?;
+        let batch =
+            ComplexBatch::new(self.set, items, &self.widths, (self.features, self.options.seed), &mut reservation)?;
         let batch = batch.with_operators(&self.operators);
         let problem = Problem {
             graph: Messages::Whole(Arc::clone(&self.nothing.0)),

@@ -11,7 +11,7 @@ use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
 use crate::models::{Problem, registry};
 use crate::network::{Messages, Model};
 use crate::optimizer::schedule::Schedule;
-use crate::options::{SelectBy, Task, TrainOptions, Value};
+use crate::options::{FeatureSource, SelectBy, Task, TrainOptions, Value};
 use crate::tasks::metrics::{FigureSet, Metrics};
 use crate::tasks::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
 use crate::training::Saved;
@@ -86,6 +86,17 @@ pub enum Items<'a> {
     Complexes(&'a ComplexSet, &'a Split),
 }
 
+impl Items<'_> {
+    /// The source of the features of a run that asks for `source`: what `auto` stands for, any other itself.
+    pub fn input(&self, source: FeatureSource) -> FeatureSource {
+        match self {
+            Self::Nodes(data, _) | Self::Links(data, _) => data.input(source),
+            Self::Graphs(set, _) => set.input(source),
+            Self::Complexes(set, _) => set.input(source),
+        }
+    }
+}
+
 /// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
 /// any number of threads. Parameters start as drawn from the seed, or as `start` holds them.
 ///
@@ -147,7 +158,8 @@ impl<'a> Training<'a> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         match items {
             Items::Nodes(data, split) => {
-                let input = prepare(&data.graph, &data.features, options, &mut reservation)?;
+                let source = data.input(options.features);
+                let input = prepare(&data.graph, (&data.features, source), options, &mut reservation)?;
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
                 let along = (data.arcs.as_ref(), data.weights.as_deref());
                 self.epochs(&data.graph, along, input, &mut objective, reservation, clock)
@@ -159,12 +171,14 @@ impl<'a> Training<'a> {
                 if n * n.saturating_sub(1) / 2 == graph.n_edges() {
                     return Err(TrainError::Complete);
                 }
-                let input = prepare(&graph, &data.features, options, &mut reservation)?;
+                let source = data.input(options.features);
+                let input = prepare(&graph, (&data.features, source), options, &mut reservation)?;
                 let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
                 self.epochs(&graph, (None, data.weights.as_deref()), input, &mut objective, reservation, clock)
             }
             Items::Graphs(set, split) => {
-                let input = prepare(&set.graph, &set.features, options, &mut reservation)?;
+                let source = set.input(options.features);
+                let input = prepare(&set.graph, (&set.features, source), options, &mut reservation)?;
                 let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
                 self.epochs(&set.graph, (None, set.weights.as_deref()), input, &mut objective, reservation, clock)
             }
@@ -421,16 +435,16 @@ fn along(
     Ok(Messages::Arcs { graph: Arc::clone(graph), incoming: Arc::new(arcs.reversed()) })
 }
 
-/// The input of the first layer.
+/// The input of the first layer, from a source that is not `auto`.
 fn prepare(
     graph: &Graph,
-    given: &Arc<Features>,
+    (given, source): (&Arc<Features>, FeatureSource),
     options: &TrainOptions,
     reservation: &mut Reservation<'_>,
 ) -> Result<Arc<Features>, TrainError> {
-    let bytes = features::prepared_bytes(given, graph.n_nodes(), options.features, options.normalize);
+    let bytes = features::prepared_bytes(given, graph.n_nodes(), source, options.normalize);
     reservation.grow(bytes)?;
-    Ok(features::prepare(given, graph, options.features, options.normalize, options.seed)?)
+    Ok(features::prepare(given, graph, source, options.normalize, options.seed)?)
 }
 
 /// Separates the initial values of a task's parameters from those of the model.
