@@ -10,6 +10,8 @@ use datafusion::execution::SendableRecordBatchStream;
 
 use super::catalog::{self, Catalog};
 use super::client_settings::{self, ClientSettings, Request};
+use super::copy::{self, CopyStatement};
+use super::cursor::{self, CursorStatement};
 use super::failure::Failure;
 
 /// The answer of a client's statement.
@@ -22,6 +24,10 @@ pub(super) enum Outcome {
     Warned(&'static str, Failure),
     /// Prepared statements are to be forgotten: this one, or all.
     Deallocate(Option<String>),
+    /// Rows are to be copied over the connection.
+    Copy(CopyStatement),
+    /// The statement is one of a cursor.
+    Cursor(CursorStatement),
 }
 
 /// Whose statements these are, and what he has set.
@@ -31,8 +37,8 @@ pub(super) struct Client {
     pub(super) catalog: Catalog,
     /// Whether a statement has failed in the open transaction.
     pub(super) failed: bool,
-    /// The savepoints of the open transaction, and whether it had changed something before each.
-    pub(super) savepoints: Vec<(String, bool)>,
+    /// The savepoints of the open transaction, and how many changes it had made before each.
+    pub(super) savepoints: Vec<(String, usize)>,
 }
 
 /// A statement that begins or ends a transaction.
@@ -72,12 +78,28 @@ impl Client {
             let text = "the transaction has failed: ROLLBACK ends it, nothing else is done before";
             return Err(Failure::new("25P02", text));
         }
+        if copy::asks(statement) {
+            return copy::parse(statement).map(Outcome::Copy);
+        }
+        if let Some(of_cursor) = cursor::parse(statement) {
+            return of_cursor.map(Outcome::Cursor);
+        }
         if let Some(request) = client_settings::request(statement) {
             return self.settings(request).await;
         }
         if catalog::asks(statement) {
             let rows = self.catalog.answer(&self.session, &self.settings, statement).await;
-            return rows.map(Outcome::Rows).map_err(|error| Failure::of(&error, statement));
+            let error = match rows {
+                Ok(rows) => return Ok(Outcome::Rows(rows)),
+                Err(error) => Failure::of(&error, statement),
+            };
+            // What the engine's own `information_schema` has beyond that of PostgreSQL.
+            if statement.to_ascii_lowercase().contains("information_schema")
+                && let Ok(Answer::Rows(rows)) = self.session.execute(statement).await
+            {
+                return Ok(Outcome::Rows(rows));
+            }
+            return Err(error);
         }
         match self.session.execute(statement).await {
             Ok(Answer::Rows(rows)) => Ok(Outcome::Rows(rows)),
@@ -88,6 +110,12 @@ impl Client {
 
     /// Checks that a text is one statement, as far as that can be said without a plan.
     pub(super) fn check(statement: &str) -> Result<(), Failure> {
+        if copy::asks(statement) {
+            return copy::parse(statement).map(|_| ());
+        }
+        if let Some(of_cursor) = cursor::parse(statement) {
+            return of_cursor.map(|_| ());
+        }
         if control(statement).is_some() || client_settings::request(statement).is_some() || catalog::asks(statement) {
             return Ok(());
         }
@@ -108,9 +136,9 @@ impl Client {
         if !self.in_transaction() {
             return Err(Failure::new("25P01", "savepoints stand in transactions: BEGIN first"));
         }
-        let changed = self.session.transaction_has_changed();
+        let changes = self.session.transaction_changes();
         if matches!(control, Control::Savepoint(_)) && !self.failed {
-            self.savepoints.push((name.clone(), changed));
+            self.savepoints.push((name.clone(), changes));
             return done("SAVEPOINT");
         }
         let place = self.savepoints.iter().rposition(|(known, _)| known == name);
@@ -121,9 +149,9 @@ impl Client {
             });
         };
         match control {
-            Control::RollbackTo(_) if changed && !self.savepoints[place].1 => Err(Failure::new(
+            Control::RollbackTo(_) if changes != self.savepoints[place].1 => Err(Failure::new(
                 "0A000",
-                "ROLLBACK TO cannot undo a change: every statement is a transaction of its own, and is committed when it ends",
+                "ROLLBACK TO cannot undo a change that came after the savepoint; ROLLBACK ends the transaction",
             )),
             Control::RollbackTo(_) => {
                 self.failed = false;
@@ -221,7 +249,7 @@ pub(super) fn may_answer_rows(statement: &str) -> bool {
     match word[..end].to_ascii_uppercase().as_str() {
         "EXPLAIN" => !upper.contains("ANALYZE"),
         "SELECT" | "WITH" | "VALUES" | "FROM" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" | "SUMMARIZE" | "PIVOT"
-        | "UNPIVOT" | "EXECUTE" => true,
+        | "UNPIVOT" | "EXECUTE" | "FETCH" => true,
         _ => false,
     }
 }
