@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{Field, SchemaRef};
 use bonnet_catalogs::counted;
+use bonnet_common::raise;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DFSchema, DataFusionError, TableReference, exec_datafusion_err};
 use datafusion::datasource::TableType;
@@ -120,6 +121,11 @@ fn arranged(state: &SessionState, table: &str, target: &dyn TableProvider, rows:
         })
     };
     let columns = schema.fields().iter().map(column).collect::<Result<Vec<_>>>()?;
+    let missing =
+        schema.fields().iter().zip(&columns).find(|(field, column)| !field.is_nullable() && column.null_count() > 0);
+    if let Some((field, _)) = missing {
+        return raise!(MissingValue, "{table}: the column {} is NOT NULL, and a row has NULL there", field.name());
+    }
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
         .map_err(|error| Error::statement(format!("{table}: {error}")))

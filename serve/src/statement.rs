@@ -7,6 +7,9 @@ use bonnet_dialect::syntax::statements::parse;
 use bonnetdb::{Answer, Error, Session, stream_of};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 
 use super::catalog::{self, Catalog};
 use super::client_settings::{self, ClientSettings, Request};
@@ -84,6 +87,9 @@ impl Client {
         if let Some(of_cursor) = cursor::parse(statement) {
             return of_cursor.map(Outcome::Cursor);
         }
+        if let Some(indexed) = indexed(statement) {
+            return self.index(&indexed).await;
+        }
         if let Some(request) = client_settings::request(statement) {
             return self.settings(request).await;
         }
@@ -116,10 +122,19 @@ impl Client {
         if let Some(of_cursor) = cursor::parse(statement) {
             return of_cursor.map(|_| ());
         }
-        if control(statement).is_some() || client_settings::request(statement).is_some() || catalog::asks(statement) {
+        let answered = control(statement).is_some() || client_settings::request(statement).is_some();
+        if answered || indexed(statement).is_some() || catalog::asks(statement) {
             return Ok(());
         }
         parse::parse(statement).map(|_| ()).map_err(|error| Failure::of(&error, statement))
+    }
+
+    /// `CREATE INDEX`, which pandas sends behind its tables: nothing depends on an index but time. That there is none is told.
+    async fn index(&self, indexed: &str) -> Result<Outcome, Failure> {
+        let found = self.session.describe(indexed).await;
+        found.map_err(|error| Failure { position: None, ..Failure::of(&error, "") })?;
+        let text = "there are no indexes: the statement has changed nothing, queries scan the columns that they need";
+        Ok(Outcome::Warned("CREATE INDEX", Failure::new("01000", text)))
     }
 
     /// Whether the session has an open transaction.
@@ -230,6 +245,21 @@ impl Client {
             self.session.execute(&statement).await.map_err(|error| Failure::of(&error, ""))?;
         }
         self.settings.set(name, value)
+    }
+}
+
+/// The query of what a CREATE INDEX would index; `None` for any other statement, and for UNIQUE, which promises something.
+fn indexed(statement: &str) -> Option<String> {
+    let mut words = statement.split_whitespace();
+    if !["CREATE", "INDEX"].iter().all(|word| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word))) {
+        return None;
+    }
+    match Parser::parse_sql(&PostgreSqlDialect {}, statement).ok()?.as_slice() {
+        [Statement::CreateIndex(index)] if !index.unique => {
+            let columns: Vec<String> = index.columns.iter().map(|column| column.column.expr.to_string()).collect();
+            Some(format!("SELECT {} FROM {}", columns.join(", "), index.table_name))
+        }
+        _ => None,
     }
 }
 

@@ -101,6 +101,14 @@ fn names_and_types_are_postgresqls() {
     let mut client = Client::with(served.address, &[("user", "me"), ("database", "postgres")]).unwrap();
     assert_eq!(client.rows("SELECT datname FROM pg_database WHERE datname = 'postgres'"), [["postgres"]]);
     assert_eq!(client.rows("SELECT quote_ident('t'), quote_ident('a \"b')"), [["t", "\"a \"\"b\""]]);
+    assert_eq!(
+        client.rows("SELECT quote_literal('it''s'), quote_literal(7), quote_nullable(NULL)"),
+        [["'it''s'", "'7'", "NULL"]]
+    );
+    // As asyncpg writes parameters into a COPY.
+    let reply =
+        client.execute("SELECT quote_literal($1::\"pg_catalog\".\"int8\")", &[], &[Some(b"7".to_vec())], (0, 0));
+    assert_eq!(reply.texts(), [["'7'"]], "{reply:?}");
     assert_eq!(client.rows("SELECT parse_ident('Main.\"My.T\"')"), [["{main,My.T}"]]);
     // Grafana's list of tables, its query cut down to what it reads.
     let search_path = "(SELECT CASE WHEN trim(s[i]) = '\"$user\"' THEN user ELSE trim(s[i]) END FROM generate_series(1, 2) AS i, \

@@ -50,6 +50,23 @@ fn the_simple_protocol_answers_statements_one_after_another() {
 }
 
 #[test]
+fn an_index_is_none_and_said_to_be_none() {
+    let served = Served::new();
+    let mut client = served.client();
+    client.query("CREATE TABLE t (a BIGINT, \"B c\" VARCHAR)");
+    let reply = client.query("CREATE INDEX \"ix_t\" ON t (a, \"B c\" DESC)");
+    assert_eq!(
+        (reply.tags.join(" ").as_str(), reply.warnings[0].code.as_str()),
+        ("CREATE INDEX", "01000"),
+        "{reply:?}"
+    );
+    assert_eq!(client.query("CREATE INDEX i ON t (nothing)").error().code, "42703");
+    assert_eq!(client.query("CREATE INDEX i ON nowhere (a)").error().code, "42P01");
+    // What would be a promise is refused.
+    assert_eq!(client.query("CREATE UNIQUE INDEX i ON t (a)").error().code, "0A000");
+}
+
+#[test]
 fn errors_have_a_class_what_to_do_and_a_place() {
     let served = Served::new();
     let mut client = served.client();

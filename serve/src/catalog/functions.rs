@@ -24,6 +24,8 @@ pub(super) const DEFINITION: &str = "pg_get_functiondef";
 /// Those of a text.
 pub(super) const QUOTED: &str = "quote_ident";
 pub(super) const PARTS: &str = "parse_ident";
+pub(super) const LITERAL: &str = "quote_literal";
+pub(super) const NULLABLE: &str = "quote_nullable";
 
 /// Makes the functions known to the context.
 pub(super) fn register(context: &SessionContext, objects: Objects) {
@@ -42,6 +44,15 @@ pub(super) fn register(context: &SessionContext, objects: Objects) {
     let quoted = |name: &str| Some(identifier(name));
     of_text(context, QUOTED, DataType::Utf8, move |texts| {
         Arc::new(texts.iter().map(|name| name.and_then(quoted)).collect::<StringArray>())
+    });
+    let literal = |value: &str| format!("'{}'", value.replace('\'', "''"));
+    of_text(context, LITERAL, DataType::Utf8, move |texts| {
+        Arc::new(texts.iter().map(|value| value.map(literal)).collect::<StringArray>())
+    });
+    of_text(context, NULLABLE, DataType::Utf8, move |texts| {
+        Arc::new(
+            texts.iter().map(|value| Some(value.map_or_else(|| "NULL".to_owned(), literal))).collect::<StringArray>(),
+        )
     });
     let item = Arc::new(Field::new_list_field(DataType::Utf8, true));
     of_text(context, PARTS, DataType::List(item), |texts| {

@@ -156,7 +156,7 @@ const SIGNS: [&str; 12] = [
     "has_",
     "::reg",
     "as reg",
-    "quote_ident",
+    "quote_",
     "parse_ident",
     "txid_current",
     "information_schema",

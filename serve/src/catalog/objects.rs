@@ -80,7 +80,7 @@ fn functions(session: &Session, schemas: &[(i64, String)], number: &mut impl FnM
         let (signature, kind) = (function.signature(), function.kind().name());
         let arguments = signature.strip_prefix(function.name).unwrap_or(&signature);
         let arguments = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(arguments);
-        let is_relation = !matches!(kind, "scalar" | "aggregate" | "window");
+        let is_relation = !matches!(kind, "scalar" | "aggregate" | "window" | "edge");
         Function {
             oid: number(format!("function {}", function.name)),
             schema_oid,
@@ -134,7 +134,12 @@ impl Objects {
         let mut relations = Vec::new();
         let catalog = state.catalog_list().catalog(&database);
         let mut of_catalog = catalog.as_ref().map(|catalog| catalog.schema_names()).unwrap_or_default();
+        // It is a schema of each catalog, which lists it in none.
+        of_catalog.extend(
+            catalog.as_ref().and_then(|catalog| catalog.schema(SYSTEM_SCHEMA)).map(|_| SYSTEM_SCHEMA.to_owned()),
+        );
         of_catalog.sort();
+        of_catalog.dedup();
         for name in of_catalog.into_iter().filter(|name| name != "information_schema") {
             let schema_oid = number(format!("schema {database}.{name}"));
             schemas.push((schema_oid, name.clone()));

@@ -12,7 +12,8 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::constants::{CONSTANTS, Constant};
 use super::functions::{
-    ARGUMENTS, DEFINITION, FORMAT_TYPE, IS_VISIBLE, PARTS, QUOTED, RELATION_NAME, RESULT, VIEW_DEFINITION,
+    ARGUMENTS, DEFINITION, FORMAT_TYPE, IS_VISIBLE, LITERAL, NULLABLE, PARTS, QUOTED, RELATION_NAME, RESULT,
+    VIEW_DEFINITION,
 };
 use super::information::INFORMATION_SCHEMA;
 use super::objects::{Objects, PG_CATALOG};
@@ -83,7 +84,7 @@ pub(super) fn is_function(name: &str) -> bool {
     OF_SESSION.contains(&name)
         || CONSTANTS.iter().any(|(known, _)| *known == name)
         || OF_NUMBER.contains(&name)
-        || [QUOTED, PARTS, IDENTITY].contains(&name)
+        || [QUOTED, PARTS, LITERAL, NULLABLE, IDENTITY].contains(&name)
 }
 
 /// Whether a type is that of references into the catalog, which no other statement has.
@@ -308,7 +309,9 @@ impl Rewriter<'_> {
                 Some(ast::text(""))
             }
             "txid_current" | "txid_current_if_assigned" | "pg_current_xact_id" => Some(number(self.0.transaction)),
-            QUOTED | PARTS => Some(ast::call(&name, vec![cast(first.unwrap_or_else(|| null("TEXT")), "TEXT")])),
+            QUOTED | PARTS | LITERAL | NULLABLE => {
+                Some(ast::call(&name, vec![cast(first.unwrap_or_else(|| null("TEXT")), "TEXT")]))
+            }
             IDENTITY => Some(ast::call(ARGUMENTS, vec![cast(first.unwrap_or_else(|| null("BIGINT")), "BIGINT")])),
             "current_user" | "session_user" | "current_role" | "user" | "pg_get_userbyid" => {
                 Some(ast::text(&objects.user))
@@ -399,8 +402,10 @@ pub(super) fn parameter_types(query: &Query) -> HashMap<usize, Oid> {
         {
             let name = data_type.to_string().to_lowercase();
             let item = name.strip_suffix("[]").unwrap_or(&name);
+            // Named in full, as asyncpg does: "pg_catalog"."int8".
+            let item = item.rsplit('.').next().unwrap_or(item).trim_matches('"');
             let known = types::TYPES.iter().find(|known| known.name == item || known.sql == item);
-            found.extend(known.map(|known| (number, if item == name { known.oid } else { known.array })));
+            found.extend(known.map(|known| (number, if name.ends_with("[]") { known.array } else { known.oid })));
         }
         ControlFlow::<()>::Continue(())
     });
