@@ -64,7 +64,9 @@ pub(crate) enum Admitted {
 
 /// What is noted of a change once it has run.
 pub(crate) enum Noted {
-    /// ROLLBACK undoes it.
+    /// It is a definition, which is noted where a name has got another meaning: IF EXISTS may change nothing.
+    Defined,
+    /// It goes with its table.
     Undone,
     /// Nothing undoes it.
     Lasting(String),
@@ -116,7 +118,7 @@ impl Transaction {
                 return raise!(NoTransaction, "no transaction is open: BEGIN begins one");
             }
             (Step::Reads, _) | (_, None) => return Ok(Admitted::Runs(None)),
-            (Step::Defines(tag), Some(_)) => (tag, Noted::Undone),
+            (Step::Defines(tag), Some(_)) => (tag, Noted::Defined),
             (Step::Rows(tag, _), Some(_)) if made_here => (tag, Noted::Undone),
             (Step::Rows(tag, _) | Step::Changes(tag), Some(_)) => (tag.clone(), Noted::Lasting(tag)),
         };
@@ -138,9 +140,13 @@ impl Transaction {
     /// Takes note of a change that has run.
     pub(crate) fn ran(&self, noted: Option<Noted>) {
         let (Some(open), Some(noted)) = (&mut *self.lock(), noted) else { return };
-        open.changes += 1;
-        if let Noted::Lasting(tag) = noted {
-            open.lasting = Some(tag);
+        match noted {
+            Noted::Defined => {}
+            Noted::Undone => open.changes += 1,
+            Noted::Lasting(tag) => {
+                open.changes += 1;
+                open.lasting = Some(tag);
+            }
         }
     }
 
@@ -177,6 +183,7 @@ impl Transaction {
         if !same(before.as_ref(), after.as_ref())
             && let Some(open) = &mut *self.lock()
         {
+            open.changes += 1;
             open.defined.push(Defined { schema: Arc::clone(schema), table: table.to_owned(), before, after });
         }
         done
