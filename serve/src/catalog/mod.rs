@@ -19,9 +19,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use arrow::compute::concat_batches;
-use bonnet_common::raise;
 use bonnet_dialect::syntax::tree::ast::{name_parts, normalized};
-use bonnetdb::{Error, Result, Session, stream_of};
+use bonnetdb::{Error, ErrorKind, Raised, Result, Session, stream_of};
 use datafusion::common::TableReference;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
@@ -87,10 +86,11 @@ impl Catalog {
             let connection = rewrite::ConnectionState { objects: &objects, settings: &settings, process, transaction };
             let asked = rewrite::rewrite(&mut query, &connection);
             if let Some(missing) = asked.missing {
-                return raise!(UnknownFunction, "there is no function {missing}; bonnet.functions lists them");
+                let text = format!("there is no function {missing}; bonnet.functions lists them");
+                return Err(Raised::new(ErrorKind::UnknownFunction, text).into());
             }
             if let Some(wrong) = asked.wrong {
-                return raise!(Statement, "{wrong}");
+                return Err(Error::statement(wrong));
             }
             if asked.sleep > 0.0 {
                 tokio::time::sleep(Duration::from_secs_f64(asked.sleep)).await;
