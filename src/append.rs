@@ -1,34 +1,98 @@
 //! Rows of a program, appended to a table without SQL.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::Field;
+use arrow::datatypes::{Field, SchemaRef};
 use bonnet_catalogs::counted;
+use bonnet_common::raise;
 use datafusion::catalog::TableProvider;
-use datafusion::common::{DFSchema, TableReference};
+use datafusion::common::{DFSchema, DataFusionError, TableReference, exec_datafusion_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::memory::MemorySourceConfig;
-use datafusion::execution::SessionState;
+use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::logical_expr::dml::InsertOp;
-use datafusion::physical_plan::collect;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use datafusion::physical_plan::{ExecutionPlan, collect};
+use futures::StreamExt;
 
 use crate::query::task_context;
-use crate::{Error, ErrorKind, Raised, Result, Session};
+use crate::session::{Admitted, Step};
+use crate::{Error, ErrorKind, Raised, Result, Session, statements};
 
 /// Appends rows to a table and answers their number.
 pub(crate) async fn append(session: &Session, table: &str, rows: &RecordBatch) -> Result<u64> {
-    let state = session.state();
-    let target = session.context.table_provider(TableReference::from(table)).await?;
-    if target.table_type() != TableType::Base {
-        return Err(Error::statement(format!("{table} is a view: append to the tables it reads")));
-    }
-    let rows = arranged(&state, table, target.as_ref(), rows)?;
+    let target = target(session, table).await?;
+    let rows = arranged(&session.state(), table, target.as_ref(), rows)?;
     let schema = rows.schema();
-    let input = MemorySourceConfig::try_new_exec(&[vec![rows]], schema, None)?;
-    let plan = target.insert_into(&state, input, InsertOp::Append).await?;
-    Ok(counted(&collect(plan, task_context(&state)).await?))
+    insert(session, table, &target, MemorySourceConfig::try_new_exec(&[vec![rows]], schema, None)?).await
+}
+
+/// Appends rows as they come: all of them, or none where one fails.
+pub(crate) async fn append_stream(session: &Session, table: &str, rows: SendableRecordBatchStream) -> Result<u64> {
+    let target = target(session, table).await?;
+    let (state, name, of, schema) = (session.state(), table.to_owned(), Arc::clone(&target), target.schema());
+    let rows = rows.map(move |batch| Ok(arranged(&state, &name, of.as_ref(), &batch?)?));
+    let rows = RecordBatchStreamAdapter::new(Arc::clone(&schema), rows);
+    let once = OnceRead { schema: Arc::clone(&schema), rows: Mutex::new(Some(Box::pin(rows))) };
+    let rows = StreamingTableExec::try_new(schema, vec![Arc::new(once)], None, [], false, None)?;
+    insert(session, table, &target, Arc::new(rows)).await
+}
+
+async fn target(session: &Session, table: &str) -> Result<Arc<dyn TableProvider>> {
+    let target = session.context.table_provider(TableReference::from(table)).await?;
+    match target.table_type() {
+        TableType::Base => Ok(target),
+        _ => Err(Error::statement(format!("{table} is a view: append to the tables it reads"))),
+    }
+}
+
+/// Inserts the rows of a plan as a statement of the session's transaction.
+async fn insert(
+    session: &Session,
+    table: &str,
+    target: &Arc<dyn TableProvider>,
+    rows: Arc<dyn ExecutionPlan>,
+) -> Result<u64> {
+    let step = Step::Rows("INSERT".to_owned(), TableReference::from(table));
+    let noted = match statements::admit(session, step).await? {
+        Admitted::Runs(noted) => noted,
+        Admitted::Done(_) => None,
+    };
+    let state = session.state();
+    let plan = target.insert_into(&state, rows, InsertOp::Append).await?;
+    let count = counted(&collect(plan, task_context(&state)).await?);
+    session.transaction.ran(noted);
+    Ok(count)
+}
+
+/// Rows that are read once.
+struct OnceRead {
+    schema: SchemaRef,
+    rows: Mutex<Option<SendableRecordBatchStream>>,
+}
+
+impl std::fmt::Debug for OnceRead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnceRead")
+    }
+}
+
+impl PartitionStream for OnceRead {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+        rows.unwrap_or_else(|| {
+            let again =
+                async { Err::<RecordBatch, DataFusionError>(exec_datafusion_err!("the rows were read already")) };
+            Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), futures::stream::once(again)))
+        })
+    }
 }
 
 /// The rows with the columns of the table.
@@ -57,6 +121,11 @@ fn arranged(state: &SessionState, table: &str, target: &dyn TableProvider, rows:
         })
     };
     let columns = schema.fields().iter().map(column).collect::<Result<Vec<_>>>()?;
+    let missing =
+        schema.fields().iter().zip(&columns).find(|(field, column)| !field.is_nullable() && column.null_count() > 0);
+    if let Some((field, _)) = missing {
+        return raise!(MissingValue, "{table}: the column {} is NOT NULL, and a row has NULL there", field.name());
+    }
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
         .map_err(|error| Error::statement(format!("{table}: {error}")))

@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use arrow::datatypes::SchemaRef;
 use bonnet_sql::memory_text;
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::TryStreamExt;
 
@@ -118,6 +119,17 @@ impl Session {
     pub async fn append(&self, table: &str, rows: RecordBatch) -> Result<u64> {
         let (session, table) = (self.clone(), table.to_owned());
         let (count, _) = self.run(async move { append::append(&session, &table, &rows).await }).await?;
+        count
+    }
+
+    /// Appends rows as they come, like [`Session::append`]: all of them, or none where one is refused or the stream ends with an
+    /// error. A table in memory holds them meanwhile, a lasting one a batch of them.
+    ///
+    /// # Errors
+    /// As [`Session::append`], and those of the stream.
+    pub async fn append_stream(&self, table: &str, rows: SendableRecordBatchStream) -> Result<u64> {
+        let (session, table) = (self.clone(), table.to_owned());
+        let (count, _) = self.run(async move { append::append_stream(&session, &table, rows).await }).await?;
         count
     }
 

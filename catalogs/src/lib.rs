@@ -72,6 +72,7 @@ pub use memory::memory_table::{MemoryTable, counted};
 pub use schemas::engine_catalog::EngineCatalog;
 pub use schemas::engine_schema::EngineSchema;
 pub use schemas::faulty_schema::FaultySchema;
+pub use schemas::kept_table::KeptTable;
 pub use schemas::memory_schema::MemorySchema;
 pub use schemas::stored_view::{PlanQuery, StoredView};
 pub use system::graphs::{GraphEntry, Measured, Measures, list_graphs, measure_graph};

@@ -15,7 +15,11 @@ use super::shell::Shell;
 
 /// The commands, with what `\?` says of them.
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
-    ("\\d", "[table]", "list tables and graphs, or the columns of a table, or the tables of a graph"),
+    (
+        "\\d",
+        "[table]",
+        "list tables and graphs, or the columns of a table, the tables of a graph, or what a function is",
+    ),
     ("\\df", "[pattern]", "list functions; a pattern matches anywhere in the name, or with * and ? the whole name"),
     ("\\digits", "[n]", "show or set how many digits behind the point a terminal shows (0: all)"),
     ("\\default", "name value", "set a variable that nobody has set"),
@@ -232,8 +236,13 @@ impl Shell {
         let schema = unquoted(name).replace('\'', "''");
         let tables = format!("FROM information_schema.tables WHERE table_schema = '{schema}'");
         let count = self.ask(&format!("SELECT count(*) AS n {tables}"), PATIENCE)?;
-        if count.first().and_then(|row| row.first()).is_none_or(|count| count == "0") {
-            return Err(ScriptFailure::error(missing));
+        let none = |count: &[Vec<String>]| count.first().and_then(|row| row.first()).is_none_or(|count| count == "0");
+        if none(&count) {
+            let function = format!("FROM bonnet.functions WHERE name = '{}'", schema.to_lowercase());
+            return match none(&self.ask(&format!("SELECT count(*) AS n {function}"), PATIENCE)?) {
+                true => Err(ScriptFailure::error(missing)),
+                false => self.show(&format!("SELECT name, kind, signature, returns, description {function}")),
+            };
         }
         self.show(&format!("SELECT table_name AS name, table_type AS type {tables} ORDER BY name"))
     }

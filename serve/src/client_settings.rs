@@ -198,7 +198,6 @@ pub(super) fn request(statement: &str) -> Option<Request> {
             Some(Request::Deallocate(Some(name)))
         }
         ["UNLISTEN", ..] => Some(Request::Nothing("UNLISTEN")),
-        ["CLOSE", "ALL"] => Some(Request::Nothing("CLOSE CURSOR")),
         _ => None,
     }
 }

@@ -7,8 +7,7 @@ use arrow::datatypes::SchemaRef;
 use bonnet_dialect::syntax::tokens::split::split;
 use bonnetdb::{Error, Parameters, Session, bind};
 use datafusion::execution::SendableRecordBatchStream;
-use futures::StreamExt;
-use pgwire::messages::data::{NoData, ParameterDescription, RowDescription};
+use pgwire::messages::data::{NoData, ParameterDescription};
 use pgwire::messages::extendedquery::{
     Bind, BindComplete, CloseComplete, Describe, Execute, Parse, ParseComplete, PortalSuspended,
     TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
@@ -18,14 +17,17 @@ use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 
 use super::catalog::{self, Catalog};
 use super::client_settings::ClientSettings;
+use super::copy::{self, CopyStatement, Direction};
+use super::cursor::{self, CursorStatement};
 use super::failure::Failure;
 use super::keys::Key;
+use super::portal::{self, Answering, Portal, State};
 use super::startup::{Login, welcome};
 use super::state::ServerState;
 use super::statement::{Client, Outcome, may_answer_rows};
 use super::types::{self, Oid};
-use super::values::{Column, Rows, columns};
-use super::wire::{GATHERED, Trouble, Wire};
+use super::values::columns;
+use super::wire::{Trouble, Wire};
 use super::{parameters, wire::Gone};
 
 /// What SQLSTATE calls a warning of no other kind.
@@ -43,35 +45,6 @@ struct PreparedStatement {
     parameters: Vec<Oid>,
 }
 
-/// A statement with its parameters, and how far its rows are.
-struct Portal {
-    text: String,
-    formats: Vec<i16>,
-    state: State,
-}
-
-enum State {
-    Waiting,
-    Open(Answering),
-    Done(String),
-}
-
-/// Rows on their way to the client.
-struct Answering {
-    stream: SendableRecordBatchStream,
-    columns: Vec<Column>,
-    batch: Option<Rows>,
-    /// Rows that this answer has had.
-    count: usize,
-}
-
-impl Answering {
-    fn new(stream: SendableRecordBatchStream, formats: &[i16]) -> Result<Self, Failure> {
-        let columns = columns(&stream.schema(), formats).map_err(|text| Failure::new("08P01", text))?;
-        Ok(Self { stream, columns, batch: None, count: 0 })
-    }
-}
-
 /// A client's connection, from its login to its end.
 pub(super) struct Connection {
     wire: Wire,
@@ -85,9 +58,10 @@ pub(super) struct Connection {
 pub(super) async fn serve(mut wire: Wire, login: Login, session: Session, key: Key, shared: &Arc<ServerState>) {
     match begin(&mut wire, &login, session, &key, shared).await {
         Ok(client) => {
-            let connection = Connection { wire, key, client, statements: HashMap::new(), portals: HashMap::new() };
+            let mut connection = Connection { wire, key, client, statements: HashMap::new(), portals: HashMap::new() };
             // That the client is gone is no error of ours.
             let Gone = connection.run().await;
+            connection.end().await;
         }
         Err(Trouble::Failure(failure)) => wire.refuse(Failure { fatal: true, ..failure }).await,
         Err(Trouble::Gone) => {}
@@ -117,7 +91,7 @@ async fn begin(
         None => {}
     }
     let settings = ClientSettings::new(&login.user);
-    let catalog = Catalog::new(&login.user, key.number);
+    let catalog = Catalog::new(&login.user, login.database.as_deref(), key.number);
     let mut client = Client { session, settings, catalog, failed: false, savepoints: Vec::new() };
     for (name, value) in &login.settings {
         client.set(&name.to_lowercase(), value).await?;
@@ -132,7 +106,7 @@ async fn begin(
 }
 
 impl Connection {
-    async fn run(mut self) -> Gone {
+    async fn run(&mut self) -> Gone {
         // After an error of the extended protocol the client's messages are passed over up to its Sync.
         let mut passes_over = false;
         loop {
@@ -195,6 +169,14 @@ impl Connection {
         }
     }
 
+    /// Undoes what a client that has gone has not committed.
+    async fn end(self) {
+        if self.client.in_transaction() {
+            // There is nobody to tell what cannot be undone.
+            let _ = self.client.session.execute("ROLLBACK").await;
+        }
+    }
+
     fn status(&self) -> TransactionStatus {
         match (self.client.in_transaction(), self.client.failed) {
             (false, _) => TransactionStatus::Idle,
@@ -206,7 +188,7 @@ impl Connection {
     /// Portals last as long as their transaction.
     async fn ready(&mut self) -> Result<(), Gone> {
         if !self.client.in_transaction() {
-            self.portals.clear();
+            self.portals.retain(|_, portal| portal.held);
         }
         let status = self.status();
         self.wire.ready(status).await
@@ -228,22 +210,28 @@ impl Connection {
         }
         for piece in pieces {
             let before = piece.text.as_ptr() as usize - text.as_ptr() as usize;
-            let shifted = |trouble| match trouble {
-                Trouble::Failure(failure) => {
-                    let skipped = text[..before].chars().count();
-                    let position = failure.position.map(|position| position + skipped);
-                    Trouble::Failure(Failure { position, ..failure })
-                }
-                Trouble::Gone => Trouble::Gone,
-            };
+            let shifted = |trouble: Trouble| trouble.shifted(text[..before].chars().count());
             match self.outcome(piece.text).await.map_err(shifted)? {
                 Outcome::Rows(stream) => {
                     let mut answering = Answering::new(stream, &[])?;
-                    self.describe_rows(&answering.columns)?;
-                    self.send(&mut answering, usize::MAX, piece.text).await?;
+                    answering.describe(&mut self.wire)?;
+                    let all = (usize::MAX, false);
+                    answering.send(&mut self.wire, &self.key, all, piece.text).await.map_err(shifted)?;
                     self.complete(format!("SELECT {}", answering.count))?;
                 }
-                done => self.done(done)?,
+                Outcome::Copy(copy) => {
+                    let tag = self.copy(copy).await?;
+                    self.complete(tag)?;
+                }
+                Outcome::Cursor(CursorStatement::Fetch { name, count, moves }) => {
+                    let most = count.unwrap_or(usize::MAX);
+                    let tag = self.fetch(&name, most, moves, Some(&[])).await?;
+                    self.complete(tag)?;
+                }
+                done => {
+                    let tag = self.tag(done).await.map_err(shifted)?;
+                    self.complete(tag)?;
+                }
             }
         }
         Ok(())
@@ -256,12 +244,6 @@ impl Connection {
         self.wire.put(PgWireBackendMessage::CommandComplete(CommandComplete::new(tag)))
     }
 
-    /// Answers a statement without rows.
-    fn done(&mut self, outcome: Outcome) -> Result<(), Gone> {
-        let tag = self.tag(outcome)?;
-        self.complete(tag)
-    }
-
     /// Tells the client what is no error.
     fn warn(&mut self, code: &str, text: &str) -> Result<(), Gone> {
         let fields = [(b'S', "WARNING"), (b'V', "WARNING"), (b'C', code), (b'M', text)];
@@ -269,7 +251,8 @@ impl Connection {
         self.wire.put(PgWireBackendMessage::NoticeResponse(NoticeResponse::new(fields)))
     }
 
-    fn tag(&mut self, outcome: Outcome) -> Result<String, Gone> {
+    /// Does what is left of a statement without rows; its tag.
+    async fn tag(&mut self, outcome: Outcome) -> Result<String, Trouble> {
         match outcome {
             Outcome::Done(tag) => Ok(tag),
             Outcome::Warned(tag, warning) => {
@@ -283,44 +266,96 @@ impl Connection {
                 }
                 Ok(if name.is_none() { "DEALLOCATE ALL" } else { "DEALLOCATE" }.to_owned())
             }
-            Outcome::Rows(_) => Ok(String::new()),
+            Outcome::Cursor(CursorStatement::Declare { name, query, before, binary, hold }) => {
+                self.declare(name, query, binary, hold).await.map_err(|trouble| trouble.shifted(before))?;
+                Ok("DECLARE CURSOR".to_owned())
+            }
+            Outcome::Cursor(CursorStatement::Close(name)) => {
+                match &name {
+                    Some(name) => drop(self.cursor(name)?),
+                    None => self.portals.clear(),
+                }
+                Ok(if name.is_none() { "CLOSE CURSOR ALL" } else { "CLOSE CURSOR" }.to_owned())
+            }
+            // Rows have no tag of their own.
+            Outcome::Rows(_) | Outcome::Copy(_) | Outcome::Cursor(_) => Ok(String::new()),
         }
     }
 
-    fn describe_rows(&mut self, columns: &[Column]) -> Result<(), Gone> {
-        let fields = columns.iter().map(Column::description).collect();
-        self.wire.put(PgWireBackendMessage::RowDescription(RowDescription::new(fields)))
+    /// The rows of a query; any other statement is refused before it runs.
+    async fn rows_of(&mut self, query: &str, refusal: &str) -> Result<SendableRecordBatchStream, Trouble> {
+        let refused = || Failure::new("42601", refusal).into();
+        match may_answer_rows(query) {
+            true => match self.outcome(query).await? {
+                Outcome::Rows(rows) => Ok(rows),
+                _ => Err(refused()),
+            },
+            false => Err(refused()),
+        }
     }
 
-    /// Sends rows until there are no more or `most` are sent; whether all are. What the client has not taken yet waits in
-    /// one buffer: no more rows are made before it is taken.
-    async fn send(&mut self, answering: &mut Answering, most: usize, statement: &str) -> Result<bool, Trouble> {
-        let failed = |error: Error| Failure::of(&error, statement);
-        let mut left = most;
-        loop {
-            while let Some(rows) = &mut answering.batch {
-                let written = rows.write(self.wire.waiting(), GATHERED, left).map_err(|error| failed(error.into()))?;
-                answering.count += written;
-                left -= written;
-                if rows.is_empty() {
-                    answering.batch = None;
-                }
-                if self.wire.waiting().len() >= GATHERED {
-                    self.wire.flush_unless_cancelled(&self.key).await?;
-                }
-                if left == 0 {
-                    return Ok(false);
-                }
-            }
-            match self.wire.unless_cancelled(&self.key, answering.stream.next()).await? {
-                Some(Ok(batch)) => {
-                    let rows = Rows::new(&batch, &answering.columns).map_err(|error| failed(error.into()))?;
-                    answering.batch = Some(rows);
-                }
-                Some(Err(error)) => return Err(failed(error.into()).into()),
-                None => return Ok(true),
-            }
+    /// Opens a cursor.
+    async fn declare(&mut self, name: String, query: String, binary: bool, held: bool) -> Result<(), Trouble> {
+        if !held && !self.client.in_transaction() {
+            let text = "a cursor lasts as long as its transaction: BEGIN first, or DECLARE it WITH HOLD";
+            return Err(Failure::new("25P01", text).into());
         }
+        if self.portals.contains_key(&name) {
+            return Err(Failure::new("42P03", format!("there is a cursor {name} already; CLOSE it first")).into());
+        }
+        self.room_for(&query)?;
+        let stream = self.rows_of(&query, "a cursor is declared for a query, whose rows it has").await?;
+        let formats = if binary { vec![1] } else { Vec::new() };
+        let state = State::Open(Answering::new(stream, &formats)?);
+        self.portals.insert(name, Portal { text: query, formats, state, held });
+        Ok(())
+    }
+
+    /// Takes a cursor, which is put back unless it is closed.
+    fn cursor(&mut self, name: &str) -> Result<Portal, Failure> {
+        let found = self.portals.remove(name).filter(|portal| matches!(portal.state, State::Open(_)));
+        found.ok_or_else(|| Failure::new("34000", format!("there is no cursor {name}")))
+    }
+
+    /// Sends rows of a cursor, described first where they are asked for in formats; the tag.
+    async fn fetch(
+        &mut self,
+        name: &str,
+        most: usize,
+        moves: bool,
+        described: Option<&[i16]>,
+    ) -> Result<String, Trouble> {
+        let mut portal = self.cursor(name)?;
+        let State::Open(answering) = &mut portal.state else { return Ok(String::new()) };
+        answering.count = 0;
+        if let (Some(formats), false) = (described, moves) {
+            let formats = if portal.formats.is_empty() { formats } else { &portal.formats };
+            answering.format_as(formats)?;
+            answering.describe(&mut self.wire)?;
+        }
+        if most > 0 {
+            answering.send(&mut self.wire, &self.key, (most, moves), "").await?;
+        }
+        let count = answering.count;
+        self.portals.insert(name.to_owned(), portal);
+        Ok(format!("{} {count}", if moves { "MOVE" } else { "FETCH" }))
+    }
+
+    /// Copies rows over the connection; the tag.
+    async fn copy(&mut self, statement: CopyStatement) -> Result<String, Trouble> {
+        let count = match statement.direction {
+            Direction::In { table, columns } => {
+                let session = self.client.session.clone();
+                let into = (table.as_str(), columns.as_slice());
+                copy::receive(&mut self.wire, &self.key, &session, into, &statement.format).await?
+            }
+            Direction::Out { query } => {
+                let rows = self.rows_of(&query, "COPY sends the rows of a query; this statement has none").await;
+                let rows = rows.map_err(Trouble::unplaced)?;
+                copy::send(&mut self.wire, &self.key, rows, &statement.format).await? as u64
+            }
+        };
+        Ok(format!("COPY {count}"))
     }
 
     /// Refuses a name or a text too many.
@@ -408,7 +443,7 @@ impl Connection {
                 .map_err(|error| Failure::of(&error, &prepared.text))?,
         };
         self.room_for(&text)?;
-        let portal = Portal { text, formats: given.result_column_format_codes, state: State::Waiting };
+        let portal = Portal { text, formats: given.result_column_format_codes, state: State::Waiting, held: false };
         self.portals.insert(given.portal_name.unwrap_or_default(), portal);
         Ok(self.wire.put(PgWireBackendMessage::BindComplete(BindComplete::new()))?)
     }
@@ -425,7 +460,7 @@ impl Connection {
         match schema {
             Some(schema) => {
                 let columns = columns(&schema, &[]).map_err(|text| Failure::new("08P01", text))?;
-                Ok(self.describe_rows(&columns)?)
+                Ok(portal::describe(&columns, &mut self.wire)?)
             }
             None => Ok(self.wire.put(PgWireBackendMessage::NoData(NoData::new()))?),
         }
@@ -433,6 +468,13 @@ impl Connection {
 
     /// The columns of a statement whose parameters have no values yet.
     async fn columns_of(&mut self, text: &str, oids: &[Oid]) -> Result<Option<SchemaRef>, Trouble> {
+        if let Some(Ok(CursorStatement::Fetch { name, moves: false, .. })) = cursor::parse(text) {
+            let portal = self.portals.get(&name);
+            return Ok(portal.and_then(|portal| match &portal.state {
+                State::Open(answering) => Some(answering.schema()),
+                _ => None,
+            }));
+        }
         if !may_answer_rows(text) {
             return Ok(None);
         }
@@ -440,7 +482,9 @@ impl Connection {
         let nulls = nulls.map_err(|text| Failure::new("22P02", text))?;
         let planned = bind(text, &Parameters::Positional(nulls)).map_err(|error| Failure::of(&error, text))?;
         let session = self.client.session.clone();
-        if let Ok(Some(schema)) = self.wire.unless_cancelled(&self.key, session.describe(&planned)).await? {
+        if !catalog::asks(&planned)
+            && let Ok(Some(schema)) = self.wire.unless_cancelled(&self.key, session.describe(&planned)).await?
+        {
             return Ok(Some(schema));
         }
         // What is no query of the session: the rows are there at once, and it changes nothing.
@@ -456,7 +500,17 @@ impl Connection {
             self.start(&mut portal).await?;
         }
         let description = match &portal.state {
-            State::Open(answering) => self.describe_rows(&answering.columns),
+            State::Open(answering) => answering.describe(&mut self.wire),
+            State::Fetching { cursor, moves: false, .. } => {
+                let mut of = self.cursor(cursor)?;
+                if let State::Open(answering) = &mut of.state {
+                    let formats = if of.formats.is_empty() { &portal.formats } else { &of.formats };
+                    answering.format_as(formats)?;
+                    answering.describe(&mut self.wire)?;
+                }
+                self.portals.insert(cursor.clone(), of);
+                Ok(())
+            }
             _ => self.wire.put(PgWireBackendMessage::NoData(NoData::new())),
         };
         self.portals.insert(name.to_owned(), portal);
@@ -470,7 +524,11 @@ impl Connection {
     async fn start(&mut self, portal: &mut Portal) -> Result<(), Trouble> {
         portal.state = match self.outcome(&portal.text).await? {
             Outcome::Rows(stream) => State::Open(Answering::new(stream, &portal.formats)?),
-            done => State::Done(self.tag(done)?),
+            Outcome::Copy(copy) => State::Copying(copy),
+            Outcome::Cursor(CursorStatement::Fetch { name, count, moves }) => {
+                State::Fetching { cursor: name, count: count.unwrap_or(usize::MAX), moves }
+            }
+            done => State::Done(self.tag(done).await?),
         };
         Ok(())
     }
@@ -489,7 +547,7 @@ impl Connection {
         match &mut portal.state {
             State::Open(answering) => {
                 answering.count = 0;
-                if self.send(answering, most, &portal.text).await? {
+                if answering.send(&mut self.wire, &self.key, (most, false), &portal.text).await? {
                     let tag = format!("SELECT {}", answering.count);
                     self.complete(tag)?;
                     // All rows are taken: another Execute finds none.
@@ -497,6 +555,18 @@ impl Connection {
                 } else {
                     self.wire.put(PgWireBackendMessage::PortalSuspended(PortalSuspended::new()))?;
                 }
+            }
+            State::Fetching { cursor, count, moves } => {
+                let (cursor, count, moves) = (std::mem::take(cursor), *count, *moves);
+                let tag = self.fetch(&cursor, count, moves, None).await?;
+                self.complete(tag)?;
+                portal.state = State::Done("FETCH 0".to_owned());
+            }
+            State::Copying(copy) => {
+                let copy = copy.clone();
+                let tag = self.copy(copy).await?;
+                self.complete(tag)?;
+                portal.state = State::Done("COPY 0".to_owned());
             }
             State::Done(tag) => {
                 let tag = tag.clone();

@@ -6,10 +6,11 @@
 //! # Floors
 //!
 //! 1. `types`, `keys`, `scram`, `tls`, `failure`: types by their numbers, what cancels, passwords, errors.
-//! 2. `client_settings`, `codec`, `values`: settings that clients know, messages from bytes, rows as bytes.
+//! 2. `client_settings`, `codec`, `cursor`, `values`: settings that clients know, messages from bytes, statements of cursors,
+//!    rows as bytes.
 //! 3. `parameters`, `wire`: parameters as literals, the two directions of a connection.
-//! 4. `catalog`, `state`: the tables that clients ask for, what all connections share.
-//! 5. `startup`, `statement`: logging in, one statement.
+//! 4. `catalog`, `copy`, `state`: the tables that clients ask for, rows in and out, what all connections share.
+//! 5. `portal`, `startup`, `statement`: rows on their way, logging in, one statement.
 //! 6. `connection`: one client.
 //! 7. `server`: all of them.
 
@@ -17,9 +18,12 @@ mod catalog;
 mod client_settings;
 mod codec;
 mod connection;
+mod copy;
+mod cursor;
 mod failure;
 mod keys;
 mod parameters;
+mod portal;
 mod scram;
 mod server;
 mod startup;

@@ -158,6 +158,11 @@ fn of_binary(bytes: &[u8], oid: Oid) -> Result<String, String> {
 }
 
 fn decimal_of_binary(bytes: &[u8]) -> Option<String> {
+    decimal(&digits_of_binary(bytes)?)
+}
+
+/// The digits of a decimal number in binary.
+pub(super) fn digits_of_binary(bytes: &[u8]) -> Option<String> {
     let mut parts = bytes.chunks_exact(2).map(|pair| i16::from_be_bytes([pair[0], pair[1]]));
     let (count, weight, sign, scale) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let groups: Vec<i16> = parts.collect();
@@ -172,11 +177,12 @@ fn decimal_of_binary(bytes: &[u8]) -> Option<String> {
     fraction.truncate(scale);
     let whole = whole.trim_start_matches('0');
     let sign = if sign == 0 { "" } else { "-" };
-    decimal(&format!("{sign}{}.{fraction}", if whole.is_empty() { "0" } else { whole }))
+    let (whole, point) = (if whole.is_empty() { "0" } else { whole }, if fraction.is_empty() { "" } else { "." });
+    Some(format!("{sign}{whole}{point}{fraction}"))
 }
 
 /// The elements of an array of one dimension in binary.
-fn binary_array(bytes: &[u8]) -> Result<Vec<Option<Vec<u8>>>, String> {
+pub(super) fn binary_array(bytes: &[u8]) -> Result<Vec<Option<Vec<u8>>>, String> {
     let wrong = || "a binary parameter is no array of one dimension".to_owned();
     let mut at = 0;
     let mut number = || -> Result<i32, String> {
@@ -205,8 +211,8 @@ fn binary_array(bytes: &[u8]) -> Result<Vec<Option<Vec<u8>>>, String> {
 }
 
 /// The elements of an array of one dimension as text: `{1,NULL,"a b"}`.
-fn text_array(text: &str) -> Result<Vec<Option<Vec<u8>>>, String> {
-    let wrong = || format!("the parameter '{text}' is no array of one dimension, such as {{1,2}}");
+pub(super) fn text_array(text: &str) -> Result<Vec<Option<Vec<u8>>>, String> {
+    let wrong = || format!("'{text}' is no array of one dimension, such as {{1,2}}");
     let inner = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).ok_or_else(wrong)?;
     let mut elements = Vec::new();
     if inner.trim().is_empty() {

@@ -7,9 +7,14 @@ use bonnet_dialect::syntax::statements::parse;
 use bonnetdb::{Answer, Error, Session, stream_of};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 
 use super::catalog::{self, Catalog};
 use super::client_settings::{self, ClientSettings, Request};
+use super::copy::{self, CopyStatement};
+use super::cursor::{self, CursorStatement};
 use super::failure::Failure;
 
 /// The answer of a client's statement.
@@ -22,6 +27,10 @@ pub(super) enum Outcome {
     Warned(&'static str, Failure),
     /// Prepared statements are to be forgotten: this one, or all.
     Deallocate(Option<String>),
+    /// Rows are to be copied over the connection.
+    Copy(CopyStatement),
+    /// The statement is one of a cursor.
+    Cursor(CursorStatement),
 }
 
 /// Whose statements these are, and what he has set.
@@ -31,8 +40,8 @@ pub(super) struct Client {
     pub(super) catalog: Catalog,
     /// Whether a statement has failed in the open transaction.
     pub(super) failed: bool,
-    /// The savepoints of the open transaction, and whether it had changed something before each.
-    pub(super) savepoints: Vec<(String, bool)>,
+    /// The savepoints of the open transaction, and how many changes it had made before each.
+    pub(super) savepoints: Vec<(String, usize)>,
 }
 
 /// A statement that begins or ends a transaction.
@@ -72,12 +81,31 @@ impl Client {
             let text = "the transaction has failed: ROLLBACK ends it, nothing else is done before";
             return Err(Failure::new("25P02", text));
         }
+        if copy::asks(statement) {
+            return copy::parse(statement).map(Outcome::Copy);
+        }
+        if let Some(of_cursor) = cursor::parse(statement) {
+            return of_cursor.map(Outcome::Cursor);
+        }
+        if let Some(indexed) = indexed(statement) {
+            return self.index(&indexed).await;
+        }
         if let Some(request) = client_settings::request(statement) {
             return self.settings(request).await;
         }
         if catalog::asks(statement) {
             let rows = self.catalog.answer(&self.session, &self.settings, statement).await;
-            return rows.map(Outcome::Rows).map_err(|error| Failure::of(&error, statement));
+            let error = match rows {
+                Ok(rows) => return Ok(Outcome::Rows(rows)),
+                Err(error) => Failure::of(&error, statement),
+            };
+            // What the engine's own `information_schema` has beyond that of PostgreSQL.
+            if statement.to_ascii_lowercase().contains("information_schema")
+                && let Ok(Answer::Rows(rows)) = self.session.execute(statement).await
+            {
+                return Ok(Outcome::Rows(rows));
+            }
+            return Err(error);
         }
         match self.session.execute(statement).await {
             Ok(Answer::Rows(rows)) => Ok(Outcome::Rows(rows)),
@@ -88,10 +116,25 @@ impl Client {
 
     /// Checks that a text is one statement, as far as that can be said without a plan.
     pub(super) fn check(statement: &str) -> Result<(), Failure> {
-        if control(statement).is_some() || client_settings::request(statement).is_some() || catalog::asks(statement) {
+        if copy::asks(statement) {
+            return copy::parse(statement).map(|_| ());
+        }
+        if let Some(of_cursor) = cursor::parse(statement) {
+            return of_cursor.map(|_| ());
+        }
+        let answered = control(statement).is_some() || client_settings::request(statement).is_some();
+        if answered || indexed(statement).is_some() || catalog::asks(statement) {
             return Ok(());
         }
         parse::parse(statement).map(|_| ()).map_err(|error| Failure::of(&error, statement))
+    }
+
+    /// `CREATE INDEX`, which pandas sends behind its tables: nothing depends on an index but time. That there is none is told.
+    async fn index(&self, indexed: &str) -> Result<Outcome, Failure> {
+        let found = self.session.describe(indexed).await;
+        found.map_err(|error| Failure { position: None, ..Failure::of(&error, "") })?;
+        let text = "there are no indexes: the statement has changed nothing, queries scan the columns that they need";
+        Ok(Outcome::Warned("CREATE INDEX", Failure::new("01000", text)))
     }
 
     /// Whether the session has an open transaction.
@@ -108,9 +151,9 @@ impl Client {
         if !self.in_transaction() {
             return Err(Failure::new("25P01", "savepoints stand in transactions: BEGIN first"));
         }
-        let changed = self.session.transaction_has_changed();
+        let changes = self.session.transaction_changes();
         if matches!(control, Control::Savepoint(_)) && !self.failed {
-            self.savepoints.push((name.clone(), changed));
+            self.savepoints.push((name.clone(), changes));
             return done("SAVEPOINT");
         }
         let place = self.savepoints.iter().rposition(|(known, _)| known == name);
@@ -121,9 +164,9 @@ impl Client {
             });
         };
         match control {
-            Control::RollbackTo(_) if changed && !self.savepoints[place].1 => Err(Failure::new(
+            Control::RollbackTo(_) if changes != self.savepoints[place].1 => Err(Failure::new(
                 "0A000",
-                "ROLLBACK TO cannot undo a change: every statement is a transaction of its own, and is committed when it ends",
+                "ROLLBACK TO cannot undo a change that came after the savepoint; ROLLBACK ends the transaction",
             )),
             Control::RollbackTo(_) => {
                 self.failed = false;
@@ -205,6 +248,21 @@ impl Client {
     }
 }
 
+/// The query of what a CREATE INDEX would index; `None` for any other statement, and for UNIQUE, which promises something.
+fn indexed(statement: &str) -> Option<String> {
+    let mut words = statement.split_whitespace();
+    if !["CREATE", "INDEX"].iter().all(|word| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word))) {
+        return None;
+    }
+    match Parser::parse_sql(&PostgreSqlDialect {}, statement).ok()?.as_slice() {
+        [Statement::CreateIndex(index)] if !index.unique => {
+            let columns: Vec<String> = index.columns.iter().map(|column| column.column.expr.to_string()).collect();
+            Some(format!("SELECT {} FROM {}", columns.join(", "), index.table_name))
+        }
+        _ => None,
+    }
+}
+
 /// The tag of a statement as PostgreSQL writes it: an INSERT names an object identifier before its count.
 fn tag_of(tag: String) -> String {
     match tag.strip_prefix("INSERT ") {
@@ -221,7 +279,7 @@ pub(super) fn may_answer_rows(statement: &str) -> bool {
     match word[..end].to_ascii_uppercase().as_str() {
         "EXPLAIN" => !upper.contains("ANALYZE"),
         "SELECT" | "WITH" | "VALUES" | "FROM" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" | "SUMMARIZE" | "PIVOT"
-        | "UNPIVOT" | "EXECUTE" => true,
+        | "UNPIVOT" | "EXECUTE" | "FETCH" => true,
         _ => false,
     }
 }

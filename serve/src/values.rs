@@ -54,6 +54,11 @@ pub(super) fn columns(schema: &SchemaRef, formats: &[i16]) -> Result<Vec<Column>
 }
 
 impl Column {
+    /// The name of the column.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The column in the description of rows.
     pub(super) fn description(&self) -> FieldDescription {
         let size = types::of_oid(self.oid).map_or(-1, |known| known.size);
@@ -97,8 +102,31 @@ impl Rows {
         self.next == self.rows
     }
 
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// The writers of the columns' values.
+    pub(super) fn cells(&self) -> Result<Vec<Cells<'_>>, ArrowError> {
+        self.columns.iter().map(|(array, binary)| Cells::new(array, *binary)).collect()
+    }
+
+    /// Passes over at most so many rows; over how many.
+    pub(super) fn skip(&mut self, most: usize) -> usize {
+        let skipped = most.min(self.rows - self.next);
+        self.next += skipped;
+        skipped
+    }
+
+    /// Writes the rest in the formats of these columns.
+    pub(super) fn format_as(&mut self, columns: &[Column]) {
+        self.columns.iter_mut().zip(columns).for_each(|((_, binary), column)| *binary = column.binary);
+    }
+
     /// Writes messages of rows until `out` has so many bytes, or so many rows are written; how many.
     pub(super) fn write(&mut self, out: &mut BytesMut, bytes: usize, most: usize) -> Result<usize, ArrowError> {
+        // Not by `self.cells()`, which would borrow all of it.
         let cells = self.columns.iter().map(|(array, binary)| Cells::new(array, *binary));
         let cells = cells.collect::<Result<Vec<_>, ArrowError>>()?;
         let start = self.next;
@@ -177,7 +205,7 @@ fn text_options() -> FormatOptions<'static> {
 }
 
 /// The writer of an array's values in one format.
-enum Cells<'a> {
+pub(super) enum Cells<'a> {
     /// Texts are the same in both formats.
     Text(&'a ArrayRef),
     Bool(&'a ArrayRef, bool),
@@ -225,8 +253,13 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Whether a value is NULL.
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.array().is_null(row)
+    }
+
     /// A value behind its length; -1 for NULL.
-    fn write(&self, row: usize, out: &mut BytesMut) -> Result<(), ArrowError> {
+    pub(super) fn write(&self, row: usize, out: &mut BytesMut) -> Result<(), ArrowError> {
         let length = out.len();
         out.put_i32(-1);
         if self.array().is_null(row) {
@@ -238,7 +271,8 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
-    fn write_value(&self, row: usize, out: &mut BytesMut) -> Result<(), ArrowError> {
+    /// A value that is not NULL.
+    pub(super) fn write_value(&self, row: usize, out: &mut BytesMut) -> Result<(), ArrowError> {
         match self {
             Self::Text(array) => out.put_slice(array.as_string_view().value(row).as_bytes()),
             Self::Bool(array, true) => out.put_u8(u8::from(array.as_boolean().value(row))),

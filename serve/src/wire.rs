@@ -36,6 +36,27 @@ pub(super) enum Trouble {
     Gone,
 }
 
+impl Trouble {
+    /// The same in a longer text: its place moves by so many characters.
+    pub(super) fn shifted(self, by: usize) -> Self {
+        match self {
+            Self::Failure(failure) => {
+                let position = failure.position.map(|position| position + by);
+                Self::Failure(Failure { position, ..failure })
+            }
+            Self::Gone => Self::Gone,
+        }
+    }
+
+    /// The same without a place: the client has not sent the text that it means.
+    pub(super) fn unplaced(self) -> Self {
+        match self {
+            Self::Failure(failure) => Self::Failure(Failure { position: None, ..failure }),
+            Self::Gone => Self::Gone,
+        }
+    }
+}
+
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)

@@ -30,7 +30,7 @@ use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, names};
 
 pub(crate) use self::prepared_statements::PreparedStatements;
-pub(crate) use self::transaction::{Transaction, change};
+pub(crate) use self::transaction::{Admitted, Step, Transaction};
 pub(crate) use self::views::Views;
 
 /// One user's settings and current schema on an [`Engine`].
@@ -214,9 +214,9 @@ impl Session {
         self.transaction.is_open()
     }
 
-    /// Whether the open transaction has changed something.
-    pub fn transaction_has_changed(&self) -> bool {
-        self.transaction.has_changed()
+    /// How many statements of the open transaction have changed something; 0 without one.
+    pub fn transaction_changes(&self) -> usize {
+        self.transaction.changes()
     }
 
     /// The engine that the session runs on.

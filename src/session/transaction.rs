@@ -1,133 +1,296 @@
-//! BEGIN, COMMIT and ROLLBACK around one change: every statement is a transaction of its own.
+//! BEGIN, COMMIT and ROLLBACK: every statement is committed when it ends, and ROLLBACK takes back what can be taken back.
+//!
+//! Tables and views that a transaction makes, replaces or drops are put back as they were, whatever their number, and with a table
+//! that it has made go the rows that it has written there. Any other change is the only one of its transaction, and cannot be undone.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bonnet_catalogs::{EngineSchema, KeptTable};
 use bonnet_common::raise;
+use datafusion::common::TableReference;
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast;
+use datafusion::sql::planner::object_name_to_table_reference;
+use datafusion::sql::sqlparser::ast::{self, FromTable, ObjectName, ObjectType, TableFactor, TableObject};
 
 use crate::{Answer, Result};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
-/// A session's open transaction: what it has changed, if anything.
+/// A session's open transaction, if there is one.
 #[derive(Clone, Default)]
-pub(crate) struct Transaction(Arc<Mutex<Option<Option<String>>>>);
+pub(crate) struct Transaction(Arc<Mutex<Option<Open>>>);
 
-impl Transaction {
-    /// Whether a transaction has begun and not ended.
-    pub(crate) fn is_open(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    /// Whether the open transaction has changed something.
-    pub(crate) fn has_changed(&self) -> bool {
-        matches!(&*self.0.lock().unwrap_or_else(PoisonError::into_inner), Some(Some(_)))
-    }
-
-    /// Answers a statement that begins or ends a transaction, and refuses a second change within one.
-    ///
-    /// # Errors
-    /// If the statement asks for what a transaction of one statement cannot do.
-    pub(crate) fn admit(&self, statement: &Statement) -> Result<Option<Answer>> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = |tag: &str| Ok(Some(Answer::Done(tag.to_owned())));
-        match (control(statement), &mut *open) {
-            (Some(Control::Begin), None) => {
-                *open = Some(None);
-                done("BEGIN")
-            }
-            (Some(Control::Begin), Some(_)) => raise!(TransactionOpen, "a transaction is open already: COMMIT first"),
-            (Some(_), None) => raise!(NoTransaction, "no transaction is open: BEGIN begins one"),
-            (Some(Control::Commit), Some(_)) => {
-                *open = None;
-                done("COMMIT")
-            }
-            (Some(Control::Rollback), Some(changed)) => match changed.take() {
-                None => {
-                    *open = None;
-                    done("ROLLBACK")
-                }
-                Some(tag) => {
-                    *open = None;
-                    raise!(
-                        NotSupported,
-                        "ROLLBACK cannot undo {tag}: every statement is a transaction of its own, and is committed when \
-                         it ends"
-                    )
-                }
-            },
-            (None, Some(Some(tag))) if changes(statement) => raise!(
-                NotSupported,
-                "a transaction of several changes is not supported: every statement is a transaction of its own, and \
-                 {tag} is committed already; COMMIT, then go on"
-            ),
-            (None, _) => Ok(None),
-        }
-    }
-
-    /// Takes note of a statement that has run.
-    pub(crate) fn ran(&self, statement: Option<String>) {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (Some(changed @ None), Some(tag)) = (&mut *open, statement) {
-            *changed = Some(tag);
-        }
-    }
+/// What an open transaction has changed.
+#[derive(Default)]
+struct Open {
+    /// The names that mean something else than before it, in the order of the statements.
+    defined: Vec<Defined>,
+    /// The change that cannot be undone.
+    lasting: Option<String>,
+    /// How many statements have changed something.
+    changes: usize,
 }
 
-enum Control {
+/// A name of a schema that has got, or lost, its table or view.
+#[derive(Clone)]
+struct Defined {
+    schema: Arc<dyn EngineSchema>,
+    table: String,
+    before: Option<KeptTable>,
+    after: Option<KeptTable>,
+}
+
+/// A statement as a transaction sees it.
+pub(crate) enum Step {
     Begin,
     Commit,
     Rollback,
+    /// Nothing is changed.
+    Reads,
+    /// A table or view is made, replaced or dropped.
+    Defines(String),
+    /// Rows of one table are changed.
+    Rows(String, TableReference),
+    /// Any other change.
+    Changes(String),
 }
 
-fn control(statement: &Statement) -> Option<Control> {
-    let Statement::Sql(statement) = statement else { return None };
-    let SqlStatement::Statement(statement) = statement.as_ref() else { return None };
-    match statement.as_ref() {
-        ast::Statement::StartTransaction { .. } => Some(Control::Begin),
-        ast::Statement::Commit { .. } => Some(Control::Commit),
-        ast::Statement::Rollback { .. } => Some(Control::Rollback),
+/// A change whose statement may run.
+pub(crate) enum Admitted {
+    /// It is answered.
+    Done(Answer),
+    /// It may run, and is to be noted by [`Transaction::ran`].
+    Runs(Option<Noted>),
+}
+
+/// What is noted of a change once it has run.
+pub(crate) enum Noted {
+    /// It is a definition, which is noted where a name has got another meaning: IF EXISTS may change nothing.
+    Defined,
+    /// It goes with its table.
+    Undone,
+    /// Nothing undoes it.
+    Lasting(String),
+}
+
+impl Transaction {
+    fn lock(&self) -> MutexGuard<'_, Option<Open>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a transaction has begun and not ended.
+    pub(crate) fn is_open(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// How many statements of the open transaction have changed something.
+    pub(crate) fn changes(&self) -> usize {
+        self.lock().as_ref().map_or(0, |open| open.changes)
+    }
+
+    /// Answers a statement that begins or ends a transaction, and refuses a change that could not be undone with those before.
+    /// `made_here` says whether the table whose rows change is one that the transaction has made.
+    ///
+    /// # Errors
+    /// If the statement asks for what the transaction cannot do.
+    pub(crate) async fn admit(&self, step: Step, made_here: bool) -> Result<Admitted> {
+        let done = |tag: &str| Ok(Admitted::Done(Answer::Done(tag.to_owned())));
+        if let Step::Rollback = step {
+            let Some(open) = self.lock().take() else {
+                return raise!(NoTransaction, "no transaction is open: BEGIN begins one");
+            };
+            open.roll_back().await?;
+            return done("ROLLBACK");
+        }
+        let mut open = self.lock();
+        let (tag, noted) = match (step, &mut *open) {
+            (Step::Begin, None) => {
+                *open = Some(Open::default());
+                return done("BEGIN");
+            }
+            (Step::Begin, Some(_)) => {
+                return raise!(TransactionOpen, "a transaction is open already: COMMIT first");
+            }
+            (Step::Commit, Some(_)) => {
+                *open = None;
+                return done("COMMIT");
+            }
+            (Step::Commit | Step::Rollback, _) => {
+                return raise!(NoTransaction, "no transaction is open: BEGIN begins one");
+            }
+            (Step::Reads, _) | (_, None) => return Ok(Admitted::Runs(None)),
+            (Step::Defines(tag), Some(_)) => (tag, Noted::Defined),
+            (Step::Rows(tag, _), Some(_)) if made_here => (tag, Noted::Undone),
+            (Step::Rows(tag, _) | Step::Changes(tag), Some(_)) => (tag.clone(), Noted::Lasting(tag)),
+        };
+        match (open.as_ref(), &noted) {
+            (Some(Open { lasting: Some(before), .. }), _) => raise!(
+                NotSupported,
+                "a transaction of several changes is not supported: every statement is a transaction of its own, and {before} \
+                 is committed already; COMMIT, then go on"
+            ),
+            (Some(Open { changes: 1.., .. }), Noted::Lasting(_)) => raise!(
+                NotSupported,
+                "a transaction of several changes is not supported, but for tables that it makes or drops and rows of those \
+                 that it has made: {tag} changes something else; COMMIT, then go on"
+            ),
+            _ => Ok(Admitted::Runs(Some(noted))),
+        }
+    }
+
+    /// Takes note of a change that has run.
+    pub(crate) fn ran(&self, noted: Option<Noted>) {
+        let (Some(open), Some(noted)) = (&mut *self.lock(), noted) else { return };
+        match noted {
+            Noted::Defined => {}
+            Noted::Undone => open.changes += 1,
+            Noted::Lasting(tag) => {
+                open.changes += 1;
+                open.lasting = Some(tag);
+            }
+        }
+    }
+
+    /// Whether the open transaction has made what stands under this name.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) async fn has_made(&self, schema: &Arc<dyn EngineSchema>, table: &str) -> Result<bool> {
+        let made: Vec<KeptTable> =
+            self.lock().iter().flat_map(|open| &open.defined).filter_map(|it| it.after.clone()).collect();
+        if made.is_empty() {
+            return Ok(false);
+        }
+        let now = schema.kept(table).await?;
+        Ok(now.is_some_and(|now| made.iter().any(|made| made.is(&now))))
+    }
+
+    /// Does work that makes, replaces or drops a table or view, and keeps what stood there before.
+    ///
+    /// # Errors
+    /// Those of the work. What it has changed all the same can be undone.
+    pub(crate) async fn defining<T>(
+        &self,
+        schema: &Arc<dyn EngineSchema>,
+        table: &str,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        if !self.is_open() {
+            return work.await;
+        }
+        let before = schema.kept(table).await?;
+        let done = work.await;
+        let after = schema.kept(table).await?;
+        if !same(before.as_ref(), after.as_ref())
+            && let Some(open) = &mut *self.lock()
+        {
+            open.changes += 1;
+            open.defined.push(Defined { schema: Arc::clone(schema), table: table.to_owned(), before, after });
+        }
+        done
+    }
+}
+
+fn same(one: Option<&KeptTable>, other: Option<&KeptTable>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.is(other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+impl Open {
+    /// Puts every name back, the last first.
+    async fn roll_back(self) -> Result<()> {
+        let mut left = Vec::new();
+        for defined in self.defined.into_iter().rev() {
+            if let Err(error) = defined.undo().await {
+                left.push(format!("{}: {error}", defined.table));
+            }
+        }
+        match self.lasting {
+            Some(tag) => raise!(
+                NotSupported,
+                "ROLLBACK cannot undo {tag}: every statement is a transaction of its own, and is committed when it ends"
+            ),
+            None if left.is_empty() => Ok(()),
+            None => raise!(Statement, "ROLLBACK could not put everything back: {}", left.join("; ")),
+        }
+    }
+}
+
+impl Defined {
+    async fn undo(&self) -> Result<()> {
+        let now = self.schema.kept(&self.table).await?;
+        if !same(now.as_ref(), self.after.as_ref()) {
+            return raise!(Statement, "another session has dropped it, or made it anew, meanwhile");
+        }
+        if now.is_some() {
+            self.schema.drop_table(&self.table)?;
+        }
+        if let Some(before) = &self.before {
+            self.schema.put_back(&self.table, before)?;
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    /// What a statement means to a transaction.
+    pub(crate) fn of(statement: &Statement) -> Self {
+        match statement {
+            Statement::Use { .. }
+            | Statement::Summarize { .. }
+            | Statement::Set { .. }
+            | Statement::Show { .. }
+            | Statement::Reset { .. } => Self::Reads,
+            Statement::Sql(sql) => Self::of_sql(sql),
+            other => Self::Changes(other.tag().to_owned()),
+        }
+    }
+
+    /// What a statement of SQL means to a transaction.
+    pub(crate) fn of_sql(sql: &SqlStatement) -> Self {
+        let first_word = || sql.to_string().split_whitespace().next().unwrap_or_default().to_owned();
+        let rows = |table: Option<&ObjectName>| {
+            let table = table.and_then(|table| object_name_to_table_reference(table.clone(), true).ok());
+            table.map_or_else(|| Self::Changes(first_word()), |table| Self::Rows(first_word(), table))
+        };
+        let statement = match sql {
+            SqlStatement::Statement(statement) => statement.as_ref(),
+            SqlStatement::CopyTo(_) | SqlStatement::CreateExternalTable(_) => return Self::Changes(first_word()),
+            _ => return Self::Reads,
+        };
+        match statement {
+            ast::Statement::StartTransaction { .. } => Self::Begin,
+            ast::Statement::Commit { .. } => Self::Commit,
+            ast::Statement::Rollback { .. } => Self::Rollback,
+            ast::Statement::Insert(ast::Insert { table: TableObject::TableName(table), .. }) => rows(Some(table)),
+            ast::Statement::Update(update) => rows(name_of(&update.table.relation)),
+            ast::Statement::Delete(delete) => {
+                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+                rows(match from.as_slice() {
+                    [table] => name_of(&table.relation),
+                    _ => None,
+                })
+            }
+            ast::Statement::CreateTable(_)
+            | ast::Statement::CreateView(_)
+            | ast::Statement::Drop { object_type: ObjectType::Table | ObjectType::View, .. } => {
+                Self::Defines(first_word())
+            }
+            ast::Statement::Insert(_)
+            | ast::Statement::CreateSchema { .. }
+            | ast::Statement::Drop { .. }
+            | ast::Statement::Truncate(_)
+            | ast::Statement::AlterTable { .. } => Self::Changes(first_word()),
+            _ => Self::Reads,
+        }
+    }
+}
+
+fn name_of(table: &TableFactor) -> Option<&ObjectName> {
+    match table {
+        TableFactor::Table { name, .. } => Some(name),
         _ => None,
     }
-}
-
-/// Whether a statement changes tables, schemas or files.
-fn changes(statement: &Statement) -> bool {
-    match statement {
-        Statement::Use { .. }
-        | Statement::Summarize { .. }
-        | Statement::Set { .. }
-        | Statement::Show { .. }
-        | Statement::Reset { .. } => false,
-        Statement::Sql(statement) => match statement.as_ref() {
-            SqlStatement::Statement(statement) => matches!(
-                statement.as_ref(),
-                ast::Statement::Insert(_)
-                    | ast::Statement::Update { .. }
-                    | ast::Statement::Delete(_)
-                    | ast::Statement::CreateTable(_)
-                    | ast::Statement::CreateView { .. }
-                    | ast::Statement::CreateSchema { .. }
-                    | ast::Statement::Drop { .. }
-                    | ast::Statement::AlterTable { .. }
-            ),
-            SqlStatement::CopyTo(_) | SqlStatement::CreateExternalTable(_) => true,
-            _ => false,
-        },
-        _ => true,
-    }
-}
-
-/// The name of a change, where the statement is one.
-pub(crate) fn change(statement: &Statement) -> Option<String> {
-    if !changes(statement) {
-        return None;
-    }
-    Some(match statement {
-        Statement::Sql(statement) => {
-            let text = statement.to_string();
-            text.split_whitespace().next().unwrap_or_default().to_owned()
-        }
-        other => other.tag().to_owned(),
-    })
 }

@@ -19,6 +19,7 @@ mod sql;
 mod table;
 mod table_place;
 mod train_rows;
+mod transaction;
 mod unique_names;
 mod update_from;
 mod upkeep;
@@ -26,24 +27,27 @@ mod upkeep;
 pub use copy::abandon;
 pub(crate) use graph::create_of_rows as create_graph;
 pub(crate) use sql::parameter_types;
+pub(crate) use transaction::admit;
 
 use arrow::datatypes::SchemaRef;
 
 use self::settings::external_access;
-use crate::session::change;
+use crate::session::Admitted;
 use crate::{Answer, Result, Session};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// Runs one statement on the engine's runtime.
 pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {
     external_access::check_statement(session, &statement)?;
-    if let Some(done) = session.transaction.admit(&statement)? {
-        return Ok(done);
+    let step = transaction::step(session, &statement);
+    match transaction::admit(session, step).await? {
+        Admitted::Done(answer) => Ok(answer),
+        Admitted::Runs(noted) => {
+            let answer = answer(session, statement).await?;
+            session.transaction.ran(noted);
+            Ok(answer)
+        }
     }
-    let change = change(&statement);
-    let answer = answer(session, statement).await?;
-    session.transaction.ran(change);
-    Ok(answer)
 }
 
 /// The columns of a query; `None` for any other statement.

@@ -42,12 +42,17 @@ pub(super) async fn run(
         place => place?,
     };
     let Some(schema) = place.schema() else { return Ok(None) };
+    let transaction = &session.transaction;
     match ddl {
         DdlStatement::CreateMemoryTable(create) => {
-            return create_table(session, schema, &place.name.table, create, tag, object).await.map(Some);
+            let table = &place.name.table;
+            let created = create_table(session, schema, table, create, tag, object);
+            return transaction.defining(schema.engine(), table, created).await.map(Some);
         }
         DdlStatement::CreateView(create) => {
-            create_view(state, schema, &place.name, create, view).map_err(|error| error.at(object))?
+            let created = async { create_view(state, schema, &place.name, create, view) };
+            let created = transaction.defining(schema.engine(), &place.name.table, created).await;
+            created.map_err(|error| error.at(object))?
         }
         DdlStatement::CreateExternalTable(_) if schema.engine().database().is_none() => return Ok(None),
         DdlStatement::CreateExternalTable(_) => {
@@ -61,7 +66,8 @@ pub(super) async fn run(
         }
         ddl => {
             let kind = if matches!(ddl, DdlStatement::DropTable(_)) { TableType::Base } else { TableType::View };
-            let dropped = drop(schema, &place.name.table, name, kind, if_exists).await;
+            let dropped = drop(schema, &place.name.table, name, kind, if_exists);
+            let dropped = transaction.defining(schema.engine(), &place.name.table, dropped).await;
             dropped.map_err(|error| error.at(object))?;
         }
     }

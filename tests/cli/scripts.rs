@@ -164,6 +164,9 @@ fn tables_are_listed_and_described() {
     let out = rows(&["--quiet", "--format", "csv", "-c", &format!("{make}\\d")]);
     assert!(out.lines().any(|line| line.ends_with(",first,BASE TABLE")), "{out}");
     assert!(out.lines().any(|line| line == "graph,format,location"), "{out}");
+    // A name that no table has may be a function's.
+    let out = rows(&["--quiet", "--format", "csv", "-c", "\\d Gini"]);
+    assert!(out.starts_with("name,kind,signature,returns,description\ngini,aggregate,gini(x),DOUBLE,"), "{out}");
     let ran = run(&["-c", "\\d missing"]);
     assert!(ran.err.starts_with("-c:1: ") && ran.err.contains("missing"), "{ran:?}");
     assert_eq!(ran.status, Some(1));

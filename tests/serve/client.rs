@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use pgwire::messages::cancel::CancelRequest;
+use pgwire::messages::copy::{CopyData, CopyDone};
 use pgwire::messages::data::DataRow;
 use pgwire::messages::extendedquery::{Bind, Describe, Execute, Parse, Sync};
 use pgwire::messages::response::TransactionStatus;
@@ -38,6 +39,10 @@ pub(super) struct Reply {
     pub(super) errors: Vec<Report>,
     pub(super) warnings: Vec<Report>,
     pub(super) parameters: Vec<u32>,
+    /// The format of a COPY, 1 for binary, and of each of its columns.
+    pub(super) copy: Option<(i8, Vec<i16>)>,
+    /// The messages of data of a COPY.
+    pub(super) copied: Vec<Vec<u8>>,
     pub(super) suspended: bool,
     pub(super) no_data: bool,
     pub(super) empty: bool,
@@ -140,6 +145,9 @@ impl Client {
                 PgWireBackendMessage::ErrorResponse(error) => reply.errors.push(report(error.fields)),
                 PgWireBackendMessage::NoticeResponse(notice) => reply.warnings.push(report(notice.fields)),
                 PgWireBackendMessage::ParameterDescription(parameters) => reply.parameters = parameters.types,
+                PgWireBackendMessage::CopyInResponse(copy) => reply.copy = Some((copy.format, copy.column_formats)),
+                PgWireBackendMessage::CopyOutResponse(copy) => reply.copy = Some((copy.format, copy.column_formats)),
+                PgWireBackendMessage::CopyData(data) => reply.copied.push(data.data.to_vec()),
                 PgWireBackendMessage::PortalSuspended(_) => reply.suspended = true,
                 PgWireBackendMessage::NoData(_) => reply.no_data = true,
                 PgWireBackendMessage::EmptyQueryResponse(_) => reply.empty = true,
@@ -155,6 +163,21 @@ impl Client {
     pub(super) fn query(&mut self, text: &str) -> Reply {
         self.send([PgWireFrontendMessage::Query(Query::new(text.to_owned()))]);
         self.reply()
+    }
+
+    /// `COPY ... FROM STDIN` with data in these parts.
+    pub(super) fn copy_in(&mut self, text: &str, parts: &[&[u8]]) -> Reply {
+        self.send([PgWireFrontendMessage::Query(Query::new(text.to_owned()))]);
+        self.send(parts.iter().map(|part| copy_data(part)));
+        self.send([PgWireFrontendMessage::CopyDone(CopyDone::new())]);
+        self.reply()
+    }
+
+    /// The data of `COPY ... TO STDOUT`, which must not fail.
+    pub(super) fn copy_out(&mut self, text: &str) -> String {
+        let reply = self.query(text);
+        assert!(reply.errors.is_empty() && reply.copy.is_some(), "{text}: {reply:?}");
+        String::from_utf8(reply.copied.concat()).unwrap()
     }
 
     /// The rows of a query that must not fail.
@@ -201,6 +224,10 @@ fn cells(row: DataRow) -> Vec<Cell> {
 fn report(fields: Vec<(u8, String)>) -> Report {
     let field = |kind: u8| fields.iter().find(|(of, _)| *of == kind).map(|(_, text)| text.clone()).unwrap_or_default();
     Report { code: field(b'C'), message: field(b'M'), hint: field(b'H'), position: field(b'P') }
+}
+
+pub(super) fn copy_data(bytes: &[u8]) -> PgWireFrontendMessage {
+    PgWireFrontendMessage::CopyData(CopyData::new(Bytes::copy_from_slice(bytes)))
 }
 
 pub(super) fn parse(name: &str, text: &str, types: &[u32]) -> PgWireFrontendMessage {

@@ -2,10 +2,13 @@
 
 mod catalog;
 mod client;
+mod copy;
+mod cursors;
 mod limits;
 mod programs;
 mod scripts;
 mod statements;
+mod transactions;
 
 use std::net::SocketAddr;
 

@@ -45,6 +45,7 @@ with psycopg.connect(address, autocommit=True) as connection:
         ("SELEC 1", psycopg.errors.SyntaxError),
         ("SELECT 1 / 0", psycopg.errors.DivisionByZero),
         ("COPY p TO 'x.csv'", psycopg.errors.InsufficientPrivilege),
+        ("DECLARE c CURSOR FOR SELECT 1", psycopg.errors.NoActiveSqlTransaction),
     ]:
         try:
             cursor.execute(statement)
@@ -64,6 +65,63 @@ with psycopg.connect(address, autocommit=True) as connection:
 with psycopg.connect(address, autocommit=True) as connection, connection.pipeline():
     cursors = [connection.execute("SELECT %s", (i,)) for i in range(5)]
     assert [cursor.fetchone()[0] for cursor in cursors] == list(range(5))
+
+with psycopg.connect(address, autocommit=True) as connection:
+    # Rows over the connection, in and out, as text and in binary.
+    cursor = connection.cursor()
+    cursor.execute("CREATE TABLE copied (a BIGINT NOT NULL, b VARCHAR, c DOUBLE, d TIMESTAMP)")
+    rows = [(i, f"row {i}\t'\"\\" if i % 3 else None, i / 4, datetime.datetime(2026, 1, 31, 12, 30, 0, i)) for i in range(5000)]
+    with cursor.copy("COPY copied FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+    assert cursor.rowcount == 5000, cursor.rowcount
+    with cursor.copy("COPY copied (a, b, c, d) FROM STDIN (FORMAT binary)") as copy:
+        copy.set_types(["int8", "text", "float8", "timestamp"])
+        for a, *rest in rows:
+            copy.write_row((a + 5000, *rest))
+    assert cursor.execute("SELECT count(*), count(b), sum(a) FROM copied").fetchone() == (10000, 6666, 49995000)
+    with cursor.copy("COPY (SELECT * FROM copied WHERE a < 5000 ORDER BY a) TO STDOUT") as copy:
+        copy.set_types(["int8", "text", "float8", "timestamp"])
+        assert list(copy.rows()) == rows
+    with cursor.copy("COPY (SELECT a FROM copied WHERE a < 3 ORDER BY a) TO STDOUT (FORMAT csv, HEADER)") as copy:
+        assert b"".join(bytes(part) for part in copy) == b"a\n0\n1\n2\n"
+    try:
+        with cursor.copy("COPY copied FROM STDIN (FORMAT csv)") as copy:
+            copy.write("1,a,2,2026-01-31\n2,b,two,2026-01-31\n")
+        raise AssertionError("a bad line was taken")
+    except psycopg.errors.InvalidTextRepresentation as error:
+        assert "line 2, column c: 'two' is no double precision" in str(error), error
+    try:
+        with cursor.copy("COPY copied (a) FROM STDIN") as copy:
+            copy.write("7\n")
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        pass
+    assert cursor.execute("SELECT count(*) FROM copied").fetchone() == (10000,)
+
+with psycopg.connect(address) as connection:
+    # A cursor of the server, in both formats, with parameters.
+    for binary in (False, True):
+        with connection.cursor("by and by", binary=binary) as cursor:
+            cursor.itersize = 700
+            cursor.execute("SELECT a, b FROM copied WHERE a >= %s ORDER BY a", (4000,))
+            assert [column.name for column in cursor.description] == ["a", "b"]
+            assert cursor.fetchone() == (4000, "row 4000\t'\"\\")
+            assert cursor.fetchmany(2)[1][0] == 4002
+            assert len(list(cursor)) == 5997
+    connection.rollback()
+    # A table that is made in a transaction takes rows, and goes with it.
+    connection.execute("CREATE TABLE made (a BIGINT)")
+    connection.cursor().executemany("INSERT INTO made VALUES (%s)", [(i,) for i in range(3)])
+    with connection.cursor().copy("COPY made FROM STDIN") as copy:
+        copy.write("3\n4\n")
+    assert connection.execute("SELECT sum(a) FROM made").fetchone() == (10,)
+    connection.rollback()
+    try:
+        connection.execute("SELECT * FROM made")
+        raise AssertionError("the table is still there")
+    except psycopg.errors.UndefinedTable:
+        connection.rollback()
 
 with psycopg.connect(address) as connection:
     # A failed block within a transaction goes back to its savepoint.

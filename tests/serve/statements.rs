@@ -69,6 +69,23 @@ fn runs_that_fail_are_a_warning() {
 }
 
 #[test]
+fn an_index_is_none_and_said_to_be_none() {
+    let served = Served::new();
+    let mut client = served.client();
+    client.query("CREATE TABLE t (a BIGINT, \"B c\" VARCHAR)");
+    let reply = client.query("CREATE INDEX \"ix_t\" ON t (a, \"B c\" DESC)");
+    assert_eq!(
+        (reply.tags.join(" ").as_str(), reply.warnings[0].code.as_str()),
+        ("CREATE INDEX", "01000"),
+        "{reply:?}"
+    );
+    assert_eq!(client.query("CREATE INDEX i ON t (nothing)").error().code, "42703");
+    assert_eq!(client.query("CREATE INDEX i ON nowhere (a)").error().code, "42P01");
+    // What would be a promise is refused.
+    assert_eq!(client.query("CREATE UNIQUE INDEX i ON t (a)").error().code, "0A000");
+}
+
+#[test]
 fn errors_have_a_class_what_to_do_and_a_place() {
     let served = Served::new();
     let mut client = served.client();
@@ -239,48 +256,6 @@ fn an_error_comes_before_the_sync_of_a_client_that_waits_for_it() {
     client.send([PgWireFrontendMessage::Sync(Sync::new())]);
     assert_eq!(client.reply().status, Some(TransactionStatus::Idle));
     assert_eq!(client.rows("SELECT 1"), [["1"]]);
-}
-
-#[test]
-fn a_transaction_holds_one_change() {
-    let served = Served::new();
-    let mut client = served.client();
-    client.query("CREATE TABLE t (a BIGINT)");
-    assert_eq!(client.query("BEGIN").status, Some(TransactionStatus::Transaction));
-    assert_eq!(client.query("INSERT INTO t VALUES (1)").tags, ["INSERT 0 1"]);
-    assert_eq!(client.query("COMMIT").status, Some(TransactionStatus::Idle));
-    assert_eq!(
-        client.query("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT 1; END").tags,
-        ["BEGIN", "SELECT 1", "COMMIT"]
-    );
-    // More than one is refused with the reason.
-    client.query("START TRANSACTION");
-    client.query("INSERT INTO t VALUES (2)");
-    let reply = client.query("INSERT INTO t VALUES (3)");
-    assert_eq!((reply.error().code.as_str(), reply.status), ("0A000", Some(TransactionStatus::Error)));
-    assert!(reply.error().message.contains("a transaction of several changes is not supported"), "{reply:?}");
-    assert_eq!(client.query("SELECT 1").error().code, "25P02");
-    let reply = client.query("ROLLBACK");
-    assert!(reply.error().message.contains("ROLLBACK cannot undo INSERT"), "{reply:?}");
-    assert_eq!(reply.status, Some(TransactionStatus::Idle));
-    // One that has changed nothing can be rolled back, also after an error.
-    client.query("BEGIN");
-    client.query("SELECT nothing");
-    let reply = client.query("COMMIT");
-    assert_eq!((reply.tags[0].as_str(), reply.status), ("ROLLBACK", Some(TransactionStatus::Idle)));
-    let reply = client.query("ROLLBACK");
-    assert_eq!((reply.tags[0].as_str(), reply.warnings[0].code.as_str()), ("ROLLBACK", "25P01"));
-    assert_eq!(client.rows("SELECT count(*) FROM t"), [["2"]]);
-    // Savepoints are places to go back to where nothing was changed since.
-    assert_eq!(client.query("SAVEPOINT a").error().code, "25P01");
-    let reply = client.query("BEGIN; SAVEPOINT a; SELECT nothing");
-    assert_eq!((reply.tags.len(), reply.status), (2, Some(TransactionStatus::Error)));
-    assert_eq!(client.query("SAVEPOINT b").error().code, "25P02");
-    let reply = client.query("ROLLBACK TO SAVEPOINT a; INSERT INTO t VALUES (4); ROLLBACK TO a");
-    assert_eq!((reply.tags.join(" ").as_str(), reply.error().code.as_str()), ("ROLLBACK INSERT 0 1", "0A000"));
-    assert_eq!(client.query("RELEASE b").error().code, "25P02");
-    assert!(client.query("COMMIT").error().message.contains("cannot undo"));
-    assert_eq!(client.rows("SELECT count(*) FROM t"), [["3"]]);
 }
 
 #[test]

@@ -20,6 +20,7 @@ use crate::ground::graph_facts::GraphFacts;
 use crate::ground::new_table::NewTable;
 use crate::lasting::{Database, Found, LastingTable, SchemaFolder};
 use crate::schemas::engine_schema::EngineSchema;
+use crate::schemas::kept_table::{Kept, KeptTable};
 use crate::schemas::stored_view::StoredView;
 
 /// A schema of a database.
@@ -85,6 +86,21 @@ impl EngineSchema for LastingSchema {
         match self.why_not_drop(table) {
             Some(why) => plan_err!("{why}"),
             None => self.tables.drop_table(table),
+        }
+    }
+
+    fn kept<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<KeptTable>>> {
+        let kept = match self.tables.registered(table) {
+            Some(table) => Ok(Some(KeptTable(Kept::Provider(table)))),
+            None => self.tables.kept(table).map(|entry| entry.map(|entry| KeptTable(Kept::Entry(entry)))),
+        };
+        ready(kept).boxed()
+    }
+
+    fn put_back(&self, table: &str, kept: &KeptTable) -> Result<()> {
+        match &kept.0 {
+            Kept::Provider(kept) => self.register_table(table.to_owned(), Arc::clone(kept)).map(|_| ()),
+            Kept::Entry(entry) => self.tables.put_back(table, entry),
         }
     }
 

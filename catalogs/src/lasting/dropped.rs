@@ -29,6 +29,14 @@ impl Database {
         }
     }
 
+    /// Takes back that the table of an entry was dropped.
+    pub(super) fn unmark_dropped(&self, entry: &Entry) {
+        if let Entry::Table { folder, .. } = entry {
+            // Where it stays, VACUUM looks at the entry first.
+            let _ = std::fs::remove_file(self.dropped_mark(folder));
+        }
+    }
+
     fn dropped_mark(&self, folder: &str) -> PathBuf {
         self.table_path(&format!("{folder}.dropped"))
     }

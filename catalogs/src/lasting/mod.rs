@@ -30,6 +30,6 @@ pub use damage::DamagedFiles;
 pub use database::Database;
 pub use entry::Attachment;
 pub use history::History;
-pub(crate) use schema_folder::{Found, SchemaFolder};
+pub(crate) use schema_folder::{Found, KeptEntry, SchemaFolder};
 pub use table::LastingTable;
 pub use upkeep::{Optimized, Vacuumed};

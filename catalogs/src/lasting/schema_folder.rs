@@ -49,6 +49,10 @@ pub(crate) enum Found {
     },
 }
 
+/// The entry of a table or view as it was at some time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptEntry(Entry);
+
 impl SchemaFolder {
     /// The schema `name` of a database, with the entries of its tables in this folder.
     pub(crate) fn new(database: Arc<Database>, name: &str, folder: PathBuf) -> Self {
@@ -180,6 +184,11 @@ impl SchemaFolder {
         self.put(name, &Entry::View { sql, schema }, replace)
     }
 
+    /// The table that a program registered under this name.
+    pub(crate) fn registered(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        self.database.registered(&self.name, name)
+    }
+
     /// Registers the table of a program, which lasts as long as that.
     pub(crate) fn register_table(&self, name: &str, table: Arc<dyn TableProvider>) {
         self.database.register(&self.name, name, table);
@@ -203,6 +212,29 @@ impl SchemaFolder {
             self.database.mark_dropped(&before);
         }
         Ok(found)
+    }
+
+    /// The entry of this name as it is now.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn kept(&self, table: &str) -> Result<Option<KeptEntry>> {
+        Ok(self.entry(table)?.map(KeptEntry))
+    }
+
+    /// Puts an entry back that was dropped or replaced.
+    ///
+    /// # Errors
+    /// If the name is taken, or VACUUM has removed its files.
+    pub(crate) fn put_back(&self, table: &str, kept: &KeptEntry) -> Result<()> {
+        if let Entry::Table { folder, .. } = &kept.0
+            && !self.database.table_path(folder).is_dir()
+        {
+            return exec_err!("the files of {} were removed meanwhile", self.full_name(table));
+        }
+        self.put(table, &kept.0, false)?;
+        self.database.unmark_dropped(&kept.0);
+        Ok(())
     }
 
     /// Gives a table or view another name.

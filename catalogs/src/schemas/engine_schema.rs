@@ -14,6 +14,7 @@ use datafusion::execution::SessionState;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use super::kept_table::{Kept, KeptTable};
 use super::stored_view::StoredView;
 use crate::ground::column_change::ColumnChange;
 use crate::ground::graph_facts::GraphFacts;
@@ -78,6 +79,25 @@ pub trait EngineSchema: SchemaProvider {
         match self.why_not_drop(table) {
             Some(why) => plan_err!("{why}"),
             None => Ok(self.deregister_table(table)?.is_some()),
+        }
+    }
+
+    /// What stands under a name now; none where nothing does.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn kept<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<KeptTable>>> {
+        async move { Ok(self.table(table).await?.map(|table| KeptTable(Kept::Provider(table)))) }.boxed()
+    }
+
+    /// Puts back what stood under a name and was dropped or replaced. The name is free.
+    ///
+    /// # Errors
+    /// If it is taken, or what stood there is gone for good.
+    fn put_back(&self, table: &str, kept: &KeptTable) -> Result<()> {
+        match &kept.0 {
+            Kept::Provider(kept) => put(self, table, Arc::clone(kept), false),
+            Kept::Entry(_) => plan_err!("{table} is no table of this schema"),
         }
     }
 

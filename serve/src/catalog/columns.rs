@@ -1,26 +1,7 @@
 //! The names and columns of the tables of `pg_catalog`.
 
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Eight bytes: object identifiers too.
-    Int8,
-    Int4,
-    Int2,
-    Float4,
-    Bool,
-    Text,
-    /// A list of strings.
-    Texts,
-    /// A list of numbers of eight bytes.
-    Int8s,
-}
-
-/// A column: its name and its type.
-pub(super) type Column = (&'static str, Kind);
-
-/// A table: its name and its columns.
-type Table = (&'static str, &'static [Column]);
+use super::cells::{Column, Kind, Table};
+use super::information;
 
 /// Columns as `name Kind, ...`.
 macro_rules! columns {
@@ -65,7 +46,18 @@ const FILLED: &[Table] = &[
             datfrozenxid Int8, datminmxid Int8, dattablespace Int8, datacl Texts
         ],
     ),
+    ("pg_language", columns![oid Int8, lanname Text, lanowner Int8, lanispl Bool, lanpltrusted Bool]),
     ("pg_namespace", columns![oid Int8, nspname Text, nspowner Int8, nspacl Texts]),
+    (
+        "pg_proc",
+        columns![
+            oid Int8, proname Text, pronamespace Int8, proowner Int8, prolang Int8, procost Float4, prorows Float4,
+            provariadic Int8, prosupport Text, prokind Text, prosecdef Bool, proleakproof Bool, proisstrict Bool,
+            proretset Bool, provolatile Text, proparallel Text, pronargs Int2, pronargdefaults Int2, prorettype Int8,
+            proargtypes Int8s, proallargtypes Int8s, proargmodes Texts, proargnames Texts, proargdefaults Text,
+            prosrc Text, probin Text, proconfig Texts, proacl Texts
+        ],
+    ),
     (
         "pg_roles",
         columns![
@@ -95,7 +87,7 @@ const FILLED: &[Table] = &[
         columns![
             oid Int8, typname Text, typnamespace Int8, typowner Int8, typlen Int2, typbyval Bool, typtype Text,
             typcategory Text, typispreferred Bool, typisdefined Bool, typdelim Text, typrelid Int8, typelem Int8,
-            typarray Int8, typinput Text, typoutput Text, typreceive Text, typsend Text, typmodin Text, typmodout Text,
+            typarray Int8, typinput Text, typoutput Text, typreceive Int8, typsend Text, typmodin Text, typmodout Text,
             typanalyze Text, typalign Text, typstorage Text, typnotnull Bool, typbasetype Int8, typtypmod Int4,
             typndims Int4, typcollation Int8, typdefaultbin Text, typdefault Text, typacl Texts
         ],
@@ -156,20 +148,12 @@ const EMPTY: &[Table] = &[
     ),
     ("pg_indexes", columns![schemaname Text, tablename Text, indexname Text, tablespace Text, indexdef Text]),
     ("pg_inherits", columns![inhrelid Int8, inhparent Int8, inhseqno Int4, inhdetachpending Bool]),
-    ("pg_language", columns![oid Int8, lanname Text]),
     ("pg_locks", columns![locktype Text, database Int8, relation Int8, pid Int4, mode Text, granted Bool]),
     ("pg_matviews", columns![schemaname Text, matviewname Text, matviewowner Text, definition Text]),
     ("pg_opclass", columns![oid Int8, opcname Text, opcmethod Int8, opcdefault Bool, opcintype Int8]),
     ("pg_operator", columns![oid Int8, oprname Text]),
     ("pg_partitioned_table", columns![partrelid Int8, partstrat Text]),
     ("pg_policy", columns![oid Int8, polname Text, polrelid Int8, polcmd Text, polpermissive Bool, polroles Int8s]),
-    (
-        "pg_proc",
-        columns![
-            oid Int8, proname Text, pronamespace Int8, proowner Int8, prolang Int8, prokind Text, prorettype Int8,
-            proargtypes Int8s, provolatile Text
-        ],
-    ),
     ("pg_publication", columns![oid Int8, pubname Text, puballtables Bool]),
     ("pg_publication_namespace", columns![oid Int8, pnpubid Int8, pnnspid Int8]),
     ("pg_publication_rel", columns![oid Int8, prpubid Int8, prrelid Int8]),
@@ -212,15 +196,16 @@ const EMPTY: &[Table] = &[
 
 /// The columns of the table of this name.
 pub(super) fn of(name: &str) -> Option<&'static [Column]> {
-    FILLED.iter().chain(EMPTY).find(|(known, _)| *known == name).map(|(_, columns)| *columns)
+    let tables = FILLED.iter().chain(EMPTY).chain(information::FILLED).chain(information::EMPTY);
+    tables.into_iter().find(|(known, _)| *known == name).map(|(_, columns)| *columns)
 }
 
 /// Whether there is a table of this name.
 pub(super) fn is_known(name: &str) -> bool {
-    is_always_empty(name) || FILLED.iter().any(|(known, _)| *known == name)
+    of(name).is_some()
 }
 
 /// Whether a table of this name has no rows.
 pub(super) fn is_always_empty(name: &str) -> bool {
-    EMPTY.iter().any(|(known, _)| *known == name)
+    EMPTY.iter().chain(information::EMPTY).any(|(known, _)| *known == name)
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema};
-use bonnet_dialect::syntax::tree::ast::{self, name_parts};
+use bonnet_dialect::syntax::tree::ast;
 use datafusion::sql::sqlparser::ast::{
     Expr, JoinOperator, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins,
 };
 
-use super::columns;
+use super::{columns, information};
 
 /// The columns of a query that has no rows; `None` for a query that may have some.
 pub(super) fn rows(query: &Query) -> Option<RecordBatch> {
@@ -76,9 +76,9 @@ fn joins_empty(from: &TableWithJoins) -> bool {
 
 fn factor_is_empty(factor: &TableFactor) -> bool {
     match factor {
-        TableFactor::Table { name, args: None, .. } => name_parts(name)
-            .and_then(|parts| parts.last().cloned())
-            .is_some_and(|table| columns::is_always_empty(&table)),
+        TableFactor::Table { name, args: None, .. } => {
+            information::key(name).is_some_and(|table| columns::is_always_empty(&table))
+        }
         TableFactor::Derived { subquery, .. } => is_empty(subquery),
         TableFactor::NestedJoin { table_with_joins, .. } => joins_empty(table_with_joins),
         _ => false,

@@ -2,9 +2,12 @@
 //!
 //! A query that reads nothing else is answered here, by a context of its own that has but these tables.
 
+mod cells;
 mod columns;
+mod constants;
 mod empty;
 mod functions;
+mod information;
 mod objects;
 mod rewrite;
 mod tables;
@@ -12,10 +15,13 @@ mod tables;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use arrow::compute::concat_batches;
 use bonnet_dialect::syntax::tree::ast::{name_parts, normalized};
-use bonnetdb::{Error, Result, Session, stream_of};
+use bonnetdb::{Error, ErrorKind, Raised, Result, Session, stream_of};
+use datafusion::common::TableReference;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as SqlStatement;
@@ -25,22 +31,37 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-use self::objects::{Objects, PG_CATALOG};
+use self::information::INFORMATION_SCHEMA;
+use self::objects::{Named, Objects, PG_CATALOG};
 use super::client_settings::ClientSettings;
 use super::types::Oid;
 
+/// The number of the next transaction that is asked for its number.
+static TRANSACTIONS: AtomicI64 = AtomicI64::new(1000);
+
 /// The catalog as a connection sees it.
 pub(super) struct Catalog {
-    user: String,
+    client: Named,
     process: i32,
+    /// The number of the open transaction, once it was asked for.
+    transaction: Option<i64>,
     /// The numbers of schemas and tables by their names, so that a number means the same from statement to statement.
     numbers: HashMap<String, i64>,
 }
 
 impl Catalog {
-    /// The catalog for this user on the connection of this number.
-    pub(super) fn new(user: &str, process: i32) -> Self {
-        Self { user: user.to_owned(), process, numbers: HashMap::new() }
+    /// The catalog for this user, who asked for a database of this name, on the connection of this number.
+    pub(super) fn new(user: &str, database: Option<&str>, process: i32) -> Self {
+        let client = Named { user: user.to_owned(), database: database.map(str::to_owned) };
+        Self { client, process, transaction: None, numbers: HashMap::new() }
+    }
+
+    /// The number of the transaction: one that was never given before, the same as long as it is open.
+    fn transaction(&mut self, open: bool) -> i64 {
+        let kept = self.transaction.filter(|_| open);
+        let number = kept.unwrap_or_else(|| TRANSACTIONS.fetch_add(1, Ordering::Relaxed));
+        self.transaction = open.then_some(number);
+        number
     }
 
     /// The rows of a query that [`asks`] for the catalog.
@@ -56,12 +77,24 @@ impl Catalog {
         let Some(mut query) = parsed(statement) else { return Err(Error::statement("the statement is no query")) };
         let settings: Vec<(String, String)> =
             settings.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let mut numbers = std::mem::take(&mut self.numbers);
-        let (of, user, process) = (session.clone(), self.user.clone(), self.process);
+        let transaction = self.transaction(session.in_transaction());
+        // A statement that fails leaves them as they were.
+        let mut numbers = self.numbers.clone();
+        let (of, client, process) = (session.clone(), self.client.clone(), self.process);
         let work = async move {
-            let objects = Objects::of(&of, &mut numbers, user).await;
-            let connection = rewrite::ConnectionState { objects: &objects, settings: &settings, process };
-            rewrite::rewrite(&mut query, &connection);
+            let objects = Objects::of(&of, &mut numbers, &client).await;
+            let connection = rewrite::ConnectionState { objects: &objects, settings: &settings, process, transaction };
+            let asked = rewrite::rewrite(&mut query, &connection);
+            if let Some(missing) = asked.missing {
+                let text = format!("there is no function {missing}; bonnet.functions lists them");
+                return Err(Raised::new(ErrorKind::UnknownFunction, text).into());
+            }
+            if let Some(wrong) = asked.wrong {
+                return Err(Error::statement(wrong));
+            }
+            if asked.sleep > 0.0 {
+                tokio::time::sleep(Duration::from_secs_f64(asked.sleep)).await;
+            }
             let rows = match empty::rows(&query) {
                 Some(rows) => rows,
                 None => rows(query, objects, &settings).await?,
@@ -87,7 +120,7 @@ async fn rows(query: Query, objects: Objects, settings: &[(String, String)]) -> 
     names.dedup();
     for name in names {
         if let Some(table) = tables::table(&name, &objects, settings)? {
-            context.register_table(name.as_str(), Arc::new(table))?;
+            context.register_table(TableReference::bare(name), Arc::new(table))?;
         }
     }
     functions::register(&context, objects);
@@ -114,14 +147,27 @@ pub(super) fn parameter_types(statement: &str) -> HashMap<usize, Oid> {
     parsed(statement).map(|query| rewrite::parameter_types(&query)).unwrap_or_default()
 }
 
-/// Whether a statement is a query of PostgreSQL's catalog alone: all tables that it reads are of `pg_catalog`, or it reads
-/// none and calls a function of PostgreSQL's.
+/// Words of which one is in every query of the catalog.
+const SIGNS: [&str; 12] = [
+    "pg_",
+    "version",
+    "current_",
+    "session_user",
+    "has_",
+    "::reg",
+    "as reg",
+    "quote_",
+    "parse_ident",
+    "txid_current",
+    "information_schema",
+    "to_reg",
+];
+
+/// Whether a statement is a query of PostgreSQL's catalog alone: all tables that it reads are of `pg_catalog` or those of
+/// `information_schema`, or it reads none and calls a function of PostgreSQL's.
 pub(super) fn asks(statement: &str) -> bool {
     let lower = statement.to_ascii_lowercase();
-    if !["pg_", "version", "current_", "session_user", "has_", "::reg", "as reg"]
-        .iter()
-        .any(|sign| lower.contains(sign))
-    {
+    if !SIGNS.iter().any(|sign| lower.contains(sign)) {
         return false;
     }
     let Some(query) = parsed(statement) else { return false };
@@ -131,6 +177,9 @@ pub(super) fn asks(statement: &str) -> bool {
     match found.tables.is_empty() {
         true => found.calls && !found.others,
         false => found.tables.iter().all(|name| match name.as_slice() {
+            [.., schema, table] if schema == INFORMATION_SCHEMA => {
+                columns::is_known(&format!("{INFORMATION_SCHEMA}.{table}"))
+            }
             [schema, _] => schema == PG_CATALOG,
             [_, schema, _] => schema == PG_CATALOG,
             [table] => columns::is_known(table),
@@ -168,7 +217,7 @@ impl Visitor for References {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table { name, args: Some(_), .. } = factor
             && let Some([name]) = name_parts(name).as_deref()
-            && name == "generate_series"
+            && ["generate_series", "string_to_array", "unnest"].contains(&name.as_str())
         {
             self.defined.push(name.clone());
         }
@@ -215,6 +264,9 @@ mod tests {
             "SELECT n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname !~ '^pg_' ORDER BY 1",
             "WITH x AS (SELECT oid FROM pg_type) SELECT * FROM x",
             "SELECT s.r FROM pg_type, generate_series(1, array_upper(current_schemas(false), 1)) AS s(r)",
+            "SELECT quote_ident('a b'), txid_current()",
+            "SELECT table_name FROM information_schema.tables",
+            "SELECT * FROM INFORMATION_SCHEMA.columns c JOIN pg_class ON relname = c.table_name",
             "SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relname OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default",
         ] {
             assert!(asks(yes), "{yes}");
@@ -225,6 +277,8 @@ mod tests {
             "SELECT * FROM pg_class, t",
             "SELECT * FROM my.pg_class",
             "SELECT * FROM pg_mine",
+            "SELECT * FROM information_schema.tables, t",
+            "SELECT * FROM information_schema.df_settings",
             "SELECT * FROM generate_series(1, 3) AS pg_series",
             "SELECT count(*) FROM t WHERE version = 'pg_'",
             "SELECT abs(1), 'pg_'",

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use bonnet_catalogs::SYSTEM_SCHEMA;
 use bonnet_dialect::syntax::tree::ast::identifier;
 use bonnetdb::Session;
 use datafusion::logical_expr::TableType;
@@ -48,6 +49,56 @@ pub(super) struct Relation {
     pub(super) columns: SchemaRef,
 }
 
+/// A function of the engine.
+pub(super) struct Function {
+    pub(super) oid: i64,
+    pub(super) schema_oid: i64,
+    pub(super) name: String,
+    /// As `pg_proc` has it: `f` for a function, `a` for an aggregate, `w` for one of windows.
+    pub(super) kind: &'static str,
+    /// Whether it stands in FROM.
+    pub(super) is_relation: bool,
+    /// Its arguments, as the reference writes them.
+    pub(super) arguments: String,
+    /// The type, or the columns, that it answers.
+    pub(super) result: String,
+    /// Its value and its use.
+    pub(super) description: String,
+}
+
+/// The name of the client's user, and that by which it asked for the database.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    pub(super) user: String,
+    pub(super) database: Option<String>,
+}
+
+/// The functions of the engine, in the schema that lists them.
+fn functions(session: &Session, schemas: &[(i64, String)], number: &mut impl FnMut(String) -> i64) -> Vec<Function> {
+    let schema_oid = schemas.iter().find(|(_, name)| name == SYSTEM_SCHEMA).map_or(CATALOG_SCHEMA, |(oid, _)| *oid);
+    let functions = session.engine().registry().iter().map(|function| {
+        let (signature, kind) = (function.signature(), function.kind().name());
+        let arguments = signature.strip_prefix(function.name).unwrap_or(&signature);
+        let arguments = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(arguments);
+        let is_relation = !matches!(kind, "scalar" | "aggregate" | "window" | "edge");
+        Function {
+            oid: number(format!("function {}", function.name)),
+            schema_oid,
+            name: function.name.to_owned(),
+            kind: match kind {
+                "aggregate" => "a",
+                "window" => "w",
+                _ => "f",
+            },
+            is_relation,
+            arguments: arguments.to_owned(),
+            result: if is_relation { format!("TABLE({})", function.returns) } else { function.returns.to_owned() },
+            description: function.description.to_owned(),
+        }
+    });
+    functions.collect()
+}
+
 /// All schemas and tables of the session's current catalog.
 pub(super) struct Objects {
     pub(super) user: String,
@@ -58,12 +109,13 @@ pub(super) struct Objects {
     pub(super) schema: String,
     pub(super) schemas: Vec<(i64, String)>,
     pub(super) relations: Vec<Relation>,
+    pub(super) functions: Vec<Function>,
 }
 
 impl Objects {
     /// The objects that the session sees now. Those that cannot be read are left out: a listing must not fail for one
     /// damaged table.
-    pub(super) async fn of(session: &Session, numbers: &mut HashMap<String, i64>, user: String) -> Self {
+    pub(super) async fn of(session: &Session, numbers: &mut HashMap<String, i64>, client: &Named) -> Self {
         let mut number = |name: String| {
             let next = FIRST + numbers.len() as i64;
             *numbers.entry(name).or_insert(next)
@@ -73,13 +125,21 @@ impl Objects {
         let (database, schema) = (options.default_catalog.clone(), options.default_schema.clone());
         let mut names = state.catalog_list().catalog_names();
         names.sort();
+        // That of PostgreSQL, or of the user, stands for the one that is served.
+        let asked = client.database.clone().filter(|name| !names.contains(name));
+        names.extend(asked);
         let databases = names.into_iter().map(|name| (number(format!("database {name}")), name)).collect();
         let mut schemas =
             vec![(CATALOG_SCHEMA, PG_CATALOG.to_owned()), (INFORMATION_SCHEMA, "information_schema".to_owned())];
         let mut relations = Vec::new();
         let catalog = state.catalog_list().catalog(&database);
         let mut of_catalog = catalog.as_ref().map(|catalog| catalog.schema_names()).unwrap_or_default();
+        // It is a schema of each catalog, which lists it in none.
+        of_catalog.extend(
+            catalog.as_ref().and_then(|catalog| catalog.schema(SYSTEM_SCHEMA)).map(|_| SYSTEM_SCHEMA.to_owned()),
+        );
         of_catalog.sort();
+        of_catalog.dedup();
         for name in of_catalog.into_iter().filter(|name| name != "information_schema") {
             let schema_oid = number(format!("schema {database}.{name}"));
             schemas.push((schema_oid, name.clone()));
@@ -99,7 +159,15 @@ impl Objects {
                 });
             }
         }
-        Self { user, databases, database, schema, schemas, relations }
+        let functions = functions(session, &schemas, &mut number);
+        let user = client.user.clone();
+        Self { user, databases, database, schema, schemas, relations, functions }
+    }
+
+    /// The number of the function that a text such as `'forman_ricci'` names.
+    pub(super) fn function_number(&self, name: &str) -> Option<i64> {
+        let name = name.rsplit('.').next().unwrap_or_default().trim_matches('"').to_lowercase();
+        self.functions.iter().find(|function| function.name == name).map(|function| function.oid)
     }
 
     /// The number of the table that a text such as `'cora.edges'` names.

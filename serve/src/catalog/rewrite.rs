@@ -6,12 +6,18 @@ use std::ops::ControlFlow;
 use bonnet_dialect::syntax::tree::ast::{self, name_parts};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, Query, Select, SelectItem, SetExpr, Value, VisitMut, VisitorMut, visit_expressions,
+    ObjectName, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor, UnaryOperator, Value, VisitMut,
+    VisitorMut, visit_expressions, visit_relations,
 };
 
-use super::empty;
-use super::functions::{FORMAT_TYPE, IS_VISIBLE, RELATION_NAME, VIEW_DEFINITION};
+use super::constants::{CONSTANTS, Constant};
+use super::functions::{
+    ARGUMENTS, DEFINITION, FORMAT_TYPE, IS_VISIBLE, LITERAL, NULLABLE, PARTS, QUOTED, RELATION_NAME, RESULT,
+    VIEW_DEFINITION,
+};
+use super::information::INFORMATION_SCHEMA;
 use super::objects::{Objects, PG_CATALOG};
+use super::{empty, information};
 use crate::client_settings::VERSION;
 use crate::types::{self, Oid};
 
@@ -20,58 +26,27 @@ pub(super) struct ConnectionState<'a> {
     pub(super) objects: &'a Objects,
     pub(super) settings: &'a [(String, String)],
     pub(super) process: i32,
+    /// The number of the transaction.
+    pub(super) transaction: i64,
 }
 
-/// Functions that answer the same whatever they are asked here.
-const CONSTANTS: &[(&str, Constant)] = &[
-    ("col_description", Constant::Null("TEXT")),
-    ("has_any_column_privilege", Constant::True),
-    ("has_column_privilege", Constant::True),
-    ("has_database_privilege", Constant::True),
-    ("has_function_privilege", Constant::True),
-    ("has_schema_privilege", Constant::True),
-    ("has_sequence_privilege", Constant::True),
-    ("has_table_privilege", Constant::True),
-    ("inet_server_addr", Constant::Null("TEXT")),
-    ("inet_server_port", Constant::Null("INTEGER")),
-    ("obj_description", Constant::Null("TEXT")),
-    ("pg_client_encoding", Constant::Text("UTF8")),
-    ("pg_collation_is_visible", Constant::True),
-    ("pg_database_size", Constant::Zero),
-    ("pg_encoding_to_char", Constant::Text("UTF8")),
-    ("pg_function_is_visible", Constant::True),
-    ("pg_get_constraintdef", Constant::Null("TEXT")),
-    ("pg_get_expr", Constant::Null("TEXT")),
-    ("pg_get_function_arguments", Constant::Null("TEXT")),
-    ("pg_get_function_identity_arguments", Constant::Null("TEXT")),
-    ("pg_get_function_result", Constant::Null("TEXT")),
-    ("pg_get_functiondef", Constant::Null("TEXT")),
-    ("pg_get_indexdef", Constant::Null("TEXT")),
-    ("pg_get_partkeydef", Constant::Null("TEXT")),
-    ("pg_get_ruledef", Constant::Null("TEXT")),
-    ("pg_get_serial_sequence", Constant::Null("TEXT")),
-    ("pg_get_statisticsobjdef_columns", Constant::Null("TEXT")),
-    ("pg_get_triggerdef", Constant::Null("TEXT")),
-    ("pg_is_in_recovery", Constant::False),
-    ("pg_is_other_temp_schema", Constant::False),
-    ("pg_my_temp_schema", Constant::Zero),
-    ("pg_opclass_is_visible", Constant::True),
-    ("pg_operator_is_visible", Constant::True),
-    ("pg_relation_is_publishable", Constant::False),
-    ("pg_relation_size", Constant::Zero),
-    ("pg_size_pretty", Constant::Null("TEXT")),
-    ("pg_stat_get_numscans", Constant::Zero),
-    ("pg_statistics_obj_is_visible", Constant::True),
-    ("pg_table_size", Constant::Zero),
-    ("pg_tablespace_location", Constant::Text("")),
-    ("pg_total_relation_size", Constant::Zero),
-    ("pg_type_is_visible", Constant::True),
-    ("shobj_description", Constant::Null("TEXT")),
-    ("txid_current", Constant::Zero),
-];
+/// What a query asks for beside its rows.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Asked {
+    /// Seconds to wait.
+    pub(super) sleep: f64,
+    /// A function that is named and not there.
+    pub(super) missing: Option<String>,
+    /// An argument that cannot be.
+    pub(super) wrong: Option<String>,
+}
+
+/// Functions of the number of an object.
+const OF_NUMBER: &[&str] = &[FORMAT_TYPE, IS_VISIBLE, VIEW_DEFINITION, ARGUMENTS, RESULT, DEFINITION];
 
 /// Functions whose answer depends on the session.
 const OF_SESSION: &[&str] = &[
+    "array_lower",
     "array_upper",
     "current_catalog",
     "current_database",
@@ -81,33 +56,26 @@ const OF_SESSION: &[&str] = &[
     "current_setting",
     "current_user",
     "pg_backend_pid",
+    "pg_current_xact_id",
     "pg_get_userbyid",
+    "pg_sleep",
     "session_user",
     "set_config",
     "to_regclass",
     "to_regtype",
+    "txid_current",
+    "txid_current_if_assigned",
     "user",
     "version",
 ];
 
-#[derive(Clone, Copy)]
-enum Constant {
-    True,
-    False,
-    Zero,
-    Text(&'static str),
-    Null(&'static str),
-}
-
-impl Constant {
-    fn expr(self) -> Expr {
-        match self {
-            Self::True => truth(true),
-            Self::False => truth(false),
-            Self::Zero => number(0),
-            Self::Text(value) => ast::text(value),
-            Self::Null(name) => null(name),
-        }
+fn constant(value: Constant) -> Expr {
+    match value {
+        Constant::True => truth(true),
+        Constant::False => truth(false),
+        Constant::Zero => number(0),
+        Constant::Text(value) => ast::text(value),
+        Constant::Null(name) => null(name),
     }
 }
 
@@ -115,7 +83,8 @@ impl Constant {
 pub(super) fn is_function(name: &str) -> bool {
     OF_SESSION.contains(&name)
         || CONSTANTS.iter().any(|(known, _)| *known == name)
-        || [FORMAT_TYPE, IS_VISIBLE, VIEW_DEFINITION].contains(&name)
+        || OF_NUMBER.contains(&name)
+        || [QUOTED, PARTS, LITERAL, NULLABLE, IDENTITY].contains(&name)
 }
 
 /// Whether a type is that of references into the catalog, which no other statement has.
@@ -129,19 +98,37 @@ pub(super) fn is_reference(data_type: &DataType) -> bool {
     }
 }
 
+/// The same as [`ARGUMENTS`].
+const IDENTITY: &str = "pg_get_function_identity_arguments";
+
 /// Rewrites a query of the catalog.
-pub(super) fn rewrite(query: &mut Query, connection: &ConnectionState<'_>) {
-    let _ = query.visit(&mut Rewriter(connection));
+pub(super) fn rewrite(query: &mut Query, connection: &ConnectionState<'_>) -> Asked {
+    let mut rewriter = Rewriter(connection, Asked::default());
+    let _ = query.visit(&mut rewriter);
+    rewriter.1
 }
 
-struct Rewriter<'a>(&'a ConnectionState<'a>);
+struct Rewriter<'a>(&'a ConnectionState<'a>, Asked);
 
 impl VisitorMut for Rewriter<'_> {
     type Break = ();
 
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<()> {
-        if let Some(table) = name_parts(name).filter(|parts| parts.len() > 1).and_then(|parts| parts.last().cloned()) {
-            *name = ObjectName::from(vec![Ident::new(table)]);
+        if let Some(table) = information::key(name).filter(|_| name.0.len() > 1) {
+            *name = ObjectName::from(vec![ast::quoted(table)]);
+        }
+        ControlFlow::Continue(())
+    }
+
+    // A table with a schema is called by its own name, whatever stands for it here.
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias: alias @ None, args: None, .. } = factor
+            && let Some(parts) =
+                name_parts(name).filter(|parts| parts.len() > 1 && parts[parts.len() - 2] == INFORMATION_SCHEMA)
+            && let Some(table) = parts.last()
+        {
+            let name = ast::quoted(table.clone());
+            *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
         }
         ControlFlow::Continue(())
     }
@@ -155,6 +142,26 @@ impl VisitorMut for Rewriter<'_> {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
             Expr::Subquery(query) if empty::is_empty(query) => *expr = null("TEXT"),
+            // The schemas of the search path, which Grafana takes apart by functions in FROM.
+            Expr::InSubquery { expr: tested, subquery, negated } if takes_search_path_apart(subquery) => {
+                let objects = self.0.objects;
+                let list = vec![ast::text(&objects.user), ast::text(&objects.schema)];
+                *expr = Expr::InList { expr: tested.clone(), list, negated: *negated };
+            }
+            Expr::Cast { expr: inner, data_type, .. } if data_type.to_string().to_lowercase().ends_with("oid") => {
+                if let Expr::Cast { expr: named, data_type, .. } = inner.as_ref()
+                    && ["regproc", "regprocedure"]
+                        .iter()
+                        .any(|kind| data_type.to_string().to_lowercase().ends_with(kind))
+                    && let Some(name) = text_of(named)
+                {
+                    let found = self.0.objects.function_number(name.split('(').next().unwrap_or_default().trim());
+                    if found.is_none() {
+                        self.1.missing = Some(name);
+                    }
+                    *expr = found.map_or_else(|| null("BIGINT"), number);
+                }
+            }
             Expr::Exists { subquery, negated } if empty::is_empty(subquery) => *expr = truth(*negated),
             Expr::InSubquery { subquery, negated, .. } if empty::is_empty(subquery) => *expr = truth(*negated),
             Expr::Subquery(query) => one_row(query),
@@ -252,7 +259,7 @@ impl Rewriter<'_> {
         }
     }
 
-    fn function(&self, call: &mut Function) -> Option<Expr> {
+    fn function(&mut self, call: &mut Function) -> Option<Expr> {
         let parts = name_parts(&call.name)?;
         let name = match parts.as_slice() {
             [name] => name.to_lowercase(),
@@ -264,7 +271,7 @@ impl Rewriter<'_> {
         let first = arguments.first().cloned();
         let objects = self.0.objects;
         if let Some((_, constant)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
-            return Some(constant.expr());
+            return Some(self::constant(*constant));
         }
         let setting = |name: &Expr| {
             let name = text_of(name)?.to_lowercase();
@@ -289,8 +296,23 @@ impl Rewriter<'_> {
                 {
                     number(self::arguments(&call).len() as i64)
                 }
-                _ => null("INTEGER"),
+                Some(list) => ast::call("array_length", vec![list]),
+                None => null("INTEGER"),
             }),
+            "array_lower" => Some(number(1)),
+            "pg_sleep" => {
+                let seconds = first.as_ref().and_then(seconds);
+                match seconds {
+                    Some(seconds) => self.1.sleep += seconds,
+                    None => self.1.wrong = Some("pg_sleep takes a number of seconds, such as pg_sleep(0.5)".to_owned()),
+                }
+                Some(ast::text(""))
+            }
+            "txid_current" | "txid_current_if_assigned" | "pg_current_xact_id" => Some(number(self.0.transaction)),
+            QUOTED | PARTS | LITERAL | NULLABLE => {
+                Some(ast::call(&name, vec![cast(first.unwrap_or_else(|| null("TEXT")), "TEXT")]))
+            }
+            IDENTITY => Some(ast::call(ARGUMENTS, vec![cast(first.unwrap_or_else(|| null("BIGINT")), "BIGINT")])),
             "current_user" | "session_user" | "current_role" | "user" | "pg_get_userbyid" => {
                 Some(ast::text(&objects.user))
             }
@@ -305,12 +327,39 @@ impl Rewriter<'_> {
             "to_regtype" => {
                 Some(first.and_then(|name| text_of(&name)).map_or_else(|| null("BIGINT"), |name| type_number(&name)))
             }
-            FORMAT_TYPE | IS_VISIBLE | VIEW_DEFINITION => {
+            _ if OF_NUMBER.contains(&name.as_str()) => {
                 Some(ast::call(&name, vec![cast(first.unwrap_or_else(|| null("BIGINT")), "BIGINT")]))
             }
             _ => None,
         }
     }
+}
+
+/// The number of seconds that a literal is.
+fn seconds(expr: &Expr) -> Option<f64> {
+    let text = match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(digits, _) => digits.clone(),
+            _ => text_of(expr)?,
+        },
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => return seconds(expr),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => return seconds(expr).map(|_| 0.0),
+        _ => return None,
+    };
+    text.trim().parse().ok().filter(|seconds: &f64| (0.0..=1e9).contains(seconds))
+}
+
+/// Whether a subquery reads nothing but the parts of the setting `search_path`.
+fn takes_search_path_apart(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else { return false };
+    let reads_tables =
+        visit_relations(query, |name| match name_parts(name).and_then(|parts| parts.last().cloned()).as_deref() {
+            Some("generate_series" | "string_to_array" | "unnest") => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        });
+    !select.from.is_empty()
+        && reads_tables.is_continue()
+        && query.to_string().contains("current_setting('search_path')")
 }
 
 /// Whether a condition asks for a kind of types that there is none of: domains, enumerations, ranges, rows.
@@ -353,8 +402,10 @@ pub(super) fn parameter_types(query: &Query) -> HashMap<usize, Oid> {
         {
             let name = data_type.to_string().to_lowercase();
             let item = name.strip_suffix("[]").unwrap_or(&name);
+            // Named in full, as asyncpg does: "pg_catalog"."int8".
+            let item = item.rsplit('.').next().unwrap_or(item).trim_matches('"');
             let known = types::TYPES.iter().find(|known| known.name == item || known.sql == item);
-            found.extend(known.map(|known| (number, if item == name { known.oid } else { known.array })));
+            found.extend(known.map(|known| (number, if name.ends_with("[]") { known.array } else { known.oid })));
         }
         ControlFlow::<()>::Continue(())
     });

@@ -1,6 +1,5 @@
 //! The rows of the tables of `pg_catalog`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
@@ -9,13 +8,12 @@ use bonnetdb::Result;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::MemTable;
 
-use super::columns::{self, Kind};
-use super::objects::{CATALOG_SCHEMA, HEAP, OWNER, Objects, Relation};
+use super::cells::{Kind, Row, number, text, truth};
+use super::columns;
+use super::information;
+use super::objects::{CATALOG_SCHEMA, Function, HEAP, OWNER, Objects, Relation};
 use crate::types;
 use crate::values::modifier;
-
-/// The values of a row by their columns; those that it lacks are NULL, zero or false.
-type Row = HashMap<&'static str, ScalarValue>;
 
 /// The table of this name with its rows.
 ///
@@ -53,18 +51,6 @@ fn default(kind: Kind) -> ScalarValue {
     }
 }
 
-fn text(value: impl Into<String>) -> ScalarValue {
-    ScalarValue::Utf8(Some(value.into()))
-}
-
-fn number(value: i64) -> ScalarValue {
-    ScalarValue::Int64(Some(value))
-}
-
-fn truth(value: bool) -> ScalarValue {
-    ScalarValue::Boolean(Some(value))
-}
-
 fn rows(name: &str, objects: &Objects, settings: &[(String, String)]) -> Vec<Row> {
     let user = || text(&objects.user);
     match name {
@@ -79,6 +65,10 @@ fn rows(name: &str, objects: &Objects, settings: &[(String, String)]) -> Vec<Row
         ])],
         "pg_class" => objects.relations.iter().map(class).collect(),
         "pg_database" => objects.databases.iter().map(|(oid, name)| database(*oid, name)).collect(),
+        "pg_language" => {
+            vec![Row::from([("oid", number(INTERNAL)), ("lanname", text("internal")), ("lanowner", number(OWNER))])]
+        }
+        "pg_proc" => objects.functions.iter().map(function).chain([array_recv()]).collect(),
         "pg_namespace" => objects
             .schemas
             .iter()
@@ -123,8 +113,43 @@ fn rows(name: &str, objects: &Objects, settings: &[(String, String)]) -> Vec<Row
                 ])
             })
             .collect(),
-        _ => Vec::new(),
+        name => information::rows(name, objects),
     }
+}
+
+/// The number of the language of functions that a server brings with it.
+const INTERNAL: i64 = 12;
+
+/// The number of the function that reads arrays, by which clients tell them from other types.
+const ARRAY_RECV: i64 = 2400;
+
+fn array_recv() -> Row {
+    Row::from([
+        ("oid", number(ARRAY_RECV)),
+        ("proname", text("array_recv")),
+        ("pronamespace", number(CATALOG_SCHEMA)),
+        ("prolang", number(INTERNAL)),
+        ("prokind", text("f")),
+        ("provolatile", text("s")),
+        ("prorettype", number(2277)),
+    ])
+}
+
+fn function(function: &Function) -> Row {
+    Row::from([
+        ("oid", number(function.oid)),
+        ("proname", text(&function.name)),
+        ("pronamespace", number(function.schema_oid)),
+        ("proowner", number(OWNER)),
+        ("prolang", number(INTERNAL)),
+        ("prokind", text(function.kind)),
+        ("proretset", truth(function.is_relation)),
+        // Those of generators and models depend on their seed alone.
+        ("provolatile", text("i")),
+        ("proparallel", text("s")),
+        ("prorettype", number(if function.is_relation { 2249 } else { 2283 })),
+        ("prosrc", text(&function.name)),
+    ])
 }
 
 fn attributes(relation: &Relation) -> Vec<Row> {
@@ -197,6 +222,7 @@ fn data_type(known: &types::PgType) -> Vec<Row> {
             ("typelem", number(element.into())),
             ("typarray", number(array.into())),
             ("typinput", text(if element == 0 { format!("{name}in") } else { "array_in".to_owned() })),
+            ("typreceive", number(if element == 0 { 0 } else { ARRAY_RECV })),
             ("typtypmod", ScalarValue::Int32(Some(-1))),
         ])
     };

@@ -1,0 +1,55 @@
+//! Functions of PostgreSQL's that have one answer here.
+
+/// The one answer of a function.
+#[derive(Clone, Copy)]
+pub(super) enum Constant {
+    True,
+    False,
+    Zero,
+    Text(&'static str),
+    Null(&'static str),
+}
+
+/// Functions that answer the same whatever they are asked here.
+pub(super) const CONSTANTS: &[(&str, Constant)] = &[
+    ("col_description", Constant::Null("TEXT")),
+    ("has_any_column_privilege", Constant::True),
+    ("has_column_privilege", Constant::True),
+    ("has_database_privilege", Constant::True),
+    ("has_function_privilege", Constant::True),
+    ("has_schema_privilege", Constant::True),
+    ("has_sequence_privilege", Constant::True),
+    ("has_table_privilege", Constant::True),
+    ("inet_server_addr", Constant::Null("TEXT")),
+    ("inet_server_port", Constant::Null("INTEGER")),
+    ("obj_description", Constant::Null("TEXT")),
+    ("pg_client_encoding", Constant::Text("UTF8")),
+    ("pg_collation_is_visible", Constant::True),
+    ("pg_database_size", Constant::Zero),
+    ("pg_encoding_to_char", Constant::Text("UTF8")),
+    ("pg_function_is_visible", Constant::True),
+    ("pg_get_constraintdef", Constant::Null("TEXT")),
+    ("pg_get_expr", Constant::Null("TEXT")),
+    ("pg_get_function_sqlbody", Constant::Null("TEXT")),
+    ("pg_get_indexdef", Constant::Null("TEXT")),
+    ("pg_get_partkeydef", Constant::Null("TEXT")),
+    ("pg_get_ruledef", Constant::Null("TEXT")),
+    ("pg_get_serial_sequence", Constant::Null("TEXT")),
+    ("pg_get_statisticsobjdef_columns", Constant::Null("TEXT")),
+    ("pg_get_triggerdef", Constant::Null("TEXT")),
+    ("pg_is_in_recovery", Constant::False),
+    ("pg_is_other_temp_schema", Constant::False),
+    ("pg_my_temp_schema", Constant::Zero),
+    ("pg_opclass_is_visible", Constant::True),
+    ("pg_operator_is_visible", Constant::True),
+    ("pg_relation_is_publishable", Constant::False),
+    ("pg_relation_size", Constant::Zero),
+    ("pg_size_pretty", Constant::Null("TEXT")),
+    ("pg_stat_get_numscans", Constant::Zero),
+    ("pg_statistics_obj_is_visible", Constant::True),
+    ("pg_table_size", Constant::Zero),
+    ("pg_tablespace_location", Constant::Text("")),
+    ("pg_total_relation_size", Constant::Zero),
+    ("pg_type_is_visible", Constant::True),
+    ("shobj_description", Constant::Null("TEXT")),
+];
