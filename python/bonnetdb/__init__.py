@@ -42,7 +42,7 @@ from bonnetdb.dbapi import (
     threadsafety,
 )
 from bonnetdb.graph import Graph
-from bonnetdb.padded import to_padded
+from bonnetdb.interchange.padded import to_padded
 from bonnetdb.picture import Picture
 from bonnetdb.relation import Relation
 

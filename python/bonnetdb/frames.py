@@ -97,7 +97,8 @@ def advice(name, value, home):
     if home == "bonnetdb" and hasattr(value, "profile"):
         return f"it is the graph {value.name}; name that, or {value.name}.edges"
     if home in ("networkx", "torch_geometric"):
-        return f"con.from_{'networkx' if home == 'networkx' else 'pyg'}({name}, 'g') makes a graph of it, with the tables g.nodes and g.edges"
+        method = "from_networkx" if home == "networkx" else "from_pyg"
+        return f"con.{method}({name}, 'g') makes a graph of it, with the tables g.nodes and g.edges"
     if home == "scipy":
         return f"con.from_scipy({name}, 'g') makes a graph of an adjacency matrix, with the tables g.nodes and g.edges"
     if home == "torch":

@@ -1,5 +1,7 @@
 import ast
 import inspect
+import json
+import os
 import pathlib
 import re
 import subprocess
@@ -23,7 +25,7 @@ def test_the_stub_names_what_is_there():
         assert name in functions or name in classes or f"\n{name}: " in (PACKAGE / "__init__.pyi").read_text() or f"\n{name} = " in (
             PACKAGE / "__init__.pyi"
         ).read_text(), name
-    for name in ("Connection", "Cursor", "Relation", "Graph"):
+    for name in ("Connection", "Cursor", "Relation", "Graph", "Picture"):
         real = getattr(bonnetdb, name)
         stubbed = {node.name: node for node in classes[name].body if isinstance(node, ast.FunctionDef)}
         public = {key for key, value in vars(real).items() if not key.startswith("_") and (callable(value) or isinstance(value, property))}
@@ -37,6 +39,52 @@ def test_the_stub_names_what_is_there():
             found += [node.args.kwarg.arg] if node.args.kwarg else []
             assert found == expected, (name, key)
     assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_stub_of_the_library_names_what_is_there():
+    from bonnetdb import _bonnetdb
+
+    tree = ast.parse((PACKAGE / "_bonnetdb.pyi").read_text())
+    stubbed = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    public = {name for name in vars(_bonnetdb) if not name.startswith("_")}
+    assert public == stubbed.keys()
+    for name in ("Session", "Rows", "Table"):
+        real = {key for key in vars(getattr(_bonnetdb, name)) if not key.startswith("_")}
+        assert real == {node.name for node in stubbed[name].body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
+
+
+def test_a_connection_that_cannot_be_made_says_why(tmp_path):
+    for threads in (0, -1, 1025):
+        with pytest.raises(bonnetdb.ProgrammingError, match=f"threads = {threads}: expected a whole number from 1 to 1024"):
+            bonnetdb.connect(threads=threads)
+    with pytest.raises(bonnetdb.OperationalError, match=f"there is no folder '{tmp_path}/missing'"):
+        bonnetdb.connect(tmp_path / "missing" / "b" / "lab.bonnet")
+    assert list(tmp_path.iterdir()) == []
+    with bonnetdb.connect(tmp_path / "lab.bonnet", threads=1) as con:
+        assert con.sql("SHOW bonnet.threads").fetchall()
+    assert (tmp_path / "lab.bonnet").exists()
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_lines_of_the_readme_have_types(checker, tmp_path):
+    pytest.importorskip(checker)
+    document = HERE / "README.md"
+    if not document.exists():
+        pytest.skip("README.md is not beside the tests")
+    script = tmp_path / "readme.py"
+    script.write_text("\n".join(python_of(document)) + '\nframe = con.sql("SELECT 1").df()\nreveal_type(con.sql("SELECT 1").fetchall())\n')
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    config = tmp_path / "pyrightconfig.json"
+    config.write_text(json.dumps({"extraPaths": [str(PACKAGE.parent)], "reportMissingModuleSource": False, "reportMissingImports": False}))
+    arguments = {
+        "mypy": ["--ignore-missing-imports", "--check-untyped-defs", "--cache-dir", str(tmp_path / "cache"), str(script)],
+        "pyright": ["--project", str(config), "--pythonpath", sys.executable, str(script)],
+    }
+    done = subprocess.run([sys.executable, "-m", checker, *arguments[checker]], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    if checker == "pyright" and "error" not in done.stdout and done.returncode != 0:
+        pytest.skip(f"pyright cannot run: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "list[tuple[Any, ...]]" in done.stdout, "the types of the package are read"
 
 
 def test_importing_takes_no_other_library():
