@@ -1,5 +1,6 @@
 import ast
 import inspect
+import io
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 import bonnetdb
+import bonnetdb.progress
 
 PACKAGE = pathlib.Path(bonnetdb.__file__).parent
 HERE = pathlib.Path(__file__).parents[1]
@@ -91,6 +93,7 @@ def test_importing_takes_no_other_library():
     script = """
 import sys
 import bonnetdb
+import bonnetdb.progress
 heavy = {"numpy", "pandas", "polars", "pyarrow", "networkx", "scipy", "torch", "IPython"} & set(sys.modules)
 assert not heavy, heavy
 con = bonnetdb.connect()
@@ -158,3 +161,23 @@ def test_the_notebook_runs(name, tmp_path):
     assert any("test_accuracy" in str(output) or "accuracy" in str(output) for output in shown)
     if name == "pyg.ipynb":
         assert any(output.get("data", {}).get("image/svg+xml", "").count('class="mark"') >= 2 for output in shown)
+
+
+def test_progress_is_one_output_of_a_cell_and_one_line_of_a_terminal(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    source = "import bonnetdb.progress\nreport = bonnetdb.progress.reporter(None)\nfor done in range(5): report('pagerank', done, 4)"
+    cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_code_cell("for done in (1, 1, 2): report('louvain', done, 2)")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    for cell, text in zip(notebook.cells, ("pagerank: 100% (4/4", "louvain: 100% (2/2")):
+        (output,) = cell.outputs
+        assert output.output_type == "display_data" and output.data["text/plain"].startswith(text)
+    stream = io.StringIO()
+    line = bonnetdb.progress.Line(stream)
+    for done in (0, 1, 1, 2):
+        line("pagerank", done, 2)
+    line("nothing", 0, 0)
+    lines = stream.getvalue().split("\r")
+    assert len(lines) == 4 and lines[1].startswith("pagerank: 0% (0/2)") and lines[3].endswith("\n")
