@@ -18,7 +18,7 @@ def rows_of(name, value):
         return None
     home = type(value).__module__.split(".")[0]
     kind = type(value).__name__
-    if home in ("pandas", "polars") and hasattr(value, "to_frame"):
+    if home in ("pandas", "polars") and hasattr(value, "to_frame") and hasattr(value, "name"):
         return value.to_frame(value.name if isinstance(value.name, str) and value.name else name)
     if home == "polars" and kind == "LazyFrame":
         return value.collect()
