@@ -170,6 +170,11 @@ class Relation:
     def __arrow_c_schema__(self):
         return self._rows.__arrow_c_schema__()
 
+    def __narwhals_dataframe__(self):
+        """The rows for libraries that read frames by narwhals, as Altair does: it takes what has this method, and no capsules."""
+        narwhals = need("narwhals", "narwhals.from_native()")
+        return narwhals.from_native(self.arrow(), eager_only=True)._compliant_frame
+
 
 def is_number(kind):
     """Whether a type's values stand to the right of their column."""

@@ -269,9 +269,11 @@ def test_a_variable_that_is_no_table_says_what_it_is(con):
 def test_frames_of_narwhals_and_altair_take_a_relation(con):
     narwhals, altair = pytest.importorskip("narwhals"), pytest.importorskip("altair")
     rows = con.sql("SELECT value AS x, value * value AS y FROM generate_series(1, 3) ORDER BY 1")
-    frame = narwhals.from_arrow(rows, backend=pyarrow)
-    assert frame.columns == ["x", "y"] and frame.shape == (3, 2)
+    for frame in (narwhals.from_arrow(rows, backend=pyarrow), narwhals.from_native(rows)):
+        assert frame.columns == ["x", "y"] and frame.shape == (3, 2)
     assert con.sql("SELECT sum(y) FROM frame").fetchall() == [(14,)]
     chart = altair.Chart(rows).mark_point().encode(x="x:Q", y="y:Q").to_dict()
     (data,) = chart["datasets"].values()
     assert data == [{"x": 1, "y": 1}, {"x": 2, "y": 4}, {"x": 3, "y": 9}]
+    typed = altair.Chart(con.sql("SELECT 'a' AS name, 0.5 AS share")).mark_bar().encode(x="name", y="share").to_dict()
+    assert [typed["encoding"][axis]["type"] for axis in "xy"] == ["nominal", "quantitative"]
