@@ -280,3 +280,21 @@ def test_networkx_own_tests_pass():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(os.path.join(folder, name) for name in SELECTED)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_process_that_is_forked_has_an_engine_of_its_own():
+    script = """
+import os, networkx
+graph = networkx.karate_club_graph()
+before = networkx.triangles(graph, backend="bonnetdb")
+child = os.fork()
+if child == 0:
+    same = networkx.triangles(networkx.karate_club_graph(), backend="bonnetdb") == before
+    raise SystemExit(0 if same else 1)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0
+assert networkx.triangles(graph, backend="bonnetdb") == before
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
