@@ -30,11 +30,11 @@ const MERGED_AT_ONCE: usize = 4;
 /// The resources of an engine. `None` leaves the choice to the engine.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
-    /// Threads for queries and for kernels; default: the machine's cores.
+    /// Threads for queries and for kernels, 1 to [`MOST_THREADS`](Self::MOST_THREADS); default: the machine's cores.
     pub threads: Option<usize>,
     /// Bytes that queries may hold together; default: no limit.
     pub memory_limit: Option<usize>,
-    /// The folder of a lasting database, made if it is missing; default: everything is in memory.
+    /// The folder of a lasting database, made if it is missing, in a folder that is there; default: everything is in memory.
     pub database: Option<PathBuf>,
     /// Whether the database, and every one that is attached, is opened for reading alone.
     pub read_only: bool,
@@ -108,11 +108,18 @@ impl Engine {
     /// default in memory.
     ///
     /// # Errors
-    /// If the database cannot be opened or made, or the threads cannot be started.
+    /// If the database cannot be opened or made, the threads are out of their range or cannot be started.
     pub fn open(options: impl Into<EngineOptions>) -> Result<Self> {
         panics::quiet();
         let options = options.into();
-        let threads = options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let threads = match options.threads {
+            Some(threads @ 1..=EngineOptions::MOST_THREADS) => threads,
+            Some(other) => {
+                let most = EngineOptions::MOST_THREADS;
+                return Err(Error::statement(format!("threads = {other}: expected a whole number from 1 to {most}")));
+            }
+            None => std::thread::available_parallelism().map_or(1, usize::from).min(EngineOptions::MOST_THREADS),
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_stack_size(STACK)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use bonnetdb::{EngineOptions, Error, Frames, Parameters, bind};
+use bonnetdb::{Engine, EngineOptions, Error, ErrorKind, Frames, Parameters, bind};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, plan_err};
 use datafusion::datasource::MemTable;
@@ -94,6 +94,23 @@ fn a_query_is_described_without_running() {
     }
     assert!(names("SELECT y FROM (SELECT 1 AS x)").unwrap_err().to_string().contains('y'));
     db.refuses("SELECT * FROM t", &["t"]);
+}
+
+#[test]
+fn an_engine_that_cannot_be_opened_says_why_and_makes_nothing() {
+    let failure = |options: EngineOptions| Engine::open(options).err().unwrap();
+    for threads in [0, EngineOptions::MOST_THREADS + 1] {
+        let error = failure(EngineOptions { threads: Some(threads), ..EngineOptions::default() });
+        assert_eq!(error.kind(), ErrorKind::Statement);
+        assert!(error.to_string().contains(&format!("threads = {threads}: expected a whole number from 1 to 1024")));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let error = failure(missing.join("b").join("lab.bonnet").as_path().into());
+    assert_eq!(error.kind(), ErrorKind::Files);
+    assert!(error.to_string().contains(&format!("there is no folder '{}'", missing.display())), "{error}");
+    assert!(!missing.exists());
+    assert!(Engine::open(folder.path().join("lab.bonnet").as_path()).is_ok());
 }
 
 #[test]

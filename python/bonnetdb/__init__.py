@@ -20,6 +20,7 @@ from bonnetdb._bonnetdb import (
     Warning,
     __version__,
 )
+from bonnetdb.adbc_manifest import write_adbc_manifest
 from bonnetdb.complexes import Complex
 from bonnetdb.connection import Connection, connect
 from bonnetdb.cursor import Cursor
@@ -41,6 +42,8 @@ from bonnetdb.dbapi import (
     threadsafety,
 )
 from bonnetdb.graph import Graph
+from bonnetdb.interchange.padded import to_padded
+from bonnetdb.picture import Picture
 from bonnetdb.relation import Relation
 
 
@@ -61,6 +64,6 @@ def load_ipython_extension(shell):
 __all__ = [
     "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Complex", "Connection", "Cursor", "DataError", "DatabaseError", "Date",
     "DateFromTicks", "Error", "Graph", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
-    "OperationalError", "ProgrammingError", "Relation", "Time", "TimeFromTicks", "Timestamp", "TimestampFromTicks", "Warning",
-    "adbc_driver_path", "apilevel", "connect", "paramstyle", "threadsafety",
+    "OperationalError", "Picture", "ProgrammingError", "Relation", "Time", "TimeFromTicks", "Timestamp", "TimestampFromTicks",
+    "Warning", "adbc_driver_path", "apilevel", "connect", "paramstyle", "threadsafety", "to_padded", "write_adbc_manifest",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ import os
 from bonnetdb import _bonnetdb as engine
 from bonnetdb import learning
 from bonnetdb.cursor import Cursor, bound
+from bonnetdb.frames import rows_or_self
 from bonnetdb.graph import Graph, create_graph
 from bonnetdb.progress import reporter
 from bonnetdb.relation import Relation
@@ -56,8 +57,8 @@ class Connection:
 
     def sql(self, query, params=None):
         """Plans a query, which runs when rows are asked for, and answers its rows as a `Relation`. Any other statement runs at
-        once and answers `None`, or a relation where it answers rows, as SHOW does. Of several statements all but the last
-        run at once."""
+        once; where it answers no rows, as CREATE, the relation has no columns, and a `status`. Of several statements all but the
+        last run at once."""
         return self._sql(query, params, variables(self))
 
     def _sql(self, query, params, scope):
@@ -72,10 +73,9 @@ class Connection:
         for statement in statements[:-1]:
             session.run(statement, scope)
         rows = session.query(statements[-1], scope)
-        if rows is not None:
-            return Relation(rows, statements[-1])
-        rows = session.run(statements[-1], scope, True)
-        return Relation(rows, statements[-1]) if rows.done is None else None
+        if rows is None:
+            rows = session.run(statements[-1], scope, True)
+        return Relation(rows, statements[-1], self)
 
     def execute(self, operation, parameters=None):
         """Runs a statement in a new cursor and answers the cursor: its rows come as they are fetched and are not kept."""
@@ -117,8 +117,9 @@ class Connection:
 
     def register(self, name, rows):
         """Makes the rows that an object has now a table of this connection: frames of pandas and polars, tables of pyarrow,
-        relations, whatever has `__arrow_c_stream__`. It takes the place of one registered before. Answers the connection."""
-        self._open().register(name, rows)
+        relations, whatever has `__arrow_c_stream__`; series, dicts of columns, arrays of NumPy. It takes the place of one
+        registered before. Answers the connection."""
+        self._open().register(name, rows_or_self(name, rows))
         return self
 
     def unregister(self, name):
@@ -130,7 +131,7 @@ class Connection:
     def append(self, table, rows):
         """Appends the rows of a frame to a table, all of them or none: the quickest way to write many. Columns are found by
         their names. Answers the number of rows."""
-        return self._open().append(table, rows)
+        return self._open().append(table, rows_or_self(table, rows))
 
     # Graphs.
 
@@ -138,16 +139,22 @@ class Connection:
         """A graph: a schema with the tables `nodes` and `edges`."""
         return Graph(self, name)
 
-    def from_edges(self, edges, name, nodes=None, directed=False, replace=False):
-        """Makes a graph of a frame with the columns `src` and `dst`, and one with `node` (without it: the ends of the edges),
-        and answers it. Other columns stay; `label`, `features`, `weight` and `type` mean something."""
-        return create_graph(self, name, edges, nodes, directed, replace)
+    def from_edges(
+        self, edges, name, nodes=None, directed=False, replace=False, *, source="src", target="dst", weight=None, node="node", label=None
+    ):
+        """Makes a graph of a frame of edges, and one of nodes with `node` (without it: the ends of the edges), and answers it.
+        `source`, `target` and `weight` name columns of the edges, `node` and `label` columns of the nodes, in any case where
+        one alone has the name; the graph has them as `src`, `dst`, `weight`, `node` and `label`. Other columns stay; `label`,
+        `features`, `weight` and `type` mean something."""
+        renamed = {"src": source, "dst": target, "weight": weight}
+        return create_graph(self, name, edges, nodes, directed, replace, renamed=renamed, of_nodes={"node": node, "label": label})
 
-    def from_networkx(self, graph, name, replace=False):
-        """Makes a graph of one of networkx, with the attributes of its nodes and edges as columns, and answers it."""
+    def from_networkx(self, graph, name, replace=False, *, label=None):
+        """Makes a graph of one of networkx, with the attributes of its nodes and edges as columns, and answers it. `label` names
+        the attribute of nodes that is their label, which models learn."""
         from bonnetdb.interchange.networkx import store
 
-        return store(self, graph, name, replace)
+        return store(self, graph, name, replace, label)
 
     def from_scipy(self, matrix, name, directed=False, replace=False):
         """Makes a graph of a sparse adjacency matrix of SciPy, its values as the weights, and answers it."""

@@ -1,29 +1,81 @@
 """Graphs by name: to other libraries and from them."""
 
+import contextlib
+from collections.abc import Mapping
+
 from bonnetdb._bonnetdb import DatabaseError, ProgrammingError, Table
-from bonnetdb.literals import literal, qualified
+from bonnetdb.frames import rows_or_self
+from bonnetdb.literals import identifier, literal, qualified
 
 
-def create_graph(connection, name, edges, nodes, directed, replace, splits=None):
-    """Makes a graph of frames, or of lists: pairs or triples (with a weight) for edges, keys for nodes."""
+def create_graph(connection, name, edges, nodes, directed, replace, splits=None, renamed=None, of_nodes=None):
+    """Makes a graph of frames, or of lists: pairs or triples (with a weight) for edges, keys for nodes. `renamed` and `of_nodes`
+    say which column of the edges, and of the nodes, takes each of the graph's own names."""
     session = connection._open()
     edges = table_of_edges(edges)
+    if renamed is not None:
+        edges = with_names(session, edges, renamed, "edges")
     if nodes is None:
+        if of_nodes is not None and of_nodes["label"] is not None:
+            raise ProgrammingError("a label is a column of the nodes: give these, nodes=...")
         ends = "SELECT DISTINCT node FROM (SELECT src AS node FROM bonnetdb_ends UNION ALL SELECT dst FROM bonnetdb_ends)"
         ends += " WHERE node IS NOT NULL ORDER BY node"
-        try:
+        with own_words("ends", "edges"):
             nodes = session.run(ends, [{"bonnetdb_ends": edges}])
-        except DatabaseError as error:
-            # The caller knows no variable of this name.
-            text = str(error).replace("the variable bonnetdb_ends", "the argument edges").replace("bonnetdb_ends", "edges")
-            raise type(error)(text) from None
-    elif not has_rows(nodes):
-        nodes = Table({"node": list(nodes)})
+    else:
+        nodes = rows_or_self("nodes", nodes)
+        if not has_rows(nodes):
+            nodes = Table({"node": list(nodes)})
+        if of_nodes is not None:
+            nodes = with_names(session, nodes, of_nodes, "nodes")
     tables = {"nodes": nodes, "edges": edges}
     if splits is not None:
         tables["splits"] = splits
     session.create_graph(name, tables, directed, replace)
     return Graph(connection, name)
+
+
+@contextlib.contextmanager
+def own_words(table, argument):
+    """Errors about a table of ours as errors about an argument: the caller knows no variable of this name."""
+    try:
+        yield
+    except DatabaseError as error:
+        text = str(error).replace(f"the variable bonnetdb_{table}", f"the argument {argument}").replace(f"bonnetdb_{table}", argument)
+        raise type(error)(text) from None
+
+
+def with_names(session, rows, names, argument):
+    """Rows with the columns that `names` gives for each of the graph's own names, under these; the others as they are."""
+    with own_words("frame", argument):
+        known = session.query("SELECT * FROM bonnetdb_frame", [{"bonnetdb_frame": rows}]).columns
+    taken = {own: place_of(known, name, argument, own) for own, name in names.items() if name is not None}
+    if all(known[at] == own for own, at in taken.items()):
+        return rows
+    for own, at in taken.items():
+        if own in known and known[at] != own:
+            raise ProgrammingError(f"the {argument} have a column {own} beside {known[at]}, which takes its name: leave one of them out")
+    names = {at: own for own, at in taken.items()}
+    columns = [f"{identifier(column)} AS {identifier(names.get(at, column))}" for at, column in enumerate(known)]
+    with own_words("frame", argument):
+        return session.run(f"SELECT {', '.join(columns)} FROM bonnetdb_frame", [{"bonnetdb_frame": rows}], True)
+
+
+def place_of(known, name, argument, own):
+    """The column of this name, or the only one that differs from it by case alone."""
+    if name in known:
+        return known.index(name)
+    found = [at for at, column in enumerate(known) if column.lower() == name.lower()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ProgrammingError(f"several columns of the {argument} are named {name} but for case: {', '.join(known[at] for at in found)}")
+    there = ", ".join(known) or "none"
+    options = {"src": "source", "dst": "target"}
+    raise ProgrammingError(
+        f"the table {argument} needs a column {name}; there are: {there}. "
+        f"from_edges(..., {options.get(own, own)}='...') names the column that is meant"
+    )
 
 
 def has_rows(frame):
@@ -32,9 +84,11 @@ def has_rows(frame):
 
 
 def table_of_edges(edges):
-    """Edges as a table: a frame as it is, a list of pairs or triples by columns."""
+    """Edges as a table: a frame as it is, a dict of columns, a list of pairs or triples by columns."""
     if has_rows(edges):
         return edges
+    if isinstance(edges, Mapping) or hasattr(edges, "collect"):
+        return rows_or_self("edges", edges)
     if getattr(edges, "ndim", None) == 2 and edges.shape[1] == 2:
         return Table({"src": edges[:, 0], "dst": edges[:, 1]})
     rows = [tuple(row) for row in edges]

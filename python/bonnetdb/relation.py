@@ -20,7 +20,7 @@ def need(module, what):
 
 
 class Relation:
-    """The rows of one query.
+    """The rows of one query; of a statement that answers none, such as CREATE, no rows of no columns and its `status`.
 
     The query is planned when the relation is made, so what is wrong with it is said there; it runs when rows are first asked
     for, once: the rows are kept, and whoever asks again gets the same ones. After an error or Ctrl-C it runs again, from its
@@ -28,9 +28,15 @@ class Relation:
     names the variable.
     """
 
-    def __init__(self, rows, query):
+    def __init__(self, rows, query, connection):
         self._rows = rows
         self.query = query
+        self.connection = connection
+
+    @property
+    def status(self):
+        """What a statement without rows has done: `INSERT 2`. None of a query."""
+        return self._rows.done
 
     @property
     def columns(self):
@@ -51,11 +57,15 @@ class Relation:
         """The rows as a `pyarrow.Table`, without a copy."""
         pyarrow = need("pyarrow", ".arrow()")
         self._rows.count()
+        if self.status is not None:
+            return pyarrow.table({})
         return pyarrow.RecordBatchReader.from_stream(self).read_all()
 
     def df(self):
         """The rows as a `pandas.DataFrame`: by pyarrow where it is installed, else through NumPy."""
         pandas = need("pandas", ".df()")
+        if self.status is not None:
+            return pandas.DataFrame()
         try:
             need("pyarrow", ".df()")
         except InterfaceError:
@@ -72,7 +82,7 @@ class Relation:
         """The rows as a `polars.DataFrame`, without a copy."""
         polars = need("polars", ".pl()")
         self._rows.count()
-        return polars.DataFrame(self)
+        return polars.DataFrame(self) if self.status is None else polars.DataFrame()
 
     def fetchnumpy(self):
         """A dict of the columns as NumPy arrays; masked arrays where there are NULLs, arrays of objects for other types."""
@@ -99,6 +109,14 @@ class Relation:
         self._rows.count()
         return self
 
+    def plot(self, kind=None, x=None, y=None, color=None, **options):
+        """A picture of the rows, as `COPY ... TO 'picture.svg'` draws it: a `Picture`, which a notebook shows and `save` writes.
+        Without a kind the columns decide; `x`, `y` and `color` name columns, and `options` are COPY's: `title`, `width`,
+        `height`, `bins`, `unpivot`, `node_color`, `seed` and the others of docs/pictures.md."""
+        from bonnetdb.picture import Picture
+
+        return Picture(self.connection, self, {"kind": kind, "x": x, "y": y, "color": color, **options})
+
     def __len__(self):
         return self._rows.count()
 
@@ -115,6 +133,8 @@ class Relation:
         print(self._text(rows))
 
     def _text(self, limit=SHOWN):
+        if self.status is not None:
+            return self.status
         rows, more = self._rows.head(limit)
         cells = [["" if cell is None else cell.replace("\n", "\\n") for cell in row] for row in rows]
         right = [is_number(kind) for kind in self.types]
@@ -131,6 +151,8 @@ class Relation:
         return self._text()
 
     def _repr_html_(self):
+        if self.status is not None:
+            return f"<small>{html.escape(self.status)}</small>"
         rows, more = self._rows.head(SHOWN)
         right = [' style="text-align:right"' if is_number(kind) else "" for kind in self.types]
         heads = "".join(f'<th title="{html.escape(kind)}">{html.escape(name)}</th>' for name, kind in zip(self.columns, self.types))
@@ -147,6 +169,11 @@ class Relation:
 
     def __arrow_c_schema__(self):
         return self._rows.__arrow_c_schema__()
+
+    def __narwhals_dataframe__(self):
+        """The rows for libraries that read frames by narwhals, as Altair does: it takes what has this method, and no capsules."""
+        narwhals = need("narwhals", "narwhals.from_native()")
+        return narwhals.from_native(self.arrow(), eager_only=True)._compliant_frame
 
 
 def is_number(kind):

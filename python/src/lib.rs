@@ -5,9 +5,11 @@
 //!
 //! # Floors
 //!
-//! 1. `adbc`, `py`: the driver; the module of Python.
+//! 1. `plain`: rows of other libraries, without what they write beside them.
+//! 2. `adbc`, `py`: the driver; the module of Python.
 
 pub mod adbc;
+mod plain;
 #[cfg(feature = "python")]
 mod py;
 

@@ -167,3 +167,60 @@ def test_the_manager_opens_the_driver_by_itself():
                 statement.set_sql_query("SELECT 40 + 2 AS x")
                 stream, _ = statement.execute_query()
                 assert pyarrow.RecordBatchReader._import_from_c(stream.address).read_all().to_pylist() == [{"x": 42}]
+
+
+def test_frames_of_pandas_are_written_with_their_metadata(adbc):
+    frame = pandas.DataFrame({"z": [1, 2], "s": ["a", None]})
+    assert pyarrow.Table.from_pandas(frame).schema.metadata, "pandas writes its own beside the columns"
+    frame.to_sql("t", adbc, index=False)
+    assert pandas.read_sql("SELECT z, s FROM t ORDER BY z", adbc)["z"].tolist() == [1, 2]
+    with adbc.cursor() as cursor:
+        for mode, rows in (("append", 4), ("create_append", 6), ("replace", 2)):
+            assert cursor.adbc_ingest("t", pyarrow.Table.from_pandas(frame), mode=mode) == 2
+            cursor.execute("SELECT count(*), sum(z) FROM t")
+            assert cursor.fetchone() == (rows, rows * 3 // 2), mode
+        field = pyarrow.field("x", pyarrow.int64(), metadata={"unit": "m"})
+        assert cursor.adbc_ingest("u", pyarrow.table([pyarrow.array([7])], schema=pyarrow.schema([field]))) == 1
+        assert cursor.adbc_ingest("v", pyarrow.record_batch([pyarrow.array([7])], schema=pyarrow.schema([field]))) == 1
+        cursor.execute("SELECT u.x + v.x FROM u, v")
+        assert cursor.fetchone() == (14,)
+    frame.set_index("s").head(1).to_sql("indexed", adbc)
+    assert adbc.adbc_get_table_schema("indexed").names == ["s", "z"]
+
+
+def test_uris_name_folders(tmp_path):
+    lab = tmp_path / "my lab.bonnet"
+    uri = "bonnetdb://" + str(lab).replace(" ", "%20")
+    with dbapi.connect(driver=DRIVER, uri=uri, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE t AS SELECT 1 AS x")
+    assert (lab / "bonnet.json").exists() and [path.name for path in tmp_path.iterdir()] == [lab.name]
+    for db_kwargs in ({"path": str(lab)}, {"uri": str(lab)}, {"uri": f"file://{uri.removeprefix('bonnetdb://')}"}):
+        with dbapi.connect(driver=DRIVER, db_kwargs=db_kwargs, autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT x FROM t")
+            assert cursor.fetchall() == [(1,)]
+    for uri in ("bonnetdb://host/x", "postgresql://host/x", "bonnetdb:///x?threads=1"):
+        with pytest.raises(dbapi.ProgrammingError, match="bonnetdb:///data/lab.bonnet"):
+            dbapi.connect(driver=DRIVER, uri=uri, autocommit=True)
+    for uri in ("bonnetdb://", "bonnetdb::memory:", ":memory:"):
+        with dbapi.connect(driver=DRIVER, uri=uri, autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT current_database()")
+            assert cursor.fetchall() == [("memory",)]
+
+
+def test_threads_have_a_range(adbc):
+    for threads in ("0", "1025"):
+        with pytest.raises(dbapi.Error, match=f"threads = {threads}: expected a whole number from 1 to 1024"):
+            dbapi.connect(driver=DRIVER, db_kwargs={"threads": threads}, autocommit=True)
+
+
+def test_a_manifest_makes_the_driver_known_by_its_name(tmp_path, monkeypatch):
+    path = bonnetdb.write_adbc_manifest(tmp_path / "drivers")
+    assert path == str(tmp_path / "drivers" / "bonnetdb.toml")
+    options = {"additional_manifest_search_path_list": str(tmp_path / "drivers")}
+    with dbapi.connect(driver="bonnetdb", db_kwargs=options, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT 40 + 2 AS x")
+        assert cursor.fetchall() == [(42,)]
+    # A URI alone names the driver, too.
+    monkeypatch.setenv("ADBC_DRIVER_PATH", str(tmp_path / "drivers"))
+    with dbapi.connect(f"bonnetdb://{tmp_path}/lab.bonnet", autocommit=True):
+        assert (tmp_path / "lab.bonnet" / "bonnet.json").exists()

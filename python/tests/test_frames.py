@@ -1,11 +1,14 @@
+import datetime
 import gc
 import threading
 
+import networkx
 import numpy
 import pandas
 import polars
 import pyarrow
 import pytest
+import scipy.sparse
 
 import bonnetdb
 
@@ -203,3 +206,74 @@ def test_threads_share_a_connection(con):
     for thread in threads:
         thread.join()
     assert not failures, failures[0]
+
+
+def test_series_lazy_frames_dicts_and_arrays_are_tables(con):
+    named, bare = pandas.Series([1, 2], name="x"), pandas.Series([1.5, None])
+    of_polars, lazy = polars.Series("x", [3, 4]), polars.LazyFrame({"x": [5, 6]}).with_columns(y=polars.col("x") * 2)
+    assert con.sql("SELECT sum(x) FROM named").fetchall() == [(3,)]
+    assert con.sql("SELECT sum(bare), count(*) FROM bare").fetchall() == [(1.5, 2)]
+    assert con.sql("SELECT sum(x) FROM of_polars").fetchall() == [(7,)]
+    assert con.sql("SELECT sum(y) FROM lazy").fetchall() == [(22,)]
+    columns = {"src": [0, 1], "dst": numpy.array([1, 2]), "name": ["a", None], "at": pandas.Series([0.5, 1.5])}
+    assert con.sql("SELECT src, dst, name, at FROM columns ORDER BY src").fetchall() == [(0, 1, "a", 0.5), (1, 2, None, 1.5)]
+    days = {"day": [datetime.date(2026, 11, 27), None]}
+    assert con.sql("SELECT max(day), count(*) FROM days").fetchall() == [(datetime.date(2026, 11, 27), 2)]
+    values, pairs = pyarrow.array([1, 2, None]), numpy.array([[0, 1], [1, 2], [2, 0]])
+    assert con.sql("SELECT sum(values), count(*) FROM \"values\"").fetchall() == [(3, 3)]
+    assert con.sql("SELECT column_1, column_2 FROM pairs ORDER BY 1").fetchall() == [(0, 1), (1, 2), (2, 0)]
+    line, fields = numpy.array([0.5, 1.5]), numpy.array([(1, 2.0)], dtype=[("a", "int64"), ("b", "float64")])
+    assert con.sql("SELECT sum(column_1) FROM line").fetchall() == [(2.0,)]
+    assert con.sql("SELECT a, b FROM fields").fetchall() == [(1, 2.0)]
+    masked = numpy.ma.masked_array([1, 2], mask=[True, False])
+    assert con.sql("SELECT count(*), count(column_1), sum(column_1) FROM masked").fetchall() == [(2, 1, 2)]
+    none = numpy.zeros((0, 2))
+    assert con.sql("SELECT count(*), sum(column_2) FROM none").fetchall() == [(0, None)]
+    # And by name.
+    assert con.register("kept", pairs).sql("SELECT sum(column_2) FROM kept").fetchall() == [(3,)]
+    con.sql("CREATE TABLE t(x BIGINT)")
+    assert con.append("t", {"x": [1, 2]}) == 2 and con.append("t", named) == 2
+
+
+def test_a_variable_that_is_no_table_says_what_it_is(con):
+    club, matrix = networkx.path_graph(3), scipy.sparse.eye_array(3)
+    cube, rows, number, ragged = numpy.zeros((2, 2, 2)), [(1, 2)], 5, {"a": [1], "b": 2}
+    graph = con.from_networkx(club, "stored")
+    for name, text in {
+        "club": "variable club is a Graph, .*con.from_networkx\\(club, 'g'\\)",
+        "graph": "variable graph is a Graph, .*stored.edges",
+        "matrix": "variable matrix is a .*con.from_scipy",
+        "cube": "variable cube is an array of shape \\(2, 2, 2\\): a table has two dimensions",
+        "rows": "variable rows is a list, .*dict of columns",
+        "number": "variable number is an int, .*frame of pandas",
+        "ragged": "variable ragged is a dict, but not one of columns",
+    }.items():
+        for run in (con.sql, con.execute):
+            with pytest.raises(bonnetdb.ProgrammingError, match=f"(?s){name}.*{text}"):
+                run(f"SELECT * FROM {name}")
+    # Modules, classes and functions stand under a name by chance; and a table of another name is none of the variable's.
+    for name in ("pytest", "test_long_frames_are_read_whole", "missing"):
+        with pytest.raises(bonnetdb.ProgrammingError) as error:
+            con.sql(f"SELECT * FROM {name} WHERE number > 1")
+        assert "variable" not in str(error.value)
+    uneven = {"a": [1], "b": [1, 2]}
+    with pytest.raises(bonnetdb.Error, match="(?s)variable uneven"):
+        con.sql("SELECT * FROM uneven")
+    # A graph, a CTE and a table come before a variable of their name.
+    stored = 7
+    assert con.sql("SELECT nodes FROM graph_profile(stored)").fetchall() == [(3,)]
+    assert con.sql("WITH number AS (SELECT 1 AS x) SELECT x FROM number").fetchall() == [(1,)]
+    assert stored == 7
+
+
+def test_frames_of_narwhals_and_altair_take_a_relation(con):
+    narwhals, altair = pytest.importorskip("narwhals"), pytest.importorskip("altair")
+    rows = con.sql("SELECT value AS x, value * value AS y FROM generate_series(1, 3) ORDER BY 1")
+    for frame in (narwhals.from_arrow(rows, backend=pyarrow), narwhals.from_native(rows)):
+        assert frame.columns == ["x", "y"] and frame.shape == (3, 2)
+    assert con.sql("SELECT sum(y) FROM frame").fetchall() == [(14,)]
+    chart = altair.Chart(rows).mark_point().encode(x="x:Q", y="y:Q").to_dict()
+    (data,) = chart["datasets"].values()
+    assert data == [{"x": 1, "y": 1}, {"x": 2, "y": 4}, {"x": 3, "y": 9}]
+    typed = altair.Chart(con.sql("SELECT 'a' AS name, 0.5 AS share")).mark_bar().encode(x="name", y="share").to_dict()
+    assert [typed["encoding"][axis]["type"] for axis in "xy"] == ["nominal", "quantitative"]

@@ -4,6 +4,7 @@ import warnings
 
 import networkx
 import numpy
+import pandas
 import polars
 import pytest
 import scipy.sparse
@@ -286,3 +287,38 @@ def test_boundary_matrices_give_the_homology_of_the_torus(con):
     assert con.boundary_matrix(row[0], 1).toarray().tolist() in ([[-1, 0], [1, -1], [0, 1]], [[1, 0], [-1, 1], [0, -1]])
     with pytest.raises(bonnetdb.DataError, match="one facet at least"):
         con.boundary_matrix([], 1)
+
+
+def test_columns_of_any_name_and_case_make_a_graph(con):
+    edges = pandas.DataFrame({"Source": ["a", "b"], "Target": ["b", "c"], "Weight": [0.5, 2.0], "year": [1, 2]})
+    people = polars.DataFrame({"Id": ["a", "b", "c"], "Club": ["x", "y", "x"]})
+    con.from_edges(edges, "g", nodes=people, source="Source", target="target", weight="WEIGHT", node="id", label="club")
+    assert con.sql("SELECT src, dst, weight, year FROM g.edges ORDER BY src").fetchall() == [("a", "b", 0.5, 1), ("b", "c", 2.0, 2)]
+    assert con.sql("SELECT node, label FROM g.nodes ORDER BY node").fetchall() == [("a", "x"), ("b", "y"), ("c", "x")]
+    assert con.graph("g").arrays()["y"].tolist() == [0, 1, 0]
+    # The defaults, in any case.
+    assert con.from_edges({"SRC": [0, 1], "Dst": [1, 2]}, "h").keys().tolist() == [0, 1, 2]
+    with pytest.raises(bonnetdb.ProgrammingError, match=r"needs a column src; there are: Source, Target, .*source='...'"):
+        con.from_edges(edges, "i")
+    with pytest.raises(bonnetdb.ProgrammingError, match="needs a column nobody; there are: Id, Club"):
+        con.from_edges([("a", "b")], "i", nodes=people, node="Id", label="nobody")
+    with pytest.raises(bonnetdb.ProgrammingError, match="edges have a column src beside Source"):
+        con.from_edges(edges.assign(src=1), "i", source="Source", target="Target")
+    with pytest.raises(bonnetdb.ProgrammingError, match="named SRC but for case: Src, src"):
+        con.from_edges({"Src": [0], "src": [0], "dst": [1]}, "i", source="SRC")
+    with pytest.raises(bonnetdb.ProgrammingError, match="label is a column of the nodes"):
+        con.from_edges([("a", "b")], "i", label="club")
+
+
+def test_an_attribute_of_networkx_is_the_label(con):
+    club = networkx.karate_club_graph()
+    con.from_networkx(club, "k", label="club")
+    found = dict(con.sql("SELECT node, label FROM k.nodes").fetchall())
+    assert found == dict(club.nodes(data="club"))
+    rows = con.train("k", ["gcn"], features="identity", epochs=5)
+    assert rows.df()["status"].tolist() == ["ok"]
+    with pytest.raises(bonnetdb.DataError, match="no node has the attribute team; there are: club"):
+        con.from_networkx(club, "l", label="team")
+    networkx.set_node_attributes(club, 1, "label")
+    with pytest.raises(bonnetdb.DataError, match="label beside club"):
+        con.from_networkx(club, "l", label="club")

@@ -1,5 +1,8 @@
 import ast
 import inspect
+import io
+import json
+import os
 import pathlib
 import re
 import subprocess
@@ -8,6 +11,7 @@ import sys
 import pytest
 
 import bonnetdb
+import bonnetdb.progress
 
 PACKAGE = pathlib.Path(bonnetdb.__file__).parent
 HERE = pathlib.Path(__file__).parents[1]
@@ -23,7 +27,7 @@ def test_the_stub_names_what_is_there():
         assert name in functions or name in classes or f"\n{name}: " in (PACKAGE / "__init__.pyi").read_text() or f"\n{name} = " in (
             PACKAGE / "__init__.pyi"
         ).read_text(), name
-    for name in ("Connection", "Cursor", "Relation", "Graph"):
+    for name in ("Connection", "Cursor", "Relation", "Graph", "Picture"):
         real = getattr(bonnetdb, name)
         stubbed = {node.name: node for node in classes[name].body if isinstance(node, ast.FunctionDef)}
         public = {key for key, value in vars(real).items() if not key.startswith("_") and (callable(value) or isinstance(value, property))}
@@ -39,10 +43,57 @@ def test_the_stub_names_what_is_there():
     assert (PACKAGE / "py.typed").exists()
 
 
+def test_the_stub_of_the_library_names_what_is_there():
+    from bonnetdb import _bonnetdb
+
+    tree = ast.parse((PACKAGE / "_bonnetdb.pyi").read_text())
+    stubbed = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    public = {name for name in vars(_bonnetdb) if not name.startswith("_")}
+    assert public == stubbed.keys()
+    for name in ("Session", "Rows", "Table"):
+        real = {key for key in vars(getattr(_bonnetdb, name)) if not key.startswith("_")}
+        assert real == {node.name for node in stubbed[name].body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
+
+
+def test_a_connection_that_cannot_be_made_says_why(tmp_path):
+    for threads in (0, -1, 1025):
+        with pytest.raises(bonnetdb.ProgrammingError, match=f"threads = {threads}: expected a whole number from 1 to 1024"):
+            bonnetdb.connect(threads=threads)
+    with pytest.raises(bonnetdb.OperationalError, match=f"there is no folder '{tmp_path}/missing'"):
+        bonnetdb.connect(tmp_path / "missing" / "b" / "lab.bonnet")
+    assert list(tmp_path.iterdir()) == []
+    with bonnetdb.connect(tmp_path / "lab.bonnet", threads=1) as con:
+        assert con.sql("SHOW bonnet.threads").fetchall()
+    assert (tmp_path / "lab.bonnet").exists()
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_lines_of_the_readme_have_types(checker, tmp_path):
+    pytest.importorskip(checker)
+    document = HERE / "README.md"
+    if not document.exists():
+        pytest.skip("README.md is not beside the tests")
+    script = tmp_path / "readme.py"
+    script.write_text("\n".join(python_of(document)) + '\nframe = con.sql("SELECT 1").df()\nreveal_type(con.sql("SELECT 1").fetchall())\n')
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    config = tmp_path / "pyrightconfig.json"
+    config.write_text(json.dumps({"extraPaths": [str(PACKAGE.parent)], "reportMissingModuleSource": False, "reportMissingImports": False}))
+    arguments = {
+        "mypy": ["--ignore-missing-imports", "--check-untyped-defs", "--cache-dir", str(tmp_path / "cache"), str(script)],
+        "pyright": ["--project", str(config), "--pythonpath", sys.executable, str(script)],
+    }
+    done = subprocess.run([sys.executable, "-m", checker, *arguments[checker]], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    if checker == "pyright" and "error" not in done.stdout and done.returncode != 0:
+        pytest.skip(f"pyright cannot run: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "list[tuple[Any, ...]]" in done.stdout, "the types of the package are read"
+
+
 def test_importing_takes_no_other_library():
     script = """
 import sys
 import bonnetdb
+import bonnetdb.progress
 heavy = {"numpy", "pandas", "polars", "pyarrow", "networkx", "scipy", "torch", "IPython"} & set(sys.modules)
 assert not heavy, heavy
 con = bonnetdb.connect()
@@ -110,3 +161,23 @@ def test_the_notebook_runs(name, tmp_path):
     assert any("test_accuracy" in str(output) or "accuracy" in str(output) for output in shown)
     if name == "pyg.ipynb":
         assert any(output.get("data", {}).get("image/svg+xml", "").count('class="mark"') >= 2 for output in shown)
+
+
+def test_progress_is_one_output_of_a_cell_and_one_line_of_a_terminal(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    source = "import bonnetdb.progress\nreport = bonnetdb.progress.reporter(None)\nfor done in range(5): report('pagerank', done, 4)"
+    cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_code_cell("for done in (1, 1, 2): report('louvain', done, 2)")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    for cell, text in zip(notebook.cells, ("pagerank: 100% (4/4", "louvain: 100% (2/2")):
+        (output,) = cell.outputs
+        assert output.output_type == "display_data" and output.data["text/plain"].startswith(text)
+    stream = io.StringIO()
+    line = bonnetdb.progress.Line(stream)
+    for done in (0, 1, 1, 2):
+        line("pagerank", done, 2)
+    line("nothing", 0, 0)
+    lines = stream.getvalue().split("\r")
+    assert len(lines) == 4 and lines[1].startswith("pagerank: 0% (0/2)") and lines[3].endswith("\n")

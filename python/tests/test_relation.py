@@ -146,7 +146,15 @@ def test_tables_are_shown_as_text_and_as_html(con):
 
 
 def test_statements_that_answer_no_rows(con):
-    assert con.sql("CREATE TABLE t(x INT)") is None
+    made = con.sql("CREATE TABLE t(x INT)")
+    assert made.columns == [] and made.types == [] and made.description == [] and len(made) == 0 and not made
+    assert made.fetchall() == [] and made.fetchone() is None and list(made) == [] and made.fetchnumpy() == {}
+    assert made.df().shape == (0, 0) and made.pl().shape == (0, 0) and made.arrow().shape == (0, 0)
+    assert made.execute() is made and repr(made) == made.status and made.status in made._repr_html_()
+    assert con.sql("INSERT INTO t VALUES (7)").status == "INSERT 1"
+    assert con.sql("DELETE FROM t").status == "DELETE 1" and con.sql("SELECT x FROM t").status is None
+    with pytest.raises(bonnetdb.ProgrammingError, match="made.*answers no rows"):
+        con.sql("SELECT * FROM made")
     assert con.sql("INSERT INTO t VALUES (1), (2); SELECT sum(x) FROM t").fetchall() == [(3,)]
     assert con.sql("SHOW bonnet.threads").fetchall()
     with pytest.raises(bonnetdb.ProgrammingError, match="no statement"):

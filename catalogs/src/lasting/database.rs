@@ -83,7 +83,7 @@ impl Database {
     }
 
     /// Opens the database in this folder, made if there is none, `read_only` or where it cannot be written for reading
-    /// alone. Reads no table.
+    /// alone. The folder above it has to be there. Reads no table.
     ///
     /// # Errors
     /// If the path is something else, or cannot be read or made.
@@ -411,6 +411,15 @@ fn make(root: &Path) -> Result<()> {
     let shown = root.display();
     if root.is_file() {
         return plan_err!("'{shown}' is a file: a database is a folder; give another path, or ATTACH the file");
+    }
+    // A misspelt path would be a new, empty database.
+    let missing = root.ancestors().skip(1).take_while(|folder| !folder.exists()).last();
+    if let Some(missing) = missing {
+        let missing = missing.display();
+        return raise!(
+            Files,
+            "the database '{shown}' cannot be made: there is no folder '{missing}'; make it, or correct the path"
+        );
     }
     let own = ["catalog", "tables", "attached", "lock", HEADER];
     if let Ok(files) = std::fs::read_dir(root) {

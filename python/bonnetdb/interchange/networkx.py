@@ -36,15 +36,23 @@ def attributes(names, row, left_out):
     return {name: value for name, value in zip(names, row) if name not in left_out and value is not None}
 
 
-def store(connection, graph, name, replace):
+def store(connection, graph, name, replace, label=None):
     """See `Connection.from_networkx`."""
+    if label is not None and label != "label" and any("label" in data for _, data in graph.nodes(data=True)):
+        raise DataError(f"the nodes have an attribute label beside {label}, which takes its name: remove one of them")
     for node in graph:
         if isinstance(node, bool) or not isinstance(node, (int, str)):
             raise DataError(
                 f"the node {node!r} is no integer and no text: networkx.convert_node_labels_to_integers(graph, "
                 "label_attribute='name') numbers the nodes"
             )
-    nodes = columns([("node", list(graph))], [data for _, data in graph.nodes(data=True)])
+    of_nodes = [data for _, data in graph.nodes(data=True)]
+    if label is not None:
+        if not any(label in data for data in of_nodes):
+            known = ", ".join(sorted({str(key) for data in of_nodes for key in data})) or "none"
+            raise DataError(f"no node has the attribute {label}; there are: {known}")
+        of_nodes = [{"label" if key == label else key: value for key, value in data.items()} for data in of_nodes]
+    nodes = columns([("node", list(graph))], of_nodes)
     if graph.is_multigraph():
         rows = list(graph.edges(keys=True, data=True))
         ends = [("src", [row[0] for row in rows]), ("dst", [row[1] for row in rows]), ("key", [row[2] for row in rows])]

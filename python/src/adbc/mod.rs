@@ -1,11 +1,12 @@
 //! The ADBC driver: what `AdbcDriverInit` of this library gives a driver manager, in any language.
 //!
-//! Options of a database: `uri` or `path` (a lasting database's folder; none or `:memory:` for one in memory), `read_only`
-//! (`true`), `threads`, `memory_limit` (bytes, or a size such as `4GB` or `4GiB`).
+//! Options of a database: `path` (a lasting database's folder; none or `:memory:` for one in memory), or `uri` (the same, or
+//! `bonnetdb:///the/folder`), `read_only` (`true`), `threads`, `memory_limit` (bytes, or a size such as `4GB` or `4GiB`).
 
 mod connection;
 mod info;
 mod literals;
+mod location;
 mod objects;
 mod reader;
 mod statement;
@@ -45,10 +46,8 @@ impl Driver for BonnetDriver {
 fn set_option(options: &mut EngineOptions, key: &OptionDatabase, value: &OptionValue) -> Result<()> {
     let text = text(key.as_ref(), value)?;
     match key.as_ref() {
-        "uri" | "path" => {
-            let path = text.strip_prefix("file://").or_else(|| text.strip_prefix("file:")).unwrap_or(&text);
-            options.database = (!matches!(path, "" | ":memory:")).then(|| path.into());
-        }
+        "uri" => options.database = location::folder(&text)?,
+        "path" => options.database = location::folder_at(&text),
         "read_only" => options.read_only = boolean("read_only", &text)?,
         "threads" => options.threads = Some(number("threads", &text)?),
         "memory_limit" => options.memory_limit = Some(size("memory_limit", &text)?),

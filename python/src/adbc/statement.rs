@@ -15,6 +15,7 @@ use futures::TryStreamExt;
 use super::literals::{identifier, literal};
 use super::reader::{BatchReader, Cancel, Listener, Reader};
 use super::{failed, invalid, no_option, text, unknown_option};
+use crate::plain;
 
 /// The name of the rows of a bulk insert while they are read.
 const INGESTED: &str = "adbc rows";
@@ -57,6 +58,16 @@ impl Target {
 impl BonnetStatement {
     pub(super) fn new(session: Session, cancel: Cancel) -> Self {
         Self { session, cancel, query: None, bound: None, target: Target::default() }
+    }
+
+    /// Keeps rows of parameters, or of a bulk insert.
+    fn bind_batches(&mut self, schema: &SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
+        // The schema of a stream may have metadata that its batches lack.
+        let schema = plain::schema(schema);
+        let batches =
+            batches.iter().map(|batch| plain::under(&schema, batch)).collect::<std::result::Result<Vec<_>, _>>();
+        self.bound = Some((schema, batches.map_err(|error| invalid(error.to_string()))?));
+        Ok(())
     }
 
     fn query(&self) -> Result<&str> {
@@ -172,15 +183,13 @@ impl Optionable for BonnetStatement {
 
 impl Statement for BonnetStatement {
     fn bind(&mut self, batch: RecordBatch) -> Result<()> {
-        self.bound = Some((batch.schema(), vec![batch]));
-        Ok(())
+        self.bind_batches(&batch.schema(), vec![batch])
     }
 
     fn bind_stream(&mut self, reader: Box<dyn RecordBatchReader + Send>) -> Result<()> {
         let schema = reader.schema();
         let batches = reader.collect::<std::result::Result<Vec<_>, _>>();
-        self.bound = Some((schema, batches.map_err(|error| invalid(error.to_string()))?));
-        Ok(())
+        self.bind_batches(&schema, batches.map_err(|error| invalid(error.to_string()))?)
     }
 
     fn execute(&mut self) -> Result<BatchReader> {

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::{MutableArrayData, RecordBatch, RecordBatchOptions, make_array};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
-use bonnetdb::Frames;
+use bonnetdb::{ErrorKind, Frames};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::MemTable;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
+use super::errors::{self, ProgrammingError};
 use super::stream;
 
 /// Rows of a batch that a query reads at once.
@@ -27,11 +28,25 @@ pub(super) struct Scope {
     /// The variables around the statement: the caller's own, then its module's.
     pub(super) variables: Vec<Py<PyDict>>,
     read: Tables,
+    /// Names of variables that hold no table, and what these are.
+    refused: Mutex<Vec<(String, String)>>,
 }
 
 impl Scope {
     pub(super) fn new(registered: &Tables, variables: Vec<Py<PyDict>>) -> Self {
-        Self { registered: Arc::clone(registered), variables, read: Tables::default() }
+        Self { registered: Arc::clone(registered), variables, read: Tables::default(), refused: Mutex::default() }
+    }
+
+    /// An error of the statement as an exception. Where a table is missing whose name a variable has, it says why that is none.
+    pub(super) fn raise(&self, error: bonnetdb::Error) -> PyErr {
+        if error.kind() == ErrorKind::UnknownTable {
+            let text = error.to_string();
+            let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            let why = refused.iter().filter(|(name, _)| text.contains(name)).map(|(_, why)| why.as_str());
+            let texts: Vec<&str> = std::iter::once(text.as_str()).chain(why).collect();
+            return ProgrammingError::new_err(texts.join("\n"));
+        }
+        errors::raise(error)
     }
 }
 
@@ -49,8 +64,12 @@ impl Frames for Scope {
         // The rows may be those of another query, for which this thread of the engine must not be missing.
         let found = tokio::task::block_in_place(|| {
             Python::attach(|py| match variable(py, &self.variables, name)? {
-                Some(object) => table(&object).map(Some),
-                None => Ok(None),
+                Found::Rows(object) => table(&object).map(Some),
+                Found::Nothing(why) => {
+                    let why = why.map(|why| (name.to_owned(), why));
+                    self.refused.lock().unwrap_or_else(PoisonError::into_inner).extend(why);
+                    Ok(None)
+                }
             })
         });
         let table = found.map_err(|error| {
@@ -68,33 +87,51 @@ fn text_of(error: &PyErr) -> String {
     Python::attach(|py| error.value(py).to_string())
 }
 
+/// What stands under a name among variables.
+enum Found<'py> {
+    Rows(Bound<'py, PyAny>),
+    /// No rows; and what there is instead.
+    Nothing(Option<String>),
+}
+
 /// The variable of this name that holds rows. Names without quotes come in lower case: else the only one that differs from
 /// the name by case alone.
-fn variable<'py>(py: Python<'py>, scopes: &[Py<PyDict>], name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn variable<'py>(py: Python<'py>, scopes: &[Py<PyDict>], name: &str) -> PyResult<Found<'py>> {
+    let rows_of = py.import("bonnetdb.frames")?.getattr("rows_of")?;
+    let mut refused = None;
+    let mut rows = |key: &str, object: Bound<'py, PyAny>| -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = rows_of.call1((key, object))?;
+        if let Ok(why) = found.cast::<PyString>() {
+            refused.get_or_insert(why.to_string());
+            return Ok(None);
+        }
+        Ok((!found.is_none()).then_some(found))
+    };
     for scope in scopes {
         let scope = scope.bind(py);
         if let Some(object) = scope.get_item(name)?
-            && stream::is_exporter(&object)?
+            && let Some(found) = rows(name, object)?
         {
-            return Ok(Some(object));
+            return Ok(Found::Rows(found));
         }
         let mut found = None;
         // A copy: another thread may set a variable meanwhile.
         for (key, object) in scope.copy()?.iter() {
-            let same = key.extract::<String>().is_ok_and(|key| key.to_lowercase() == name.to_lowercase());
-            if same && stream::is_exporter(&object)? {
-                if found.is_some() {
-                    let text = format!("several variables have this name but for case: write \"{key}\" in quotes");
-                    return Err(super::errors::ProgrammingError::new_err(text));
-                }
-                found = Some(object);
+            let Ok(key) = key.extract::<String>() else { continue };
+            if key == name || key.to_lowercase() != name.to_lowercase() {
+                continue;
+            }
+            let Some(object) = rows(&key, object)? else { continue };
+            if found.replace(object).is_some() {
+                let text = format!("several variables have this name but for case: write \"{key}\" in quotes");
+                return Err(ProgrammingError::new_err(text));
             }
         }
-        if found.is_some() {
-            return Ok(found);
+        if let Some(found) = found {
+            return Ok(Found::Rows(found));
         }
     }
-    Ok(None)
+    Ok(Found::Nothing(refused))
 }
 
 /// The rows that an object has now, as a table.
@@ -108,7 +145,7 @@ pub(super) fn table(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn TableProvider
         let starts = (0..batch.num_rows()).step_by(ROWS);
         pieces.extend(starts.map(|start| batch.slice(start, ROWS.min(batch.num_rows() - start))));
     }
-    let table = MemTable::try_new(schema, vec![pieces]).map_err(|error| super::errors::raise(error.into()))?;
+    let table = MemTable::try_new(schema, vec![pieces]).map_err(|error| errors::raise(error.into()))?;
     Ok(Arc::new(table))
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use bonnetdb::{Engine, EngineOptions, Parameters, Session as EngineSession, bind, parse_size, split};
+use bonnetdb::{Engine, EngineOptions, Frames, Parameters, Session as EngineSession, bind, parse_size, split};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -29,9 +29,11 @@ impl Session {
         session.ok_or_else(|| InterfaceError::new_err("the connection is closed"))
     }
 
-    /// The session with the tables of the program around a statement.
-    fn with(&self, variables: Vec<Py<PyDict>>) -> PyResult<EngineSession> {
-        Ok(self.open()?.with_frames(Arc::new(Scope::new(&self.registered, variables))))
+    /// The session with the tables of the program around a statement, and these.
+    fn with(&self, variables: Vec<Py<PyDict>>) -> PyResult<(EngineSession, Arc<Scope>)> {
+        let scope = Arc::new(Scope::new(&self.registered, variables));
+        let frames: Arc<dyn Frames> = Arc::<Scope>::clone(&scope);
+        Ok((self.open()?.with_frames(frames), scope))
     }
 
     fn progress(&self, py: Python<'_>) -> Option<Py<PyAny>> {
@@ -43,6 +45,11 @@ impl Session {
     }
 }
 
+fn out_of_range(threads: i64) -> PyErr {
+    let most = EngineOptions::MOST_THREADS;
+    ProgrammingError::new_err(format!("threads = {threads}: expected a whole number from 1 to {most}"))
+}
+
 #[pymethods]
 impl Session {
     #[new]
@@ -51,10 +58,12 @@ impl Session {
         py: Python<'_>,
         path: Option<PathBuf>,
         read_only: bool,
-        threads: Option<usize>,
+        threads: Option<i64>,
         memory_limit: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
+        // The engine says which numbers there may be, of those that are any.
+        let threads = threads.map(|threads| usize::try_from(threads).map_err(|_| out_of_range(threads))).transpose()?;
         let options = EngineOptions { threads, memory_limit, database: path, read_only };
         let session = py.detach(|| Engine::open(options).map(|engine| engine.session())).map_err(raise)?;
         Ok(Self { session: Mutex::new(Some(session)), registered: Tables::default(), progress })
@@ -104,12 +113,12 @@ impl Session {
     /// Runs a statement and answers its rows, which come as they are asked for.
     #[pyo3(signature = (text, variables=Vec::new(), keep=false))]
     fn run(&self, py: Python<'_>, text: &str, variables: Vec<Py<PyDict>>, keep: bool) -> PyResult<Rows> {
-        let session = self.with(variables)?;
+        let (session, scope) = self.with(variables)?;
         let report = |py: Python<'_>| match (&self.progress, session.progress()) {
             (Some(show), Some(progress)) => show.call1(py, (progress.label, progress.done, progress.total)).map(|_| ()),
             _ => Ok(()),
         };
-        let answer = wait(py, &report, session.execute(text))?.map_err(raise)?;
+        let answer = wait(py, &report, session.execute(text))?.map_err(|error| scope.raise(error))?;
         Ok(Rows::of_answer(session, self.progress(py), answer, keep))
     }
 
@@ -117,8 +126,8 @@ impl Session {
     /// query.
     #[pyo3(signature = (text, variables=Vec::new()))]
     fn query(&self, py: Python<'_>, text: String, variables: Vec<Py<PyDict>>) -> PyResult<Option<Rows>> {
-        let session = self.with(variables)?;
-        let schema = self.quietly(py, session.describe(&text))?;
+        let (session, scope) = self.with(variables)?;
+        let schema = wait(py, &|_| Ok(()), session.describe(&text))?.map_err(|error| scope.raise(error))?;
         Ok(schema.map(|schema| Rows::of_query(session, self.progress(py), text, schema)))
     }
 

@@ -1,11 +1,9 @@
 //! Arrow's C interface of streams in capsules: how rows come from other libraries and go to them without a copy.
 
-use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray};
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow::array::{RecordBatch, RecordBatchReader, StructArray};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
@@ -16,6 +14,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use super::errors::{DataError, Error, InterfaceError};
 use super::wait::Pulse;
+use crate::plain;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -74,15 +73,6 @@ extern "C" fn raise_pending(pending: *mut c_void) -> c_int {
     -1
 }
 
-/// Whether an object gives its rows to others.
-pub(super) fn is_exporter(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    // A class has the methods as well, but no rows.
-    if object.is_instance_of::<pyo3::types::PyType>() {
-        return Ok(false);
-    }
-    Ok(object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")?)
-}
-
 /// The rows of an object of another library: all of them, read now.
 ///
 /// # Errors
@@ -110,10 +100,10 @@ fn import_stream(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBa
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     check_stream(&mut stream)?;
     let mut reader = ArrowArrayStreamReader::try_new(stream).map_err(data_error)?;
-    let schema = bare(&reader.schema());
+    let schema = plain::schema(&reader.schema());
     let (mut batches, mut pulse) = (Vec::new(), Pulse::new());
     while let Some(batch) = py.detach(|| reader.next()) {
-        batches.push(batch.and_then(|batch| under(&schema, batch)).map_err(data_error)?);
+        batches.push(batch.and_then(|batch| plain::under(&schema, &batch)).map_err(data_error)?);
         pulse.beat(py, |_| Ok(()))?;
     }
     Ok((schema, batches))
@@ -133,8 +123,8 @@ fn import_array(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBat
         return Err(DataError::new_err(format!("an array of {} is no table: it has no columns", data.data_type())));
     }
     let batch = RecordBatch::from(StructArray::from(data));
-    let schema = bare(&batch.schema());
-    let batch = under(&schema, batch).map_err(data_error)?;
+    let schema = plain::schema(&batch.schema());
+    let batch = plain::under(&schema, &batch).map_err(data_error)?;
     Ok((schema, vec![batch]))
 }
 
@@ -174,6 +164,9 @@ fn check_stream(stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
         // The reader says what is wrong.
         return Ok(());
     }
+    if schema.format() != "+s" {
+        return Err(DataError::new_err("a stream of single values is no table: it has no columns; make a frame of it"));
+    }
     check_columns(&schema)
 }
 
@@ -188,21 +181,6 @@ fn check_columns(schema: &FFI_ArrowSchema) -> PyResult<()> {
         })?;
     }
     Ok(())
-}
-
-/// The same columns under another schema.
-fn under(schema: &SchemaRef, batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)
-}
-
-/// A schema without what libraries write beside it for themselves; columns may be NULL.
-fn bare(schema: &SchemaRef) -> SchemaRef {
-    let fields = schema
-        .fields()
-        .iter()
-        .map(|field| Arc::new(field.as_ref().clone().with_metadata(HashMap::new()).with_nullable(true)));
-    Arc::new(Schema::new(fields.collect::<Fields>()))
 }
 
 pub(super) fn data_error(error: ArrowError) -> PyErr {
