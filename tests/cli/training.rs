@@ -57,7 +57,7 @@ fn a_report_says_it_too() {
     let (source, page_text) = (source.to_str().unwrap(), page.to_str().unwrap());
     let ran = run(&["report", source, "-o", page_text, "--fail-on-failed-runs"]);
     assert!(ran.err.contains("train: 2 of 3 runs failed: ") && ran.status == Some(3), "{ran:?}");
-    assert!(fs::read_to_string(page).unwrap().contains("error"));
+    assert!(fs::read_to_string(&page).unwrap().contains("error"));
     assert_eq!(run(&["report", source, "-o", page_text]).status, Some(0));
 }
 
