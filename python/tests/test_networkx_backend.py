@@ -175,8 +175,9 @@ def test_flows_are_those_of_networkx():
             for ends in ((0, 99), (0, 0)):
                 assert compare("maximum_flow_value", graph, {}, *ends)
     # An edge without a capacity has an infinite one.
-    with pytest.raises(NotImplementedError, match="not finite"):
+    with pytest.raises(NotImplementedError) as error:
         networkx.maximum_flow_value(networkx.path_graph(3), 0, 2, backend="bonnetdb")
+    assert "not finite" in str(error.value.__cause__)
 
 
 def test_communities_are_good_ones():
