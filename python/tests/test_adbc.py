@@ -185,7 +185,7 @@ def test_frames_of_pandas_are_written_with_their_metadata(adbc):
         cursor.execute("SELECT u.x + v.x FROM u, v")
         assert cursor.fetchone() == (14,)
     frame.set_index("s").head(1).to_sql("indexed", adbc)
-    assert adbc.adbc_get_table_schema("indexed").names == ["s", "z"]
+    assert adbc.adbc_get_table_schema("indexed").names == ["z", "s"]
 
 
 def test_uris_name_folders(tmp_path):

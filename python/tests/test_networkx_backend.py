@@ -82,7 +82,8 @@ def same(ours, theirs, what):
 def answer(name, graph, backend, arguments, *more):
     """What a function answers, or how it fails."""
     try:
-        return plain(getattr(networkx, name)(graph, *more, backend=backend, **arguments))
+        function = getattr(networkx, name, None) or getattr(networkx.community, name)
+        return plain(function(graph, *more, backend=backend, **arguments))
     except NotImplementedError:
         raise
     except (networkx.NetworkXException, ZeroDivisionError) as error:
@@ -118,6 +119,9 @@ def test_values_are_those_of_networkx(name, arguments):
     answered = 0
     for graph in graphs():
         if ((name, arguments) in UNDIRECTED and graph.is_directed()) or ((name, arguments) in DIRECTED and not graph.is_directed()):
+            continue
+        if name == "katz_centrality_numpy" and len(graph) == 1:
+            # networkx fails there: iteration over a 0-d array.
             continue
         answered += compare(name, graph, arguments)
     assert answered >= 2, "the backend refused nearly all of them"
@@ -171,8 +175,9 @@ def test_flows_are_those_of_networkx():
             for ends in ((0, 99), (0, 0)):
                 assert compare("maximum_flow_value", graph, {}, *ends)
     # An edge without a capacity has an infinite one.
-    with pytest.raises(NotImplementedError, match="not finite"):
+    with pytest.raises(NotImplementedError) as error:
         networkx.maximum_flow_value(networkx.path_graph(3), 0, 2, backend="bonnetdb")
+    assert "not finite" in str(error.value.__cause__)
 
 
 def test_communities_are_good_ones():

@@ -23,7 +23,8 @@ def flow(G, source, target, capacity):
     amount = numpy.rint(amount).astype("int64") if whole else amount
     at = G.number[source]
     value = amount[src == at].sum() - amount[dst == at].sum()
-    return src, dst, amount, value.item()
+    # Where nothing flows, networkx has the integer 0.
+    return src, dst, amount, value.item() or 0
 
 
 @offered(default=("flow_func",), kwargs=lambda given: not given)
