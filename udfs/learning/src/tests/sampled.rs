@@ -178,10 +178,10 @@ fn sums_over_sampled_neighbours_estimate_those_over_all_without_bias() {
 
 #[test]
 fn sampled_training_learns_about_as_well() {
-    let data = planted(900, true);
+    let data = planted(450, true);
     for mut job in sampled_jobs() {
         job = job.with("hidden", 16).with("normalize", "row");
-        job.set("epochs", 150);
+        job.set("epochs", 100);
         let whole = outcome(&data, &job).test.accuracy.unwrap();
         job.set("epochs", 25);
         let sampled = outcome(&data, &in_steps(&job, 64, Some(4))).test.accuracy.unwrap();
