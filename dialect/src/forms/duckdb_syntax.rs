@@ -11,19 +11,16 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LimitClause, NullTreatment, ObjectName,
-    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
-    ShowStatementIn, Spanned, Statement, Subscript, TableFactor, TimezoneInfo, UnaryOperator, Value, ValueWithSpan,
-    VisitorMut, WindowSpec, WindowType,
+    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, Spanned, Subscript, TableFactor, TimezoneInfo,
+    UnaryOperator, Value, ValueWithSpan, VisitorMut, WindowSpec, WindowType,
 };
-use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use crate::forms::growth::{self, Growth};
 use crate::forms::partial_times::completed;
-use crate::forms::{computed_rows, exact_casts, files, function_names, intervals, repeated_draws, rows_in};
+use crate::forms::{computed_rows, exact_casts, files, function_names, intervals, repeated_draws, rows_in, show};
 use crate::names::pivot_values;
-use crate::syntax::statements::dialect::BonnetDialect;
 use crate::syntax::tree::ast::{self, binary, call, cast, nested, number, take};
+use crate::syntax::tree::growth::{self, Growth};
 use crate::syntax::tree::visit::visit_statement;
 use crate::syntax::tree::walk::{Flow, flow, result, walk_outside_subqueries};
 use crate::{Error, ErrorKind, Raised, Result};
@@ -36,61 +33,10 @@ const DOUBLE_DIGITS: usize = 17;
 /// # Errors
 /// If DataFusion has no equivalent of its syntax, or a file is read with wrong arguments.
 pub(crate) fn translate(statement: &mut SqlStatement) -> Result<bool> {
-    show(statement);
+    show::as_query(statement);
     let mut translator = Translator { has_open_pivot: false, growth: Growth::default() };
     result(visit_statement(statement, &mut translator))?;
     Ok(translator.has_open_pivot)
-}
-
-/// `SHOW TABLES FROM schema` and `SHOW FUNCTIONS`, with all functions, as queries.
-fn show(statement: &mut SqlStatement) {
-    let SqlStatement::Statement(inner) = statement else { return };
-    let text = match inner.as_ref() {
-        Statement::ShowTables { show_options, .. } => {
-            let Some(ShowStatementIn { parent_name: Some(name), .. }) = &show_options.show_in else { return };
-            let Some(parts) = ast::name_parts(name) else { return };
-            let of = match parts.as_slice() {
-                [schema] => format!("table_schema = {}", ast::text(schema)),
-                [catalog, schema] => {
-                    format!("table_catalog = {} AND table_schema = {}", ast::text(catalog), ast::text(schema))
-                }
-                _ => return,
-            };
-            let like = match &show_options.filter_position {
-                Some(ShowStatementFilterPosition::Infix(filter) | ShowStatementFilterPosition::Suffix(filter)) => {
-                    matching("table_name", filter)
-                }
-                None => String::new(),
-            };
-            format!("SELECT * FROM information_schema.tables WHERE {of}{like} ORDER BY table_name")
-        }
-        Statement::ShowFunctions { filter } => {
-            let like = |name| filter.as_ref().map(|filter| matching(name, filter)).unwrap_or_default();
-            format!(
-                "SELECT name AS function_name, kind AS function_type, returns AS return_type, signature AS \
-                 syntax_example, description FROM bonnet.functions WHERE true{} UNION ALL SELECT DISTINCT routine_name, \
-                 lower(function_type), data_type, syntax_example, description FROM information_schema.routines WHERE \
-                 routine_name NOT IN (SELECT name FROM bonnet.functions){} ORDER BY function_name",
-                like("name"),
-                like("routine_name")
-            )
-        }
-        _ => return,
-    };
-    let parsed = Parser::new(&BonnetDialect).try_with_sql(&text).and_then(|mut parser| parser.parse_query());
-    if let Ok(query) = parsed {
-        **inner = Statement::Query(query);
-    }
-}
-
-fn matching(name: &str, filter: &ShowStatementFilter) -> String {
-    match filter {
-        ShowStatementFilter::Like(pattern) | ShowStatementFilter::NoKeyword(pattern) => {
-            format!(" AND {name} LIKE {}", ast::text(pattern))
-        }
-        ShowStatementFilter::ILike(pattern) => format!(" AND {name} ILIKE {}", ast::text(pattern)),
-        ShowStatementFilter::Where(condition) => format!(" AND ({condition})"),
-    }
 }
 
 fn refuse(at: Span, text: impl Into<String>) -> Flow {

@@ -3,15 +3,18 @@
 //!
 //! Shows: see `outer_columns.rs`
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use bonnet_common::Raised;
 use bonnet_sql::Registry;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::TableFunctionArgs;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::file_options::file_type::FileType;
-use datafusion::common::{DFSchema, DFSchemaRef, Result, TableReference, plan_datafusion_err};
+use datafusion::common::{
+    DFSchema, DFSchemaRef, DataFusionError, ResolvedTableReference, Result, TableReference, plan_datafusion_err,
+};
 use datafusion::datasource::file_format::format_as_file_type;
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
@@ -28,7 +31,7 @@ use crate::names::join_keys::{JoinKeys, JoinPlanner};
 use crate::names::relations::KeyPlanner;
 use crate::names::tables::{TablePlanner, Tables, resolved};
 use crate::names::type_names::TypeNames;
-use crate::names::unknown_names::{unknown_function_in_from, unknown_table};
+use crate::names::unknown_names::{not_found, unknown_function_in_from, unknown_table};
 
 /// A session, and what a statement brings.
 pub(crate) struct StatementContext<'a> {
@@ -36,6 +39,8 @@ pub(crate) struct StatementContext<'a> {
     registry: &'a Registry,
     tables: &'a Tables,
     relation_planners: Vec<Arc<dyn RelationPlanner>>,
+    /// The names that were looked up in vain. DataFusion looks up those of a WITH, too.
+    missing: Mutex<Vec<ResolvedTableReference>>,
 }
 
 impl<'a> StatementContext<'a> {
@@ -51,7 +56,7 @@ impl<'a> StatementContext<'a> {
         relation_planners.push(Arc::new(TablePlanner(Arc::clone(tables))));
         // Behind all that know a relation.
         relation_planners.push(Arc::new(KeyPlanner::default()));
-        Self { state, registry, tables, relation_planners }
+        Self { state, registry, tables, relation_planners, missing: Mutex::default() }
     }
 
     /// The plan of a statement.
@@ -59,7 +64,28 @@ impl<'a> StatementContext<'a> {
     /// # Errors
     /// If DataFusion refuses it.
     pub(crate) fn plan(&self, statement: SqlStatement) -> Result<LogicalPlan> {
-        self.planner().statement_to_plan(statement)
+        self.planner().statement_to_plan(statement).map_err(|error| self.explained(error))
+    }
+
+    /// The error about a table that is not there, with what else its name may mean; any other as it is.
+    fn explained(&self, error: DataFusionError) -> DataFusionError {
+        match error {
+            DataFusionError::Diagnostic(diagnostic, inner) => {
+                DataFusionError::Diagnostic(diagnostic, Box::new(self.explained(*inner)))
+            }
+            DataFusionError::Context(text, inner) => DataFusionError::Context(text, Box::new(self.explained(*inner))),
+            DataFusionError::External(error) => match error.downcast::<Raised>() {
+                Ok(raised) => {
+                    let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+                    match missing.iter().find(|name| not_found(name) == *raised) {
+                        Some(name) => unknown_table(self.state, name).into(),
+                        None => DataFusionError::External(raised),
+                    }
+                }
+                Err(error) => DataFusionError::External(error),
+            },
+            other => other,
+        }
     }
 
     /// The columns of a query that stands within others, whose columns are given from the outermost in.
@@ -92,7 +118,12 @@ impl<'a> StatementContext<'a> {
 impl ContextProvider for StatementContext<'_> {
     fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
         let name = resolved(self.state, name);
-        self.tables.source(&name).ok_or_else(|| unknown_table(self.state, &name).into())
+        if let Some(source) = self.tables.source(&name) {
+            return Ok(source);
+        }
+        let error = not_found(&name);
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        Err(error.into())
     }
 
     fn get_file_type(&self, ext: &str) -> Result<Arc<dyn FileType>> {

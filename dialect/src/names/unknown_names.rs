@@ -71,11 +71,22 @@ fn with_nearest(unknown: &str, name: &str, mut names: Vec<String>) -> String {
     }
 }
 
-/// The error about a table that is not there, in the words of the statement: a graph is no table, and a path may be no file of
-/// one.
+/// The error about a table that is not there, in short.
+pub(crate) fn not_found(name: &ResolvedTableReference) -> Raised {
+    Raised::new(ErrorKind::UnknownTable, format!("table '{name}' not found"))
+}
+
+/// The error about a table that is not there, in the words of the statement: a graph is no table, a path may be no file of one,
+/// and a table beside it may have been meant.
 pub(crate) fn unknown_table(state: &SessionState, name: &ResolvedTableReference) -> Raised {
-    let text = explanation(state, &name.table).unwrap_or_else(|| format!("table '{name}' not found"));
-    Raised::new(ErrorKind::UnknownTable, text)
+    match explanation(state, &name.table) {
+        Some(text) => Raised::new(ErrorKind::UnknownTable, text),
+        None => {
+            let beside = state.schema_for_ref(name.clone()).map(|schema| schema.table_names()).unwrap_or_default();
+            let text = with_nearest(not_found(name).text(), &name.table, beside);
+            Raised::new(ErrorKind::UnknownTable, text)
+        }
+    }
 }
 
 fn explanation(state: &SessionState, table: &str) -> Option<String> {

@@ -80,6 +80,7 @@ pub fn functions() -> Vec<bonnet_sql::Function> {
         times::time_bucket::time_bucket(),
         names::typeof_function::type_of(),
         strings::unicode::unicode(),
+        names::version::version(),
     ];
     let pairs = [
         names::current_names::functions(),

@@ -13,11 +13,26 @@ use crate::{Error, Result};
 /// The engine's error for what the parser says.
 pub(crate) fn parser_error(error: ParserError) -> Error {
     Error::Syntax(match error {
-        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => in_words(text),
         ParserError::RecursionLimitExceeded => format!(
             "the statement is nested too deeply: at most {NESTED} levels of parentheses, CASE, NOT and subqueries"
         ),
     })
+}
+
+/// The parser's error without what it is written in: `No infix parser for token Word(Word { value: "MATCH", ...`.
+fn in_words(text: String) -> String {
+    let Some(rest) = text.strip_prefix("No infix parser for token ") else { return text };
+    let (token, place) =
+        rest.rsplit_once(" at ").map_or((rest, String::new()), |(token, at)| (token, format!(" at {at}")));
+    let found = token.split('"').nth(1).unwrap_or(token);
+    let advice = match found.eq_ignore_ascii_case("match") {
+        true => {
+            "; there is no MATCH: a pattern is a join of the table edges with itself, or subgraph_isomorphisms(edges, pattern)"
+        }
+        false => "",
+    };
+    format!("an operator or the end of the expression is expected, found: {found}{place}{advice}")
 }
 
 /// Adds the form that a statement takes to the parser's error.

@@ -3,3 +3,4 @@
 pub(crate) mod current_names;
 pub(crate) mod type_names;
 pub(crate) mod typeof_function;
+pub(crate) mod version;
