@@ -12,7 +12,7 @@ use pgwire::messages::extendedquery::{
     Bind, BindComplete, CloseComplete, Describe, Execute, Parse, ParseComplete, PortalSuspended,
     TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
 };
-use pgwire::messages::response::{CommandComplete, EmptyQueryResponse, NoticeResponse, TransactionStatus};
+use pgwire::messages::response::{CommandComplete, EmptyQueryResponse, TransactionStatus};
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 
 use super::catalog::{self, Catalog};
@@ -239,16 +239,9 @@ impl Connection {
 
     fn complete(&mut self, tag: String) -> Result<(), Gone> {
         for runs in self.client.session.take_failed_runs() {
-            self.warn(WARNING, &runs.to_string())?;
+            self.wire.warn(WARNING, &runs.to_string())?;
         }
         self.wire.put(PgWireBackendMessage::CommandComplete(CommandComplete::new(tag)))
-    }
-
-    /// Tells the client what is no error.
-    fn warn(&mut self, code: &str, text: &str) -> Result<(), Gone> {
-        let fields = [(b'S', "WARNING"), (b'V', "WARNING"), (b'C', code), (b'M', text)];
-        let fields = fields.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
-        self.wire.put(PgWireBackendMessage::NoticeResponse(NoticeResponse::new(fields)))
     }
 
     /// Does what is left of a statement without rows; its tag.
@@ -256,7 +249,7 @@ impl Connection {
         match outcome {
             Outcome::Done(tag) => Ok(tag),
             Outcome::Warned(tag, warning) => {
-                self.warn(warning.code, &warning.message)?;
+                self.wire.warn(warning.code, &warning.message)?;
                 Ok(tag.to_owned())
             }
             Outcome::Deallocate(name) => {

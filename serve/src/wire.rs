@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures::{SinkExt, StreamExt};
-use pgwire::messages::response::{ReadyForQuery, TransactionStatus};
+use pgwire::messages::response::{NoticeResponse, ReadyForQuery, TransactionStatus};
 use pgwire::messages::{PgWireBackendMessage, PgWireFrontendMessage};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::codec::{Framed, FramedParts};
@@ -84,6 +84,13 @@ impl Wire {
         let mut parts = FramedParts::new::<PgWireBackendMessage>(stream, codec);
         parts.read_buf = read;
         Self { framed: Framed::from_parts(parts), ahead: VecDeque::new(), idle_time }
+    }
+
+    /// Tells the client what is no error, under this SQLSTATE.
+    pub(super) fn warn(&mut self, code: &str, text: &str) -> Result<(), Gone> {
+        let fields = [(b'S', "WARNING"), (b'V', "WARNING"), (b'C', code), (b'M', text)];
+        let fields = fields.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
+        self.put(PgWireBackendMessage::NoticeResponse(NoticeResponse::new(fields)))
     }
 
     pub(super) fn codec(&mut self) -> &mut Codec {

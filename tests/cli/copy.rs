@@ -227,8 +227,11 @@ fn databases_are_not_written_into() {
         "ATTACH 'builtin:karate' AS karate; SELECT status, error FROM train((SELECT 'memory.karate' AS graph, 'mlp' AS model), \
          features => 'identity', epochs => 1, save => '{path}')"
     );
-    let saved = rows(&[path, "--read-only", "--quiet", "--format", "csv", "-c", &save]);
-    assert!(saved.contains("error") && saved.contains("whose files only its own statements change"), "{saved}");
+    let saved = run(&[path, "--read-only", "--quiet", "--format", "csv", "-c", &save]);
+    let refusal = "whose files only its own statements change";
+    assert!(saved.out.contains("error") && saved.out.contains(refusal), "{saved:?}");
+    assert!(saved.err.starts_with("train: 1 of 1 runs failed: save: ") && saved.err.contains(refusal), "{saved:?}");
+    assert_eq!(saved.status, Some(0));
     assert_eq!(rows(&[path, "--read-only", "--format", "csv", "-c", "SELECT a FROM t"]), "a\n1\n");
     let plain = folder.path().join("x.csv");
     let statement = format!("COPY t TO '{}'", plain.display());
