@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use bonnetdb::EngineOptions;
+use tempfile::TempDir;
 
 use super::Db;
 
@@ -69,8 +70,19 @@ const ENDLESS: [(&str, &str); 13] = [
     ("a scan", "SELECT sum(a.x + b.x) FROM '{}/rows.parquet' a JOIN '{}/rows.parquet' b ON a.x <> b.x"),
 ];
 
+/// Those statements over a folder, and one that would be planned for minutes.
+fn endless(folder: &TempDir) -> Vec<(&'static str, String)> {
+    let folder = folder.path().to_str().unwrap();
+    let keys = (0..8000).map(|key| key.to_string()).collect::<Vec<_>>().join(", ");
+    let planned = format!(
+        "SELECT count(*) FROM (SELECT value AS k, value AS v FROM generate_series(1, 20000)) PIVOT (sum(v) FOR k IN ({keys}))"
+    );
+    let statements = ENDLESS.into_iter().map(|(what, sql)| (what, sql.replace("{}", folder)));
+    statements.chain([("planning", planned)]).collect()
+}
+
 /// A folder with a file to be scanned.
-fn files() -> tempfile::TempDir {
+fn files() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let sql = "COPY (SELECT value AS x FROM generate_series(1, 300000)) TO '{}/rows.parquet'";
     Db::new().run(&sql.replace("{}", folder.path().to_str().unwrap()));
@@ -369,8 +381,7 @@ fn timeouts() {
     let db = Db::with_karate();
     // The graph of train would stay, by intent.
     db.run("SET bonnet.graph_cache = 'off'");
-    for (what, sql) in ENDLESS {
-        let sql = sql.replace("{}", folder.path().to_str().unwrap());
+    for (what, sql) in endless(&folder) {
         db.run("SET bonnet.statement_timeout = '1500ms'");
         let start = Instant::now();
         db.refuses(&sql, &["the statement ran past bonnet.statement_timeout"]);
@@ -391,8 +402,7 @@ fn timeouts() {
 #[test]
 fn ctrl_c_ends_whatever_runs() {
     let folder = files();
-    for (what, sql) in ENDLESS {
-        let sql = sql.replace("{}", folder.path().to_str().unwrap());
+    for (what, sql) in endless(&folder) {
         let mut running =
             Running::start(&["-c", "ATTACH 'builtin:karate' AS karate", "-c", "\\echo started", "-c", &sql]);
         assert_eq!(running.lines.recv_timeout(BOUND * 10).as_deref(), Ok("started"));
