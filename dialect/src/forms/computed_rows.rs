@@ -13,24 +13,29 @@ use crate::syntax::tree::ast;
 use crate::syntax::tree::walk::find;
 
 /// Puts `SELECT ... UNION ALL SELECT ...` in the place of each VALUES of a query with a subquery in it.
-pub(crate) fn select(body: &mut SetExpr) {
-    match body {
-        SetExpr::SetOperation { left, right, .. } => {
-            select(left);
-            select(right);
-        }
-        SetExpr::Values(Values { rows, .. }) if rows.iter().any(is_computed) => {
-            let mut rows = std::mem::take(rows).into_iter().map(row);
-            let Some(first) = rows.next() else { return };
-            *body = rows.fold(first, |above, below| SetExpr::SetOperation {
-                op: SetOperator::Union,
-                set_quantifier: SetQuantifier::All,
-                left: Box::new(above),
-                right: Box::new(below),
-            });
-        }
-        _ => {}
+pub(crate) fn select(mut body: &mut SetExpr) {
+    // A chain of hundreds is as deep on its left side.
+    while let SetExpr::SetOperation { left, right, .. } = body {
+        select(right);
+        body = left;
     }
+    if matches!(body, SetExpr::Values(values) if values.rows.iter().any(is_computed)) {
+        replace(body);
+    }
+}
+
+// Apart, so that its rows take no stack at each level of a query.
+#[inline(never)]
+fn replace(body: &mut SetExpr) {
+    let SetExpr::Values(Values { rows, .. }) = body else { return };
+    let mut rows = std::mem::take(rows).into_iter().map(row);
+    let Some(first) = rows.next() else { return };
+    *body = rows.fold(first, |above, below| SetExpr::SetOperation {
+        op: SetOperator::Union,
+        set_quantifier: SetQuantifier::All,
+        left: Box::new(above),
+        right: Box::new(below),
+    });
 }
 
 /// Whether a row has a subquery.
