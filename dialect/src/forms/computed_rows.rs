@@ -1,5 +1,5 @@
-//! Subqueries in VALUES, `VALUES (1, (SELECT max(a) FROM t))`: DataFusion plans the rows, and cannot run them. Such rows are
-//! selected one after the other.
+//! Subqueries in VALUES, `VALUES (1, (SELECT max(a) FROM t))`: DataFusion plans the rows, and cannot run them. Rows with one are
+//! selected each.
 //!
 //! Upstream: none known
 //! Given: `CREATE TABLE t AS SELECT 7 AS a`
@@ -27,15 +27,33 @@ pub(crate) fn select(mut body: &mut SetExpr) {
 // Apart, so that its rows take no stack at each level of a query.
 #[inline(never)]
 fn replace(body: &mut SetExpr) {
-    let SetExpr::Values(Values { rows, .. }) = body else { return };
-    let mut rows = std::mem::take(rows).into_iter().map(row);
-    let Some(first) = rows.next() else { return };
-    *body = rows.fold(first, |above, below| SetExpr::SetOperation {
+    let SetExpr::Values(Values { explicit_row, value_keyword, rows }) = body else { return };
+    let (explicit_row, value_keyword) = (*explicit_row, *value_keyword);
+    let mut parts: Vec<SetExpr> = Vec::new();
+    for values in std::mem::take(rows) {
+        match parts.last_mut() {
+            _ if is_computed(&values) => parts.push(row(values)),
+            Some(SetExpr::Values(Values { rows, .. })) => rows.push(values),
+            _ => parts.push(SetExpr::Values(Values { explicit_row, value_keyword, rows: vec![values] })),
+        }
+    }
+    if let Some(all) = union_all(parts) {
+        *body = all;
+    }
+}
+
+/// The rows of all parts, by a tree of as few levels as can be.
+fn union_all(mut parts: Vec<SetExpr>) -> Option<SetExpr> {
+    if parts.len() < 2 {
+        return parts.pop();
+    }
+    let behind = parts.split_off(parts.len() / 2);
+    Some(SetExpr::SetOperation {
         op: SetOperator::Union,
         set_quantifier: SetQuantifier::All,
-        left: Box::new(above),
-        right: Box::new(below),
-    });
+        left: Box::new(union_all(parts)?),
+        right: Box::new(union_all(behind)?),
+    })
 }
 
 /// Whether a row has a subquery.
