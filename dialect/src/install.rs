@@ -17,9 +17,9 @@ use crate::forms::pivot::PivotPlanner;
 use crate::names::outer_columns::FieldNames;
 use crate::names::type_names::TypeNames;
 use crate::plans::{
-    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NAN_STATISTICS, NESTED_COMPARISONS,
-    SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS, VALUES,
-    WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, make_stoppable,
+    AGGREGATE_ORDER, Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, INSERTED_TYPES, NAN_STATISTICS,
+    NESTED_COMPARISONS, SCALAR_SUBQUERIES, SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, UNREAD_PARTITIONS,
+    VALUES, WINDOW_STRINGS, WINDOW_VALUES, WINDOWS, YIELDING_JOINS, analyzer_rules, logical_rules, make_stoppable,
     physical_rules,
 };
 
@@ -50,6 +50,7 @@ pub fn install(builder: SessionStateBuilder, registry: &Arc<Registry>) -> Sessio
         ])
         .with_type_planner(Arc::new(TypeNames))
         .with_analyzer_rules(analyzer_rules())
+        .with_analyzer_rule(Arc::new(INSERTED_TYPES))
         .with_analyzer_rule(Arc::new(GROUPING_SETS))
         .with_analyzer_rule(Arc::new(SET_OPERATIONS))
         .with_analyzer_rule(Arc::new(DISTINCT_SUBQUERIES))

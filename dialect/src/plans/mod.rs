@@ -6,7 +6,7 @@
 //!
 //! 1. **Analysis** (`analyzer_rules` and those that the session appends) settles types and makes a valid plan. INTERVAL_KEYS
 //!    and RANGE_FRAMES come before DataFusion's coercion, which refuses the frames in question, and `DateComparisons`, since
-//!    coercion would cast the operands. All others depend on types and come after it: first those of nodes (GROUPING_SETS, SET_OPERATIONS,
+//!    coercion would cast the operands. All others depend on types and come after it: first those of nodes (INSERTED_TYPES, GROUPING_SETS, SET_OPERATIONS,
 //!    DISTINCT_SUBQUERIES); then those of subqueries (SCALAR_SUBQUERIES, and SUBQUERIES, which leaves EXISTS, before
 //!    `Correlation`, which makes joins of it); then those of expressions. Of these VALUES is the first, since it writes
 //!    `nullif` and `CASE x WHEN` as comparisons, which the others look at. SIMPLIFICATION is the last: it puts barriers
@@ -47,8 +47,8 @@ mod physical;
 mod stoppable;
 
 pub(crate) use analysis::{
-    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, NESTED_COMPARISONS, SCALAR_SUBQUERIES, SCANNED_NAN,
-    SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, VALUES, analyzer_rules,
+    Correlation, DISTINCT_SUBQUERIES, GROUPING_SETS, IN_LISTS, INSERTED_TYPES, NESTED_COMPARISONS, SCALAR_SUBQUERIES,
+    SCANNED_NAN, SET_OPERATIONS, SIMPLIFICATION, SUBQUERIES, VALUES, analyzer_rules,
 };
 pub(crate) use logical::{AGGREGATE_ORDER, WINDOW_STRINGS, WINDOW_VALUES, logical_rules, without_false_keys};
 pub use node_rules::PhysicalRule;
