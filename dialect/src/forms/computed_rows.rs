@@ -37,19 +37,10 @@ fn replace(body: &mut SetExpr) {
             _ => parts.push(SetExpr::Values(Values { explicit_row, value_keyword, rows: vec![values] })),
         }
     }
-    parts.iter_mut().for_each(set_apart);
+    // With the types of their values: those of an INSERT would have the types of its table, which the union changes again.
+    parts.iter_mut().for_each(ast::set_values_apart);
     if let Some(all) = union_all(parts) {
         *body = all;
-    }
-}
-
-/// Puts VALUES into a FROM, where it has the types of its values: those of an INSERT would have the types of its table, which a
-/// union with other rows changes again.
-fn set_apart(part: &mut SetExpr) {
-    if matches!(part, SetExpr::Values(_)) {
-        let nothing = SetExpr::Values(Values { explicit_row: false, value_keyword: false, rows: Vec::new() });
-        let values = ast::query(std::mem::replace(part, nothing));
-        *part = *ast::select_all(ast::derived(values, None)).body;
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn outer(around: &[Scope], names: &[Ident]) -> Option<Outer> {
 }
 
 fn add_relations(table: &TableWithJoins, relations: &mut Vec<Relation>) {
-    for factor in std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)) {
+    for factor in ast::factors(std::slice::from_ref(table)) {
         match factor {
             TableFactor::NestedJoin { table_with_joins, alias: None } => add_relations(table_with_joins, relations),
             TableFactor::Table { name, alias: None, .. } => {

@@ -15,10 +15,6 @@ use crate::syntax::tree::ast;
 
 /// Gives `edges.*` the name under which DataFusion knows the table of FROM: `karate.edges.*`.
 pub(crate) fn qualify(projection: &mut [SelectItem], from: &[TableWithJoins]) {
-    let factors = || {
-        from.iter()
-            .flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)))
-    };
     for item in projection {
         let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(qualifier), _) = item else {
             continue;
@@ -30,10 +26,10 @@ pub(crate) fn qualify(projection: &mut [SelectItem], from: &[TableWithJoins]) {
             }
             _ => false,
         };
-        if factors().any(named) {
+        if ast::factors(from).any(named) {
             continue;
         }
-        let mut tables = factors().filter_map(|factor| match factor {
+        let mut tables = ast::factors(from).filter_map(|factor| match factor {
             TableFactor::Table { name, alias: None, args: None, version: None, .. } => {
                 ast::name_parts(name).is_some_and(|parts| parts.ends_with(&given)).then_some(name)
             }

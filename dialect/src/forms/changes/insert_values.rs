@@ -16,7 +16,7 @@ use datafusion::common::{DFSchema, Result, internal_err};
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::sql::parser::Statement as SqlStatement;
-use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement, TableFactor, Values, VisitorMut};
+use datafusion::sql::sqlparser::ast::{Query, SetExpr, Statement, TableFactor, VisitorMut};
 
 use crate::forms::changes::changed_values::changing;
 use crate::syntax::tree::ast;
@@ -69,12 +69,7 @@ fn move_values(body: &mut SetExpr) {
             move_values(left);
             move_values(right);
         }
-        SetExpr::Values(_) => {
-            let nothing = SetExpr::Values(Values { explicit_row: false, value_keyword: false, rows: Vec::new() });
-            let values = ast::query(std::mem::replace(body, nothing));
-            *body = *ast::select_all(ast::derived(values, None)).body;
-        }
-        _ => {}
+        body => ast::set_values_apart(body),
     }
 }
 

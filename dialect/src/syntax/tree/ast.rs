@@ -9,8 +9,8 @@ use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, FromTable, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SchemaName, Select, SelectFlavor,
-    SelectItem, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins, Value, Visit,
-    Visitor, WildcardAdditionalOptions,
+    SelectItem, SetExpr, Spanned, Statement, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins, Value, Values,
+    Visit, Visitor, WildcardAdditionalOptions,
 };
 use datafusion::sql::sqlparser::tokenizer::{Location, Span};
 
@@ -63,6 +63,20 @@ pub fn select_all_from(from: Vec<TableWithJoins>) -> Query {
         select.from = from;
     }
     query
+}
+
+/// Puts VALUES into a FROM, `SELECT * FROM (VALUES ...)`; any other body stays.
+pub(crate) fn set_values_apart(body: &mut SetExpr) {
+    if matches!(body, SetExpr::Values(_)) {
+        let nothing = SetExpr::Values(Values { explicit_row: false, value_keyword: false, rows: Vec::new() });
+        let values = query(std::mem::replace(body, nothing));
+        *body = *select_all(derived(values, None)).body;
+    }
+}
+
+/// The tables of FROM, those that are joined among them.
+pub(crate) fn factors(from: &[TableWithJoins]) -> impl Iterator<Item = &TableFactor> {
+    from.iter().flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)))
 }
 
 /// `SELECT projection FROM factor GROUP BY group_by`

@@ -122,11 +122,8 @@ fn add(arg: FunctionArg, to: &mut Vec<FunctionArg>) {
 /// # Errors
 /// If a SELECT has more.
 pub(crate) fn check_laterals(select: &Select) -> Result<()> {
-    let factors = select
-        .from
-        .iter()
-        .flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)));
-    let mut laterals = factors.filter(|factor| matches!(factor, TableFactor::Derived { lateral: true, .. }));
+    let is_lateral = |factor: &&TableFactor| matches!(factor, TableFactor::Derived { lateral: true, .. });
+    let mut laterals = ast::factors(&select.from).filter(is_lateral);
     match laterals.nth(LATERALS) {
         None => Ok(()),
         Some(lateral) => Err(Error::statement_at(

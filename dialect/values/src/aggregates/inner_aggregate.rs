@@ -1,5 +1,17 @@
 //! What every wrapper of an aggregate of DataFusion has from the aggregate within.
 
+use arrow::datatypes::TimeUnit;
+use datafusion::common::types::{NativeType, logical_date};
+use datafusion::logical_expr::{Coercion, TypeSignature, TypeSignatureClass};
+
+/// What an aggregate of timestamps takes beside what the aggregate within does: those of any unit, and dates as timestamps of
+/// microseconds.
+pub(crate) fn moments() -> TypeSignature {
+    let dates = vec![TypeSignatureClass::Native(logical_date())];
+    let moment = NativeType::Timestamp(TimeUnit::Microsecond, None);
+    TypeSignature::Coercible(vec![Coercion::new_implicit(TypeSignatureClass::Timestamp, dates, moment)])
+}
+
 /// The methods of `AggregateUDFImpl` that a wrapper answers as its field `inner` does: all that say what the aggregate takes and
 /// gives. How it is computed is the wrapper's own.
 macro_rules! as_inner_aggregate {

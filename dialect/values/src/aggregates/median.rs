@@ -7,30 +7,24 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, TimeUnit};
-use datafusion::common::types::{NativeType, logical_date};
+use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::median::median_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Coercion, Documentation, GroupsAccumulator, Signature, TypeSignature,
-    TypeSignatureClass,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, Signature, TypeSignature,
 };
+
+use crate::aggregates::inner_aggregate::moments;
 
 /// The aggregate, in place of DataFusion's of the same name.
 pub(crate) fn median() -> Arc<AggregateUDF> {
     let inner = median_udaf();
     let mut signature = inner.signature().clone();
     if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {
-        let dates = vec![TypeSignatureClass::Native(logical_date())];
-        let moment = NativeType::Timestamp(TimeUnit::Microsecond, None);
-        kinds.push(TypeSignature::Coercible(vec![Coercion::new_implicit(
-            TypeSignatureClass::Timestamp,
-            dates,
-            moment,
-        )]));
+        kinds.push(moments());
     }
     Arc::new(AggregateUDF::new_from_impl(Median { inner, signature }))
 }

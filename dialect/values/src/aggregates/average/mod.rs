@@ -15,7 +15,6 @@ use arrow::datatypes::{
     TimestampNanosecondType, TimestampSecondType, i256,
 };
 use bonnet_common::{ErrorKind, Raised};
-use datafusion::common::types::{NativeType, logical_date};
 use datafusion::common::{DataFusionError, Result, internal_err, plan_err};
 use datafusion::functions_aggregate::average::avg_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -28,6 +27,7 @@ use datafusion::logical_expr::{
 use crate::aggregates::average::interval_average::IntervalAverage;
 use crate::aggregates::average::moment_average::{Moments, of_moments};
 use crate::aggregates::exact_accumulators::{Distinct, Finish, Groups, One};
+use crate::aggregates::inner_aggregate::moments;
 use crate::aggregates::sliding_aggregates::SlidingFloats;
 use crate::names::type_names::sql_name;
 use crate::times::moments::INTERVAL;
@@ -38,13 +38,7 @@ pub(crate) fn avg() -> Arc<AggregateUDF> {
     let mut signature = inner.signature().clone();
     if let TypeSignature::OneOf(kinds) = &mut signature.type_signature {
         kinds.push(TypeSignature::Coercible(vec![Coercion::new_exact(TypeSignatureClass::Interval)]));
-        let dates = vec![TypeSignatureClass::Native(logical_date())];
-        let moment = NativeType::Timestamp(TimeUnit::Microsecond, None);
-        kinds.push(TypeSignature::Coercible(vec![Coercion::new_implicit(
-            TypeSignatureClass::Timestamp,
-            dates,
-            moment,
-        )]));
+        kinds.push(moments());
     }
     Arc::new(AggregateUDF::new_from_impl(Average { inner, signature }))
 }
