@@ -5,6 +5,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from ._bonnetdb import (
+    DataError as DataError,
+    DatabaseError as DatabaseError,
+    Error as Error,
+    IntegrityError as IntegrityError,
+    InterfaceError as InterfaceError,
+    InternalError as InternalError,
+    NotSupportedError as NotSupportedError,
+    OperationalError as OperationalError,
+    ProgrammingError as ProgrammingError,
+    Warning as Warning,
+)
+
 class _Stream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -50,17 +63,6 @@ BINARY: _TypeObject
 NUMBER: _TypeObject
 DATETIME: _TypeObject
 ROWID: _TypeObject
-
-class Warning(Exception): ...
-class Error(Exception): ...
-class InterfaceError(Error): ...
-class DatabaseError(Error): ...
-class DataError(DatabaseError): ...
-class OperationalError(DatabaseError): ...
-class IntegrityError(DatabaseError): ...
-class InternalError(DatabaseError): ...
-class ProgrammingError(DatabaseError): ...
-class NotSupportedError(DatabaseError): ...
 
 def connect(
     path: str | os.PathLike[str] | None = None,

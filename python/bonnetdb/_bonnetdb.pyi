@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-__file__: str
 __version__: str
 
 class Warning(Exception): ...
