@@ -68,8 +68,8 @@ mod tasks;
 mod training;
 
 pub use data::{
-    ComplexSet, Complexes, EdgeWeights, Features, GraphData, GraphSet, LinkError, LinkSplit, NonEdges, Pair, Part,
-    SparseRows, Split, Targets, WeightError,
+    ComplexSet, Complexes, EdgeWeights, Features, GraphData, GraphRelation, GraphSet, GraphTypes, LinkError, LinkSplit,
+    NonEdges, Pair, Part, SparseRows, Split, Targets, WeightError,
 };
 pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
 pub use models::{ModelSpec, model, models};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Digraph, Graph};
 
-use super::{EdgeWeights, Features};
+use super::{EdgeWeights, Features, GraphTypes};
 use crate::ground::DataError;
 use crate::options::FeatureSource;
 
@@ -18,6 +18,7 @@ pub struct GraphData {
     pub(crate) times: Option<Vec<f64>>,
     pub(crate) arcs: Option<Arc<Digraph>>,
     pub(crate) weights: Option<Arc<EdgeWeights>>,
+    pub(crate) types: Option<Arc<GraphTypes>>,
 }
 
 impl GraphData {
@@ -45,7 +46,7 @@ impl GraphData {
                 return Err(DataError::Class { node, class, classes: n_classes });
             }
         }
-        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None, weights: None })
+        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None, weights: None, types: None })
     }
 
     /// Adds the nodes' times, which the split scheme `time` sorts by.
@@ -79,6 +80,19 @@ impl GraphData {
         self
     }
 
+    /// Adds the types of the nodes and the relations of the edges, for models of typed graphs.
+    ///
+    /// # Errors
+    /// If they are those of another number of nodes.
+    pub fn with_types(mut self, types: impl Into<Arc<GraphTypes>>) -> Result<Self, DataError> {
+        let (types, nodes) = (types.into(), self.labels.len());
+        if types.of().len() != nodes {
+            return Err(DataError::Length { what: "types", nodes, found: types.of().len() });
+        }
+        self.types = Some(types);
+        Ok(self)
+    }
+
     /// The source that `auto` stands for here: the given features where there are some, else identity, or random columns where
     /// there are more nodes than a layer should learn vectors for. Any other source is itself.
     pub fn input(&self, source: FeatureSource) -> FeatureSource {
@@ -105,6 +119,11 @@ impl GraphData {
         self.n_classes
     }
 
+    /// The types of the nodes and the relations of the edges.
+    pub fn types(&self) -> Option<&Arc<GraphTypes>> {
+        self.types.as_ref()
+    }
+
     /// The nodes' times.
     pub fn times(&self) -> Option<&[f64]> {
         self.times.as_deref()
@@ -127,6 +146,8 @@ mod tests {
         assert_eq!(error(three, vec![None; 2]), "there are 2 nodes, but features for 3");
         let data = GraphData::new(graph(), Features::None, vec![None; 2], 2).unwrap();
         assert!(data.clone().with_arcs(Digraph::from_arcs(3, &[(0, 1)])).is_err());
+        let one = GraphTypes::new(vec!["a".to_owned()], vec![0], &[], [], true).unwrap();
+        assert!(data.clone().with_types(one).is_err());
         assert!(data.with_times(vec![0.0]).is_err());
     }
 

@@ -6,6 +6,7 @@ mod edge_weights;
 pub(crate) mod features;
 mod graph_data;
 mod graph_set;
+mod graph_types;
 mod links;
 mod split;
 
@@ -14,5 +15,6 @@ pub use edge_weights::{EdgeWeights, WeightError};
 pub use features::{Features, SparseRows};
 pub use graph_data::GraphData;
 pub use graph_set::{GraphSet, Targets};
+pub use graph_types::{GraphRelation, GraphTypes};
 pub use links::{LinkError, LinkSplit, NonEdges, Pair};
 pub use split::{Part, Split};

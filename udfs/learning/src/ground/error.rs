@@ -46,6 +46,24 @@ pub enum DataError {
         /// Its neighbour in another graph.
         to: u32,
     },
+    /// A node whose type is none.
+    #[error("node {node} has type {kind}, but there {}", if *types == 1 { "is 1 type".to_owned() } else { format!("are {types} types") })]
+    NodeType {
+        /// The node.
+        node: usize,
+        /// The number of its type.
+        kind: u32,
+        /// The number of types.
+        types: usize,
+    },
+    /// An edge that ends at no node.
+    #[error("an edge ends at node {node}, but there are {nodes} nodes")]
+    End {
+        /// The endpoint.
+        node: u32,
+        /// The number of nodes.
+        nodes: usize,
+    },
     /// A label that is no class.
     #[error("node {node} has class {class}, but there are {classes} classes")]
     Class {
