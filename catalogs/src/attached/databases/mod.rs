@@ -1,6 +1,6 @@
-//! The tables of SQLite and PostgreSQL, by the package `datafusion-table-providers`.
+//! The tables of SQLite, and of PostgreSQL by the package `datafusion-table-providers`.
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg(feature = "postgres")]
 mod counted_table;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -21,7 +21,7 @@ pub(crate) struct Tables {
 
 enum Source {
     #[cfg(feature = "sqlite")]
-    Sqlite(sqlite::Sqlite),
+    Sqlite(Arc<sqlite::Sqlite>),
     #[cfg(feature = "postgres")]
     Postgres(postgres::Postgres),
     /// No database: none of the features is on, and none is ever made.
@@ -37,7 +37,7 @@ fn host(location: &str) -> &str {
 
 /// Waits for a future on a thread of the clients' own runtime: catalogs are asked for their names where nothing can be
 /// awaited, and connections outlive the question.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg(feature = "postgres")]
 fn wait<T: Send>(future: impl Future<Output = Result<T>> + Send) -> Result<T> {
     static CLIENTS: std::sync::OnceLock<std::io::Result<tokio::runtime::Runtime>> = std::sync::OnceLock::new();
     let builder = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -62,7 +62,7 @@ impl Tables {
         }
         match &self.source {
             #[cfg(feature = "sqlite")]
-            Source::Sqlite(source) => source.table(name).await.map(Some),
+            Source::Sqlite(source) => source.table(name).map(Some),
             #[cfg(feature = "postgres")]
             Source::Postgres(source) => source.table(name).await.map(Some),
             #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
@@ -73,8 +73,8 @@ impl Tables {
     /// The tables and views of a file of SQLite.
     #[cfg(feature = "sqlite")]
     pub(crate) fn sqlite(path: &Path) -> Result<Self> {
-        let (source, names) = wait(sqlite::Sqlite::open(path))?;
-        Ok(Self { names, source: Source::Sqlite(source) })
+        let (source, names) = sqlite::Sqlite::open(path)?;
+        Ok(Self { names, source: Source::Sqlite(Arc::new(source)) })
     }
 
     #[cfg(not(feature = "sqlite"))]
