@@ -99,7 +99,7 @@ ORDER BY regime, graph;
 -- 4. Who wins where --------------------------------------------------------------------------------------------------
 
 -- \plot bump regime rank model title='Ranks by regime'
--- \plot bars regime accuracy model title='Mean test accuracy by regime'
+-- \plot bars regime accuracy model yerr=deviation title='Mean test accuracy by regime'
 \echo The leaderboard by regime: the mean over its graphs, the deviation of that mean over the seeds, the rank.
 WITH by_seed AS (
     SELECT regime, model, seed, avg(test_accuracy) AS accuracy

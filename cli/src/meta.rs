@@ -163,7 +163,13 @@ impl Shell {
             Some("svg") => Document::Svg,
             Some("html") => Document::Html,
             Some("json") => Document::VegaLite,
-            _ => return Err(ScriptFailure::error(format!("'{path}' ends in none of .svg, .html and .json"))),
+            Some("pdf") => Document::Pdf,
+            Some("png") => Document::Png,
+            _ => {
+                return Err(ScriptFailure::error(format!(
+                    "'{path}' ends in none of .svg, .html, .json, .pdf and .png"
+                )));
+            }
         };
         let request =
             Request::from_words(words.iter().copied()).map_err(|error| ScriptFailure::error(error.to_string()))?;

@@ -39,6 +39,16 @@ pub enum PictureError {
         /// The type that its column needs.
         need: &'static str,
     },
+    /// A string that cannot be drawn: the system has no font, or none with its letters.
+    #[error("no font of this machine has the letters of {}; install one, such as DejaVu Sans, or write an SVG",
+        .text.as_ref().map_or("the picture".to_owned(), |text| format!("`{text}`")))]
+    Font {
+        /// The string; none where there is no font at all.
+        text: Option<String>,
+    },
+    /// A PDF or a PNG that cannot be made of a picture.
+    #[error("the picture cannot be written so: {0}; write an SVG")]
+    Document(String),
     /// No kind fits the columns.
     #[error("no picture fits these columns: give a column of numbers or of text, or name a kind: {}", Kind::names())]
     NoKind,

@@ -21,10 +21,11 @@
 //! 2. `error`, `scale`, `table`, `time`: tables, and the scales of axes.
 //! 3. `request`: what the user asks for.
 //! 4. `chart`, `legend`, `plan`: which columns are drawn, and where.
-//! 5. `kinds`, `unpivot`: the kinds of pictures, one a file.
-//! 6. `vega`: the same as a specification of Vega-Lite.
+//! 5. `kinds`, `deviations`, `unpivot`: the kinds of pictures, one a file; columns that are made first.
+//! 6. `vega`, `print`: the same as a specification of Vega-Lite; a drawn picture as PDF and PNG.
 
 mod chart;
+mod deviations;
 mod error;
 mod kinds;
 mod layout;
@@ -32,6 +33,8 @@ mod legend;
 mod names;
 mod palette;
 mod plan;
+#[cfg(feature = "print")]
+pub mod print;
 mod request;
 mod scale;
 mod svg;
@@ -68,8 +71,8 @@ pub struct Picture {
 /// # Errors
 /// [`PictureError`] for a column that is not there or does not fit, for marks too many to see, or where no kind fits.
 pub fn draw(table: &Table, request: &Request) -> Result<Picture, PictureError> {
-    let table = unpivot::unpivoted(table, request)?;
-    let plan = plan::plan(&table, request)?;
+    let (table, request) = deviations::with_ends(unpivot::unpivoted(table, request)?, request)?;
+    let plan = plan::plan(&table, &request)?;
     let kind = plan.kind;
     let (svg, notes) = if plan.rows == 0 { kinds::empty(&plan) } else { kinds::draw(&plan)? };
     Ok(Picture { kind, svg, notes })

@@ -75,7 +75,7 @@ impl fmt::Display for Kind {
 }
 
 /// The options of a picture; the first four are those that words without a name stand for.
-pub(crate) const OPTIONS: [&str; 20] = [
+pub(crate) const OPTIONS: [&str; 21] = [
     "kind",
     "x",
     "y",
@@ -83,6 +83,7 @@ pub(crate) const OPTIONS: [&str; 20] = [
     "node_color",
     "ymin",
     "ymax",
+    "yerr",
     "facet",
     "unpivot",
     "title",
@@ -100,6 +101,7 @@ pub(crate) const OPTIONS: [&str; 20] = [
 
 /// The kinds that have an option, of those options that not all kinds have.
 pub(crate) const OF_KINDS: &[(&str, &[Kind])] = &[
+    ("YERR", &[Bars, Points, Lines]),
     ("YMIN", &[Bars, Points, Lines]),
     ("YMAX", &[Bars, Points, Lines]),
     ("FACET", &[Bars, Points, Lines, Boxes, Histogram]),

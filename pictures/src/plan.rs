@@ -263,6 +263,7 @@ impl<'a> Plan<'a> {
         let Request { x_label, y_label, x_log, y_log, x_lines, y_lines, .. } = self.request;
         for &(option, kinds) in OF_KINDS {
             let is_given = match option {
+                "YERR" => self.request.yerr.is_some(),
                 "YMIN" => self.ymin.is_some(),
                 "YMAX" => self.ymax.is_some(),
                 "FACET" => self.facet.is_some(),

@@ -49,6 +49,8 @@ pub struct Request {
     pub ymin: Option<String>,
     /// The column of their upper ends.
     pub ymax: Option<String>,
+    /// The column of the half lengths of error bars about `y`, instead of both ends.
+    pub yerr: Option<String>,
     /// The column of whose values each has a panel of its own, all with the same axes and colours.
     pub facet: Option<String>,
     /// Columns of numbers, with commas between their names, that are put under one another first: as a column `name` of
@@ -93,6 +95,7 @@ impl Request {
             "node_color" | "node_colour" => self.node_color = text(),
             "ymin" | "y_min" => self.ymin = text(),
             "ymax" | "y_max" => self.ymax = text(),
+            "yerr" | "y_err" => self.yerr = text(),
             "facet" => self.facet = text(),
             "unpivot" => self.unpivot = text(),
             "title" => self.title = text(),
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!(
             error("colr=model"),
             "there is no option `colr` of a picture, did you mean `color`?; the options are kind, x, y, color, node_color, \
-             ymin, ymax, facet, unpivot, title, xlabel, ylabel, x_scale, y_scale, xline, yline, width, height, bins, seed"
+             ymin, ymax, yerr, facet, unpivot, title, xlabel, ylabel, x_scale, y_scale, xline, yline, width, height, bins, seed"
         );
         assert_eq!(error("width=5"), "WIDTH is `5`; give a whole number from 100 to 10000");
         assert!(error("bars a b c d").contains("there is no option `d`"));

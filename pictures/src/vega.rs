@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::chart::columns;
+use crate::deviations::with_ends;
 use crate::error::PictureError;
 use crate::kinds::{self, MOST_DOTS};
 use crate::names::Kind;
@@ -26,7 +27,8 @@ const LEFT_OUT: [&str; 2] = ["Left out:", "Without an error bar:"];
 /// # Errors
 /// As [`draw`](crate::draw), and for more rows.
 pub fn vega_lite(table: &Table, request: &Request) -> Result<String, PictureError> {
-    let table = &*unpivoted(table, request)?;
+    let (table, request) = with_ends(unpivoted(table, request)?, request)?;
+    let (table, request) = (&*table, &*request);
     let plan = plan(table, request)?;
     if matches!(plan.kind, Kind::CriticalDifference | Kind::Graph | Kind::Surface) {
         let what = "Vega-Lite has no such chart; take svg or html".to_owned();

@@ -30,6 +30,8 @@ impl Document {
             Self::Svg => "svg",
             Self::Html => "html",
             Self::VegaLite => "vega-lite",
+            Self::Pdf => "pdf",
+            Self::Png => "png",
         }
     }
 }
@@ -119,8 +121,8 @@ impl DataSink for PictureSink {
         let (document, request, schema) = (self.document, self.request.clone(), self.schema().clone());
         let task = SpawnedTask::spawn_blocking(move || super::document(document, &schema, &batches, &request));
         let drawn = task.join().await.map_err(|error| DataFusionError::Execution(format!("the picture: {error}")))?;
-        let text = drawn.map_err(DataFusionError::Execution)?;
-        store.put(target.prefix(), text.into_bytes().into()).await?;
+        let bytes = drawn.map_err(DataFusionError::Execution)?;
+        store.put(target.prefix(), bytes.into()).await?;
         Ok(rows)
     }
 }

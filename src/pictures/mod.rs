@@ -22,6 +22,10 @@ pub enum Document {
     Html,
     /// A specification of Vega-Lite, in JSON.
     VegaLite,
+    /// A page of the picture's size. Only with the feature `print`.
+    Pdf,
+    /// Pixels, two for each unit of the picture. Only with the feature `print`.
+    Png,
 }
 
 /// The document of these rows.
@@ -33,16 +37,38 @@ pub fn document(
     schema: &SchemaRef,
     batches: &[RecordBatch],
     request: &Request,
-) -> Result<String, String> {
-    match document {
-        Document::Svg => {
+) -> Result<Vec<u8>, String> {
+    let text = match document {
+        Document::Svg | Document::Pdf | Document::Png => {
             let picture = draw(&table(schema, batches)?, request).map_err(|error| error.to_string())?;
-            Ok(picture.svg)
+            return printed(document, picture.svg);
         }
-        Document::VegaLite => vega_lite(&table(schema, batches)?, request).map_err(|error| error.to_string()),
+        Document::VegaLite => vega_lite(&table(schema, batches)?, request).map_err(|error| error.to_string())?,
         Document::Html => {
-            Ok(page::head(request.title.as_deref().unwrap_or("BonnetDB")) + &figure(schema, batches, request)?)
+            page::head(request.title.as_deref().unwrap_or("BonnetDB")) + &figure(schema, batches, request)?
         }
+    };
+    Ok(text.into_bytes())
+}
+
+/// A picture as the document of its own.
+#[cfg(feature = "print")]
+fn printed(document: Document, svg: String) -> Result<Vec<u8>, String> {
+    match document {
+        Document::Pdf => bonnet_pictures::print::pdf(&svg).map_err(|error| error.to_string()),
+        Document::Png => bonnet_pictures::print::png(&svg).map_err(|error| error.to_string()),
+        _ => Ok(svg.into_bytes()),
+    }
+}
+
+#[cfg(not(feature = "print"))]
+fn printed(document: Document, svg: String) -> Result<Vec<u8>, String> {
+    match document {
+        Document::Pdf | Document::Png => {
+            Err("this engine was built without PDF and PNG: build it with the feature print, or write an SVG"
+                .to_owned())
+        }
+        _ => Ok(svg.into_bytes()),
     }
 }
 

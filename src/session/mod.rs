@@ -99,7 +99,7 @@ impl Session {
         }
         formats.push(Arc::new(CsvTextFactory::default()));
         formats.push(Arc::new(MantraFormatFactory));
-        for document in [Document::Svg, Document::Html, Document::VegaLite] {
+        for document in [Document::Svg, Document::Html, Document::VegaLite, Document::Pdf, Document::Png] {
             formats.push(Arc::new(PictureFormatFactory(document)));
         }
         let context = SessionContext::new_with_state(builder.build());

@@ -87,7 +87,7 @@ fn the_last_result_is_drawn_into_a_file() {
     assert!(svg.contains(">The last</text>"));
     for (script, what) in [
         ("\\plot a.svg\n".to_owned(), "there is no last result"),
-        (format!("{ROWS};\n\\plot a.pdf\n"), "ends in none of .svg, .html and .json"),
+        (format!("{ROWS};\n\\plot a.gif\n"), "ends in none of .svg, .html, .json, .pdf and .png"),
         (format!("{ROWS};\n\\plot a.svg bars modl\n"), "there is no column `modl`, did you mean `model`?"),
     ] {
         let ran = super::run_with_input(&[], script.as_bytes());
@@ -118,4 +118,37 @@ fn nodes_of_the_karate_club_stand_apart() {
             assert!((a[0] - b[0]).hypot(a[1] - b[1]) > a[2] + b[2] + 2.0, "{a:?} and {b:?}");
         }
     }
+}
+
+#[test]
+#[cfg(not(feature = "print"))]
+fn a_page_without_its_feature_says_which_is_missing() {
+    for file in ["a.pdf", "a.png"] {
+        let ran =
+            super::run_with_input(&[], format!("{ROWS};\n\\plot {file}\nCOPY ({ROWS}) TO '{file}';\n").as_bytes());
+        assert!(
+            ran.err.contains("build it with the feature print, or write an SVG") && ran.status == Some(1),
+            "{ran:?}"
+        );
+        assert!(!std::path::Path::new(file).exists());
+    }
+}
+
+#[test]
+#[cfg(feature = "print")]
+fn pictures_are_written_as_pages_and_pixels() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let script = format!(
+        "COPY ({ROWS}) TO '{}' (KIND bars, X model, Y accuracy, WIDTH 320);\n{ROWS};\n\\plot '{}' bars model accuracy width=320\n",
+        file("a.pdf"),
+        file("a.png")
+    );
+    let ran = super::run_with_input(&[], script.as_bytes());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let page = fs::read(file("a.pdf")).unwrap();
+    assert!(page.starts_with(b"%PDF-"));
+    let pixels = fs::read(file("a.png")).unwrap();
+    // The width stands in the header of a PNG, behind its signature and the first words of the header.
+    assert_eq!((&pixels[1..4], &pixels[16..20]), (&b"PNG"[..], &640u32.to_be_bytes()[..]));
 }

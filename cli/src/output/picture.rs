@@ -33,10 +33,10 @@ impl Writer for Picture {
 
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let Self { document, request, schema, batches, first } = self;
-        let text = match document {
-            Document::Html if !*first => pictures::figure(schema, batches, request),
+        let bytes = match document {
+            Document::Html if !*first => pictures::figure(schema, batches, request).map(String::into_bytes),
             _ => pictures::document(*document, schema, batches, request),
         };
-        out.write_all(text.map_err(io::Error::other)?.as_bytes())
+        out.write_all(&bytes.map_err(io::Error::other)?)
     }
 }

@@ -16,7 +16,7 @@ use crate::syntax::tree::ast;
 pub(crate) const FORM: &str = "COPY table or (query) TO 'file' [(FORMAT f, option value, ...)]";
 
 /// The endings of names that say a format.
-const ENDINGS: [&str; 8] = ["csv", "parquet", "json", "arrow", "mantra", "svg", "html", "vega-lite"];
+const ENDINGS: [&str; 10] = ["csv", "parquet", "json", "arrow", "mantra", "svg", "html", "vega-lite", "pdf", "png"];
 
 /// The options of formats whose others DataFusion refuses without saying which there are: its names, and ours.
 const OPTIONS: [(&str, &[&str], &str); 3] = [
