@@ -1,6 +1,7 @@
-//! Completion at the prompt: keywords, names of the catalog, functions, files and backslash commands.
+//! Completion at the prompt: keywords, names of the catalog, functions with their options, models, files and backslash commands.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path};
 
 use bonnet_dialect::syntax::tokens::split::{LexemeKind, Lexer, is_word};
@@ -9,6 +10,7 @@ use rustyline::hint::{Hint, Hinter};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 
+use super::calls::OpenCalls;
 use super::meta::COMMANDS;
 use super::script;
 
@@ -123,7 +125,14 @@ pub(super) struct Candidates {
     pub(super) columns: Vec<[String; 4]>,
     /// Names of functions.
     pub(super) functions: Vec<String>,
+    /// The options of functions that have some.
+    pub(super) options: BTreeMap<String, Vec<String>>,
+    /// Names of models.
+    pub(super) models: Vec<String>,
 }
+
+/// The functions that train models.
+pub(super) const TRAINING: [&str; 2] = ["train", "training_curve"];
 
 /// The helper of the prompt's editor: completes words and says whether an input is whole.
 #[derive(Helper, Default)]
@@ -178,7 +187,9 @@ fn complete(names: &Candidates, text: &str) -> (usize, Vec<String>) {
     match Lexer::new(text).last() {
         Some(last) if !last.closed && last.kind == LexemeKind::Text && last.text.starts_with('\'') => {
             let start = last.start + 1;
-            (start, files(&text[start..]))
+            let mut words = models(names, &text[..last.start], &text[start..]);
+            words.extend(files(&text[start..]));
+            (start, words)
         }
         Some(last) if !last.closed && last.kind != LexemeKind::QuotedIdentifier => (text.len(), Vec::new()),
         _ => complete_word(names, text),
@@ -216,8 +227,8 @@ fn complete_word(names: &Candidates, text: &str) -> (usize, Vec<String>) {
             });
             below.filter(|name| starts_with(name, prefix)).map(|name| quoted(name)).collect()
         }
-        // Everything would match: that helps nobody.
-        None if prefix.is_empty() => Vec::new(),
+        // Everything would match: that helps nobody, but where an option may stand.
+        None if prefix.is_empty() => options(names, &text[..start], prefix),
         None => {
             let all = names.columns.iter().flat_map(|path| &path[1..]).filter(|name| starts_with(name, prefix));
             let lower = prefix.contains(char::is_lowercase);
@@ -226,12 +237,29 @@ fn complete_word(names: &Candidates, text: &str) -> (usize, Vec<String>) {
             all.map(|name| quoted(name))
                 .chain(keywords.map(|word| if lower { word.to_lowercase() } else { (*word).to_owned() }))
                 .chain(functions.map(|name| format!("{name}(")))
+                .chain(options(names, &text[..start], prefix))
                 .collect()
         }
     };
     words.sort();
     words.dedup();
     (start, words)
+}
+
+/// The options of the call whose argument begins behind `before`.
+fn options(names: &Candidates, before: &str, prefix: &str) -> Vec<String> {
+    let call = OpenCalls::at_end(before).of_argument().map(str::to_lowercase);
+    let options = call.and_then(|call| names.options.get(&call)).into_iter().flatten();
+    options.filter(|name| starts_with(name, prefix)).map(|name| format!("{name} => ")).collect()
+}
+
+/// The models that a string within a call of `train` may name: all of them for one that is empty only behind `=>`.
+fn models(names: &Candidates, before: &str, prefix: &str) -> Vec<String> {
+    let calls = OpenCalls::at_end(before);
+    if !TRAINING.iter().any(|function| calls.within(function)) || (prefix.is_empty() && !calls.after_arrow()) {
+        return Vec::new();
+    }
+    names.models.iter().filter(|name| name.starts_with(prefix)).cloned().collect()
 }
 
 /// The name before the dot with which a text ends.
@@ -288,6 +316,8 @@ mod tests {
         Candidates {
             columns: columns.map(|path| path.map(str::to_owned)).to_vec(),
             functions: vec!["forman_ricci".into(), "midpoint_curvature".into()],
+            options: BTreeMap::from([("train".into(), vec!["epochs".into(), "edge_dropout".into(), "model".into()])]),
+            models: vec!["gat".into(), "gcn".into()],
         }
     }
 
@@ -317,6 +347,19 @@ mod tests {
         assert_eq!(completed("FROM bonnet.c"), ["FROM bonnet.cora"]);
         assert_eq!(completed("SELECT \"Mixed Case\"."), ["SELECT \"Mixed Case\".n"]);
         assert_eq!(completed("SELECT 1."), [""; 0]);
+    }
+
+    #[test]
+    fn options_stand_where_an_argument_begins_and_models_in_their_strings() {
+        let of_train = ["edge_dropout", "epochs", "model"].map(|option| format!("FROM train(g, {option} => "));
+        assert_eq!(completed("FROM train(g, "), of_train);
+        assert_eq!(completed("FROM train(g, ep"), ["FROM train(g, epochs => "]);
+        assert_eq!(completed("FROM train(g, epochs => "), [""; 0]);
+        assert_eq!(completed("SELECT forman_ricci("), [""; 0]);
+        let models = ["gat", "gcn"].map(|model| format!("FROM train(g, model => '{model}"));
+        assert_eq!(completed("FROM train(g, model => '"), models);
+        assert_eq!(completed("FROM train((SELECT 'k' AS graph, 'gc"), ["FROM train((SELECT 'k' AS graph, 'gcn"]);
+        assert_eq!(completed("SELECT 'gc"), [""; 0]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //!
 //! # Floors
 //!
-//! 1. `failed_runs`, `interrupt`, `progress`, `resources`, `script`, `width`: what comes of runs that failed, Ctrl-C, the bar,
+//! 1. `calls`, `failed_runs`, `interrupt`, `progress`, `resources`, `script`, `width`: open calls, what comes of runs that failed, Ctrl-C, the bar,
 //!    options of engines, statements from lines.
 //! 2. `failure`, `output`, `variables`: errors with their positions, formats of rows, `:name`.
 //! 3. `page`: the page of a report.
@@ -15,6 +15,7 @@
 //! 6. `complete`: names that the prompt knows.
 //! 7. `highlight`, `repl`: the prompt.
 
+mod calls;
 mod complete;
 mod failed_runs;
 mod failure;

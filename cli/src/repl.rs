@@ -1,5 +1,6 @@
 //! The prompt.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::ControlFlow;
@@ -10,7 +11,7 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
 
-use super::complete::{Assistance, Candidates};
+use super::complete::{Assistance, Candidates, TRAINING};
 use super::failure::ScriptFailure;
 use super::output::has_colour;
 use super::script::{Item, Pending, Task, shell_command};
@@ -107,10 +108,37 @@ fn names(shell: &mut Shell) -> Candidates {
     let functions = shell
         .ask("SELECT DISTINCT name FROM bonnet.functions", PATIENCE)
         .or_else(|_| shell.ask("SELECT DISTINCT routine_name FROM information_schema.routines", PATIENCE));
+    let models = shell.ask("SELECT name FROM bonnet.models", PATIENCE);
     Candidates {
         columns: columns.unwrap_or_default().into_iter().filter_map(|row| row.try_into().ok()).collect(),
         functions: functions.unwrap_or_default().into_iter().flatten().collect(),
+        options: options(shell),
+        models: models.unwrap_or_default().into_iter().flatten().collect(),
     }
+}
+
+/// The options of functions: those that stand in a signature, and of training those of all models.
+fn options(shell: &mut Shell) -> BTreeMap<String, Vec<String>> {
+    let signatures = shell.ask(
+        "SELECT name, unnest(regexp_extract_all(signature, '(\\w+) =>', 1)) FROM bonnet.functions WHERE kind <> 'scalar'",
+        PATIENCE,
+    );
+    let of_models = shell.ask("SELECT DISTINCT unnest(hyperparameters).name FROM bonnet.models", PATIENCE);
+    let of_models: Vec<String> = of_models.unwrap_or_default().into_iter().flatten().collect();
+    let mut options: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in signatures.unwrap_or_default() {
+        let Ok([function, option]) = <[String; 2]>::try_from(row) else { continue };
+        options.entry(function).or_default().push(option);
+    }
+    for function in TRAINING {
+        let own = options.entry(function.to_owned()).or_default();
+        // What a signature says of all options.
+        own.retain(|name| name != "option");
+        own.extend(of_models.iter().cloned());
+        own.sort_unstable();
+        own.dedup();
+    }
+    options
 }
 
 /// The file of the history, in the user's folder of state (XDG Base Directory Specification), which is made if need be.
