@@ -11,6 +11,7 @@ from bonnetdb._bonnetdb import (
     DatabaseError,
     DataError,
     Error,
+    FailedRunsWarning,
     IntegrityError,
     InterfaceError,
     InternalError,
@@ -63,7 +64,7 @@ def load_ipython_extension(shell):
 
 __all__ = [
     "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Complex", "Connection", "Cursor", "DataError", "DatabaseError", "Date",
-    "DateFromTicks", "Error", "Graph", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
+    "DateFromTicks", "Error", "FailedRunsWarning", "Graph", "IntegrityError", "InterfaceError", "InternalError", "NotSupportedError",
     "OperationalError", "Picture", "ProgrammingError", "Relation", "Time", "TimeFromTicks", "Timestamp", "TimestampFromTicks",
     "Warning", "adbc_driver_path", "apilevel", "connect", "paramstyle", "threadsafety", "to_padded", "write_adbc_manifest",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from ._bonnetdb import (
     DataError as DataError,
     DatabaseError as DatabaseError,
     Error as Error,
+    FailedRunsWarning as FailedRunsWarning,
     IntegrityError as IntegrityError,
     InterfaceError as InterfaceError,
     InternalError as InternalError,

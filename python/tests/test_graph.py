@@ -273,6 +273,18 @@ def test_models_are_trained_by_a_method(karate):
         karate.train("karate", [])
 
 
+def test_runs_that_fail_are_warned_of_once(karate):
+    with pytest.warns(bonnetdb.FailedRunsWarning, match="train: 1 of 2 runs failed: ") as caught:
+        rows = karate.train("karate", "gcn", features=["identity", "given"], epochs=2).df()
+        assert sorted(rows["status"]) == ["error", "ok"]
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert karate.train("karate", ["mlp"], features="identity", epochs=2).df()["status"].tolist() == ["ok"]
+        with pytest.raises(bonnetdb.FailedRunsWarning):
+            karate.train("karate", ["mlp"], features="given", epochs=2).df()
+
+
 def test_boundary_matrices_give_the_homology_of_the_torus(con):
     # Moebius' torus of seven vertices.
     facets = [sorted({i, (i + 1) % 7, (i + 3) % 7}) for i in range(7)] + [sorted({i, (i + 2) % 7, (i + 3) % 7}) for i in range(7)]

@@ -2,10 +2,16 @@
 
 use bonnetdb::{Error as EngineError, ErrorKind};
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyUserWarning};
 use pyo3::prelude::*;
 
 create_exception!(bonnetdb, Warning, PyException, "Something to know that is no error.");
+create_exception!(
+    bonnetdb,
+    FailedRunsWarning,
+    PyUserWarning,
+    "Runs of train or its like failed: their rows say why, and have no figures."
+);
 create_exception!(bonnetdb, Error, PyException, "Any error of the engine.");
 create_exception!(bonnetdb, InterfaceError, Error, "The interface is used wrongly: a closed connection, say.");
 create_exception!(bonnetdb, DatabaseError, Error, "An error of the database.");
@@ -30,6 +36,7 @@ create_exception!(bonnetdb, NotSupportedError, DatabaseError, "The engine does n
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Warning", py.get_type::<Warning>())?;
+    module.add("FailedRunsWarning", py.get_type::<FailedRunsWarning>())?;
     module.add("Error", py.get_type::<Error>())?;
     module.add("InterfaceError", py.get_type::<InterfaceError>())?;
     module.add("DatabaseError", py.get_type::<DatabaseError>())?;

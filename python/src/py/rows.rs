@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyCapsule, PyTuple, PyType};
 
-use super::errors::{Error, InterfaceError, NotSupportedError, OperationalError, raise};
+use super::errors::{Error, FailedRunsWarning, InterfaceError, NotSupportedError, OperationalError, raise};
 use super::numbers;
 use super::stream;
 use super::values;
@@ -115,6 +115,7 @@ impl Shared {
             Answer::Done(done) => {
                 state.done = Some(done);
                 state.source = Source::End;
+                self.warn(py)?;
             }
         }
         Ok(())
@@ -132,6 +133,7 @@ impl Shared {
             Ok(Some(Ok(batch))) => Ok(Some(batch)),
             Ok(None) => {
                 state.source = Source::End;
+                self.warn(py)?;
                 Ok(None)
             }
             Ok(Some(Err(error))) => {
@@ -167,6 +169,15 @@ impl Shared {
                 Source::Failed(py.get_type::<OperationalError>().unbind(), text.to_owned())
             }
         };
+    }
+
+    /// Warns of the runs of the statement that failed: their rows are like others.
+    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        for runs in self.session.take_failed_runs() {
+            let text = std::ffi::CString::new(runs.to_string().replace('\0', " "))?;
+            PyErr::warn(py, &py.get_type::<FailedRunsWarning>(), &text, 3)?;
+        }
+        Ok(())
     }
 
     fn report(&self, py: Python<'_>) -> PyResult<()> {
