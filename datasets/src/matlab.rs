@@ -375,6 +375,11 @@ pub(crate) mod tests {
         bytes
     }
 
+    /// A full array of bytes, column by column, of class double.
+    pub(crate) fn bytes(name: &str, shape: [i32; 2], values: &[u8]) -> Vec<u8> {
+        array(6, shape, name, &[part(2, values)])
+    }
+
     fn opened(elements: &[Vec<u8>]) -> Result<MatFile> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.mat");

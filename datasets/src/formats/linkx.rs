@@ -1,4 +1,5 @@
-//! LINKX's MATLAB files: the networks of facebook100 (`A`, `local_info`), and `edge_index`, `node_feat`, `label`.
+//! LINKX's MATLAB files: the networks of facebook100 (`A`, `local_info`), Deezer Europe (`A`, `features`, `label`), and
+//! `edge_index`, `node_feat`, `label`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub(super) fn splits_file(path: &Path, name: &str, options: &Options) -> Result<
 
 pub(super) static FORMAT: Format = Format {
     name: "linkx",
-    description: "NAME.mat with A and local_info (facebook100) or edge_index, node_feat, label (CUAI/Non-Homophily-Large-Scale)",
+    description: "NAME.mat with A and local_info (facebook100), A, features and label (Deezer), or edge_index, node_feat, label (CUAI/Non-Homophily-Large-Scale)",
     options: &[DIRECTED, SPLITS],
     recognises: |path| find(path, is_ours).is_some(),
     open,
@@ -48,7 +49,8 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
             // What is wrong with the file itself comes first.
             MatFile::open(path)?;
         }
-        let expected = "one .mat with A and local_info, or edge_index, node_feat and label, is expected";
+        let expected =
+            "one .mat with A and local_info, A, features and label, or edge_index, node_feat and label, is expected";
         return Err(not_this(path, expected));
     };
     let kind = kind(&MatFile::open(&file)?).unwrap_or(Layout::Index);
@@ -61,13 +63,28 @@ fn open(path: &Path, options: &Options) -> Result<Arc<dyn Dataset>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Facebook,
+    Deezer,
     Index,
+}
+
+impl Layout {
+    /// The name of the matrix of features; none where they are made of `local_info`.
+    fn features(self) -> Option<&'static str> {
+        match self {
+            Self::Facebook => None,
+            Self::Deezer => Some("features"),
+            Self::Index => Some("node_feat"),
+        }
+    }
 }
 
 fn kind(mat: &MatFile) -> Option<Layout> {
     let has = |name: &str| mat.variable(name).is_some();
     if has("A") && has("local_info") {
         return Some(Layout::Facebook);
+    }
+    if has("A") && has("features") && has("label") {
+        return Some(Layout::Deezer);
     }
     (has("edge_index") && has("label")).then_some(Layout::Index)
 }
@@ -136,19 +153,18 @@ impl Set {
         })
     }
 
-    fn index(mat: &MatFile, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
+    /// The nodes by their labels, with the rows of a matrix of features, if there is one.
+    fn labelled(mat: &MatFile, features: &str, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let labels = mat.array("label")?.dense().map_err(|what| mat.fault("label", what))?;
         let n = labels.len();
         scan.batches(n, |name| {
             Ok(match name {
                 "node" => Values::Numbers,
                 "label" => Values::Labels(labels.iter().map(|&label| class(label as i64)).collect()),
-                _ => match mat.variable("node_feat").map(|variable| variable.shape.as_slice()) {
-                    Some(&[rows, width]) if rows == n => {
-                        Values::rows_of(sparse_rows(&mat.array("node_feat")?, n, width))
-                    }
+                _ => match mat.variable(features).map(|variable| variable.shape.as_slice()) {
+                    Some(&[rows, width]) if rows == n => Values::rows_of(sparse_rows(&mat.array(features)?, n, width)),
                     Some(other) => {
-                        return Err(mat.fault("node_feat", format!("has the shape {other:?} for {n} labels")));
+                        return Err(mat.fault(features, format!("has the shape {other:?} for {n} labels")));
                     }
                     None => Values::Nulls,
                 },
@@ -164,8 +180,8 @@ impl GraphFile for Set {
 
     fn nodes_schema(&self) -> Result<SchemaRef> {
         let mat = MatFile::open(&self.file)?;
-        if self.kind == Layout::Index {
-            let width = mat.variable("node_feat").and_then(|variable| variable.shape.get(1).copied());
+        if let Some(features) = self.kind.features() {
+            let width = mat.variable(features).and_then(|variable| variable.shape.get(1).copied());
             return Ok(columns::nodes_schema(DataType::Int64, DataType::Int64, Features { sparse: true, width }));
         }
         let (n, info) = Self::info(&mat)?;
@@ -177,15 +193,15 @@ impl GraphFile for Set {
 
     fn nodes(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mat = MatFile::open(&self.file)?;
-        match self.kind {
-            Layout::Facebook => Self::facebook(&mat, scan),
-            Layout::Index => Self::index(&mat, scan),
+        match self.kind.features() {
+            None => Self::facebook(&mat, scan),
+            Some(features) => Self::labelled(&mat, features, scan),
         }
     }
 
     fn edges(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {
         let mat = MatFile::open(&self.file)?;
-        if self.kind == Layout::Facebook {
+        if self.kind != Layout::Index {
             return scan.edges(entries(&mat.array("A")?));
         }
         let ends = mat.array("edge_index")?.dense().map_err(|what| mat.fault("edge_index", what))?;
@@ -213,5 +229,39 @@ impl GraphFile for Set {
 
     fn files(&self) -> Vec<PathBuf> {
         [&self.file].into_iter().chain(&self.splits).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
+
+    use super::*;
+    use crate::matlab::tests::{bytes, mat};
+    use crate::{Opened, open};
+
+    #[test]
+    fn deezer_has_a_matrix_of_features_beside_its_network() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deezer-europe.mat");
+        // A path of three nodes; two features; labels in a row.
+        let network = bytes("A", [3, 3], &[0, 1, 0, 1, 0, 1, 0, 1, 0]);
+        let features = bytes("features", [3, 2], &[1, 0, 0, 0, 0, 4]);
+        let labels = bytes("label", [1, 3], &[1, 0, 1]);
+        std::fs::write(&file, mat(&[network.clone(), features, labels.clone()])).unwrap();
+        let Opened::Graph(graph) = open(file.to_str().unwrap(), None, &Options::default()).unwrap() else { panic!() };
+        assert_eq!((graph.format(), graph.directed()), ("linkx", false));
+        let nodes = graph.read("nodes", &[1, 2], &|| true).unwrap().remove(0);
+        assert_eq!(nodes.column(0).as_primitive::<Int64Type>().values(), &[1, 0, 1]);
+        let features = nodes.column(1).as_map();
+        assert_eq!((0..3).map(|row| features.value_length(row)).collect::<Vec<_>>(), [1, 0, 1]);
+        let edges = graph.read("edges", &[0, 1], &|| true).unwrap().remove(0);
+        assert_eq!(edges.column(0).as_primitive::<Int64Type>().values(), &[0, 1, 1, 2]);
+
+        std::fs::write(&file, mat(&[network, bytes("features", [2, 2], &[1, 0, 0, 0]), labels])).unwrap();
+        let Opened::Graph(graph) = open(file.to_str().unwrap(), None, &Options::default()).unwrap() else { panic!() };
+        let error = graph.read("nodes", &[2], &|| true).unwrap_err().to_string();
+        assert!(error.contains("features: has the shape [2, 2] for 3 labels"), "{error}");
     }
 }

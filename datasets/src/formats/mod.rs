@@ -20,6 +20,7 @@ mod magnn_lastfm;
 mod mantra;
 mod musae;
 mod npz;
+mod ogb;
 mod planetoid;
 mod prolog;
 mod simpcomp;
@@ -35,7 +36,7 @@ use crate::array::{Array, Header, ValueType};
 use crate::columns::Values;
 use crate::{Error, Format, Options, Result, files};
 
-static FORMATS: [&Format; 25] = [
+static FORMATS: [&Format; 26] = [
     &builtin::FORMAT,
     &planetoid::FORMAT,
     &geom_gcn::FORMAT,
@@ -44,6 +45,7 @@ static FORMATS: [&Format; 25] = [
     &hgcn::FORMAT,
     &heco::FORMAT,
     &magnn_lastfm::FORMAT,
+    &ogb::FORMAT,
     &linkx::FORMAT,
     &attributed::FORMAT,
     &twitch::FORMAT,

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod curvbench;
+mod ogb;
 mod sets;
 
 use std::fs::{self, File};
