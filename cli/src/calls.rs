@@ -7,13 +7,13 @@ pub(super) struct OpenCalls<'a> {
     /// The names before them, the outermost first; empty where there is none.
     names: Vec<&'a str>,
     /// The last pieces of the text, without blanks and comments.
-    last: [&'a str; 2],
+    last: [&'a str; 3],
 }
 
 impl<'a> OpenCalls<'a> {
     /// Those at the end of `text`. O(text).
     pub(super) fn at_end(text: &'a str) -> Self {
-        let (mut names, mut last) = (Vec::new(), ["", ""]);
+        let (mut names, mut last) = (Vec::new(), [""; 3]);
         let mut word = "";
         let says = |piece: &Lexeme<'_>| !matches!(piece.kind, LexemeKind::Space | LexemeKind::Comment);
         for piece in Lexer::new(text).filter(says) {
@@ -25,14 +25,14 @@ impl<'a> OpenCalls<'a> {
                 _ => {}
             }
             word = if piece.kind == LexemeKind::Word { piece.text } else { "" };
-            last = [last[1], piece.text];
+            last = [last[1], last[2], piece.text];
         }
         Self { names, last }
     }
 
     /// The function of which an argument begins here.
     pub(super) fn of_argument(&self) -> Option<&'a str> {
-        let begins = matches!(self.last[1], "(" | ",");
+        let begins = matches!(self.last[2], "(" | ",");
         self.names.last().copied().filter(|name| begins && !name.is_empty())
     }
 
@@ -41,9 +41,9 @@ impl<'a> OpenCalls<'a> {
         self.names.iter().any(|name| name.eq_ignore_ascii_case(function))
     }
 
-    /// Whether a value follows `=>` here.
-    pub(super) fn after_arrow(&self) -> bool {
-        self.last == ["=", ">"]
+    /// Whether the value of this option follows here.
+    pub(super) fn gives(&self, option: &str) -> bool {
+        self.last[0].eq_ignore_ascii_case(option) && self.last[1..] == ["=", ">"]
     }
 }
 
@@ -62,6 +62,7 @@ mod tests {
         }
         assert!(OpenCalls::at_end("FROM TRAIN((SELECT ").within("train"));
         assert!(!OpenCalls::at_end("FROM train(a) JOIN (").within("train"));
-        assert!(OpenCalls::at_end("FROM train(g, model => ").after_arrow());
+        assert!(OpenCalls::at_end("FROM train(g, Model => ").gives("model"));
+        assert!(!OpenCalls::at_end("FROM train(g, save => ").gives("model"));
     }
 }

@@ -187,9 +187,7 @@ fn complete(names: &Candidates, text: &str) -> (usize, Vec<String>) {
     match Lexer::new(text).last() {
         Some(last) if !last.closed && last.kind == LexemeKind::Text && last.text.starts_with('\'') => {
             let start = last.start + 1;
-            let mut words = models(names, &text[..last.start], &text[start..]);
-            words.extend(files(&text[start..]));
-            (start, words)
+            (start, texts(names, &text[..last.start], &text[start..]))
         }
         Some(last) if !last.closed && last.kind != LexemeKind::QuotedIdentifier => (text.len(), Vec::new()),
         _ => complete_word(names, text),
@@ -253,13 +251,16 @@ fn options(names: &Candidates, before: &str, prefix: &str) -> Vec<String> {
     options.filter(|name| starts_with(name, prefix)).map(|name| format!("{name} => ")).collect()
 }
 
-/// The models that a string within a call of `train` may name: all of them for one that is empty only behind `=>`.
-fn models(names: &Candidates, before: &str, prefix: &str) -> Vec<String> {
+/// What a string may go on with: models where one is named, beside files within a call that trains some, else files.
+fn texts(names: &Candidates, before: &str, prefix: &str) -> Vec<String> {
     let calls = OpenCalls::at_end(before);
-    if !TRAINING.iter().any(|function| calls.within(function)) || (prefix.is_empty() && !calls.after_arrow()) {
-        return Vec::new();
+    let trains = TRAINING.iter().any(|function| calls.within(function));
+    let models = names.models.iter().filter(|name| name.starts_with(prefix)).cloned();
+    match (trains, calls.gives("model"), prefix.is_empty()) {
+        (true, true, _) => models.collect(),
+        (true, false, false) => models.chain(files(prefix)).collect(),
+        _ => files(prefix),
     }
-    names.models.iter().filter(|name| name.starts_with(prefix)).cloned().collect()
 }
 
 /// The name before the dot with which a text ends.
