@@ -89,7 +89,7 @@ mod tests {
     fn bars() -> String {
         let models = Values::texts(["gcn", "mlp"].map(Some));
         let columns = vec![Column::new("model", models), Column::new("accuracy", Values::Numbers(vec![0.81, 0.57]))];
-        draw(&Table { columns }, &Request::default()).unwrap().svg
+        draw(&Table { columns }, &Request::parse("width=640").unwrap()).unwrap().svg
     }
 
     /// Whether the machine has fonts at all.
