@@ -19,7 +19,7 @@ use crates::{Arrows, Manifest};
 use modules::Sources;
 
 /// `cli`, `serve`, `python` -> `src` -> `dialect`, `catalogs` -> `datasets`; `src` -> `udfs/<subject>` -> `udfs/sql`,
-/// `udfs/graph`. No subject needs another, but for what `profile` and `learning` use of their kernels.
+/// `udfs/graph`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels.
 const ARROWS: Arrows = Arrows {
     subject: &["bonnet-graph", "bonnet-sql"],
     of: &[
@@ -43,7 +43,10 @@ const ARROWS: Arrows = Arrows {
         ),
         ("bonnetdb-python", &["bonnetdb", "bonnet-sql"]),
     ],
-    of_kernels: &[("bonnet-learning", &["bonnet-curvature", "bonnet-topology"])],
+    of_kernels: &[
+        ("bonnet-homophily", &["bonnet-ranking"]),
+        ("bonnet-learning", &["bonnet-curvature", "bonnet-topology"]),
+    ],
 };
 
 const UNDER_THE_ENGINE: &[&str] = &[

@@ -1,8 +1,9 @@
 //! Agreement of rankings, and what is built on it.
 
 use bonnet_ranking::{
-    Metric, Points, RegroupingOptions, Scale, auc, average_precision, embedding_distortion, frechet_distance,
-    kendall_tau, order_gap, regrouping_test, spearman,
+    BootstrapOptions, Metric, Points, RegroupingOptions, Scale, auc, average_precision, bootstrap_difference,
+    critical_difference, embedding_distortion, frechet_distance, friedman_test, kendall_tau, order_gap, paired_t_test,
+    regrouping_test, spearman, wilcoxon_signed_rank,
 };
 
 use super::*;
@@ -24,6 +25,19 @@ pub(crate) fn ranking(c: &mut Criterion) -> Result<()> {
     group.bench_function("average_precision_1000000_reals", |b| {
         b.iter(|| average_precision(black_box(&p), &positive, &Unmonitored));
     });
+    let (first, second) = (&p[..100_000], &q[..100_000]);
+    group.bench_function("paired_t_test_100000", |b| b.iter(|| paired_t_test(black_box(first), second, &Unmonitored)));
+    group.bench_function("wilcoxon_signed_rank_100000", |b| {
+        b.iter(|| wilcoxon_signed_rank(black_box(first), second, &Unmonitored));
+    });
+    let options = BootstrapOptions::default();
+    group.bench_function("bootstrap_difference_100_pairs_9999_samples", |b| {
+        b.iter(|| bootstrap_difference(black_box(&first[..100]), &second[..100], &options, &Unmonitored));
+    });
+    group.bench_function("friedman_test_10000_blocks_10_treatments", |b| {
+        b.iter(|| friedman_test(black_box(first), 10, &Unmonitored));
+    });
+    group.bench_function("critical_difference_20", |b| b.iter(|| critical_difference(black_box(20), 100, 0.05)));
     let curve = |values: &[f64]| -> Vec<(f64, f64)> { (0..5_000).map(|i| (i as f64, values[i])).collect() };
     let (a, b) = (curve(&x), curve(&y));
     group.bench_function("frechet_distance_5000", |c| c.iter(|| frechet_distance(black_box(&a), &b, &Unmonitored)));

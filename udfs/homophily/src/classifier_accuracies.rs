@@ -1,6 +1,7 @@
 //! The classifier-based homophily metrics: the accuracy of simple classifiers on features as they are, and aggregated.
 
 use bonnet_graph::{Digraph, Monitor, Reservation, Stopped};
+use bonnet_ranking::welch_test;
 use faer::Mat;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +9,6 @@ use rayon::prelude::*;
 
 use crate::kernel_regression::{Kernel, products};
 use crate::propagation::{Normalization, Propagation};
-use crate::student_t::welch_test;
 use crate::{FeatureRows, gaussian_naive_bayes, kernel_regression};
 
 /// A classifier that needs no training by steps.

@@ -23,8 +23,7 @@
 //!
 //! # Floors
 //!
-//! 1. `dense`, `features`, `gaussian_naive_bayes`, `hashing`, `propagation`, `student_t`: matrices, features,
-//!    statistics.
+//! 1. `dense`, `features`, `gaussian_naive_bayes`, `hashing`, `propagation`: matrices, features, statistics.
 //! 2. `interner`, `kernel_regression`, `label_pairs`: labels and their pairs; a classifier.
 //! 3. `adjusted_homophily`, `aggregation_homophily`, `class_homophily`, `classifier_accuracies`, `edge_homophily`,
 //!    `generalized_edge_homophily`, `label_informativeness`, `neighborhood_identifiability`, `node_homophily`:
@@ -50,7 +49,6 @@ mod metapath;
 mod neighborhood_identifiability;
 mod node_homophily;
 mod propagation;
-mod student_t;
 
 pub use adjusted_homophily::{adjusted_homophily, adjusted_homophily_of_graph};
 pub use aggregation_homophily::aggregation_homophily;
@@ -71,7 +69,6 @@ pub use metapath::{
 pub use neighborhood_identifiability::neighborhood_identifiability;
 pub use node_homophily::{Error, NeighborMatches, node_homophily, node_homophily_of_arcs, node_homophily_of_graph};
 pub use propagation::Normalization;
-pub use student_t::{student_t_two_sided, welch_test};
 #[cfg(feature = "sql")]
 mod sql;
 #[cfg(feature = "sql")]

@@ -7,6 +7,8 @@
 //! * Agreement: [`spearman`], [`kendall_tau`], [`TopSets`], [`rank_volatility`].
 //! * Scores of positive and negative items: [`auc()`], [`average_precision()`].
 //! * Strata: [`regrouping_test`], [`order_gap`], [`variance_decomposition`].
+//! * Tests between runs: [`paired_t_test()`], [`wilcoxon_signed_rank()`], [`bootstrap_difference()`], [`friedman_test()`] with
+//!   Nemenyi's [`critical_difference`], [`welch_test`]; over sets of tests [`holm`], [`benjamini_hochberg`].
 //! * Inequality: [`gini()`].
 //! * Embeddings: [`embedding_distortion`], [`frechet_distance`].
 //!
@@ -26,8 +28,8 @@
 //! 2. `order_codes`: numbers as codes in their order.
 //! 3. `binary_ranking`, `ranks`: ranks.
 //! 4. `auc`, `average_precision`, `embedding_distortion`, `frechet_distance`, `gini`, `kendall_tau`, `regrouping`,
-//!    `spearman`, `top_k_jaccard`, `truncated_rank`, `variance_decomposition`, `volatility`: statistics, one a
-//!    file.
+//!    `significance`, `spearman`, `top_k_jaccard`, `truncated_rank`, `variance_decomposition`, `volatility`:
+//!    statistics, one a file, and tests between runs.
 //! 5. `sql`: their registrations.
 
 mod auc;
@@ -44,6 +46,7 @@ mod order_gap;
 mod random;
 mod ranks;
 mod regrouping;
+mod significance;
 mod spearman;
 #[cfg(feature = "sql")]
 mod sql;
@@ -62,6 +65,11 @@ pub use kendall_tau::kendall_tau;
 pub use order_gap::{OrderGap, PairGap, order_gap};
 pub use ranks::average_ranks;
 pub use regrouping::{Regrouping, RegroupingError, RegroupingOptions, regrouping_test};
+pub use significance::{
+    Bootstrap, BootstrapMethod, BootstrapOptions, Friedman, NoProbability, PairedError, PairedTest, SignedRank,
+    benjamini_hochberg, bootstrap_difference, critical_difference, friedman_test, holm, nemenyi_p, paired_t_test,
+    student_t_two_sided, welch_test, wilcoxon_signed_rank,
+};
 pub use spearman::spearman;
 #[cfg(feature = "sql")]
 pub use sql::functions;

@@ -1,6 +1,6 @@
 //! Seeded random permutations that are the same on every platform and for any number of threads.
 
-use bonnet_graph::random::shuffle;
+use bonnet_graph::random::{below, shuffle};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -14,6 +14,11 @@ impl Random {
         let mut bits = ChaCha8Rng::from_seed(key);
         bits.set_stream(block);
         Self(bits)
+    }
+
+    /// Uniform on `0..bound`, which is positive.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        below(bound, || self.0.next_u64())
     }
 
     /// Puts the values in a uniformly random order.
