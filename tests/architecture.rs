@@ -19,7 +19,8 @@ use crates::{Arrows, Manifest};
 use modules::Sources;
 
 /// `cli`, `serve`, `python` -> `src` -> `dialect`, `catalogs` -> `datasets`; `src` -> `udfs/<subject>` -> `udfs/sql`,
-/// `udfs/graph`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels.
+/// `udfs/graph`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels, and
+/// `pictures` of those of `ranking`.
 const ARROWS: Arrows = Arrows {
     subject: &["bonnet-graph", "bonnet-sql"],
     of: &[
@@ -27,7 +28,7 @@ const ARROWS: Arrows = Arrows {
         ("bonnet-graph", &[]),
         ("bonnet-sql", &["bonnet-common", "bonnet-graph"]),
         ("bonnet-datasets", &[]),
-        ("bonnet-pictures", &[]),
+        ("bonnet-pictures", &["bonnet-graph"]),
         ("bonnet-catalogs", &["bonnet-common", "bonnet-datasets"]),
         ("bonnet-values", &["bonnet-common", "bonnet-graph", "bonnet-sql"]),
         ("bonnet-dialect", &["bonnet-common", "bonnet-graph", "bonnet-sql", "bonnet-values"]),
@@ -46,6 +47,7 @@ const ARROWS: Arrows = Arrows {
     of_kernels: &[
         ("bonnet-homophily", &["bonnet-ranking"]),
         ("bonnet-learning", &["bonnet-curvature", "bonnet-topology"]),
+        ("bonnet-pictures", &["bonnet-ranking"]),
     ],
 };
 

@@ -1,6 +1,9 @@
 //! Critical-difference diagram: the mean ranks of models over data sets, and bars over those that the test of Nemenyi does
 //! not tell apart at 5 % (Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", 2006).
 
+use bonnet_graph::Unmonitored;
+use bonnet_ranking::{critical_difference, friedman_test};
+
 use super::{Drawn, label};
 use crate::error::PictureError;
 use crate::palette;
@@ -9,11 +12,10 @@ use crate::scale::short;
 use crate::svg::{Anchor, Svg};
 use crate::text::{elided, width};
 
-/// The studentized range at 5 % for 2, 3, ... models and infinitely many degrees of freedom, over the root of 2.
-const CRITICAL: [f64; 19] = [
-    1.960, 2.3437, 2.569, 2.7278, 2.8497, 2.9483, 3.0309, 3.1017, 3.1637, 3.2187, 3.268, 3.3127, 3.3536, 3.3912, 3.426,
-    3.4584, 3.4887, 3.5171, 3.5438,
-];
+/// The significance of the critical difference.
+const ALPHA: f64 = 0.05;
+/// The models that a diagram has room for.
+const MOST: usize = 20;
 
 /// The mean ranks of models over items.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +24,8 @@ struct Ranks {
     means: Vec<f64>,
     /// The items in which every model has a value.
     items: usize,
-    /// Friedman's statistic.
-    friedman: f64,
+    /// Friedman's statistic; `None` where every item is one tie.
+    friedman: Option<f64>,
 }
 
 pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
@@ -32,8 +34,8 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
     let (items, models) = (Groups::new(Some(x), &rows), Groups::new(Some(color), &rows));
     let values = y.numbers().unwrap_or_default();
     let (k, wrong) = (models.names.len(), |what: String| Err(PictureError::Rows { kind: plan.kind, what }));
-    if !(2..=CRITICAL.len() + 1).contains(&k) {
-        return wrong(format!("{} has {k} values; give from 2 to {}", color.name, CRITICAL.len() + 1));
+    if !(2..=MOST).contains(&k) {
+        return wrong(format!("{} has {k} values; give from 2 to {MOST}", color.name));
     }
     let mut table: Vec<Vec<Option<f64>>> = vec![vec![None; k]; items.names.len()];
     for (i, &row) in rows.iter().enumerate() {
@@ -52,34 +54,26 @@ pub(super) fn draw(plan: &Plan) -> Result<Drawn, PictureError> {
         return wrong(format!("{} of {} have every {}; 2 are needed", whole.len(), x.name, color.name));
     }
     let ranks = ranks(&whole);
-    let n = ranks.items as f64;
-    let critical = CRITICAL[k - 2] * (k as f64 * (k as f64 + 1.0) / (6.0 * n)).sqrt();
+    let critical = critical_difference(k, ranks.items, ALPHA);
     notes.push(format!(
         "Mean ranks by {} over {} values of {}, the most first; Friedman's statistic {} with {} degrees of freedom. Bars join what differs \
          by less than the critical difference at 5 %.",
         y.name,
         ranks.items,
         x.name,
-        short(ranks.friedman),
+        ranks.friedman.map_or("undefined".to_owned(), short),
         k - 1
     ));
     Ok((svg(plan, &models.names, &ranks, critical, &notes), notes))
 }
 
-/// Ranks within each item, the most first, equal values sharing the mean of their ranks; and Friedman's statistic
-/// 12 N / (k (k + 1)) (sum of squared mean ranks - k (k + 1)^2 / 4), without its correction for ties.
+/// Ranks within each item, the most first, equal values sharing the mean of their ranks; and Friedman's statistic, corrected for ties.
 fn ranks(table: &[Vec<f64>]) -> Ranks {
-    let (n, k) = (table.len() as f64, table[0].len() as f64);
-    let rank = |values: &[f64], value: f64| {
-        let above = values.iter().filter(|other| **other > value).count() as f64;
-        let equal = values.iter().filter(|other| **other == value).count() as f64;
-        above + (equal + 1.0) / 2.0
-    };
-    let mean = |model: usize| table.iter().map(|values| rank(values, values[model])).sum::<f64>() / n;
-    let means: Vec<f64> = (0..table[0].len()).map(mean).collect();
-    let squares: f64 = means.iter().map(|rank| rank * rank).sum();
-    let friedman = 12.0 * n / (k * (k + 1.0)) * (squares - k * (k + 1.0) * (k + 1.0) / 4.0);
-    Ranks { means, items: table.len(), friedman }
+    let models = table.first().map_or(1, Vec::len);
+    match friedman_test(&table.concat(), models, &Unmonitored) {
+        Ok(found) => Ranks { means: found.mean_ranks, items: found.n, friedman: found.statistic },
+        Err(_) => unreachable!("a test that nobody watches is not stopped"),
+    }
 }
 
 /// The longest runs of sorted mean ranks that span less than the critical difference, as positions in the order.
@@ -172,7 +166,7 @@ mod tests {
         let found = ranks(&table);
         assert_eq!(found.means, [1.25, 1.75, 3.0]);
         // scipy.stats.friedmanchisquare of the columns: 6.5.
-        assert!((found.friedman - 6.5).abs() < 1e-12, "{}", found.friedman);
+        assert!((found.friedman.unwrap() - 6.5).abs() < 1e-12, "{:?}", found.friedman);
         assert_eq!(ranks(&[vec![1.0, 1.0, 0.0], vec![1.0, 1.0, 0.0]]).means, [1.5, 1.5, 3.0]);
     }
 
