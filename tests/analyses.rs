@@ -183,3 +183,104 @@ spearman,1.0,0.3333333333333333,3
     ]));
     assert!(out.ends_with("====\nverdict\nno value\n"), "{out}");
 }
+
+/// Scores of four models on six data sets in five runs; one run failed.
+const RUNS: &str = "CREATE TABLE trained AS
+    SELECT 'd' || d AS dataset, ['gat', 'gcn', 'mlp', 'sgc'][m + 1] AS model, r AS run,
+           CASE WHEN d = 6 AND m = 3 THEN NULL ELSE 60 + [5.0, 4.0, 0.0, 3.5][m + 1] + (d * 7 + m * m * 3 + r * 5 + m * r) % 11 / 4.0 END AS value
+    FROM (SELECT value AS d FROM generate_series(1, 6)), (SELECT value AS m FROM generate_series(0, 3)), (SELECT value AS r FROM generate_series(0, 4))";
+
+#[test]
+fn tests_between_runs_are_printed_with_their_floors() {
+    let out = bonnet(&[
+        "--quiet",
+        "--format",
+        "csv",
+        "-c",
+        RUNS,
+        "-v",
+        "runs=trained",
+        "-f",
+        &script("significance.sql"),
+        "-c",
+        "SELECT a, b, runs, round(difference, 6) AS difference, low <= difference AND difference <= high AS holds, round(t_p, 10) AS t_p,
+            round(t_holm, 10) AS t_holm, wilcoxon_p, wilcoxon_holm, wilcoxon_floor FROM run_tests WHERE dataset = 'd2' ORDER BY a, b",
+        "-c",
+        "SELECT a, b, datasets, wins, losses, p, p_floor, holm, holm_floor FROM dataset_tests ORDER BY a, b",
+        "-c",
+        "SELECT models, datasets, round(statistic, 9) AS statistic, round(p, 12) AS p, round(p_floor, 12) AS p_floor,
+            round(critical_difference, 6) AS critical_difference FROM friedman",
+        "-c",
+        "SELECT model, round(mean_rank, 6) AS mean_rank, groups FROM nemenyi_groups ORDER BY mean_rank, model",
+    ]);
+    assert_eq!(out, SIGNIFICANCE);
+}
+
+/// By scipy 1.17.1 (ttest_rel, wilcoxon, friedmanchisquare, studentized_range) and statsmodels 0.15 (multipletests, `holm`).
+const SIGNIFICANCE: &str = "\
+a,b,runs,difference,holds,t_p,t_holm,wilcoxon_p,wilcoxon_holm,wilcoxon_floor
+gat,gcn,5,0.85,true,0.2892937674,0.5785875349,0.5,1.0,0.375
+gat,mlp,5,4.85,true,0.0031051878,0.0135318933,0.0625,0.375,0.375
+gat,sgc,5,0.95,true,0.0833357095,0.2500071284,0.125,0.375,0.75
+gcn,mlp,5,4.0,true,0.0000225932,0.0001355591,0.0625,0.375,0.375
+gcn,sgc,5,0.1,true,0.8648425933,0.8648425933,0.875,1.0,0.75
+mlp,sgc,5,-3.9,true,0.0027063787,0.0135318933,0.0625,0.375,0.375
+a,b,datasets,wins,losses,p,p_floor,holm,holm_floor
+gat,gcn,6,6,0,0.03125,0.03125,0.1875,0.1875
+gat,mlp,6,6,0,0.03125,0.03125,0.1875,0.1875
+gat,sgc,5,5,0,0.0625,0.0625,0.1875,0.375
+gcn,mlp,6,6,0,0.03125,0.03125,0.1875,0.1875
+gcn,sgc,5,5,0,0.0625,0.0625,0.1875,0.375
+mlp,sgc,5,0,5,0.0625,0.0625,0.1875,0.375
+models,datasets,statistic,p,p_floor,critical_difference
+4,5,15.0,0.001816648967,0.001816648967,2.097606
+model,mean_rank,groups
+gat,1.0,a
+gcn,2.0,ab
+sgc,3.0,ab
+mlp,4.0,b
+";
+
+/// Two models over 80 nodes of one graph: `gcn` is right about most, `mlp` about those of the stratum `low`.
+const NODES: &str = "CREATE TABLE guessed AS
+    SELECT 'g' AS graph, ['gcn', 'mlp'][m + 1] AS model, node,
+           CASE WHEN node < 20 THEN m * CAST(node % 5 > 0 AS INT) ELSE CAST((node * 7 + m * 3) % 10 > 6 * m AS INT) END AS correct
+    FROM (SELECT value AS node FROM generate_series(0, 79)), (SELECT value AS m FROM generate_series(0, 1));
+    CREATE TABLE liked AS
+    SELECT 'g' AS graph, CAST(node AS TEXT) AS node, property, CASE WHEN property = 'homophily' AND node < 20 OR property = 'parity' AND node % 2 = 0
+        THEN 'low' ELSE 'high' END AS stratum
+    FROM (SELECT value AS node FROM generate_series(0, 79)), (VALUES ('homophily'), ('parity')) AS p(property)";
+
+#[test]
+fn the_strata_where_models_swap_are_found() {
+    let out = bonnet(&[
+        "--quiet",
+        "--format",
+        "csv",
+        "-c",
+        NODES,
+        "-v",
+        "predictions=guessed",
+        "-v",
+        "strata=liked",
+        "-f",
+        &script("slices.sql"),
+        "-c",
+        "SELECT property, stratum, nodes, differing, accuracy_a, accuracy_b, round(p, 12) AS p, round(q, 12) AS q, p < p_floor OR q < p AS below FROM slices
+            ORDER BY property, stratum",
+        "-c",
+        "SELECT property, stratum, leader, better_here, lead, lead_here, nodes FROM swaps_of_nodes",
+    ]);
+    assert_eq!(out, SLICES);
+}
+
+/// p by scipy.stats.wilcoxon 1.17.1, q by statsmodels' `fdr_bh`.
+const SLICES: &str = "\
+property,stratum,nodes,differing,accuracy_a,accuracy_b,p,q,below
+homophily,high,60,36,0.9,0.3,1.973e-9,7.893e-9,false
+homophily,low,20,16,0.0,0.8,0.000063342484,0.000126684967,false
+parity,high,40,32,0.75,0.35,0.004677734981,0.006236979975,false
+parity,low,40,20,0.6,0.5,0.371093369523,0.371093369523,false
+property,stratum,leader,better_here,lead,lead_here,nodes
+homophily,low,gcn,mlp,0.25,-0.8,20
+";
