@@ -46,7 +46,7 @@ const ARROWS: Arrows = Arrows {
     ],
     of_kernels: &[
         ("bonnet-homophily", &["bonnet-ranking"]),
-        ("bonnet-learning", &["bonnet-curvature", "bonnet-topology"]),
+        ("bonnet-learning", &["bonnet-algorithms", "bonnet-curvature", "bonnet-topology"]),
         ("bonnet-pictures", &["bonnet-ranking"]),
     ],
 };

@@ -1,9 +1,9 @@
 //! Graph algorithms, on a graph with hubs and on a long one.
 
 use bonnet_algorithms::{
-    BetweennessOptions, CommunityOptions, LabelPropagation, LinkScore, Network, PageRankOptions,
+    BetweennessOptions, CommunityOptions, Encoding, LabelPropagation, LinkScore, Network, PageRankOptions,
     betweenness_centrality, closeness_centrality, core_number, diameter, label_propagation_communities, leiden,
-    louvain, pagerank, triangle_count, truss_number, two_hop_scores,
+    louvain, pagerank, positional_encoding, triangle_count, truss_number, two_hop_scores,
 };
 
 use super::*;
@@ -36,6 +36,12 @@ pub(crate) fn algorithms(c: &mut Criterion) -> Result<()> {
         });
         group.bench_function("adamic_adar_5000", |b| {
             b.iter(|| two_hop_scores(black_box(&small), LinkScore::AdamicAdar, monitor));
+        });
+        group.bench_function("random_walk_encoding_5000", |b| {
+            b.iter(|| positional_encoding(black_box(&small), Encoding::RandomWalk, 8, monitor));
+        });
+        group.bench_function("laplacian_encoding_5000", |b| {
+            b.iter(|| positional_encoding(black_box(&small), Encoding::Laplacian, 8, monitor));
         });
         group.finish();
     }

@@ -9,7 +9,8 @@
 //! * Of edges: [`truss_number`], [`edge_betweenness`]; of pairs of nodes: [`link_scores`], [`two_hop_scores`].
 //! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`];
 //!   [`is_bipartite`], [`is_planar`], [`treewidth_upper_bound`], [`is_isomorphic`].
-//! * From nodes: [`k_hop`], [`random_walks`].
+//! * From nodes: [`k_hop`], [`random_walks`]; encodings of nodes: [`positional_encoding`], [`laplacian_eigenvectors`],
+//!   [`return_probabilities`].
 //! * Connection: [`strong_components`], [`condensation`], [`biconnected_components`], [`articulation_points`], [`bridges`],
 //!   [`dominators`], [`topological_sort`], [`feedback_arc_set`].
 //! * Paths and flows: [`shortest_paths`], [`minimum_spanning_tree`], [`maximum_flow`], [`minimum_cut`].
@@ -39,8 +40,8 @@
 //! 3. `biconnected_components`, `communities`, `core_number`, `degree_assortativity`, `degree_centrality`,
 //!    `dominators`, `eigenvector`, `feedback_arc_set`, `graph_coloring`, `is_bipartite`, `is_planar`,
 //!    `isomorphism`, `k_hop`, `link_scores`, `maximal_cliques`, `maximum_flow`, `maximum_matching`,
-//!    `minimum_spanning_tree`, `pagerank`, `random_walks`, `shortest_paths`, `strong_components`,
-//!    `topological_sort`, `treewidth`: algorithms, one a file.
+//!    `minimum_spanning_tree`, `pagerank`, `positional_encoding`, `random_walks`, `shortest_paths`,
+//!    `strong_components`, `topological_sort`, `treewidth`: algorithms, one a file.
 //! 4. `betweenness`, `distances`, `local_clustering`, `transitivity`, `truss_number`: algorithms on searches and
 //!    triangles.
 //! 5. `diameter`: algorithms on distances.
@@ -73,6 +74,7 @@ mod network;
 mod pagerank;
 mod parallel;
 mod path_counts;
+mod positional_encoding;
 mod random_walks;
 mod searches;
 mod shortest_paths;
@@ -116,6 +118,7 @@ pub use maximum_matching::maximum_matching;
 pub use minimum_spanning_tree::minimum_spanning_tree;
 pub use network::{Links, Network, RepeatedArc, WeightedArcs};
 pub use pagerank::{PageRankOptions, pagerank};
+pub use positional_encoding::{Encoding, laplacian_eigenvectors, positional_encoding, return_probabilities};
 pub use random_walks::{WalkOptions, random_walks};
 pub use shortest_paths::{Ends, PathAlgorithm, PathOptions, ShortestPath, shortest_paths};
 pub use strong_components::{condensation, strong_components};

@@ -39,6 +39,7 @@ mod node_option;
 mod node_relation;
 mod pagerank;
 mod pattern;
+mod positional_encoding;
 mod random_walks;
 mod relation;
 mod shortest_paths;
@@ -94,6 +95,7 @@ pub fn functions() -> Vec<Function> {
         minimum_cut::minimum_cut(),
         minimum_spanning_tree::minimum_spanning_tree(),
         pagerank::pagerank(),
+        positional_encoding::positional_encoding(),
         random_walks::random_walks(),
         shortest_paths::shortest_paths(),
         strong_components::strong_components(),
