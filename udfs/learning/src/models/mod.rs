@@ -13,6 +13,7 @@ pub mod propagation;
 pub(crate) mod registry;
 mod resolve;
 pub(crate) mod spec;
+pub mod tokens;
 
 pub use problem::Problem;
 pub use registry::{model, models};

@@ -7,6 +7,7 @@ use super::curved::{cusp, graphmore, hat, hgcn, hgnn, hybonet, qgcn};
 use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, lsgnn};
 use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
+use super::tokens::{nagphormer, polyformer};
 use crate::ground::OptionError;
 
 /// Every model, in the order of the documentation.
@@ -42,6 +43,8 @@ pub fn models() -> &'static [ModelSpec] {
         qgcn::SPEC,
         cusp::SPEC,
         graphmore::SPEC,
+        nagphormer::SPEC,
+        polyformer::SPEC,
         scn::SPEC,
         sccn::SPEC,
         cellmp::SPEC,

@@ -33,6 +33,9 @@ pub struct ModelSpec {
 /// The family of the models on simplicial complexes.
 pub(crate) const COMPLEXES: &str = "simplicial complexes";
 
+/// The family of the models whose tokens are polynomials of the adjacency, made once before training.
+pub(crate) const TOKENS: &str = "polynomial tokens";
+
 /// The options of graphs that a model on complexes has no use for.
 const OF_GRAPHS: [&str; 6] = ["embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
 
@@ -40,6 +43,11 @@ impl ModelSpec {
     /// Whether the model reads simplicial complexes; graphs otherwise.
     pub fn reads_complexes(&self) -> bool {
         self.family == COMPLEXES
+    }
+
+    /// Whether the model reads tokens in place of features: [`crate::models::tokens`].
+    pub(crate) fn reads_tokens(&self) -> bool {
+        self.family == TOKENS
     }
 
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one

@@ -15,6 +15,7 @@ pub(crate) mod pieces;
 pub(crate) mod sample;
 mod scope;
 mod second_ring;
+mod tokens;
 
 pub use curvature::NodeCurvature;
 pub use ego::{EgoMeans, ego_means};
@@ -27,6 +28,7 @@ pub use operator::Operator;
 pub use pass::Pass;
 pub use scope::{Hops, Prepared, Scope};
 pub use second_ring::second_ring;
+pub use tokens::{Basis, tokens};
 
 pub(crate) use adjacency::{adjacency, adjacency_bytes};
 pub(crate) use model::zeros;

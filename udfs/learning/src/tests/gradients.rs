@@ -22,7 +22,8 @@ fn every_parameter_receives_a_gradient_and_padding_receives_none() {
                     // Sums over neighbours drive relu hard, and among many units (of several experts) some are dead for every
                     // node.
                     let wide = *job.get("hidden") == Value::Integer(34);
-                    let driven = ["gin", "linkx", "acm_gcn", "glognn", "graphmore"].contains(&model.as_str());
+                    let driven = ["gin", "linkx", "acm_gcn", "glognn", "graphmore", "nagphormer", "polyformer"]
+                        .contains(&model.as_str());
                     let dead = if wide || driven { count / 2 } else { 0 };
                     // What is the same in all scores of a row changes no coefficient: its gradient is rounding.
                     let rounding = name.ends_with("key.bias");

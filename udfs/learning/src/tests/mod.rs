@@ -59,7 +59,15 @@ fn factored_jobs() -> Vec<Job> {
     let job = |model: &str| Job::new(model).with("hidden", 5).with("dropout", 0.3).with("seed", 3);
     let cusp = |factors: &str| job("cusp").with("hops", 3).with("factors", factors);
     // One factor of each sign, and one filter alone.
-    vec![cusp("H2,E1,S2"), cusp("S3,H2").with("bank", "false"), job("hgnn").with("manifold", "poincare")]
+    let in_heads = |model: &str| job(model).with("hidden", 6).with("heads", 2).with("hops", 3);
+    vec![
+        cusp("H2,E1,S2"),
+        cusp("S3,H2").with("bank", "false"),
+        job("hgnn").with("manifold", "poincare"),
+        in_heads("nagphormer"),
+        in_heads("polyformer").with("basis", "chebyshev").with("expansion", 2.5),
+        in_heads("polyformer").with("basis", "bernstein").with("order_decay", 0.0),
+    ]
 }
 
 /// Models along arcs: their operators have rows that are not their columns. For data with arcs.
@@ -74,10 +82,11 @@ fn program_jobs() -> Vec<Job> {
     let names = crate::models::registry::graph_models()
         .map(|spec| spec.name)
         .filter(|name| !fused.iter().any(|fused| fused == name));
-    // Sums over neighbours drive relu hard: few units might all be dead.
-    let hidden = |name: &str| if ["gin", "linkx"].contains(&name) { 13 } else { 5 };
-    // The filter bank of cusp grows as the square of its hops.
-    let job = |name: &str| if name == "cusp" { Job::new(name).with("hops", 3) } else { Job::new(name) };
+    // Sums over neighbours drive relu hard, and the last layer of nagphormer has half as many units: few might all be dead.
+    let hidden = |name: &str| if ["gin", "linkx", "nagphormer"].contains(&name) { 13 } else { 5 };
+    // The filter bank of cusp grows as the square of its hops; tokens of many hops are the same for all nodes.
+    let few = |name: &str| ["cusp", "polyformer"].contains(&name);
+    let job = |name: &str| if few(name) { Job::new(name).with("hops", 3) } else { Job::new(name) };
     names.map(|name| job(name).with("hidden", hidden(name)).with("dropout", 0.3).with("seed", 3)).collect()
 }
 

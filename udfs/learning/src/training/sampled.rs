@@ -9,7 +9,7 @@ use crate::data::{Features, features};
 use crate::ground::BuildError;
 use crate::ground::random::key;
 use crate::kernels::RowSet;
-use crate::models::{ModelSpec, Problem, registry};
+use crate::models::{ModelSpec, Problem, registry, tokens};
 use crate::network::sample::Sampler;
 use crate::network::{Messages, Model, Pass, Scope};
 use crate::options::TrainOptions;
@@ -26,6 +26,7 @@ const NEIGHBORS: u64 = 11;
 pub(crate) struct Sampled<'a> {
     spec: &'static ModelSpec,
     graph: &'a Arc<Graph>,
+    /// The input of the model: as many rows for each node, one after the other.
     features: Arc<Features>,
     n_outputs: usize,
     known_labels: Arc<[(u32, u32)]>,
@@ -58,7 +59,7 @@ impl<'a> Sampled<'a> {
         let sampled = Self {
             spec,
             graph,
-            features: Arc::clone(&problem.features),
+            features: tokens::input(spec, problem, reservation)?,
             n_outputs: problem.n_outputs,
             known_labels: Arc::clone(&problem.known_labels),
             options,
@@ -80,10 +81,12 @@ impl<'a> Sampled<'a> {
         let mut place = places(&sample.nodes);
         let known_labels: Arc<[(u32, u32)]> =
             self.known_labels.iter().filter_map(|&(v, class)| Some((place(v)?, class))).collect();
-        reservation
-            .grow(8 * (rows.len() + known_labels.len()) + features::selected_bytes(&self.features, &sample.nodes))?;
+        let per_node = self.features.n_rows().unwrap_or(0) as u32 / self.graph.n_nodes().max(1) as u32;
+        let inputs: Vec<u32> = sample.nodes.iter().flat_map(|&v| v * per_node..(v + 1) * per_node).collect();
+        reservation.grow(8 * (rows.len() + known_labels.len()) + 4 * inputs.len())?;
+        reservation.grow(features::selected_bytes(&self.features, &inputs))?;
         let problem = Problem {
-            features: Arc::new(features::selected(&self.features, &sample.nodes)),
+            features: Arc::new(features::selected(&self.features, &inputs)),
             graph: Messages::Sampled(Arc::clone(&sample)),
             arcs: None,
             n_outputs: self.n_outputs,

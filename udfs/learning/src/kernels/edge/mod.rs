@@ -21,6 +21,7 @@ mod scalar_mlp;
 mod similarity;
 mod softmax;
 mod sum;
+mod tanh;
 
 use std::fmt;
 
@@ -35,6 +36,7 @@ pub use scalar_mlp::ScalarMlp;
 pub use similarity::{FeatureRows, Similarity, similarities};
 pub use softmax::{softmax, softmax_gradient};
 pub use sum::{Store, sum_sources, sum_targets};
+pub use tanh::{SourceFactors, tanh_scores, through_tanh};
 
 use super::parallel::for_each_block_with;
 use super::rows::RowSet;

@@ -7,6 +7,7 @@ pub mod curved;
 pub mod edges;
 pub mod elementwise;
 pub mod expressions;
+pub mod gelu;
 pub mod given_labels;
 pub mod hadamard;
 pub mod linear;
@@ -18,6 +19,7 @@ pub mod pool;
 pub mod propagation;
 pub mod signs;
 pub mod softmax;
+pub mod tokens;
 
 use bonnet_graph::Stopped;
 

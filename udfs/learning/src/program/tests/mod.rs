@@ -20,6 +20,7 @@ use crate::network::{Hop, Messages, Model, Operator, Pass, Scope, Statistics};
 use crate::spaces::{Factor, Geometry, Space};
 
 mod listed;
+mod tokens;
 
 const NODES: usize = 40;
 const WIDTH: usize = 5;
@@ -68,6 +69,13 @@ fn program(host: &Host, write: Write) -> Program {
 
 /// Every layer, each with inputs that other layers read too.
 fn programs() -> Vec<(&'static str, Write)> {
+    let mut programs = of_nodes();
+    programs.extend(tokens::programs());
+    programs
+}
+
+/// Those of all layers but the ones on tokens.
+fn of_nodes() -> Vec<(&'static str, Write)> {
     vec![
         ("propagate", |b, x, y, p| {
             let z = b.propagate_plus(p, 0.7, x, -0.3, y);

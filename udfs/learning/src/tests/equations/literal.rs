@@ -130,9 +130,23 @@ pub(crate) fn check(job: &Job, literal: impl Fn(&Case) -> Matrix) {
 
 /// [`check`] on given data and targets.
 pub(crate) fn check_on(job: &Job, data: GraphData, targets: &[u32], literal: impl Fn(&Case) -> Matrix) {
+    check_scaled(job, data, targets, 1.0, literal);
+}
+
+/// [`check_on`] with every block of weights times a factor, for models whose scores are small at first.
+pub(crate) fn check_scaled(
+    job: &Job,
+    data: GraphData,
+    targets: &[u32],
+    factor: f32,
+    literal: impl Fn(&Case) -> Matrix,
+) {
     let options = job.resolve().unwrap();
     let mut bench = Bench::new(&data, &options, &split(&data).train);
-    let values = parameters(&bench);
+    let mut values = parameters(&bench);
+    for block in bench.model.layout().blocks().iter().filter(|block| block.name.ends_with("weight")) {
+        block.positions().for_each(|at| values[at] *= factor);
+    }
     let mut reservation = bonnet_graph::Reservation::new(&Unmonitored, 0).unwrap();
     let scope = bench.model.scope(targets, false, true, &mut reservation).unwrap();
     bench.model.forward(&scope, &values, Pass::Evaluate, &Unmonitored).unwrap();

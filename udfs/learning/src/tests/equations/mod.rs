@@ -11,4 +11,5 @@ pub(crate) mod programs;
 pub(crate) mod published;
 pub(crate) mod reference;
 pub(crate) mod row_kernels;
+pub(crate) mod tokens;
 pub(crate) mod torch;

@@ -6,3 +6,4 @@ pub mod dot_attention;
 pub mod gated_sum;
 pub mod local_similarity;
 pub mod pair_attention;
+pub mod tanh_attention;
