@@ -76,7 +76,7 @@ pub use models::{ModelSpec, model, models};
 pub use optimizer::{Optimizer, schedule};
 pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use options::{
-    ClassWeights, ColumnType, Decoder, Domain, FeatureSource, Form, Job, ModelOptions, Normalize, OptimizerKind,
+    ClassWeights, ColumnType, Decoder, Domain, Encodings, FeatureSource, Form, Job, ModelOptions, Normalize, OptimizerKind,
     OptionSpec, Pooling, SelectBy, Shares, SplitError, SplitScheme, Task, TrainOptions, Value,
 };
 pub use tasks::metrics;

@@ -3,6 +3,7 @@
 
 mod complex_set;
 mod edge_weights;
+mod encodings;
 pub(crate) mod features;
 mod graph_data;
 mod graph_set;
@@ -13,6 +14,7 @@ mod split;
 pub use complex_set::{ComplexSet, Complexes};
 pub use edge_weights::{EdgeWeights, WeightError};
 pub use features::{Features, SparseRows};
+pub(crate) use encodings::with_encodings;
 pub use graph_data::GraphData;
 pub use graph_set::{GraphSet, Targets};
 pub use graph_types::{GraphRelation, GraphTypes};

@@ -38,6 +38,16 @@ pub enum DataError {
     /// A complex that cannot be trained on; says which and why.
     #[error("{0}")]
     Complex(String),
+    /// Positional encodings that the graph does not have.
+    #[error("encodings: {encoding}{}: {why}", graph.map_or(String::new(), |graph| format!(" of graph {graph}")))]
+    Encoding {
+        /// The kind.
+        encoding: &'static str,
+        /// The number of the graph in a collection, if it is one.
+        graph: Option<usize>,
+        /// The cause, and what to do.
+        why: String,
+    },
     /// An edge between two graphs of a collection.
     #[error("an edge joins the nodes {from} and {to} of two graphs")]
     Across {

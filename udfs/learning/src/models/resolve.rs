@@ -51,6 +51,7 @@ impl Job {
             dropout: values.real("dropout")?,
             features: values.parse("features")?,
             normalize: values.parse("normalize")?,
+            encodings: values.parse("encodings")?,
             schedule: values.parse("schedule")?,
             warmup: values.integer("warmup")? as u32,
             clip: values.real("clip").ok(),

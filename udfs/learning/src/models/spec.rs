@@ -37,7 +37,7 @@ pub(crate) const COMPLEXES: &str = "simplicial complexes";
 pub(crate) const TOKENS: &str = "polynomial tokens";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 6] = ["embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
+const OF_GRAPHS: [&str; 7] = ["encodings", "embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
 
 impl ModelSpec {
     /// Whether the model reads simplicial complexes; graphs otherwise.

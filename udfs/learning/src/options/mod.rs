@@ -5,6 +5,7 @@
 
 pub(crate) mod choices;
 mod decay;
+mod encodings;
 mod features;
 pub(crate) mod forms;
 mod job;
@@ -18,6 +19,7 @@ mod train_options;
 
 pub use choices::{ClassWeights, Decoder, Pooling, Task};
 pub use decay::Decay;
+pub use encodings::Encodings;
 pub use features::{FeatureSource, Normalize};
 pub use forms::Form;
 pub use job::Job;

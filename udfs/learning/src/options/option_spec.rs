@@ -122,6 +122,8 @@ pub enum ColumnType {
     Number,
     /// Whole numbers: a list, one of them, or a string such as `15,10`.
     Integers,
+    /// Strings: a list, one of them, or several with commas between.
+    Texts,
 }
 
 /// An option of a run, declared once: what reads, checks and documents it takes it from here.
@@ -188,6 +190,12 @@ impl OptionSpec {
     /// The option with a column of whole numbers, which refuses others before any job runs.
     pub(crate) const fn integer_column(mut self) -> Self {
         self.column = ColumnType::Integer;
+        self
+    }
+
+    /// The option with a column of texts.
+    pub(crate) const fn texts_column(mut self) -> Self {
+        self.column = ColumnType::Texts;
         self
     }
 

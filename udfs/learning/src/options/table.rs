@@ -4,8 +4,8 @@
 
 use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES};
 use crate::options::{
-    ClassWeights, Decay, Decoder, Defaults, Domain, FeatureSource, Normalize, OptimizerKind, OptionSpec, Pooling,
-    SelectBy, SplitScheme, Task,
+    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FeatureSource, Normalize, OptimizerKind, OptionSpec,
+    Pooling, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -128,7 +128,15 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 11] = [
+pub const SHARED_OPTIONS: [OptionSpec; 12] = [
+    OptionSpec::new(
+        "encodings",
+        Domain::Text { forms: Encodings::FORMS },
+        "positional encodings that are further columns of the features, behind them and after normalize, as positional_encoding \
+         gives them: of the edges that carry messages, and for each graph of a collection by itself. Without k, laplacian has 8 \
+         columns and random_walk 20",
+    )
+    .texts_column(),
     OptionSpec::choice(
         "schedule",
         Decay::Constant.name(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassWeights, Decay, Decoder, FeatureSource, ModelOptions, Normalize, OptimizerKind, Pooling, SelectBy, Task, Value,
+    ClassWeights, Decay, Decoder, Encodings, FeatureSource, ModelOptions, Normalize, OptimizerKind, Pooling, SelectBy, Task, Value,
 };
 
 /// The options of a run, each with its value.
@@ -39,6 +39,9 @@ pub struct TrainOptions {
     pub features: FeatureSource,
     /// Whether its rows are normalised.
     pub normalize: Normalize,
+    /// The positional encodings beside it.
+    #[serde(default)]
+    pub encodings: Encodings,
     /// The learning rate over the epochs.
     pub schedule: Decay,
     /// The epochs in which the learning rate grows to its value.

@@ -87,12 +87,13 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
         if schema.field_with_name(name).is_ok() {
             return usage_error(format!("{function}: {name} is an option and a column of the jobs: keep one of them"));
         }
-        use ColumnType::{Integer, Integers, Number, Text};
+        use ColumnType::{Integer, Integers, Number, Text, Texts};
         let fits = matches!(
             (kind, value),
             (_, OptionValue::Null)
                 | (Type::Any, _)
                 | (Type::Of(Integers), OptionValue::Integer(_) | OptionValue::Text(_) | OptionValue::List(_))
+                | (Type::Of(Texts), OptionValue::Text(_) | OptionValue::List(_))
                 | (Type::Of(Text), OptionValue::Text(_) | OptionValue::Boolean(_))
                 | (Type::Of(Integer | Number), OptionValue::Integer(_))
                 | (Type::Of(Number), OptionValue::Number(_))
@@ -123,6 +124,10 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
                 DataType::List(item) => item.data_type().is_integer(),
                 of_one => text || of_one.is_integer(),
             },
+            Type::Of(ColumnType::Texts) => match field.data_type() {
+                DataType::List(item) => item.data_type().is_string(),
+                _ => text,
+            },
             Type::Any => text || field.data_type().is_numeric(),
         };
         if !fits {
@@ -143,6 +148,7 @@ fn words(kind: Type) -> &'static str {
         Type::Of(ColumnType::Text) => "a text",
         Type::Of(ColumnType::Integer) => "a whole number",
         Type::Of(ColumnType::Number) => "a number",
+        Type::Of(ColumnType::Texts) => "texts, such as ['laplacian:8', 'degree']",
         Type::Of(ColumnType::Integers) => "whole numbers, such as [15, 10]",
         Type::Any => "a number or a text",
     }
@@ -228,7 +234,11 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
             OptionValue::Text(value) => Value::Text(value),
             OptionValue::Boolean(value) => Value::Text(value.to_string()),
             OptionValue::List(values) => {
-                Value::Text(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+                let word = |value: &OptionValue| match value {
+                    OptionValue::Text(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                Value::Text(values.iter().map(word).collect::<Vec<_>>().join(","))
             }
             _ => continue,
         };

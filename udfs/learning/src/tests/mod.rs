@@ -1,6 +1,7 @@
 //! Tests that take the whole crate: models against references, and runs.
 
 mod degenerate;
+mod encodings;
 pub(crate) mod equations;
 mod gradients;
 pub(crate) mod graphs;

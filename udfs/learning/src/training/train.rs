@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
-use crate::data::{ComplexSet, EdgeWeights, Features, GraphData, GraphSet, LinkSplit, Part, Split, Targets, features};
+use crate::data::{
+    ComplexSet, EdgeWeights, Features, GraphData, GraphSet, LinkSplit, Part, Split, Targets, features, with_encodings,
+};
 use crate::ground::random::key;
 use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
 use crate::models::{Problem, registry};
@@ -159,7 +161,7 @@ impl<'a> Training<'a> {
         match items {
             Items::Nodes(data, split) => {
                 let source = data.input(options.features);
-                let input = prepare(&data.graph, (&data.features, source), options, &mut reservation)?;
+                let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
                 let along = (data.arcs.as_ref(), data.weights.as_deref());
                 self.epochs(&data.graph, along, input, &mut objective, reservation, clock)
@@ -172,13 +174,14 @@ impl<'a> Training<'a> {
                     return Err(TrainError::Complete);
                 }
                 let source = data.input(options.features);
-                let input = prepare(&graph, (&data.features, source), options, &mut reservation)?;
+                let input = prepare(&graph, None, (&data.features, source), options, &mut reservation)?;
                 let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
                 self.epochs(&graph, (None, data.weights.as_deref()), input, &mut objective, reservation, clock)
             }
             Items::Graphs(set, split) => {
                 let source = set.input(options.features);
-                let input = prepare(&set.graph, (&set.features, source), options, &mut reservation)?;
+                let starts = Some(&set.starts[..]);
+                let input = prepare(&set.graph, starts, (&set.features, source), options, &mut reservation)?;
                 let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
                 self.epochs(&set.graph, (None, set.weights.as_deref()), input, &mut objective, reservation, clock)
             }
@@ -435,16 +438,19 @@ fn along(
     Ok(Messages::Arcs { graph: Arc::clone(graph), incoming: Arc::new(arcs.reversed()) })
 }
 
-/// The input of the first layer, from a source that is not `auto`.
+/// The input of the first layer, from a source that is not `auto`, with its encodings; graph g of a union has the nodes
+/// `starts[g]..starts[g + 1]`.
 fn prepare(
     graph: &Graph,
+    starts: Option<&[u32]>,
     (given, source): (&Arc<Features>, FeatureSource),
     options: &TrainOptions,
     reservation: &mut Reservation<'_>,
 ) -> Result<Arc<Features>, TrainError> {
     let bytes = features::prepared_bytes(given, graph.n_nodes(), source, options.normalize);
     reservation.grow(bytes)?;
-    Ok(features::prepare(given, graph, source, options.normalize, options.seed)?)
+    let input = features::prepare(given, graph, source, options.normalize, options.seed)?;
+    with_encodings(&input, graph, starts, &options.encodings, reservation)
 }
 
 /// Separates the initial values of a task's parameters from those of the model.
