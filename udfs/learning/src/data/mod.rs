@@ -10,13 +10,15 @@ mod graph_set;
 mod graph_types;
 mod links;
 mod split;
+mod typed_features;
 
 pub use complex_set::{ComplexSet, Complexes};
 pub use edge_weights::{EdgeWeights, WeightError};
-pub use features::{Features, SparseRows};
 pub(crate) use encodings::with_encodings;
+pub use features::{Features, SparseRows};
 pub use graph_data::GraphData;
 pub use graph_set::{GraphSet, Targets};
 pub use graph_types::{GraphRelation, GraphTypes};
 pub use links::{LinkError, LinkSplit, NonEdges, Pair};
 pub use split::{Part, Split};
+pub use typed_features::{joined_features, joined_features_bytes, with_neighbor_means};

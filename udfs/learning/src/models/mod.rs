@@ -16,5 +16,5 @@ pub(crate) mod spec;
 pub mod tokens;
 
 pub use problem::Problem;
-pub use registry::{model, models};
+pub use registry::{model, models, reads_types};
 pub use spec::ModelSpec;

@@ -7,7 +7,7 @@ use bonnet_graph::{Digraph, Reservation};
 use crate::complexes::ComplexBatch;
 use crate::data::{Features, SparseRows};
 use crate::ground::{Axis, BuildError, OptionError};
-use crate::network::{Messages, Operator, adjacency, adjacency_bytes};
+use crate::network::{Messages, Operator, Relations, adjacency, adjacency_bytes};
 use crate::options::ModelOptions;
 use crate::program::Inputs;
 
@@ -27,6 +27,8 @@ pub struct Problem<'a> {
     pub known_labels: Arc<[(u32, u32)]>,
     /// The options of the run.
     pub options: ModelOptions<'a>,
+    /// The types of the nodes and the relations of the edges, where the graph has some.
+    pub types: Option<Arc<Relations>>,
     /// The complexes of a pass, for models on simplicial complexes.
     pub complexes: Option<&'a ComplexBatch>,
     /// Whether the passes are a device's: then a model is a [`crate::program::Program`], without buffers on the host.
@@ -47,6 +49,11 @@ impl From<&Problem<'_>> for Inputs {
 }
 
 impl<'a> Problem<'a> {
+    /// The relations that a model of typed graphs is built for; without types all edges are one.
+    pub fn relations(&self) -> Arc<Relations> {
+        self.types.clone().unwrap_or_else(|| Arc::new(Relations::plain(&self.graph)))
+    }
+
     /// The complexes that a model on complexes is built for.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
 use super::tokens::{nagphormer, polyformer};
 use crate::ground::OptionError;
+use crate::options::TrainOptions;
 
 /// Every model, in the order of the documentation.
 pub fn models() -> &'static [ModelSpec] {
@@ -70,6 +71,11 @@ pub fn model(name: &str) -> Result<&'static ModelSpec, OptionError> {
         let names: Vec<&str> = models().iter().map(|spec| spec.name).collect();
         OptionError::invalid("model", name, &names.join(", "))
     })
+}
+
+/// Whether the model of a run reads types of nodes and relations of edges.
+pub fn reads_types(options: &TrainOptions) -> bool {
+    model(&options.model).is_ok_and(ModelSpec::reads_types)
 }
 
 #[cfg(test)]

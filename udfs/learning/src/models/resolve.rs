@@ -50,6 +50,7 @@ impl Job {
             layers: values.integer("layers")? as usize,
             dropout: values.real("dropout")?,
             features: values.parse("features")?,
+            featureless: values.parse("featureless")?,
             normalize: values.parse("normalize")?,
             encodings: values.parse("encodings")?,
             schedule: values.parse("schedule")?,

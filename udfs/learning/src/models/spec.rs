@@ -36,6 +36,9 @@ pub(crate) const COMPLEXES: &str = "simplicial complexes";
 /// The family of the models whose tokens are polynomials of the adjacency, made once before training.
 pub(crate) const TOKENS: &str = "polynomial tokens";
 
+/// The family of the models that read types of nodes and relations of edges.
+pub(crate) const TYPED: &str = "typed graphs";
+
 /// The options of graphs that a model on complexes has no use for.
 const OF_GRAPHS: [&str; 7] = ["encodings", "embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
 
@@ -48,6 +51,11 @@ impl ModelSpec {
     /// Whether the model reads tokens in place of features: [`crate::models::tokens`].
     pub(crate) fn reads_tokens(&self) -> bool {
         self.family == TOKENS
+    }
+
+    /// Whether the model reads types of nodes and relations of edges.
+    pub fn reads_types(&self) -> bool {
+        self.family == TYPED
     }
 
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one

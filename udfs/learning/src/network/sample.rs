@@ -24,10 +24,15 @@ pub struct Sample {
 /// Marks a node that no sample has reached.
 const UNSEEN: u32 = u32::MAX;
 
+/// The neighbours of all nodes: where those of each begin, and all of them.
+pub type Lists<'a> = (&'a [usize], &'a [u32]);
+
 /// Draws samples of a graph. It holds 8 bytes a node.
 #[derive(Debug)]
 pub struct Sampler<'a> {
     graph: &'a Graph,
+    /// The neighbours that are drawn apart: those of the graph, or of each of its relations.
+    lists: Vec<Lists<'a>>,
     /// The position of a node in the sample that is being drawn.
     place: Vec<u32>,
 }
@@ -40,7 +45,20 @@ impl<'a> Sampler<'a> {
     pub fn new(graph: &'a Graph, reservation: &mut Reservation<'_>) -> Result<Self, Stopped> {
         // The positions, and at most as many nodes that are reached.
         reservation.grow(2 * size_of::<u32>() * graph.n_nodes())?;
-        Ok(Self { graph, place: vec![UNSEEN; graph.n_nodes()] })
+        Ok(Self { graph, lists: vec![(graph.offsets(), graph.targets())], place: vec![UNSEEN; graph.n_nodes()] })
+    }
+
+    /// A sampler that draws the neighbours in each relation apart: `lists` has those of a relation, along edges of the graph. That
+    /// of one relation with all edges draws what the graph's draws.
+    ///
+    /// # Errors
+    /// If the host refuses the memory.
+    pub fn by_relation(
+        graph: &'a Graph,
+        lists: Vec<Lists<'a>>,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Self, Stopped> {
+        Ok(Self { lists, ..Self::new(graph, reservation)? })
     }
 
     /// The sample around `seeds` (ascending, distinct): of a node first reached after `h` edges `fanout[h]` neighbours, drawn
@@ -58,10 +76,26 @@ impl<'a> Sampler<'a> {
         sample_key: u64,
         reservation: &mut Reservation<'_>,
     ) -> Result<Sample, Stopped> {
+        let mut samples = self.samples(seeds, fanout, sample_key, reservation)?;
+        Ok(samples.swap_remove(0))
+    }
+
+    /// The sample around `seeds` for each relation, on the same nodes: of a node as many neighbours of each relation into it.
+    /// One with no relation is that of a graph without edges.
+    ///
+    /// # Errors
+    /// The errors of [`Sampler::sample`].
+    pub fn samples(
+        &mut self,
+        seeds: &[u32],
+        fanout: &[u32],
+        sample_key: u64,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Vec<Sample>, Stopped> {
         let mut reached = seeds.to_vec();
-        let sample = self.draw_and_number(&mut reached, fanout, sample_key, reservation);
+        let samples = self.draw_and_number(&mut reached, fanout, sample_key, reservation);
         reached.iter().for_each(|&v| self.place[v as usize] = UNSEEN);
-        sample
+        samples
     }
 
     /// Whether more than `most` nodes are within `hops` edges of the seeds (distinct). O(edges of as many nodes).
@@ -90,50 +124,85 @@ impl<'a> Sampler<'a> {
         fanout: &[u32],
         sample_key: u64,
         reservation: &mut Reservation<'_>,
-    ) -> Result<Sample, Stopped> {
+    ) -> Result<Vec<Sample>, Stopped> {
         for &v in reached.iter() {
             self.place[v as usize] = 0;
         }
-        reservation.grow(NODE_BYTES * reached.len())?;
-        // The rows of the first nodes of `reached`, one after the other, and their endpoints.
-        let (mut drawn, mut ends) = (Vec::new(), Vec::new());
+        let relations = self.lists.len();
+        let node_bytes = NODE_BYTES + RELATION_BYTES * relations;
+        reservation.grow(node_bytes * reached.len())?;
+        // The rows of the first nodes of `reached`, one after the other, for each its relations, and their endpoints.
+        let (mut drawn, mut ends, mut done) = (Vec::new(), Vec::new(), 0);
         for &fanout in fanout {
             reservation.check()?;
-            let (first, frontier) = (drawn.len(), &reached[ends.len()..]);
-            let arcs: usize = frontier.iter().map(|&v| self.graph.degree(v).min(fanout as usize)).sum();
+            let (first, frontier) = (drawn.len(), done..reached.len());
+            let degree = |(offsets, _): &Lists<'_>, v: u32| offsets[v as usize + 1] - offsets[v as usize];
+            let arcs: usize = reached[frontier.clone()]
+                .iter()
+                .flat_map(|&v| self.lists.iter().map(move |list| degree(list, v).min(fanout as usize)))
+                .sum();
             reservation.grow(2 * size_of::<u32>() * arcs)?;
-            for &v in frontier {
-                draw(self.graph.neighbors(v), fanout, key(&[sample_key, u64::from(v)]), &mut drawn);
-                ends.push(drawn.len());
+            for &v in &reached[frontier.clone()] {
+                for (relation, (offsets, targets)) in self.lists.iter().enumerate() {
+                    let neighbors = &targets[offsets[v as usize]..offsets[v as usize + 1]];
+                    let own = key(&[sample_key, u64::from(v)]);
+                    let own = if relation == 0 { own } else { key(&[own, relation as u64]) };
+                    draw(neighbors, fanout, own, &mut drawn);
+                    ends.push(drawn.len());
+                }
             }
-            let before = reached.len();
+            done = frontier.end;
             for &u in &drawn[first..] {
                 if std::mem::replace(&mut self.place[u as usize], 0) == UNSEEN {
                     reached.push(u);
                 }
             }
-            reservation.grow(NODE_BYTES * (reached.len() - before))?;
+            reservation.grow(node_bytes * (reached.len() - done))?;
         }
         let mut order: Vec<u32> = (0..reached.len() as u32).collect();
         order.sort_unstable_by_key(|&at| reached[at as usize]);
         let nodes: Vec<u32> = order.iter().map(|&at| reached[at as usize]).collect();
         nodes.iter().zip(0..).for_each(|(&v, number)| self.place[v as usize] = number);
-        let (mut offsets, mut targets) = (vec![0], Vec::with_capacity(drawn.len()));
-        for &at in &order {
-            if let Some(&end) = ends.get(at as usize) {
-                let start = if at == 0 { 0 } else { ends[at as usize - 1] };
-                targets.extend(drawn[start..end].iter().map(|&u| self.place[u as usize]));
+        let of_relation = |(relation, (starts, _)): (usize, &Lists<'_>)| {
+            let (mut offsets, mut targets) = (vec![0], Vec::new());
+            for &at in &order {
+                let row = at as usize * relations + relation;
+                if let Some(&end) = ends.get(row) {
+                    let start = if row == 0 { 0 } else { ends[row - 1] };
+                    targets.extend(drawn[start..end].iter().map(|&u| self.place[u as usize]));
+                }
+                offsets.push(targets.len());
             }
-            offsets.push(targets.len());
-        }
-        let degrees = nodes.iter().map(|&v| self.graph.degree(v) as u32).collect();
-        Ok(Sample { nodes, offsets, targets, degrees })
+            let degree = |&v: &u32| (starts[v as usize + 1] - starts[v as usize]) as u32;
+            Sample { degrees: nodes.iter().map(degree).collect(), nodes: nodes.clone(), offsets, targets }
+        };
+        Ok(self.lists.iter().enumerate().map(of_relation).collect())
     }
 }
 
-/// The bytes of a node while a sample is drawn: its place among the reached and in their order, the end of its row, its
-/// number and degree, and where its row starts.
-const NODE_BYTES: usize = 4 * size_of::<u32>() + 2 * size_of::<usize>();
+/// The distinct edges of samples on the same nodes, all together: each node's neighbours in any of them. The degrees are those
+/// of the graph.
+pub fn union(graph: &Graph, samples: &[Sample]) -> Sample {
+    let nodes = samples[0].nodes.clone();
+    let (mut offsets, mut targets, mut row) = (vec![0], Vec::new(), Vec::new());
+    for node in 0..nodes.len() {
+        row.clear();
+        samples.iter().for_each(|s| row.extend_from_slice(&s.targets[s.offsets[node]..s.offsets[node + 1]]));
+        row.sort_unstable();
+        row.dedup();
+        // Loops carry no message between nodes.
+        targets.extend(row.iter().copied().filter(|&u| u as usize != node));
+        offsets.push(targets.len());
+    }
+    let degrees = nodes.iter().map(|&v| graph.degree(v) as u32).collect();
+    Sample { nodes, offsets, targets, degrees }
+}
+
+/// The bytes of a node while a sample is drawn: its place among the reached and in their order.
+const NODE_BYTES: usize = 2 * size_of::<u32>();
+
+/// Those for each relation: the end of its row, its number and degree, and where its row starts.
+const RELATION_BYTES: usize = 2 * size_of::<u32>() + 2 * size_of::<usize>();
 
 /// Appends `count` of the neighbours, uniform without replacement (Floyd's algorithm: Bentley and Floyd 1987), ascending;
 /// all of them if there are no more.

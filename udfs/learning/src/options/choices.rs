@@ -90,6 +90,8 @@ impl Task {
 pub(crate) const NODES: &[Task] = &[Task::NodeClassification];
 /// The tasks of pairs of nodes.
 pub(crate) const LINKS: &[Task] = &[Task::LinkPrediction];
+/// The tasks of one graph.
+pub(crate) const ONE_GRAPH: &[Task] = &[Task::NodeClassification, Task::LinkPrediction];
 /// The tasks of graphs.
 pub(crate) const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
 /// The tasks whose items are rows of a table: all but links.

@@ -103,4 +103,17 @@ pub enum Normalize {
 }
 
 named!(Normalize, "normalize", "none" => None, "row" => Row);
+
+/// The option `featureless`: what nodes have whose type has no features, where others have some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Featureless {
+    /// `embedding`: a column a node, so that the first layer learns a vector for each.
+    #[default]
+    Embedding,
+    /// `neighbor_mean`: the mean of the features of its neighbours, in columns of their own.
+    NeighborMean,
+}
+
+named!(Featureless, "featureless", "embedding" => Embedding, "neighbor_mean" => NeighborMean);
 text_serde!(FeatureSource);

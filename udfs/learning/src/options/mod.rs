@@ -20,7 +20,7 @@ mod train_options;
 pub use choices::{ClassWeights, Decoder, Pooling, Task};
 pub use decay::Decay;
 pub use encodings::Encodings;
-pub use features::{FeatureSource, Normalize};
+pub use features::{FeatureSource, Featureless, Normalize};
 pub use forms::Form;
 pub use job::Job;
 pub use model_options::ModelOptions;

@@ -2,10 +2,10 @@
 //!
 //! A model's own options stand in its file.
 
-use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES};
+use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, ONE_GRAPH};
 use crate::options::{
-    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FeatureSource, Normalize, OptimizerKind, OptionSpec,
-    Pooling, SelectBy, SplitScheme, Task,
+    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FeatureSource, Featureless, Normalize, OptimizerKind,
+    OptionSpec, Pooling, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -50,7 +50,7 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
 ];
 
 /// The options of every run, whatever its model.
-pub const RUN_OPTIONS: [OptionSpec; 7] = [
+pub const RUN_OPTIONS: [OptionSpec; 8] = [
     OptionSpec::choice(
         "task",
         Task::NodeClassification.name(),
@@ -83,6 +83,15 @@ pub const RUN_OPTIONS: [OptionSpec; 7] = [
         Domain::Forms(FeatureSource::FORMS),
         "the input of the first layer; the column input_features of train says what a run took. NULL is auto",
     ),
+    OptionSpec::choice(
+        "featureless",
+        Featureless::Embedding.name(),
+        Featureless::NAMES,
+        "what nodes have whose type (the column type of nodes) has no features, where another type has some. embedding: a \
+         column a node, so that the first layer learns a vector for each; neighbor_mean: the mean of its neighbours' features. \
+         The features of each type stand in columns of their own, in their own width",
+    )
+    .of_tasks(ONE_GRAPH),
     OptionSpec::choice(
         "normalize",
         Normalize::None.name(),

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassWeights, Decay, Decoder, Encodings, FeatureSource, ModelOptions, Normalize, OptimizerKind, Pooling, SelectBy, Task, Value,
+    ClassWeights, Decay, Decoder, Encodings, FeatureSource, Featureless, ModelOptions, Normalize, OptimizerKind,
+    Pooling, SelectBy, Task, Value,
 };
 
 /// The options of a run, each with its value.
@@ -37,6 +38,9 @@ pub struct TrainOptions {
     pub dropout: f64,
     /// The input of the first layer.
     pub features: FeatureSource,
+    /// What nodes of a type without features have, where others have some.
+    #[serde(default)]
+    pub featureless: Featureless,
     /// Whether its rows are normalised.
     pub normalize: Normalize,
     /// The positional encodings beside it.

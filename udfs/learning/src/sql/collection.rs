@@ -248,7 +248,7 @@ impl LoadedCollection {
                 (Targets::Classes(classes.of, classes.names.len()), classes.names)
             }
         };
-        let features = self.features.of(options.features)?;
+        let features = self.features.of(options.features, options.featureless)?;
         let set = GraphSet::new(Arc::clone(&self.graph), features, self.starts.clone(), targets);
         let mut set = set.map_err(|error| error.to_string())?;
         if options.reads_weights() {

@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Float32Type, Int64Type, Schema};
 use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 
 use crate::data::features::{no_features, stand_ins};
-use crate::{FeatureSource, Features, SparseRows};
+use crate::{FeatureSource, Featureless, Features, SparseRows};
 
 /// Columns of sparse features: a layer has a row of parameters for each, whether they occur or not.
 const MOST_COLUMNS: usize = 100_000_000;
@@ -31,6 +31,13 @@ pub(super) fn no_labels(whose: &str, label: &str, there: &Schema) -> String {
 pub(super) enum OwnFeatures {
     /// A row a node.
     Rows(Arc<Features>),
+    /// A row a node, in columns of its type.
+    Typed {
+        /// With a column for each node of a type without features.
+        embedded: Arc<Features>,
+        /// With the means of neighbours in their place; the reason where they are not to be had.
+        means: std::result::Result<Arc<Features>, String>,
+    },
     /// None at all; what a job says that asks for them.
     Absent(String),
     /// Some that cannot be read, and why.
@@ -44,7 +51,7 @@ impl OwnFeatures {
     }
 
     /// Those of a graph whose column holds nothing but NULL for `n` nodes; a file that is missing is no such.
-    fn all_null(column: &ArrayRef, n: usize, missing: Option<&str>) -> bool {
+    pub fn all_null(column: &ArrayRef, n: usize, missing: Option<&str>) -> bool {
         n > 0 && missing.is_none() && column.logical_null_count() == column.len()
     }
 
@@ -64,10 +71,14 @@ impl OwnFeatures {
     }
 
     /// The features of a run; an error where it reads those that are given and there are none that can be read.
-    pub fn of(&self, source: FeatureSource) -> std::result::Result<Arc<Features>, String> {
+    pub fn of(&self, source: FeatureSource, featureless: Featureless) -> std::result::Result<Arc<Features>, String> {
         match self {
             _ if !source.reads_given() => Ok(Arc::new(Features::None)),
             Self::Rows(features) => Ok(Arc::clone(features)),
+            Self::Typed { embedded, means } => match featureless {
+                Featureless::Embedding => Ok(Arc::clone(embedded)),
+                Featureless::NeighborMean => means.clone(),
+            },
             Self::Absent(_) if source == FeatureSource::Auto => Ok(Arc::new(Features::None)),
             Self::Absent(why) | Self::Malformed(why) => Err(why.clone()),
         }
@@ -82,6 +93,10 @@ impl OwnFeatures {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Rows(features) => features.bytes(),
+            Self::Typed { embedded, means } => {
+                let other = means.as_ref().ok().filter(|means| !Arc::ptr_eq(means, embedded));
+                embedded.bytes() + other.map_or(0, |means| means.bytes())
+            }
             Self::Absent(_) | Self::Malformed(_) => 0,
         }
     }
@@ -137,7 +152,11 @@ pub(super) fn classes(
     Ok(Classes { of: row_of.iter().map(|&row| numbers[row as usize]).collect(), names: Arc::new(names) })
 }
 
-fn read_features(
+/// The features of the nodes whose rows are `row_of`, all of one width; `name` gives the key of a node's number.
+///
+/// # Errors
+/// If there are none, or they are malformed; says where.
+pub(super) fn read_features(
     column: &ArrayRef,
     field: &Field,
     row_of: &[u32],

@@ -1,6 +1,6 @@
 //! A graph's tables as training reads them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray};
@@ -15,9 +15,10 @@ use datafusion::common::Result;
 use super::columns::{Classes, Names, OwnFeatures, classes, no_labels};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
+use super::types::{Kinds, ONE_TYPE, TYPE, TypedColumn};
 use crate::{
-    EdgeWeights, GraphData, LinkError, LinkSplit, Shares, Split, SplitScheme, Task, TrainError, TrainOptions,
-    WeightError,
+    EdgeWeights, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split, SplitScheme, Task, TrainError,
+    TrainOptions, WeightError, reads_types,
 };
 
 /// The percentages of training, validation and test edges by default.
@@ -31,6 +32,8 @@ pub(super) struct LoadedGraph {
     arcs: std::result::Result<Arc<Digraph>, String>,
     /// The weights of the edges and of the arcs, where a job reads them.
     weights: Weights,
+    /// The types of the nodes and the relations of the edges, where a job reads them.
+    types: std::result::Result<Arc<GraphTypes>, String>,
     keys: Arc<KeyIndex>,
     /// The classes by the column that they stand in.
     labels: BTreeMap<String, std::result::Result<Classes, String>>,
@@ -60,11 +63,11 @@ impl LoadedGraph {
     /// Reads a graph, unless it is cached; its labels, features, arcs and weights only if a job trains on them. The memory is
     /// reserved until the run ends, or as long as the graph is cached.
     pub fn read(run: &Run, tables: &GraphTables, required: RequiredParts<'_>) -> Result<Arc<SharedStructure<Self>>> {
-        let (nodes, edges) = (node_columns(tables, required), edge_columns(tables, required.weights));
+        let (nodes, edges) = (node_columns(tables, required), edge_columns(tables, required));
         let mut read = vec![nodes.clone(), edges.clone()];
         read.extend(tables.splits.as_ref().map(|splits| split_columns(splits, "node")));
         // What a column is read as is not in its name: the labels may stand in any.
-        let form = (required.arcs, required.labels, tables.directed, &tables.missing, &tables.name);
+        let form = (required.arcs, required.labels, required.means, tables.directed, &tables.missing, &tables.name);
         run.cached(tables, &read, format!("{form:?}"), || Self::read_rows(run, tables, (&nodes, &edges), required))
     }
 
@@ -80,6 +83,7 @@ impl LoadedGraph {
         let node = KeyColumn::new(&columns[0], "nodes.node")?;
         let mut ends = run.read_columns(edges)?;
         let weight = if edges.columns.contains(&"weight") { ends.pop() } else { None };
+        let edge_type = if edges.columns.contains(&TYPE) { ends.pop() } else { None };
         let (src, dst) = (KeyColumn::new(&ends[0], "edges.src")?, KeyColumn::new(&ends[1], "edges.dst")?);
 
         let keys = KeyIndex::new(&[("nodes.node", &node)])?;
@@ -99,6 +103,7 @@ impl LoadedGraph {
         run.host().reserve(Graph::bytes(n, src.len()) + 64 * n).map_err(stopped)?;
         let arcs: Vec<(u32, u32)> = keys.arcs(&src, &dst).0;
         let n_rows = arcs.len();
+        let rows_of_arcs = if required.types { arcs.clone() } else { Vec::new() };
         let graph = run.install(|| Graph::from_edges(n, &arcs));
         let weights = match &weight {
             None => Weights::lacking(),
@@ -132,12 +137,24 @@ impl LoadedGraph {
             Some(labels) => classes(labels, &format!("nodes.{label}"), Task::NodeClassification.name(), &row_of),
         };
         let labels = required.labels.iter().map(|&label| (label.to_owned(), classes_in(label))).collect();
+        let node_kinds = Kinds::read(column(TYPE), "nodes.type", ONE_TYPE.0, &row_of);
         let own_features = column(FEATURES).filter(|_| required.features);
+        let missing = tables.missing.as_deref();
+        // Types matter to features where there are several; all that is wrong with them is said by models that read them.
+        let several = node_kinds.as_ref().ok().filter(|kinds| kinds.names.len() > 1);
+        let several =
+            several.filter(|_| own_features.is_some_and(|features| features.logical_null_count() < features.len()));
         let features = match (own_features, schema.field_with_name(FEATURES)) {
             (Some(features), Ok(field)) => {
-                let missing = tables.missing.as_deref();
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
-                OwnFeatures::read(features, field, &row_of, missing, &|node| keys.describe(node))
+                let name: &dyn Fn(u32) -> String = &|node| keys.describe(node);
+                match several {
+                    None => OwnFeatures::read(features, field, &row_of, missing, name),
+                    Some(kinds) => {
+                        let column = TypedColumn { column: features, field, row_of: &row_of, kinds, name };
+                        column.read(&graph, required.means, run.host())?
+                    }
+                }
             }
             _ => OwnFeatures::absent(),
         };
@@ -158,10 +175,31 @@ impl LoadedGraph {
             Some(splits) => read_splits(run, splits, "node", &keys, &mut content)?,
         };
         let features_of = own_features.filter(|_| !features.is_absent());
-        let features_of = features_of.map(|features| [Arc::clone(&columns[0]), Arc::clone(features)]);
+        let type_of_features = column(TYPE).filter(|_| several.is_some());
+        let features_of = features_of.map(|features| {
+            [Some(&columns[0]), Some(features), type_of_features].into_iter().flatten().cloned().collect::<Vec<_>>()
+        });
         let weights_of = weight.map(|weight| [Arc::clone(&ends[0]), Arc::clone(&ends[1]), weight]);
-        let content = Content::new(content).with_features(features_of.as_ref().map(|columns| columns.as_slice()))?;
+        let content = Content::new(content).with_features(features_of.as_deref())?;
         let mut content = content.with_weights(weights_of.as_ref().map(|columns| columns.as_slice()))?;
+        if required.types {
+            let of_nodes = column(TYPE).map(|kind| [Arc::clone(&columns[0]), Arc::clone(kind)]);
+            let of_edges =
+                edge_type.as_ref().map(|kind| [Arc::clone(&ends[0]), Arc::clone(&ends[1]), Arc::clone(kind)]);
+            let columns = [of_nodes.as_ref().map(|c| c.as_slice()), of_edges.as_ref().map(|c| c.as_slice())];
+            content = content.with_types(columns)?;
+        }
+        let types = match (required.types, node_kinds) {
+            (false, _) => Err(NO_TYPES.to_owned()),
+            (true, Err(why)) => Err(why),
+            (true, Ok(kinds)) => {
+                let rows = rows_with_ends(&keys, &src, &dst);
+                match Kinds::read(edge_type.as_ref(), "edges.type", ONE_TYPE.1, &rows) {
+                    Err(why) => Err(why),
+                    Ok(names) => read_types(run, tables, kinds, &names, &rows_of_arcs)?,
+                }
+            }
+        };
         for label in required.labels {
             let read = [Some(&columns[0]), column(label), column(TIME)].into_iter().flatten().cloned();
             content = content.with_labels(label, "nodes", &read.collect::<Vec<_>>())?;
@@ -170,6 +208,7 @@ impl LoadedGraph {
             graph: Arc::new(graph),
             arcs,
             weights,
+            types,
             keys: Arc::new(keys),
             labels,
             features,
@@ -203,7 +242,7 @@ impl LoadedGraph {
             Task::LinkPrediction => (vec![None; self.graph.n_nodes()], 0),
             _ => self.labels(label).map(|labels| (labels.of.clone(), labels.names.len()))?,
         };
-        let features = self.features.of(options.features)?;
+        let features = self.features.of(options.features, options.featureless)?;
         let data = GraphData::new(Arc::clone(&self.graph), features, labels, n_classes);
         let mut data = data.map_err(|error| error.to_string())?;
         if options.reads_arcs() && options.task == Task::NodeClassification {
@@ -213,6 +252,10 @@ impl LoadedGraph {
         if options.reads_weights() {
             let weights = if options.reads_arcs() { &self.weights.arcs } else { &self.weights.edges };
             data = data.with_weights(Arc::clone(weights.as_ref().map_err(String::clone)?));
+        }
+        if reads_types(options) {
+            let types = self.types.as_ref().map_err(String::clone)?;
+            data = data.with_types(Arc::clone(types)).map_err(|error| error.to_string())?;
         }
         match &self.times {
             Some(times) => data.with_times(times.clone()).map_err(|error| error.to_string()),
@@ -286,6 +329,7 @@ impl GraphStructure for LoadedGraph {
             + self.keys.bytes()
             + self.arcs.as_ref().map_or(0, |arcs| arcs.resident_bytes())
             + self.weights.bytes()
+            + self.types.as_ref().map_or(0, |types| types.resident_bytes())
             + self.labels.values().flatten().map(Classes::bytes).sum::<usize>()
             + self.features.bytes()
             + self.times.as_ref().map_or(0, |times| size_of_val(times.as_slice()))
@@ -300,7 +344,9 @@ pub(super) const FEATURES: &str = "features";
 /// The columns of nodes that jobs read, each once: first the keys.
 fn node_columns<'a>(tables: &'a GraphTables, required: RequiredParts<'a>) -> TableColumns<'a> {
     let schema = tables.nodes.schema();
+    let typed = (required.features || required.types).then_some(TYPE);
     let optional = required.labels.iter().copied().chain([TIME]).chain(required.features.then_some(FEATURES));
+    let optional = optional.chain(typed);
     let mut columns = vec!["node"];
     for name in optional.filter(|name| schema.field_with_name(name).is_ok()) {
         if !columns.contains(&name) {
@@ -311,10 +357,37 @@ fn node_columns<'a>(tables: &'a GraphTables, required: RequiredParts<'a>) -> Tab
 }
 
 /// The columns of edges that jobs read.
-fn edge_columns(tables: &GraphTables, with_weights: bool) -> TableColumns<'_> {
+fn edge_columns<'a>(tables: &'a GraphTables, required: RequiredParts<'_>) -> TableColumns<'a> {
     let mut columns = vec!["src", "dst"];
-    columns.extend(weight_column(tables, with_weights));
+    columns.extend((required.types && tables.edges.schema().field_with_name(TYPE).is_ok()).then_some(TYPE));
+    columns.extend(weight_column(tables, required.weights));
     TableColumns { table: &tables.edges, name: "edges", columns }
+}
+
+/// The rows of edges that have both ends, in the order of their arcs.
+fn rows_with_ends(keys: &KeyIndex, src: &KeyColumn, dst: &KeyColumn) -> Vec<u32> {
+    let (src, dst) = (keys.numbers(src), keys.numbers(dst));
+    let both = (0u32..).zip(src.iter().zip(&dst)).filter(|(_, (src, dst))| src.is_some() && dst.is_some());
+    both.map(|(row, _)| row).collect()
+}
+
+/// The relations of the rows of edges, whose types are `names`. The memory is reserved for good.
+fn read_types(
+    run: &Run,
+    tables: &GraphTables,
+    kinds: Kinds,
+    names: &Kinds,
+    arcs: &[(u32, u32)],
+) -> Result<std::result::Result<Arc<GraphTypes>, String>> {
+    let kind = |node: u32| kinds.of[node as usize];
+    let edges = || arcs.iter().zip(&names.of).map(|(&(src, dst), &name)| (src, dst, name));
+    let relations: BTreeSet<_> = edges().map(|(src, dst, name)| (kind(src), name, kind(dst))).collect();
+    let (n, m) = (kinds.of.len(), arcs.len());
+    // Both directions of each relation, and the rows of the one that is laid out.
+    run.host().reserve(relations.len() * Digraph::bytes(n, 0) * 2 + 40 * m + 4 * n).map_err(stopped)?;
+    let directed = tables.directed == Some(true);
+    let types = run.install(|| GraphTypes::new(kinds.names.clone(), kinds.of.clone(), &names.names, edges(), directed));
+    Ok(types.map(Arc::new).map_err(|error| error.to_string()))
 }
 
 /// The column of weights, where jobs read it and there is one.
@@ -330,6 +403,10 @@ pub(super) struct RequiredParts<'a> {
     pub features: bool,
     pub arcs: bool,
     pub weights: bool,
+    /// The types of nodes and edges.
+    pub types: bool,
+    /// The means of neighbours where types have no features.
+    pub means: bool,
 }
 
 /// The weights of a graph, of its rows as edges and as arcs; the reason where they are not to be had.
@@ -394,6 +471,9 @@ pub(super) fn negative_weight(error: &TrainError, describe: &dyn Fn(u32) -> Stri
     let (from, to) = (describe(*from), describe(*to));
     Some(format!("the edge from {from} to {to} has the weight {weight}: weights of normalised sums are 0 or more"))
 }
+
+/// Whoever reads a graph says whether its jobs read types.
+const NO_TYPES: &str = "the graph was read without its types";
 
 /// Whoever reads a graph says whether its jobs read arcs.
 const NO_ARCS: &str = "the graph was read without its arcs";

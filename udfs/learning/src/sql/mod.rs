@@ -15,6 +15,7 @@ mod splits;
 mod train;
 mod training_curve;
 mod training_data;
+mod types;
 
 use bonnet_sql::Function;
 

@@ -10,7 +10,7 @@ use arrow::row::{RowConverter, SortField};
 use datafusion::common::Result;
 
 use super::columns::LABEL;
-use crate::TrainOptions;
+use crate::{TrainOptions, reads_types};
 
 /// The names of the columns.
 pub const COLUMNS: [&str; 4] = ["engine_version", "host_threads", "started_at", "graph_hash"];
@@ -64,6 +64,7 @@ pub(super) struct Content {
     labelled: BTreeMap<String, ContentHash>,
     features: ContentHash,
     weights: ContentHash,
+    types: ContentHash,
 }
 
 impl Content {
@@ -94,6 +95,16 @@ impl Content {
         Ok(self)
     }
 
+    /// The same content with types of nodes and of edges, where there are some.
+    pub fn with_types(mut self, [nodes, edges]: [Option<&[ArrayRef]>; 2]) -> Result<Self> {
+        for (table, columns) in [("types of nodes", nodes), ("types of edges", edges)] {
+            if let Some(columns) = columns {
+                self.types.add(table, columns)?;
+            }
+        }
+        Ok(self)
+    }
+
     /// A hash of what a run reads of the graph whose labels stand in this column. That of another column than `label` has its
     /// name in it, too.
     pub fn of(&self, options: &TrainOptions, label: &str) -> ContentHash {
@@ -103,6 +114,7 @@ impl Content {
             (label != LABEL).then(name),
             options.features.reads_given().then_some(self.features.0),
             options.reads_weights().then_some(self.weights.0),
+            reads_types(options).then_some(self.types.0),
         ];
         ContentHash(parts.into_iter().flatten().fold(self.structure.0, u64::wrapping_add))
     }

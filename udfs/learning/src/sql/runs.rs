@@ -29,7 +29,10 @@ use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
 use super::training_data::TrainingData;
 use crate::training::device::Place;
-use crate::{EpochRecord, FeatureSource, Outcome, Saved, Status, TrainError, TrainOptions, file_name, train};
+use crate::{
+    EpochRecord, FeatureSource, Featureless, Outcome, Saved, Status, TrainError, TrainOptions, file_name, reads_types,
+    train,
+};
 
 /// A function over jobs: how it reads them and what it answers for a run.
 pub(super) trait Answer: Sync {
@@ -227,6 +230,8 @@ fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Res
         features: any(&|options| options.features.reads_given()),
         arcs: any(&TrainOptions::reads_arcs),
         weights: any(&TrainOptions::reads_weights),
+        types: any(&reads_types),
+        means: any(&|options| options.featureless == Featureless::NeighborMean),
     };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
         true => LoadedCollection::read(run, &tables, required).map(TrainingData::Collection),

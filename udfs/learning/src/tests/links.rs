@@ -118,6 +118,7 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
         n_outputs: 12,
         known_labels: Arc::new([]),
         options: options.of_model(),
+        types: None,
         complexes: None,
         device: false,
     };

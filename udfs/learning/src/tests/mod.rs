@@ -24,7 +24,7 @@ use crate::ground::random::{Stream, key};
 use crate::kernels::RowSet;
 use crate::kernels::loss::nll_gradient;
 use crate::models::Problem;
-use crate::network::{Messages, Model, Pass, Scope};
+use crate::network::{Messages, Model, Pass, Relations, Scope};
 use crate::program::Program;
 use crate::training::Training;
 use crate::{
@@ -105,6 +105,7 @@ fn with_layers(job: &Job, layers: i64) -> Option<Job> {
         n_outputs: 3,
         known_labels,
         options: options.of_model(),
+        types: None,
         complexes: None,
         device: false,
     };
@@ -219,6 +220,7 @@ impl Bench {
         let features = Arc::clone(&data.features);
         let known_labels = train.iter().filter_map(|&v| Some((v, data.labels[v as usize]?))).collect();
         let (arcs, n_outputs) = (data.arcs.clone(), data.n_classes);
+        let types = data.types.as_ref().map(|types| Arc::new(Relations::new(types, &data.graph)));
         let problem = Problem {
             graph,
             arcs,
@@ -226,6 +228,7 @@ impl Bench {
             n_outputs,
             known_labels,
             options: options.of_model(),
+            types,
             complexes: None,
             device: false,
         };

@@ -15,6 +15,7 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
         n_outputs: task.n_outputs(),
         known_labels: task.known_labels().into(),
         options: options.of_model(),
+        types: None,
         complexes: None,
         device: false,
     };

@@ -87,6 +87,7 @@ impl<'a> Batched<'a> {
             n_outputs: self.n_outputs,
             known_labels: Arc::new([]),
             options: self.options.of_model(),
+            types: None,
             complexes: Some(&batch),
             device: false,
         };

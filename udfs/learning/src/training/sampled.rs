@@ -10,8 +10,8 @@ use crate::ground::BuildError;
 use crate::ground::random::key;
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry, tokens};
-use crate::network::sample::Sampler;
-use crate::network::{Messages, Model, Pass, Scope};
+use crate::network::sample::{Sampler, union};
+use crate::network::{Messages, Model, Pass, Relations, Scope};
 use crate::options::TrainOptions;
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
 
@@ -30,6 +30,8 @@ pub(crate) struct Sampled<'a> {
     features: Arc<Features>,
     n_outputs: usize,
     known_labels: Arc<[(u32, u32)]>,
+    /// The relations whose neighbours are drawn apart, for models that read them.
+    types: Option<&'a Arc<Relations>>,
     options: &'a TrainOptions,
     monitor: &'a dyn Monitor,
     fanout: Vec<u32>,
@@ -43,30 +45,39 @@ impl<'a> Sampled<'a> {
     pub fn model(
         problem: &Problem<'a>,
         options: &'a TrainOptions,
-        graph: &'a Arc<Graph>,
+        (graph, types): (&'a Arc<Graph>, Option<&'a Arc<Relations>>),
         monitor: &'a dyn Monitor,
         reservation: &mut Reservation<'_>,
     ) -> Result<PartModel<'a, Self>, BuildError> {
         let n = graph.n_nodes();
         let spec = registry::model(&options.model)?;
         let fanout = options.fanout.clone();
+        // A node draws as many neighbours of each relation into its type.
+        let apart = types.map_or(1, |types| types.count_into_types().into_iter().max().unwrap_or(1));
         // Saturating: an unlimited fanout is the largest number.
-        let (mut ring, mut largest) = (options.batch_nodes.unwrap_or(u32::MAX) as usize, 0usize);
-        for &fanout in [1].iter().chain(&fanout) {
-            ring = ring.saturating_mul(fanout as usize);
+        let mut ring = options.batch_nodes.unwrap_or(u32::MAX) as usize;
+        let mut largest = ring;
+        for &fanout in &fanout {
+            ring = ring.saturating_mul(fanout as usize).saturating_mul(apart);
             largest = largest.saturating_add(ring);
         }
+        let sampler = match types {
+            // Without a relation there is no edge to draw.
+            Some(types) if !types.list().is_empty() => Sampler::by_relation(graph, types.lists(), reservation)?,
+            _ => Sampler::new(graph, reservation)?,
+        };
         let sampled = Self {
             spec,
             graph,
             features: tokens::input(spec, problem, reservation)?,
             n_outputs: problem.n_outputs,
             known_labels: Arc::clone(&problem.known_labels),
+            types,
             options,
             monitor,
             fanout,
             largest: largest.min(n),
-            sampler: RefCell::new(Sampler::new(graph, reservation)?),
+            sampler: RefCell::new(sampler),
         };
         PartModel::new(sampled, n, problem.n_outputs, options.keep_embeddings, reservation)
     }
@@ -74,7 +85,19 @@ impl<'a> Sampled<'a> {
     /// The model around some targets.
     fn build(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
-        let sample = self.sampler.get_mut().sample(targets, fanout, draw, &mut reservation)?;
+        let mut samples = self.sampler.get_mut().samples(targets, fanout, draw, &mut reservation)?;
+        let sample = match self.types {
+            None => samples.swap_remove(0),
+            Some(_) => {
+                let edges: usize = samples.iter().map(|sample| sample.targets.len()).sum();
+                reservation.grow(size_of::<u32>() * edges + 16 * samples[0].nodes.len())?;
+                union(self.graph, &samples)
+            }
+        };
+        let types = match self.types {
+            None => None,
+            Some(types) => Some(Arc::new(types.sampled(&sample.nodes, samples, &mut reservation)?)),
+        };
         let sample = Arc::new(sample);
         let mut place = places(&sample.nodes);
         let rows: Vec<(u32, u32)> = targets.iter().filter_map(|&v| Some((v, place(v)?))).collect();
@@ -92,6 +115,7 @@ impl<'a> Sampled<'a> {
             n_outputs: self.n_outputs,
             known_labels,
             options: self.options.of_model(),
+            types,
             complexes: None,
             device: false,
         };

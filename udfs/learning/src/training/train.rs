@@ -6,12 +6,13 @@ use std::time::Instant;
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
 use crate::data::{
-    ComplexSet, EdgeWeights, Features, GraphData, GraphSet, LinkSplit, Part, Split, Targets, features, with_encodings,
+    ComplexSet, EdgeWeights, Features, GraphData, GraphSet, GraphTypes, LinkSplit, Part, Split, Targets, features,
+    with_encodings,
 };
 use crate::ground::random::key;
 use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
 use crate::models::{Problem, registry};
-use crate::network::{Messages, Model};
+use crate::network::{Messages, Model, Relations};
 use crate::optimizer::schedule::Schedule;
 use crate::options::{FeatureSource, SelectBy, Task, TrainOptions, Value};
 use crate::tasks::metrics::{FigureSet, Metrics};
@@ -136,6 +137,14 @@ pub fn train(
     Training { device, items, start, options, pruned: true, monitor, observe }.run()
 }
 
+/// What a graph has beside its edges, for the messages of models that read it.
+#[derive(Clone, Copy, Default)]
+struct Along<'a> {
+    arcs: Option<&'a Arc<Digraph>>,
+    weights: Option<&'a EdgeWeights>,
+    types: Option<&'a Arc<GraphTypes>>,
+}
+
 /// The arguments of [`train`], with a device that is ready.
 pub(crate) struct Training<'a> {
     pub device: Option<Lease>,
@@ -163,7 +172,11 @@ impl<'a> Training<'a> {
                 let source = data.input(options.features);
                 let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-                let along = (data.arcs.as_ref(), data.weights.as_deref());
+                let along = Along {
+                    arcs: data.arcs.as_ref(),
+                    weights: data.weights.as_deref(),
+                    types: data.types.as_ref().filter(|_| spec.reads_types()),
+                };
                 self.epochs(&data.graph, along, input, &mut objective, reservation, clock)
             }
             Items::Links(data, split) => {
@@ -176,14 +189,16 @@ impl<'a> Training<'a> {
                 let source = data.input(options.features);
                 let input = prepare(&graph, None, (&data.features, source), options, &mut reservation)?;
                 let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-                self.epochs(&graph, (None, data.weights.as_deref()), input, &mut objective, reservation, clock)
+                let along = Along { weights: data.weights.as_deref(), ..Along::default() };
+                self.epochs(&graph, along, input, &mut objective, reservation, clock)
             }
             Items::Graphs(set, split) => {
                 let source = set.input(options.features);
                 let starts = Some(&set.starts[..]);
                 let input = prepare(&set.graph, starts, (&set.features, source), options, &mut reservation)?;
                 let mut objective = GraphObjective::new(set, split, options, &mut reservation)?;
-                self.epochs(&set.graph, (None, set.weights.as_deref()), input, &mut objective, reservation, clock)
+                let along = Along { weights: set.weights.as_deref(), ..Along::default() };
+                self.epochs(&set.graph, along, input, &mut objective, reservation, clock)
             }
             Items::Complexes(set, split) => {
                 let mut objective = ComplexObjective::new(set, split, options, &mut reservation)?;
@@ -204,7 +219,7 @@ impl<'a> Training<'a> {
     fn epochs(
         mut self,
         graph: &Arc<Graph>,
-        (arcs, weights): (Option<&Arc<Digraph>>, Option<&EdgeWeights>),
+        Along { arcs, weights, types }: Along<'_>,
         input: Arc<Features>,
         objective: &mut dyn Objective,
         mut reservation: Reservation<'_>,
@@ -216,6 +231,8 @@ impl<'a> Training<'a> {
         reservation.grow(8 * known_labels.len())?;
         let n_outputs = objective.n_outputs();
         let messages = messages(graph, arcs, weights, options, &mut reservation)?;
+        reservation.grow(if types.is_some() { size_of::<u32>() * n } else { 0 })?;
+        let types = types.map(|types| Arc::new(Relations::new(types, graph)));
         let problem = |device| Problem {
             graph: messages.clone(),
             arcs: arcs.cloned(),
@@ -223,6 +240,7 @@ impl<'a> Training<'a> {
             n_outputs,
             known_labels: Arc::clone(&known_labels),
             options: options.of_model(),
+            types: types.clone(),
             complexes: None,
             device,
         };
@@ -246,7 +264,10 @@ impl<'a> Training<'a> {
             None => {
                 let model: Box<dyn Model + '_> = match options.batch_nodes {
                     None => Box::new(build(&problem, &mut reservation)?),
-                    Some(_) => Box::new(Sampled::model(&problem, options, graph, monitor, &mut reservation)?),
+                    Some(_) => {
+                        let along = (graph, types.as_ref());
+                        Box::new(Sampled::model(&problem, options, along, monitor, &mut reservation)?)
+                    }
                 };
                 objective.set_space(model.space());
                 let setup = self.setup(model.layout(), objective)?;

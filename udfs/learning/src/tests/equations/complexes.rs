@@ -74,6 +74,7 @@ fn program(batch: &ComplexBatch, options: &TrainOptions) -> Program {
         n_outputs: 3,
         known_labels: Arc::new([]),
         options: options.of_model(),
+        types: None,
         complexes: Some(batch),
         device: false,
     };
