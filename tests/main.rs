@@ -24,6 +24,8 @@ mod once;
 mod program;
 mod published;
 mod registry;
+#[cfg(feature = "remote")]
+mod remote;
 #[cfg(feature = "pg")]
 mod serve;
 mod slt;

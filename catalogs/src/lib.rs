@@ -27,11 +27,12 @@
 //! A module imports from lower floors alone.
 //!
 //! 1. `ground`: errors, plans and methods of tables, what a new table or graph is, versions of rows, lazy scans
-//! 2. `files`, `lasting`, `memory`: tables of files, of databases on disk and of batches in memory; none knows another
-//! 3. `schemas`: schemas and catalogs as statements see them, views, and what needs memory alone
-//! 4. `attached`: data sets and tables of other programs as schemas and catalogs
-//! 5. `catalogs`: the catalogs of an engine, lasting ones too, and how a session sees them
-//! 6. `system`: the schema `bonnet`
+//! 2. `remote`: files of other machines, as files or parts of files of this one
+//! 3. `files`, `lasting`, `memory`: tables of files, of databases on disk and of batches in memory; none knows another
+//! 4. `schemas`: schemas and catalogs as statements see them, views, and what needs memory alone
+//! 5. `attached`: data sets and tables of other programs as schemas and catalogs
+//! 6. `catalogs`: the catalogs of an engine, lasting ones too, and how a session sees them
+//! 7. `system`: the schema `bonnet`
 
 mod attached;
 mod catalogs;
@@ -39,6 +40,11 @@ mod files;
 mod ground;
 mod lasting;
 mod memory;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(not(feature = "remote"))]
+#[path = "remote/absent.rs"]
+mod remote;
 mod schemas;
 mod system;
 
@@ -63,12 +69,14 @@ pub use files::source::naming_files;
 pub use files::write_only::{WriteOnly, WriteOnlyFormat};
 pub use ground::column_change::ColumnChange;
 pub use ground::committed_rows::CommittedRows;
+pub use ground::file_path::is_address;
 pub use ground::graph_facts::GraphFacts;
 pub use ground::lazy::{BlockingRead, LazyExec, LazyRows, TableRows};
 pub use ground::new_table::{MAIN_SCHEMA, MEMORY_CATALOG, NewGraph, NewTable};
 pub use ground::table_version::{TableVersion, VersionedTable};
 pub use lasting::{Attachment, DamagedFiles, Database, History, LastingTable, Optimized, Vacuumed};
 pub use memory::memory_table::{MemoryTable, counted};
+pub use remote::Upload;
 pub use schemas::engine_catalog::EngineCatalog;
 pub use schemas::engine_schema::EngineSchema;
 pub use schemas::faulty_schema::FaultySchema;

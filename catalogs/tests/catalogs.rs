@@ -383,8 +383,8 @@ async fn a_missing_file_says_so_and_what_there_is() {
     assert!(missing.contains("there is no file or folder") && missing.contains("holds: a.csv"), "{missing}");
     let none = error(&format!("{folder}/*.parquet")).await;
     assert!(none.contains("No files found") || none.contains("no file"), "{none}");
-    let url = error("https://example.org/a.csv").await;
-    assert!(url.contains("https:// addresses are not read"), "{url}");
+    let url = error("hf://example.org/a.csv").await;
+    assert!(url.contains("hf:// addresses are not read"), "{url}");
     write(Path::new(&folder), "b.parquet", "no parquet");
     let several = error(&folder).await;
     assert!(several.contains("files of several formats: csv, parquet"), "{several}");

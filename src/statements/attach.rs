@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_catalogs::{Attachment, Database, EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG};
+use bonnet_catalogs::{Attachment, Database, EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG, is_address};
 
 use crate::attachments::{self, Target};
 use crate::{Answer, Error, Result, Session};
@@ -72,6 +72,9 @@ fn remember(database: &Database, name: &str, attached: Attachment) -> Result<Str
     let login = authority.and_then(|rest| rest.split('/').next()?.rsplit_once('@')).map(|(login, _)| login);
     if login.is_some_and(|login| login.contains(':')) {
         return Ok(not_remembered("the address holds a password"));
+    }
+    if is_address(&attached.location) && attached.location.contains('?') {
+        return Ok(not_remembered("the address may hold a secret behind its question mark"));
     }
     database.attach_catalog(name, attached)?;
     Ok(String::new())

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
-use bonnet_catalogs::{NULL_KEY, counted};
+use bonnet_catalogs::{NULL_KEY, Upload, counted};
 use bonnet_sql::outside_databases;
 use datafusion::common::Column;
 use datafusion::common::runtime::SpawnedTask;
@@ -48,7 +48,7 @@ pub(super) async fn run(state: SessionState, mut copy: CopyTo) -> Result<u64> {
     check_types(&copy)?;
     copy.input = Arc::new(with_keys(&copy)?);
     let Some(path) = local(&copy.output_url)? else {
-        return rows(state, copy).await;
+        return to_address(state, copy).await;
     };
     // COPY to a name without an extension writes a file of that name, where DataFusion would make a folder. A folder is
     // made where the name ends like one, or where the rows are partitioned.
@@ -69,6 +69,27 @@ pub(super) async fn run(state: SessionState, mut copy: CopyTo) -> Result<u64> {
         placed.map_err(|error| target.error(&error))
     });
     done.await.map_err(|error| Error::statement(format!("COPY was ended from outside: {error}")))??;
+    Ok(count)
+}
+
+/// Runs COPY to the address of a file of another machine: the rows are written here, and sent once all of them are.
+async fn to_address(state: SessionState, mut copy: CopyTo) -> Result<u64> {
+    if !copy.partition_by.is_empty() || copy.output_url.ends_with('/') {
+        return Err(Error::statement(
+            "COPY writes one file to an address: COPY the partitions to a folder of this machine, and upload that",
+        ));
+    }
+    let upload = Upload::to(&copy.output_url)?;
+    copy.options.insert("single_file_output".to_owned(), "true".to_owned());
+    let runtime = Arc::clone(state.runtime_env());
+    let folder = runtime.disk_manager.temp_dir_paths().first().cloned().unwrap_or_else(std::env::temp_dir);
+    let mut target = CopyTarget::new(&folder.join(upload.name()), false)?;
+    target.shown = upload.shown();
+    let aside = Aside::new(&target)?;
+    copy.output_url = url(&aside.rows, false);
+    let url = copy.output_url.clone();
+    let count = rows(state, copy).await.map_err(|error| own_words(error, &target, &aside, &url))?;
+    upload.put(&aside.rows, &runtime.memory_pool).await?;
     Ok(count)
 }
 

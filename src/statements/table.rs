@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use bonnet_catalogs::{NewTable, SessionSchema, StoredView};
+use bonnet_catalogs::{NewTable, SessionSchema, StoredView, is_address};
 use bonnet_common::raise;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{DataFusionError, ResolvedTableReference, TableReference};
@@ -78,6 +78,13 @@ pub(super) async fn run(
 /// address.
 pub(super) fn with_whole_paths(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Ddl(DdlStatement::CreateExternalTable(mut create)) = plan else { return Ok(plan) };
+    if let Some(address) = create.locations.iter().find(|location| is_address(location)) {
+        let name = &create.name;
+        return Err(Error::statement(format!(
+            "'{address}': an external table is of files of this machine; CREATE VIEW {name} AS SELECT * FROM '{address}' reads the \
+             file, CREATE TABLE ... AS copies it"
+        )));
+    }
     for location in create.locations.iter_mut().filter(|it| it.contains(':') && !it.contains("://")) {
         let whole = std::path::absolute(&*location).map_err(DataFusionError::from)?;
         *location = whole.to_string_lossy().into_owned();

@@ -55,3 +55,9 @@ impl Served {
         served
     }
 }
+
+/// What a statement is refused with in a session of a server as it is by itself.
+#[cfg(feature = "remote")]
+pub(crate) fn refused(sql: &str) -> String {
+    Served::new().client().query(sql).error().message.clone()
+}

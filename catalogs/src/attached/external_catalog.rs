@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bonnet_common::raise;
+use bonnet_common::{FileExtension, raise};
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::TableType;
@@ -16,6 +16,7 @@ use futures::future::{BoxFuture, ready};
 
 use super::databases::Tables;
 use crate::ground::error::external;
+use crate::ground::file_path::is_address;
 use crate::ground::new_table::{MAIN_SCHEMA, NewGraph};
 use crate::lasting::LastingTable;
 use crate::schemas::engine_catalog::EngineCatalog;
@@ -57,6 +58,11 @@ impl ExternalFormat {
     /// The type of what is at a path, where it shows without a name. A file of rows alone is no graph, so it is tables;
     /// a folder of files may be a graph and is left to the readers of graphs.
     pub fn recognise(path: &Path) -> Option<Self> {
+        if let Some(found) =
+            is_address(&path.to_string_lossy()).then(|| Self::of_address(&path.to_string_lossy())).flatten()
+        {
+            return Some(found);
+        }
         if path.join("_delta_log").is_dir() {
             return Some(Self::Delta);
         }
@@ -67,6 +73,20 @@ impl ExternalFormat {
         }
         let text = path.to_string_lossy();
         (text.starts_with("postgres://") || text.starts_with("postgresql://")).then_some(Self::Postgres)
+    }
+}
+
+impl ExternalFormat {
+    /// The type of a data file at an address, by its ending.
+    fn of_address(address: &str) -> Option<Self> {
+        let extension = FileExtension::of(address.split('?').next()?)?;
+        let format = match extension.format {
+            "tsv" => "csv",
+            "ndjson" | "jsonl" => "json",
+            "feather" => "arrow",
+            format => format,
+        };
+        FORMATS.iter().find(|(name, _)| *name == format).map(|(name, _)| Self::Files(name))
     }
 }
 
@@ -82,16 +102,26 @@ impl ExternalCatalog {
     /// # Errors
     /// If there are none, or the engine was built without the feature that reads them.
     pub fn open(kind: ExternalFormat, location: &str, path: &Path) -> Result<Self> {
-        if !matches!(kind, ExternalFormat::Postgres) && !path.exists() {
+        let is_address = is_address(location);
+        if is_address && !matches!(kind, ExternalFormat::Files(_) | ExternalFormat::Postgres) {
+            return plan_err!(
+                "'{location}': of other machines data files are attached, TYPE parquet, csv, json or arrow; databases, Delta \
+                 tables and graphs are read in place: download it, and ATTACH its path"
+            );
+        }
+        if !is_address && !matches!(kind, ExternalFormat::Postgres) && !path.exists() {
             return Err(external(bonnet_datasets::missing(path)));
         }
         let tables = match kind {
             ExternalFormat::Delta => Contents::Delta(delta_tables(path)?),
+            ExternalFormat::Files(_) if is_address => Contents::Files(file_of(location)?),
             ExternalFormat::Files(format) => Contents::Files(files(path, format)?),
             ExternalFormat::Sqlite => Contents::Database(Tables::sqlite(path)?),
             ExternalFormat::Postgres => Contents::Database(Tables::postgres(location)?),
         };
-        Ok(Self { schema: Arc::new(ExternalSchema { location: location.to_owned(), tables }) })
+        // What stands behind a question mark may be a secret.
+        let shown = if is_address { location.split('?').next().unwrap_or_default() } else { location };
+        Ok(Self { schema: Arc::new(ExternalSchema { location: shown.to_owned(), tables }) })
     }
 
     /// The number of tables.
@@ -237,6 +267,19 @@ fn files(path: &Path, format: &'static str) -> Result<BTreeMap<String, PathBuf>>
         }
     }
     named(&path, &format!("{format} file"), found.into_iter())
+}
+
+/// The file of an address, which is asked for when it is read.
+fn file_of(location: &str) -> Result<BTreeMap<String, PathBuf>> {
+    let path = if location.starts_with("http") { location.split('?').next().unwrap_or_default() } else { location };
+    let name = path.rsplit('/').next().unwrap_or_default();
+    match name.split_once('.').map_or(name, |(stem, _)| stem) {
+        "" => plan_err!("'{path}' names no file"),
+        stem if stem.contains(['*', '?', '[']) => {
+            plan_err!("'{path}' is a pattern: CREATE VIEW name AS SELECT * FROM '{path}' gives its files a name")
+        }
+        stem => Ok(BTreeMap::from([(bonnet_datasets::valid_name(stem), PathBuf::from(location))])),
+    }
 }
 
 fn inside(folder: &Path) -> Result<Vec<PathBuf>> {

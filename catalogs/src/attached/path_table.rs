@@ -11,20 +11,23 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use futures::future::try_join_all;
 
 use crate::files::file_table::{file_table, local_path};
+use crate::ground::file_path::is_address;
 use crate::lasting::LastingTable;
 
-/// The table of a path: a Delta table, or a file, a glob or a folder of files of one format (partition folders `key=value` become
+/// The table of a path: a Delta table, an address of a file of another machine, or a file, a glob or a folder of files of one format (partition folders `key=value` become
 /// columns). Reads the columns from the first rows of the files, of JSON from all. A missing file is an error that says what its
 /// folder holds.
 ///
 /// # Errors
 /// If the path names no table, or none that can be read.
 pub async fn path_table(path: &str, state: &SessionState) -> Result<Arc<dyn TableProvider>> {
-    let folder = local_path(path)?;
-    match folder.join("_delta_log").is_dir() {
-        true => Ok(Arc::new(LastingTable::at(&folder).await?)),
-        false => file_table(&[path.to_owned()], None, &[], state).await,
+    if !is_address(path) {
+        let folder = local_path(path)?;
+        if folder.join("_delta_log").is_dir() {
+            return Ok(Arc::new(LastingTable::at(&folder).await?));
+        }
     }
+    file_table(&[path.to_owned()], None, &[], state).await
 }
 
 /// The table of files that are read with options, united by the names of their columns. A path that is named again is read

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use datafusion::common::DataFusionError;
 
 use super::limits::MOST_ROW;
+use crate::remote::shown;
 
 /// What a file is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,7 @@ impl Kind {
 /// A file that cannot be read.
 #[derive(Debug)]
 struct FileFault {
+    /// As the user knows it.
     path: PathBuf,
     /// The end of a sentence that begins with its path.
     what: String,
@@ -58,7 +60,7 @@ impl std::error::Error for FileFault {}
 
 /// The error of a file; `what` is the end of a sentence that begins with its path.
 pub(crate) fn fault(path: &Path, what: impl Into<String>) -> DataFusionError {
-    DataFusionError::External(Box::new(FileFault { path: path.to_owned(), what: what.into() }))
+    DataFusionError::External(Box::new(FileFault { path: shown(path), what: what.into() }))
 }
 
 /// What is wrong with a file that another copy may have right.

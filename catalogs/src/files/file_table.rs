@@ -22,10 +22,15 @@ use super::file_patterns::is_pattern;
 use super::format::NamedFormat;
 use super::json::array::check_json_array;
 use super::json::schema::starts_with_array;
+#[cfg(feature = "remote")]
+use super::listing::listed;
 use super::listing::listing;
 use super::reading::compression_of;
 use super::special::check_special;
 use crate::ground::error::external;
+#[cfg(feature = "remote")]
+use crate::ground::file_path::is_address;
+use crate::remote::{Place, shown};
 
 /// The extensions of compressed files, with DataFusion's names for them.
 const COMPRESSED: [(&str, FileCompressionType); 4] = [
@@ -83,8 +88,11 @@ impl FileClause {
         for path in rest {
             let other = self.extension(path)?;
             if (other.format, other.compression) != (extension.format, extension.compression) {
+                let (first, path) = (shown(Path::new(first)), shown(Path::new(path)));
                 return plan_err!(
-                    "'{first}' and '{path}' are files of two formats: read them apart, and UNION ALL BY NAME them"
+                    "'{}' and '{}' are files of two formats: read them apart, and UNION ALL BY NAME them",
+                    first.display(),
+                    path.display()
                 );
             }
             if other.text != extension.text {
@@ -130,7 +138,7 @@ fn local(name: &str) -> Result<&str> {
     let path = name.strip_prefix("file://").unwrap_or(name);
     match path.split_once("://") {
         Some((scheme, _)) => {
-            plan_err!("'{path}': {scheme}:// addresses are not read; download the file and name its path")
+            plan_err!("'{path}': {scheme}:// addresses are not read here; download the file and name its path")
         }
         None => Ok(path),
     }
@@ -156,8 +164,15 @@ pub(crate) async fn file_table(
     options: &[(String, String)],
     state: &SessionState,
 ) -> Result<Arc<dyn TableProvider>> {
-    let paths = paths.iter().map(|path| local(path).map(str::to_owned)).collect::<Result<Vec<String>>>()?;
     let given = FileClause { format: format_given, options: options.iter().cloned().collect() };
+    #[cfg(feature = "remote")]
+    let (paths, places) = match fetched(paths, &given, state).await? {
+        Fetched::Table(table) => return Ok(table),
+        Fetched::Paths(paths, places) => (paths, places),
+    };
+    #[cfg(not(feature = "remote"))]
+    let places = Vec::new();
+    let paths = paths.iter().map(|path| local(path).map(str::to_owned)).collect::<Result<Vec<String>>>()?;
     let (paths, given, extension, nulls) = SpawnedTask::spawn_blocking(move || {
         let paths = paths.iter().map(|path| check_special(&home(path))).collect::<Result<Vec<String>>>()?;
         let extension = given.common_extension(&paths)?;
@@ -187,8 +202,89 @@ pub(crate) async fn file_table(
         _ => given.parsed("sample_size", "a number of rows", rows)?.unwrap_or(SAMPLE_ROWS),
     };
     let first = paths.first().map(Path::new).unwrap_or(Path::new(""));
-    let format = format(&extension, first, sample, nulls, &given, state)?;
+    let format = format(&extension, first, sample, nulls, &given, places, state)?;
     listing(&paths, format, &extension, state).await
+}
+
+/// What paths are once the files of other machines among them have been fetched.
+#[cfg(feature = "remote")]
+enum Fetched {
+    /// A table of files that are read in parts.
+    Table(Arc<dyn TableProvider>),
+    /// Paths of this machine, and what keeps the copies among them.
+    Paths(Vec<String>, Vec<Arc<Place>>),
+}
+
+/// Opens the files of other machines. Parquet files alone are read in parts where all servers give them, any others are copied.
+#[cfg(feature = "remote")]
+async fn fetched(paths: &[String], given: &FileClause, state: &SessionState) -> Result<Fetched> {
+    use crate::remote::{Address, copied, opened, register};
+
+    if !paths.iter().any(|path| is_address(path)) {
+        return Ok(Fetched::Paths(paths.to_vec(), Vec::new()));
+    }
+    let mut files: Vec<Result<Address, String>> = Vec::new();
+    let mut in_parts = true;
+    for path in paths {
+        if !is_address(path) {
+            in_parts = false;
+            files.push(Err(path.clone()));
+            continue;
+        }
+        let address = Address::parse(path)?;
+        let extension = address.extension().map(|extension| extension.format);
+        let Some(format) = given.format.or(extension) else {
+            return plan_err!(
+                "'{}' does not end like a file of a table ({}): read_parquet('...'), read_csv('...') or read_json('...') says \
+                 what it is",
+                address.shown(),
+                known()
+            );
+        };
+        if format == "avro" {
+            return plan_err!(
+                "'{}': Avro files are not read; write it as Parquet, CSV, JSON or Arrow",
+                address.shown()
+            );
+        }
+        in_parts &= format == "parquet";
+        files.extend(address.files().await?.into_iter().map(Ok));
+    }
+    let runtime = state.runtime_env();
+    if in_parts {
+        let mut places = Vec::new();
+        for address in files.iter().flatten() {
+            match opened(address).await? {
+                Some(place) => places.push(place),
+                None => break,
+            }
+        }
+        if places.len() == files.len() {
+            let urls = register(&places, runtime)?;
+            let names: Vec<String> = files.iter().flatten().map(Address::shown).collect();
+            let extension = FileExtension { format: "parquet", text: String::new(), compression: None };
+            let format = format(&extension, Path::new(""), 0, None, given, places, state)?;
+            let table = listed(urls, &names.join("', '"), format, &extension, state).await?;
+            return Ok(Fetched::Table(table));
+        }
+    }
+    let (mut local, mut places) = (Vec::new(), Vec::new());
+    for file in files {
+        match file {
+            Err(path) => local.push(path),
+            Ok(address) => {
+                let place = copied(&address, runtime).await?;
+                local.push(place.path.to_string_lossy().into_owned());
+                places.push(place);
+            }
+        }
+    }
+    Ok(Fetched::Paths(local, places))
+}
+
+/// The extensions of files that are read.
+fn known() -> String {
+    EXTENSIONS.iter().filter(|extension| **extension != "avro").copied().collect::<Vec<_>>().join(", ")
 }
 
 /// A number of rows; -1 for all.
@@ -206,7 +302,6 @@ fn home(path: &str) -> String {
 
 /// The one extension of the files that a path means.
 fn find_extension(path: &str) -> Result<FileExtension> {
-    let known = || EXTENSIONS.iter().filter(|extension| **extension != "avro").copied().collect::<Vec<_>>().join(", ");
     if is_pattern(path) && !Path::new(path).exists() {
         return match FileExtension::of(path) {
             Some(extension) => Ok(extension),
@@ -287,6 +382,7 @@ fn format(
     sample: usize,
     nulls: Option<String>,
     given: &FileClause,
+    places: Vec<Arc<Place>>,
     state: &SessionState,
 ) -> Result<Arc<dyn FileFormat>> {
     let compression = compression(extension);
@@ -338,7 +434,7 @@ fn format(
             (Kind::Json, Arc::new(format.with_newline_delimited(lines).with_file_compression_type(compression)))
         }
     };
-    Ok(Arc::new(NamedFormat::new(format, kind)))
+    Ok(Arc::new(NamedFormat::new(format, kind, places)))
 }
 
 /// Whether a text file writes NULL as `\N`, as MySQL and PostgreSQL do. Looks at its first 16 MiB.

@@ -30,6 +30,7 @@ use super::united::{FileColumns, check_names, united};
 use crate::ground::error::panic_text;
 use crate::ground::file_path::path_of;
 use crate::ground::lazy::StopOnDrop;
+use crate::remote::Place;
 
 /// A format, with errors that name the file.
 #[derive(Debug)]
@@ -39,12 +40,14 @@ pub(crate) struct NamedFormat {
     compression: FileCompressionType,
     /// Whether Parquet files have intervals.
     has_intervals: AtomicBool,
+    /// Those of the files that are of other machines, as long as the table is there.
+    places: Vec<Arc<Place>>,
 }
 
 impl NamedFormat {
-    pub(crate) fn new(format: Arc<dyn FileFormat>, kind: Kind) -> Self {
+    pub(crate) fn new(format: Arc<dyn FileFormat>, kind: Kind, places: Vec<Arc<Place>>) -> Self {
         let compression = format.compression_type().unwrap_or(FileCompressionType::UNCOMPRESSED);
-        Self { format, kind, compression, has_intervals: AtomicBool::new(false) }
+        Self { format, kind, compression, has_intervals: AtomicBool::new(false), places }
     }
 
     fn reading(&self, file: &ObjectMeta) -> Reading {
@@ -88,6 +91,11 @@ impl NamedFormat {
         let mut each: Vec<FileColumns> = each.boxed().buffered(at_once).try_collect().await?;
         for file in each.iter_mut().filter(|_| self.kind == Kind::Parquet) {
             if let Some(schema) = with_intervals(&file.schema).map_err(|what| fault(&file.path, what))? {
+                if !self.places.is_empty() {
+                    let what = "has a column of INTERVAL, of which parts of files of other machines are not read: download it, \
+                                and name its path";
+                    return Err(fault(&file.path, what));
+                }
                 file.schema = schema;
                 self.has_intervals.store(true, Ordering::Relaxed);
             }

@@ -20,8 +20,9 @@ use super::file_patterns::addresses;
 use super::folder_keys::FolderKeys;
 use super::reading::name_error;
 use crate::ground::file_path::path_of;
+use crate::remote::shown;
 
-/// The table of files in this format: their columns are found by name, and folders `key=value` are columns of it.
+/// The table of files of this machine in this format: their columns are found by name, and folders `key=value` are columns of it.
 pub(super) async fn listing(
     paths: &[String],
     format: Arc<dyn FileFormat>,
@@ -35,14 +36,24 @@ pub(super) async fn listing(
     let found = found.join().await;
     let found =
         found.map_err(|error| DataFusionError::Execution(format!("looking for the files failed: {error}")))??;
-    let urls: Vec<ListingTableUrl> = found.into_iter().flatten().collect();
-    let shown = paths.join("', '");
+    let shown: Vec<String> = paths.iter().map(|path| shown(Path::new(path)).display().to_string()).collect();
+    listed(found.into_iter().flatten().collect(), &shown.join("', '"), format, extension, state).await
+}
+
+/// The table of files at addresses of one store; `shown` is what they are called in errors.
+pub(super) async fn listed(
+    urls: Vec<ListingTableUrl>,
+    shown: &str,
+    format: Arc<dyn FileFormat>,
+    extension: &FileExtension,
+    state: &SessionState,
+) -> Result<Arc<dyn TableProvider>> {
     let (files, keys) = files_of(&urls, extension, state).await?;
     if files.is_empty() {
         return plan_err!("'{shown}': no file matches");
     }
     if matches!(extension.format, "arrow" | "feather") {
-        check_arrow(&files, &shown, state).await?;
+        check_arrow(&files, shown, state).await?;
     }
     // Empty files have no columns.
     let filled: Vec<ObjectMeta> = files.into_iter().filter(|file| file.size > 0).collect();
@@ -51,7 +62,7 @@ pub(super) async fn listing(
     let schema = match filled.first() {
         Some(first) => {
             let schema = options.format.infer_schema(state, &store, &filled).await;
-            let schema = schema.map_err(|error| name_error(&shown, error))?;
+            let schema = schema.map_err(|error| name_error(shown, error))?;
             if let Some(key) = keys.names().find(|key| schema.index_of(key).is_ok()) {
                 let what = format!(
                     "has a column \"{key}\", as its folders {key}=... have: give one of them another name, since two \

@@ -28,7 +28,7 @@ impl NamedFormatFactory {
 
     fn named(&self, format: Arc<dyn FileFormat>) -> Arc<dyn FileFormat> {
         let format = if self.kind == Kind::Arrow { Arc::new(ArrowByName::default()) } else { format };
-        Arc::new(NamedFormat::new(format, self.kind))
+        Arc::new(NamedFormat::new(format, self.kind, Vec::new()))
     }
 }
 

@@ -15,6 +15,7 @@ use super::file_fault::{Kind, damage, fault, is_named, too_long};
 use super::json::schema as json_schema;
 use super::limits::{PADDED, TOO_LONG};
 use super::lines::lines_before;
+use crate::remote::recorded_failure;
 
 /// The error of a file whose bytes are not what its format has.
 fn damaged(path: &Path, kind: Kind, reason: &str) -> DataFusionError {
@@ -65,6 +66,9 @@ impl Reading {
     }
 
     fn of_text(&self, reason: &str, schema: Option<&Schema>) -> DataFusionError {
+        if let Some(what) = recorded_failure(&self.path) {
+            return fault(&self.path, what);
+        }
         if let Some(what) = self.packed(reason) {
             return fault(&self.path, what);
         }

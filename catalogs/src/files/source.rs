@@ -28,6 +28,7 @@ use super::limits::BATCH_VALUES;
 use super::reading::Reading;
 use crate::ground::error::panic_text;
 use crate::ground::file_path::path_of;
+use crate::remote::{Place, holding};
 
 /// Whether a panic with this message is the fault of a file.
 type OfFile = fn(&str) -> bool;
@@ -40,7 +41,9 @@ pub fn naming_files(config: &FileScanConfig, of_file: OfFile) -> Option<FileScan
         return None;
     }
     let kind = Kind::of(source.file_type())?;
-    let source = Arc::new(NamedSource { source: Arc::clone(source), kind, of_file });
+    let files = config.file_groups.iter().flat_map(|group| group.iter());
+    let _held = holding(files.map(|file| path_of(&file.object_meta.location)));
+    let source = Arc::new(NamedSource { source: Arc::clone(source), kind, of_file, _held });
     Some(FileScanConfigBuilder::from(config.clone()).with_source(source).build())
 }
 
@@ -50,6 +53,8 @@ struct NamedSource {
     source: Arc<dyn FileSource>,
     kind: Kind,
     of_file: OfFile,
+    /// Those of the files that are of other machines, held as long as they are read.
+    _held: Vec<Arc<Place>>,
 }
 
 impl NamedSource {

@@ -18,6 +18,7 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::type_coercion::binary::{binary_numeric_coercion, string_coercion};
 
 use super::file_fault::{Kind, fault};
+use crate::remote::shown;
 
 /// The columns of a file.
 pub(super) struct FileColumns {
@@ -175,8 +176,11 @@ fn conflict(file: &FileColumns, field: &Field, before: &FileColumns, other: &Fie
         _ => "read them apart, cast the column to one type, and UNION ALL BY NAME",
     };
     let (own, others) = (sql_type(field.data_type()), sql_type(other.data_type()));
-    let what =
-        format!("has a column \"{}\" of {own}, which is {others} in '{}'; {help}", field.name(), before.path.display());
+    let what = format!(
+        "has a column \"{}\" of {own}, which is {others} in '{}'; {help}",
+        field.name(),
+        shown(&before.path).display()
+    );
     fault(&file.path, what)
 }
 
@@ -186,7 +190,7 @@ fn other_case(file: &FileColumns, field: &Field, before: &FileColumns, other: &F
         "has a column \"{}\", which is called \"{}\" in '{}': read them apart, rename it, and UNION ALL BY NAME",
         field.name(),
         other.name(),
-        before.path.display()
+        shown(&before.path).display()
     );
     fault(&file.path, what)
 }

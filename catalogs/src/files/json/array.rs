@@ -8,6 +8,7 @@ use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 
 use super::nesting::Nesting;
+use crate::remote::shown;
 
 /// The bytes that are read at once.
 const PART: usize = 1 << 16;
@@ -17,7 +18,8 @@ const PART: usize = 1 << 16;
 /// # Errors
 /// If the array does not end, or something follows it.
 pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) -> Result<()> {
-    let wrong = |error: std::io::Error| DataFusionError::Plan(format!("'{}' cannot be read: {error}", path.display()));
+    let wrong =
+        |error: std::io::Error| DataFusionError::Plan(format!("'{}' cannot be read: {error}", shown(path).display()));
     let file = BufReader::new(File::open(path).map_err(wrong)?);
     let mut text = compression.convert_read(file)?;
     let (mut value, mut part, mut before) = (Value::default(), vec![0; PART], 0);
@@ -27,7 +29,7 @@ pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) ->
             return plan_err!(
                 "'{}' goes on behind its array, at byte {}: a file has one array, or with format => 'newline_delimited' a row a \
                  line",
-                path.display(),
+                shown(path).display(),
                 before + at
             );
         }
@@ -39,7 +41,7 @@ pub(crate) fn check_json_array(path: &Path, compression: FileCompressionType) ->
     match value.nesting.is_within_brackets() {
         // A file without anything is said to be empty elsewhere.
         false => Ok(()),
-        true => plan_err!("'{}' is cut short: its array does not end", path.display()),
+        true => plan_err!("'{}' is cut short: its array does not end", shown(path).display()),
     }
 }
 
