@@ -14,6 +14,7 @@ pub(crate) mod registry;
 mod resolve;
 pub(crate) mod spec;
 pub mod tokens;
+pub mod typed;
 
 pub use problem::Problem;
 pub use registry::{model, models, reads_types};

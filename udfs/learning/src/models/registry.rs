@@ -8,6 +8,7 @@ use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, l
 use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
 use super::tokens::{nagphormer, polyformer};
+use super::typed::{han, hgt, r_gat, r_gcn, r_graphsage};
 use crate::ground::OptionError;
 use crate::options::TrainOptions;
 
@@ -46,6 +47,11 @@ pub fn models() -> &'static [ModelSpec] {
         graphmore::SPEC,
         nagphormer::SPEC,
         polyformer::SPEC,
+        r_gcn::SPEC,
+        r_graphsage::SPEC,
+        r_gat::SPEC,
+        han::SPEC,
+        hgt::SPEC,
         scn::SPEC,
         sccn::SPEC,
         cellmp::SPEC,

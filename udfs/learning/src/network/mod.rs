@@ -16,6 +16,7 @@ mod relations;
 pub(crate) mod sample;
 mod scope;
 mod second_ring;
+mod stacked_sources;
 mod tokens;
 
 pub use curvature::NodeCurvature;
@@ -30,6 +31,7 @@ pub use pass::Pass;
 pub use relations::{Kinds, Relation, Relations};
 pub use scope::{Hops, Prepared, Scope};
 pub use second_ring::second_ring;
+pub use stacked_sources::StackedSources;
 pub use tokens::{Basis, tokens};
 
 pub(crate) use adjacency::{adjacency, adjacency_bytes};

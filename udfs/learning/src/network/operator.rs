@@ -6,6 +6,7 @@ use std::ops::Range;
 use bonnet_graph::{Reservation, Stopped};
 
 use super::messages::Messages;
+use super::relations::Kinds;
 use crate::ground::BuildError;
 use crate::kernels::{Csr, RowSet, attention};
 
@@ -123,6 +124,26 @@ impl Operator {
         Self::loops(graph, 4, reservation)
     }
 
+    /// The neighbours and the node itself, without values, in the rows of the nodes of one kind; other rows are empty. O(n + m).
+    pub fn attention_within(
+        graph: &Messages,
+        kinds: &Kinds,
+        kind: u32,
+        reservation: &mut Reservation<'_>,
+    ) -> Result<Self, Stopped> {
+        let all = Self::attention(graph, reservation)?;
+        if kinds.names.len() == 1 {
+            return Ok(all);
+        }
+        reservation.grow(Self::bytes(all.n_rows(), all.n_entries(), 4))?;
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for (row, &of) in (0u32..).zip(&*kinds.of) {
+            columns.extend_from_slice(if of == kind { all.row(row) } else { &[] });
+            offsets.push(columns.len());
+        }
+        Ok(Self::from_rows(offsets, columns, Vec::new(), false))
+    }
+
     /// `value(scale, i, j)` times the weight of the entry, 1 for loops; the scale is that of a sample.
     fn with_loops(
         graph: &Messages,
@@ -153,9 +174,11 @@ impl Operator {
         for v in 0..n as u32 {
             let neighbors = graph.neighbors(v);
             let below = neighbors.partition_point(|&u| u < v);
+            // A relation may hold the loop already.
+            let above = below + usize::from(neighbors.get(below) == Some(&v));
             columns.extend_from_slice(&neighbors[..below]);
             columns.push(v);
-            columns.extend_from_slice(&neighbors[below..]);
+            columns.extend_from_slice(&neighbors[above..]);
             offsets.push(columns.len());
         }
         Ok(Self::from_rows(offsets, columns, Vec::new(), false))

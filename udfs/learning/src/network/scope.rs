@@ -7,8 +7,8 @@ use super::operator::Operator;
 use crate::data::SparseRows;
 use crate::kernels::RowSet;
 
-/// The index structures that a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`] and
-/// [`Prepared::Neighborhoods`].
+/// The index structures that a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`],
+/// [`Prepared::Neighborhoods`] and [`Prepared::Kinds`].
 #[derive(Debug, Clone, Default)]
 pub enum Prepared {
     /// Nothing.
@@ -22,6 +22,8 @@ pub enum Prepared {
     Hops(Arc<Hops>),
     /// The entries of an operator by pieces of rows.
     Neighborhoods(Arc<Neighborhoods>),
+    /// The rows by their kind, which the forward pass reads, too.
+    Kinds(Arc<Vec<RowSet>>),
 }
 
 /// The index structures of a polynomial of an operator `P`.

@@ -54,6 +54,22 @@ impl<'a> ModelOptions<'a> {
         }
     }
 
+    /// A model's own integer hyperparameter that may be left out.
+    pub(crate) fn optional_integer(&self, name: &str) -> Option<i64> {
+        match self.hyperparameters.get(name) {
+            Some(Value::Integer(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A model's own text that may be left out.
+    pub(crate) fn optional_text(&self, name: &str) -> Option<&'a str> {
+        match self.hyperparameters.get(name) {
+            Some(Value::Text(value)) => Some(value),
+            _ => None,
+        }
+    }
+
     /// A model's own list of whole numbers; an error where none is given.
     pub(crate) fn counts(&self, name: &str) -> Result<Vec<u32>, OptionError> {
         match self.hyperparameters.get(name) {

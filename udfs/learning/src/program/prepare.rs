@@ -8,7 +8,7 @@ use super::reach::{marked, needs_itself, needs_sources};
 use super::slot::{InputFeatures, Slot, SlotShape};
 use crate::data::{Features, SparseRows};
 use crate::kernels::RowSet;
-use crate::network::{Hops, Input, Neighborhoods, Operator, Prepared};
+use crate::network::{Hops, Input, Kinds, Neighborhoods, Operator, Prepared};
 
 /// Makes what layers keep for the backward pass; layers with the same operator and the same rows share it.
 #[derive(Debug)]
@@ -29,7 +29,11 @@ pub(super) struct SharedIndices {
     operators: Vec<(Arc<Operator>, Arc<RowSet>, Arc<Operator>)>,
     features: Vec<(usize, Arc<RowSet>, Arc<SparseRows>)>,
     neighborhoods: Vec<(Arc<Operator>, Arc<RowSet>, Arc<Neighborhoods>)>,
+    kinds: Vec<Divided>,
 }
+
+/// The kinds of rows, some rows, and these by their kind.
+type Divided = (Arc<[u32]>, Arc<RowSet>, Arc<Vec<RowSet>>);
 
 impl Prepare<'_, '_> {
     /// The rows of an operator that the output has, by source; entries keep their numbers if the operator has no values.
@@ -97,6 +101,19 @@ impl Prepare<'_, '_> {
         let near = Arc::new(Neighborhoods::new(operator, &rows, self.reservation)?);
         self.shared.neighborhoods.push((Arc::clone(operator), rows, Arc::clone(&near)));
         Ok(Prepared::Neighborhoods(near))
+    }
+
+    /// The rows of the output by their kind.
+    pub fn kinds(&mut self, kinds: &Kinds) -> Result<Prepared, Stopped> {
+        let rows = &self.rows[self.output.0];
+        let same = |(of, r, _): &&Divided| Arc::ptr_eq(of, &kinds.of) && Arc::ptr_eq(r, rows);
+        if let Some((_, _, divided)) = self.shared.kinds.iter().find(same) {
+            return Ok(Prepared::Kinds(Arc::clone(divided)));
+        }
+        self.reservation.grow(RowSet::bytes(rows.len()) + RowSet::bytes(0) * kinds.names.len())?;
+        let divided = Arc::new(kinds.divide(rows));
+        self.shared.kinds.push((Arc::clone(&kinds.of), Arc::clone(rows), Arc::clone(&divided)));
+        Ok(Prepared::Kinds(divided))
     }
 
     /// The rows of sparse features that the output has, by column.

@@ -68,6 +68,10 @@ pub(super) fn check_directions(bench: &mut Bench, model: &str) {
         let mut direction = vec![0f64; parameters.len()];
         // Along the gradient plus noise: a slope that is not lost in the rounding of the loss.
         let norm = block.positions().map(|at| f64::from(gradient[at]).powi(2)).sum::<f64>().sqrt();
+        if norm == 0.0 {
+            // No output depends on it: weights of a type, or of a relation, that none of them sees.
+            continue;
+        }
         let count = (block.rows.len() * block.columns.len()) as f64;
         for at in block.positions() {
             direction[at] = f64::from(gradient[at]) / norm + 0.3 * stream.normal() / count.sqrt();

@@ -12,6 +12,7 @@ mod products;
 mod sampled;
 mod steps;
 mod training;
+pub(crate) mod typed;
 mod weights;
 
 use std::sync::Arc;
@@ -87,7 +88,12 @@ fn program_jobs() -> Vec<Job> {
     let hidden = |name: &str| if ["gin", "linkx", "nagphormer"].contains(&name) { 13 } else { 5 };
     // The filter bank of cusp grows as the square of its hops; tokens of many hops are the same for all nodes.
     let few = |name: &str| ["cusp", "polyformer"].contains(&name);
-    let job = |name: &str| if few(name) { Job::new(name).with("hops", 3) } else { Job::new(name) };
+    let job = |name: &str| match name {
+        name if few(name) => Job::new(name).with("hops", 3),
+        // Two metapaths: the weight of one alone is 1.
+        "han" => Job::new(name).with("metapaths", "node>node,node>node>node"),
+        name => Job::new(name),
+    };
     names.map(|name| job(name).with("hidden", hidden(name)).with("dropout", 0.3).with("seed", 3)).collect()
 }
 

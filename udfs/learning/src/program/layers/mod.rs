@@ -20,6 +20,7 @@ pub mod propagation;
 pub mod signs;
 pub mod softmax;
 pub mod tokens;
+pub mod typed;
 
 use bonnet_graph::Stopped;
 

@@ -21,6 +21,7 @@ use crate::spaces::{Factor, Geometry, Space};
 
 mod listed;
 mod tokens;
+mod typed;
 
 const NODES: usize = 40;
 const WIDTH: usize = 5;
@@ -69,12 +70,13 @@ fn program(host: &Host, write: Write) -> Program {
 
 /// Every layer, each with inputs that other layers read too.
 fn programs() -> Vec<(&'static str, Write)> {
-    let mut programs = of_nodes();
+    let mut programs = typed::programs();
+    programs.extend(of_nodes());
     programs.extend(tokens::programs());
     programs
 }
 
-/// Those of all layers but the ones on tokens.
+/// Those of all layers but the ones on tokens, and on types and relations.
 fn of_nodes() -> Vec<(&'static str, Write)> {
     vec![
         ("propagate", |b, x, y, p| {

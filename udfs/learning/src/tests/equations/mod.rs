@@ -13,3 +13,4 @@ pub(crate) mod reference;
 pub(crate) mod row_kernels;
 pub(crate) mod tokens;
 pub(crate) mod torch;
+pub(crate) mod typed;
