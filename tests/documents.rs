@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The documents, and the folder in which each is tried.
-const DOCUMENTS: [(&str, &str); 4] = [
+const DOCUMENTS: [(&str, &str); 5] = [
     ("README.md", "examples/start"),
     ("docs/start.md", "examples/start"),
     ("docs/tour.md", "examples/tour"),
     ("docs/pictures.md", "examples/tour"),
+    ("docs/own_database.md", "examples/shop"),
 ];
 
 /// What stands between the answers of two blocks.
