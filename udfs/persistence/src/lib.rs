@@ -1,4 +1,4 @@
-//! Filtrations, persistence diagrams, landscapes, and tests between sets of graphs: plain Rust, no Arrow, no SQL.
+//! Filtrations, persistence diagrams, landscapes, and comparisons of graphs and of sets of graphs: plain Rust, no Arrow, no SQL.
 //!
 //! A graph with a value on each edge or vertex has a persistence diagram ([`Point`]s), a diagram has a [`Landscape`] in each
 //! dimension, landscapes have means, norms and distances, and two sets of diagrams can be told apart by a
@@ -7,6 +7,7 @@
 //! * Diagrams: [`persistence_diagram`] of values on edges, [`vertex_persistence_diagram`] of values on vertices.
 //! * Between diagrams: [`bottleneck_distance`], [`wasserstein_distance`], [`landscape_distance`].
 //! * Between sets: [`permutation_test`], [`mmd`], [`spectral_clustering`].
+//! * Between lists of numbers: [`earth_movers_distance`].
 //! * Descriptors of graphs: [`degree_histogram`], [`clustering_histogram`], [`laplacian_spectrum`], [`orbit_counts`].
 //!
 //! ```
@@ -23,8 +24,8 @@
 //!
 //! # Floors
 //!
-//! 1. `adjusted_rand_index`, `descriptors`, `diagram`, `mmd`, `spectral_clustering`: diagrams; descriptors and
-//!    their comparison.
+//! 1. `adjusted_rand_index`, `descriptors`, `diagram`, `earth_movers_distance`, `mmd`, `spectral_clustering`: diagrams;
+//!    descriptors and their comparison.
 //! 2. `betti_curve`, `bottleneck_distance`, `filtration`, `landscape`: filtrations; what is read from a diagram.
 //! 3. `cycles`, `landscape_mean`, `landscape_norm`, `wasserstein_distance`: cycles of a filtration; landscapes and
 //!    distances.
@@ -38,6 +39,7 @@ mod bottleneck_distance;
 mod cycles;
 mod descriptors;
 mod diagram;
+mod earth_movers_distance;
 mod filtration;
 mod flag;
 mod landscape;
@@ -59,6 +61,7 @@ pub use descriptors::{
     laplacian_spectrum, mean_orbit_counts, orbit_counts,
 };
 pub use diagram::{BadPoint, Point, check_diagram};
+pub use earth_movers_distance::earth_movers_distance;
 pub use filtration::{Complex, Direction, Essential, FiltrationError, FiltrationOptions, Vertices};
 pub use landscape::{Landscape, persistence_landscape};
 pub use landscape_distance::landscape_distance;

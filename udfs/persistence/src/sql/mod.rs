@@ -5,6 +5,7 @@ mod betti_curve;
 mod columns;
 mod descriptors;
 mod distance;
+mod earth_movers_distance;
 mod filtration;
 mod landscape;
 mod mmd;
@@ -25,6 +26,7 @@ pub fn functions() -> Vec<Function> {
         descriptors::curvature_histogram(),
         distance::bottleneck_distance(),
         distance::wasserstein_distance(),
+        earth_movers_distance::earth_movers_distance(),
         filtration::persistence_diagram(),
         filtration::vertex_persistence_diagram(),
         landscape::landscape_distance(),
