@@ -30,6 +30,13 @@ pub(crate) fn descriptors(c: &mut Criterion) -> Result<()> {
     }
     group.finish();
 
+    let mut group = c.benchmark_group("subgraph_counts");
+    for (name, generated) in shapes(100_000)? {
+        let graph = graph(&generated);
+        group.bench_function(name, |b| b.iter(|| persistence::subgraph_counts(black_box(&graph), 4, &Unmonitored)));
+    }
+    group.finish();
+
     let mut group = c.benchmark_group("mmd_1000_against_1000");
     let sample = |first: u64| -> Result<Vec<Vec<f64>>> {
         let of = |seed| Ok(persistence::degree_histogram(&graph(&barabasi_albert(60, 3, seed, &Unmonitored)?)));

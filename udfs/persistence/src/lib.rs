@@ -8,7 +8,8 @@
 //! * Between diagrams: [`bottleneck_distance`], [`wasserstein_distance`], [`landscape_distance`].
 //! * Between sets: [`permutation_test`], [`mmd`], [`spectral_clustering`].
 //! * Between lists of numbers: [`earth_movers_distance`].
-//! * Descriptors of graphs: [`degree_histogram`], [`clustering_histogram`], [`laplacian_spectrum`], [`orbit_counts`].
+//! * Descriptors of graphs: [`degree_histogram`], [`clustering_histogram`], [`laplacian_spectrum`], [`orbit_counts`];
+//!   [`subgraph_counts`], which follow from orbits.
 //!
 //! ```
 //! use bonnet_graph::Unmonitored;
@@ -57,8 +58,8 @@ pub use adjusted_rand_index::{Contingency, adjusted_rand_index};
 pub use betti_curve::betti_curve;
 pub use bottleneck_distance::bottleneck_distance;
 pub use descriptors::{
-    CLUSTERING_BINS, Histogram, HistogramError, ORBITS, SPECTRUM_BINS, clustering_histogram, degree_histogram,
-    laplacian_spectrum, mean_orbit_counts, orbit_counts,
+    CLUSTERING_BINS, Histogram, HistogramError, LONGEST_CYCLE, ORBITS, Pattern, PatternCounts, SPECTRUM_BINS,
+    clustering_histogram, degree_histogram, laplacian_spectrum, mean_orbit_counts, orbit_counts, subgraph_counts,
 };
 pub use diagram::{BadPoint, Point, check_diagram};
 pub use earth_movers_distance::earth_movers_distance;

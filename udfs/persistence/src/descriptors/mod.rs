@@ -3,10 +3,12 @@
 mod blocks;
 mod clustering_histogram;
 mod curvature_histogram;
+mod cycle_counts;
 mod degree_histogram;
 mod laplacian_spectrum;
 mod orbit_counts;
 mod ranked;
+mod subgraph_counts;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tridiagonal;
@@ -16,6 +18,7 @@ pub use curvature_histogram::{Histogram, HistogramError};
 pub use degree_histogram::degree_histogram;
 pub use laplacian_spectrum::{SPECTRUM_BINS, laplacian_spectrum};
 pub use orbit_counts::{ORBITS, mean_orbit_counts, orbit_counts};
+pub use subgraph_counts::{LONGEST_CYCLE, Pattern, PatternCounts, subgraph_counts};
 
 /// Counts as shares of their sum; all zero where there is nothing.
 fn shares(counts: &[u64]) -> Vec<f64> {

@@ -11,6 +11,7 @@ mod landscape;
 mod mmd;
 mod permutation;
 mod spectral_clustering;
+mod subgraph_counts;
 
 use bonnet_sql::Function;
 
@@ -36,5 +37,6 @@ pub fn functions() -> Vec<Function> {
         mmd::mmd(),
         permutation::permutation_test(),
         spectral_clustering::spectral_clustering(),
+        subgraph_counts::subgraph_counts(),
     ]
 }
