@@ -1,5 +1,5 @@
--- Which of BREC's pairs of graphs can curvature tell apart, and which its filtration? Table 2 of "Curvature Filtrations for
--- Graph Generative Model Evaluation" (Southern et al., NeurIPS 2023), theirs beside ours.
+-- Which of BREC's pairs of graphs can curvature tell apart, which its filtration, and which the tests of Weisfeiler and Leman? Table 2
+-- of "Curvature Filtrations for Graph Generative Model Evaluation" (Southern et al., NeurIPS 2023), theirs beside ours.
 --
 --     cargo run --release -- -v data=DIR -f examples/curvature_filtrations/brec.sql
 --
@@ -48,6 +48,16 @@ SELECT filtration, curvature, category, count(*) AS pairs, avg(CASE WHEN apart T
 FROM (SELECT false AS filtration, * FROM by_values UNION ALL SELECT true, * FROM by_filtration)
 GROUP BY filtration, curvature, category;
 
+-- By the tests: 1-WL; 3-WL, which is the folklore 2-WL; 1-WL from counts of substructures of up to 3 and 4 nodes, S3 and S4.
+CREATE TABLE by_test AS
+SELECT test, category, pair, count(DISTINCT hash) > 1 AS apart
+FROM (SELECT '1-WL' AS test, graph_id, wl_hash(src, dst) AS hash FROM brec.edges GROUP BY graph_id
+      UNION ALL SELECT '3-WL', graph_id, wl_hash(src, dst, k => 3) FROM brec.edges GROUP BY graph_id
+      UNION ALL SELECT 'S3', graph_id, wl_hash(src, dst, substructures => 3) FROM brec.edges GROUP BY graph_id
+      UNION ALL SELECT 'S4', graph_id, wl_hash(src, dst, substructures => 4) FROM brec.edges GROUP BY graph_id)
+JOIN brec.graphs USING (graph_id)
+GROUP BY test, category, pair;
+
 -- 3. The paper's table -----------------------------------------------------------------------------------------------
 
 -- Table 2. The text does not say which measure its Ollivier curvature has: both stand beside it (its figures are the uniform one's).
@@ -73,3 +83,32 @@ FROM rates r
 LEFT JOIN table_2 t ON t.filtration = r.filtration AND t.category = r.category
                    AND t.curvature = split_part(r.curvature, ',', 1)
 ORDER BY r.category, r.filtration, r.curvature;
+
+-- 4. The tests -------------------------------------------------------------------------------------------------------
+
+-- Table 2's upper rows; that of S4, and 3-WL on strongly regular graphs, are not at hand. The authors of BREC count all 400 pairs, those of strongly regular graphs, of
+-- graphs with the 4-vertex condition and of distance-regular ones among the regular: 3-WL 60, 50, 100 and 60, in all 270; S3 52, 48, 5
+-- and 0; S4 60, 99, 84 and 0 (Wang and Zhang, ICML 2024, Table 2).
+CREATE TABLE tests_2(test TEXT, category TEXT, paper DOUBLE) AS VALUES
+    ('1-WL', 'basic', 0.00), ('1-WL', 'regular', 0.00), ('1-WL', 'str', 0.00), ('1-WL', 'extension', 0.00), ('1-WL', 'cfi', 0.00),
+    ('3-WL', 'basic', 1.00), ('3-WL', 'regular', 1.00), ('3-WL', 'extension', 1.00), ('3-WL', 'cfi', 0.59),
+    ('S3', 'basic', 0.86), ('S3', 'regular', 0.96), ('S3', 'str', 0.00), ('S3', 'extension', 0.05), ('S3', 'cfi', 0.00);
+
+CREATE TABLE brec_table(test TEXT, family TEXT, printed BIGINT) AS VALUES
+    ('1-WL', 'basic', 0), ('1-WL', 'regular', 0), ('1-WL', 'extension', 0), ('1-WL', 'cfi', 0),
+    ('3-WL', 'basic', 60), ('3-WL', 'regular', 50), ('3-WL', 'extension', 100), ('3-WL', 'cfi', 60),
+    ('S3', 'basic', 52), ('S3', 'regular', 48), ('S3', 'extension', 5), ('S3', 'cfi', 0),
+    ('S4', 'basic', 60), ('S4', 'regular', 99), ('S4', 'extension', 84), ('S4', 'cfi', 0);
+
+\echo
+\echo Table 2: share of pairs told apart by the tests of Weisfeiler and Leman
+SELECT category, test, count(*) AS pairs, paper, round(avg(CASE WHEN apart THEN 1.0 ELSE 0.0 END), 2) AS ours
+FROM by_test LEFT JOIN tests_2 USING (test, category) GROUP BY category, test, paper ORDER BY category, test;
+
+\echo
+\echo The counts that the authors of BREC print, over all of its 400 pairs
+SELECT family, test, pairs, printed, ours
+FROM (SELECT CASE WHEN category IN ('str', '4vtx', 'dr') THEN 'regular' ELSE category END AS family, test, count(*) AS pairs,
+             count(*) FILTER (WHERE apart) AS ours
+      FROM by_test GROUP BY 1, 2)
+JOIN brec_table USING (test, family) ORDER BY test, family;

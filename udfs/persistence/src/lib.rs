@@ -10,6 +10,9 @@
 //! * Between lists of numbers: [`earth_movers_distance`].
 //! * Descriptors of graphs: [`degree_histogram`], [`clustering_histogram`], [`laplacian_spectrum`], [`orbit_counts`];
 //!   [`subgraph_counts`], which follow from orbits.
+//! * Colours of nodes, by which graphs are told apart: [`wl_colors`], [`wl_hash`]. Although they are values of nodes, they stand here:
+//!   they are comparable between the graphs of a [`GraphSet`], and may begin with the counts
+//!   of orbits.
 //!
 //! ```
 //! use bonnet_graph::Unmonitored;
@@ -27,7 +30,8 @@
 //!
 //! 1. `adjusted_rand_index`, `descriptors`, `diagram`, `earth_movers_distance`, `mmd`, `spectral_clustering`: diagrams;
 //!    descriptors and their comparison.
-//! 2. `betti_curve`, `bottleneck_distance`, `filtration`, `landscape`: filtrations; what is read from a diagram.
+//! 2. `betti_curve`, `bottleneck_distance`, `colors`, `filtration`, `landscape`, `purity`: filtrations; what is read from a
+//!    diagram; colours of nodes.
 //! 3. `cycles`, `landscape_mean`, `landscape_norm`, `wasserstein_distance`: cycles of a filtration; landscapes and
 //!    distances.
 //! 4. `flag`, `landscape_distance`, `permutation`: flag complexes; tests on landscapes.
@@ -37,6 +41,7 @@
 mod adjusted_rand_index;
 mod betti_curve;
 mod bottleneck_distance;
+mod colors;
 mod cycles;
 mod descriptors;
 mod diagram;
@@ -50,6 +55,7 @@ mod landscape_norm;
 mod mmd;
 mod permutation;
 mod persistence_diagram;
+mod purity;
 mod spectral_clustering;
 mod vertex_persistence_diagram;
 mod wasserstein_distance;
@@ -57,6 +63,7 @@ mod wasserstein_distance;
 pub use adjusted_rand_index::{Contingency, adjusted_rand_index};
 pub use betti_curve::betti_curve;
 pub use bottleneck_distance::bottleneck_distance;
+pub use colors::{GraphSet, Substructures, WlDimension, WlOptions, wl_colors, wl_hash};
 pub use descriptors::{
     CLUSTERING_BINS, Histogram, HistogramError, LONGEST_CYCLE, ORBITS, Pattern, PatternCounts, SPECTRUM_BINS,
     clustering_histogram, degree_histogram, laplacian_spectrum, mean_orbit_counts, orbit_counts, subgraph_counts,
@@ -71,6 +78,7 @@ pub use landscape_norm::{Exponent, landscape_norm};
 pub use mmd::{Kernel, MmdError, mmd};
 pub use permutation::{PermutationTest, permutation_test};
 pub use persistence_diagram::persistence_diagram;
+pub use purity::purity;
 pub use spectral_clustering::{ClusteringError, spectral_clustering};
 pub use vertex_persistence_diagram::vertex_persistence_diagram;
 pub use wasserstein_distance::wasserstein_distance;

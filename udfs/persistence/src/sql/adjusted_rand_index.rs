@@ -1,4 +1,4 @@
-//! `adjusted_rand_index(a, b)`.
+//! `adjusted_rand_index(a, b)` and `purity(class, label)`: aggregates of a table of pairs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use super::descriptors::damaged;
 use crate::Contingency;
 
 const NAME: &str = "adjusted_rand_index";
+const PURITY: &str = "purity";
 
 /// The registration.
 pub fn adjusted_rand_index() -> Function {
-    Function::new(NAME, Body::Aggregate(Arc::new(Index)))
+    Function::new(NAME, Body::Aggregate(Arc::new(OfPairs { name: NAME, value: crate::adjusted_rand_index })))
         .parameters([
             Parameter::column("a", "The item's cluster or class in one clustering: any values."),
             Parameter::column("b", "Its cluster in the other."),
@@ -31,16 +32,41 @@ pub fn adjusted_rand_index() -> Function {
         .source("Hubert and Arabie, Comparing partitions (1985), Eq. 5")
 }
 
-#[derive(Debug)]
-struct Index;
+/// The registration of `purity`.
+pub fn purity() -> Function {
+    Function::new(PURITY, Body::Aggregate(Arc::new(OfPairs { name: PURITY, value: crate::purity })))
+        .parameters([
+            Parameter::column("class", "The item's class or cluster: any values."),
+            Parameter::column("label", "Its label."),
+        ])
+        .returns("DOUBLE")
+        .description(
+            "The share of items whose label is the most frequent one of their class: the best accuracy of anything that gives all              items of a class one answer. With colours of wl_colors as classes of nodes, or wl_hash as the class of a graph, no model              that passes messages along edges and sees nothing else can be more accurate. Rows with a NULL do not count; no rows give              NULL.",
+        )
+        .example("SELECT purity(color, node % 2) AS ceiling FROM wl_colors(karate.edges)")
+        .source("Manning, Raghavan and Schuetze, Introduction to Information Retrieval (2008), Eq. 16.1")
+}
 
-impl AggregateFunction for Index {
+/// A number of the table of two columns.
+#[derive(Debug)]
+struct OfPairs {
+    name: &'static str,
+    value: fn(&Contingency) -> Option<f64>,
+}
+
+impl AggregateFunction for OfPairs {
     fn data_type(&self) -> DataType {
         DataType::Float64
     }
 
     fn state(&self, _: &Options) -> Result<Box<dyn AggregateState>> {
-        Ok(Box::new(Pairs::default()))
+        Ok(Box::new(Pairs {
+            name: self.name,
+            value: self.value,
+            a: Names::default(),
+            b: Names::default(),
+            table: Contingency::default(),
+        }))
     }
 }
 
@@ -71,8 +97,10 @@ impl Names {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pairs {
+    name: &'static str,
+    value: fn(&Contingency) -> Option<f64>,
     a: Names,
     b: Names,
     table: Contingency,
@@ -97,12 +125,12 @@ impl AggregateState for Pairs {
     }
 
     fn merge(&mut self, bytes: &[u8]) -> Result<()> {
-        let (a, b, counts): PairCountsState = serde_json::from_slice(bytes).map_err(|_| damaged(NAME))?;
+        let (a, b, counts): PairCountsState = serde_json::from_slice(bytes).map_err(|_| damaged(self.name))?;
         let a: Vec<u32> = a.iter().map(|name| self.a.number(name)).collect();
         let b: Vec<u32> = b.iter().map(|name| self.b.number(name)).collect();
         for (of_a, of_b, count) in counts {
             let (Some(&of_a), Some(&of_b)) = (a.get(of_a as usize), b.get(of_b as usize)) else {
-                return Err(damaged(NAME));
+                return Err(damaged(self.name));
             };
             self.table.add(of_a, of_b, count);
         }
@@ -115,7 +143,7 @@ impl AggregateState for Pairs {
     }
 
     fn value(&self, _: &dyn Monitor) -> Result<ScalarValue> {
-        Ok(ScalarValue::Float64(crate::adjusted_rand_index(&self.table)))
+        Ok(ScalarValue::Float64((self.value)(&self.table)))
     }
 
     fn size(&self) -> usize {

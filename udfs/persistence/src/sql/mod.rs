@@ -7,11 +7,14 @@ mod descriptors;
 mod distance;
 mod earth_movers_distance;
 mod filtration;
+mod graph_set;
 mod landscape;
 mod mmd;
 mod permutation;
 mod spectral_clustering;
 mod subgraph_counts;
+mod wl_colors;
+mod wl_hash;
 
 use bonnet_sql::Function;
 
@@ -19,6 +22,7 @@ use bonnet_sql::Function;
 pub fn functions() -> Vec<Function> {
     vec![
         adjusted_rand_index::adjusted_rand_index(),
+        adjusted_rand_index::purity(),
         betti_curve::betti_curve(),
         descriptors::degree_histogram(),
         descriptors::clustering_histogram(),
@@ -38,5 +42,7 @@ pub fn functions() -> Vec<Function> {
         permutation::permutation_test(),
         spectral_clustering::spectral_clustering(),
         subgraph_counts::subgraph_counts(),
+        wl_colors::wl_colors(),
+        wl_hash::wl_hash(),
     ]
 }
