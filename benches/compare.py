@@ -5,7 +5,7 @@
 BONNET is the command to be timed, beside the folder `examples` of the same build; without it, `cargo build --release` makes
 both. BONNET_DATA is the folder of data sets (default ../shared/data beside this repository). Nothing is installed: a row
 whose peer or data is missing is skipped, and the reason printed below the table. The peers need numpy (midpoint,
-edge_curvature, descriptors), networkit (algorithms), GraphRicciCurvature (edge_curvature), gudhi (filtrations, topology,
+edge_curvature, descriptors, graph_kernels), grakel and POT (graph_kernels), networkit (algorithms), GraphRicciCurvature (edge_curvature), gudhi (filtrations, topology,
 enumeration), networkx (algorithms, descriptors, filtrations), scikit-learn (descriptors, filtrations), scipy and duckdb
 (ranking, homophily, lasting), torch and torch_geometric (training), torch, scipy and TopoModelX 0.0.1 (complexes), mantra-dataset
 (complexes).
@@ -488,6 +488,43 @@ def descriptors(bonnet, table, repeats):
 
 
 
+def graph_kernels(bonnet, table, repeats):
+    """The values of all pairs of random graphs of 20 nodes, and the colours of many of them."""
+    make = "CREATE TABLE edges AS SELECT * FROM erdos_renyi((SELECT value AS graph_id, 20 AS n, 0.2 AS p, value AS seed FROM generate_series(1, {})))"
+
+    def one(kind, column, graphs):
+        def measure():
+            require_modules("numpy", *(["grakel"] if column == "kernel" else ["ot"]))
+            query = f"SELECT sum({column}) FROM {kind}(edges)"
+            ours, theirs = [], []
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, "edges.csv")
+                file.write_text(bonnet.run([make.format(graphs), "SELECT * FROM edges"])[0])
+                expected = float(bonnet.run([make.format(graphs), query])[0].split()[-1])
+                for _ in range(repeats):
+                    found = peer("graph_kernels.py", file, kind)
+                    theirs.append((1e3 * found["seconds"], 1e3 * found["processor_seconds"]))
+                    ours.append(bonnet.query([make.format(graphs)], query, 3))
+                if not abs(found["sum"] - expected) < 1e-9 * abs(expected):
+                    sys.exit(f"{kind}: our sum is {expected}, the peer's {found['sum']}")
+            return ours, theirs
+
+        return measure
+
+    for kind, column, graphs, of, target in [
+        ("wl_subtree_kernel", "kernel", 1000, "GraKeL", ""),
+        ("shortest_path_kernel", "kernel", 1000, "GraKeL", ""),
+        ("wl_wasserstein_distance", "distance", 1000, "POT", "20x"),
+        ("tree_movers_distance", "distance", 40, "POT", "20x"),
+    ]:
+        table.row(f"{kind}, {graphs:,} graphs of 20 nodes; {of}", target, one(kind, column, graphs))
+
+    def colors():
+        return [bonnet.query([make.format(100_000)], "SELECT max(color) FROM wl_colors(edges)", 3) for _ in range(repeats)], []
+
+    table.row("wl_colors, 100,000 graphs of 20 nodes", "1 s", colors)
+
+
 def topology(bonnet, table, repeats):
     """Betti numbers and torsion of many complexes by one query; GUDHI's are Betti numbers over Z/2, on one core. The sums of the
     first Betti numbers over Z/2 and Z/3 are those of GUDHI, and follow from the labels of the enumerated complexes."""
@@ -919,6 +956,7 @@ SUBJECTS = {
     "edge_curvature": edge_curvature,
     "filtrations": filtrations,
     "descriptors": descriptors,
+    "graph_kernels": graph_kernels,
     "topology": topology,
     "enumeration": enumeration,
     "homophily": homophily,

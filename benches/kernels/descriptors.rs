@@ -36,6 +36,7 @@ pub(crate) fn descriptors(c: &mut Criterion) -> Result<()> {
         group.bench_function(name, |b| b.iter(|| persistence::subgraph_counts(black_box(&graph), 4, &Unmonitored)));
     }
     group.finish();
+    graph_kernels(c)?;
 
     let mut group = c.benchmark_group("mmd_1000_against_1000");
     let sample = |first: u64| -> Result<Vec<Vec<f64>>> {
@@ -51,6 +52,39 @@ pub(crate) fn descriptors(c: &mut Criterion) -> Result<()> {
             b.iter(|| persistence::mmd(black_box(&a), &b_sample, kernel, false, &Unmonitored));
         });
     }
+    group.finish();
+    Ok(())
+}
+
+/// Colours, kernels and distances of random graphs of 20 nodes.
+fn graph_kernels(c: &mut Criterion) -> Result<()> {
+    let set = |count: u64| -> Result<persistence::GraphSet> {
+        let mut edges = Vec::new();
+        for seed in 0..count {
+            let start = 20 * seed as u32;
+            let own = erdos_renyi(20, 0.2, seed, &Unmonitored)?;
+            edges.extend(own.edges.iter().map(|&(u, v)| (u + start, v + start)));
+        }
+        Ok(persistence::GraphSet::new(&vec![20; count as usize], &edges, None))
+    };
+    let (many, some) = (set(100_000)?, set(1_000)?);
+    let mut group = c.benchmark_group("wl_colors_100000_graphs");
+    group.bench_function("1-WL", |b| {
+        b.iter(|| persistence::wl_colors(black_box(&many), persistence::WlOptions::default(), &Unmonitored));
+    });
+    group.finish();
+    let mut group = c.benchmark_group("kernels_of_1000_graphs");
+    group
+        .bench_function("wl_subtree", |b| b.iter(|| persistence::wl_subtree_kernel(black_box(&some), 5, &Unmonitored)));
+    group.bench_function("shortest_path", |b| {
+        b.iter(|| persistence::shortest_path_kernel(black_box(&some), &Unmonitored))
+    });
+    group.bench_function("wl_wasserstein", |b| {
+        b.iter(|| persistence::wl_wasserstein_distance(black_box(&some), 3, &Unmonitored));
+    });
+    group.bench_function("tree_movers", |b| {
+        b.iter(|| persistence::tree_movers_distance(black_box(&some), 4, 1.0, &Unmonitored));
+    });
     group.finish();
     Ok(())
 }

@@ -6,12 +6,13 @@
 //!
 //! * Diagrams: [`persistence_diagram`] of values on edges, [`vertex_persistence_diagram`] of values on vertices.
 //! * Between diagrams: [`bottleneck_distance`], [`wasserstein_distance`], [`landscape_distance`].
-//! * Between sets: [`permutation_test`], [`mmd`], [`spectral_clustering`].
-//! * Between lists of numbers: [`earth_movers_distance`].
+//! * Between sets: [`permutation_test`], [`mmd`], [`kernel_two_sample_test`], [`spectral_clustering`].
+//! * Between graphs: [`wl_subtree_kernel`], [`shortest_path_kernel`], [`graph_neural_tangent_kernel`],
+//!   [`wl_wasserstein_distance`], [`tree_movers_distance`]; between lists of numbers: [`earth_movers_distance`].
 //! * Descriptors of graphs: [`degree_histogram`], [`clustering_histogram`], [`laplacian_spectrum`], [`orbit_counts`];
 //!   [`subgraph_counts`], which follow from orbits.
 //! * Colours of nodes, by which graphs are told apart: [`wl_colors`], [`wl_hash`]. Although they are values of nodes, they stand here:
-//!   they are comparable between the graphs of a [`GraphSet`], and may begin with the counts
+//!   they are comparable between the graphs of a [`GraphSet`], kernels of graphs are made of them, and they may begin with the counts
 //!   of orbits.
 //!
 //! ```
@@ -32,8 +33,8 @@
 //!    descriptors and their comparison.
 //! 2. `betti_curve`, `bottleneck_distance`, `colors`, `filtration`, `landscape`, `purity`: filtrations; what is read from a
 //!    diagram; colours of nodes.
-//! 3. `cycles`, `landscape_mean`, `landscape_norm`, `wasserstein_distance`: cycles of a filtration; landscapes and
-//!    distances.
+//! 3. `cycles`, `graph_kernels`, `landscape_mean`, `landscape_norm`, `wasserstein_distance`: cycles of a filtration;
+//!    kernels of graphs by their colours; landscapes and distances.
 //! 4. `flag`, `landscape_distance`, `permutation`: flag complexes; tests on landscapes.
 //! 5. `persistence_diagram`, `vertex_persistence_diagram`: diagrams of graphs.
 //! 6. `sql`: their registrations.
@@ -48,6 +49,7 @@ mod diagram;
 mod earth_movers_distance;
 mod filtration;
 mod flag;
+mod graph_kernels;
 mod landscape;
 mod landscape_distance;
 mod landscape_mean;
@@ -71,6 +73,10 @@ pub use descriptors::{
 pub use diagram::{BadPoint, Point, check_diagram};
 pub use earth_movers_distance::earth_movers_distance;
 pub use filtration::{Complex, Direction, Essential, FiltrationError, FiltrationOptions, Vertices};
+pub use graph_kernels::{
+    KernelTest, NeuralTangentOptions, PairValues, WlWassersteinError, graph_neural_tangent_kernel,
+    kernel_two_sample_test, shortest_path_kernel, tree_movers_distance, wl_subtree_kernel, wl_wasserstein_distance,
+};
 pub use landscape::{Landscape, persistence_landscape};
 pub use landscape_distance::landscape_distance;
 pub use landscape_mean::landscape_mean;
@@ -79,7 +85,7 @@ pub use mmd::{Kernel, MmdError, mmd};
 pub use permutation::{PermutationTest, permutation_test};
 pub use persistence_diagram::persistence_diagram;
 pub use purity::purity;
-pub use spectral_clustering::{ClusteringError, spectral_clustering};
+pub use spectral_clustering::{Affinities, ClusteringError, spectral_clustering};
 pub use vertex_persistence_diagram::vertex_persistence_diagram;
 pub use wasserstein_distance::wasserstein_distance;
 

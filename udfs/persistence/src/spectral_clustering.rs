@@ -36,10 +36,23 @@ pub enum ClusteringError {
     Stopped(#[from] Stopped),
 }
 
-/// The cluster of each of `n` items with the distances `distances[i * n + j]`: symmetric, finite, at least 0.
+/// How near items are to each other: the value of items i and j at i n + j. Symmetric, finite, at least 0.
+#[derive(Debug, Clone, Copy)]
+pub enum Affinities<'a> {
+    /// The affinity of two items is exp(-d^2 / (2 sigma^2)).
+    Distances {
+        /// The distances d.
+        distances: &'a [f64],
+        /// The width; by default the median distance of two items (where that is 0, the mean).
+        sigma: Option<f64>,
+    },
+    /// The affinities themselves, such as a kernel of graphs.
+    Kernel(&'a [f64]),
+}
+
+/// The cluster of each of `n` items by their affinities; that of an item with itself counts as 0.
 ///
-/// The affinity of two items is exp(-d^2 / (2 sigma^2)), of an item with itself 0; `sigma` defaults to the median distance
-/// of two items (where that is 0, to the mean). The rows of the k first eigenvectors of the affinities divided by the
+/// The rows of the k first eigenvectors of the affinities divided by the
 /// square roots of their sums, scaled to length 1, are clustered by k-means (Ng, Jordan and Weiss, On Spectral Clustering,
 /// NIPS 2001), the best of 10 starts by k-means++ (Arthur and Vassilvitskii 2007). Clusters are numbered from 0 by falling
 /// size; among equal sizes, by their first item.
@@ -49,22 +62,33 @@ pub enum ClusteringError {
 /// # Errors
 /// `clusters` not from 1 to `n`, `sigma` not positive, or the monitor stopped the work.
 pub fn spectral_clustering(
-    distances: &[f64],
+    affinities: Affinities<'_>,
     n: usize,
     clusters: usize,
-    sigma: Option<f64>,
     seed: u64,
     monitor: &dyn Monitor,
 ) -> Result<Vec<u32>, ClusteringError> {
     if !(1..=n).contains(&clusters) {
         return Err(ClusteringError::Clusters { clusters, items: n });
     }
-    if let Some(sigma) = sigma.filter(|sigma| !(*sigma > 0.0 && sigma.is_finite())) {
+    if let Affinities::Distances { sigma: Some(sigma), .. } = affinities
+        && !(sigma > 0.0 && sigma.is_finite())
+    {
         return Err(ClusteringError::Sigma(sigma));
     }
     let _held = Reservation::new(monitor, n.saturating_mul(n).saturating_mul(40))?;
     monitor.check()?;
-    let points = embedding(distances, n, clusters, sigma.unwrap_or_else(|| typical(distances, n)))?;
+    let points = match affinities {
+        Affinities::Distances { distances, sigma } => {
+            let sigma = sigma.unwrap_or_else(|| typical(distances, n));
+            let affinity = |i: usize, j: usize| {
+                let relative = distances[i * n + j] / sigma;
+                (-0.5 * relative * relative).exp()
+            };
+            embedding(affinity, n, clusters)?
+        }
+        Affinities::Kernel(values) => embedding(|i, j| values[i * n + j], n, clusters)?,
+    };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut best: Option<(f64, Vec<u32>)> = None;
     for _ in 0..STARTS {
@@ -87,11 +111,8 @@ fn typical(distances: &[f64], n: usize) -> f64 {
 }
 
 /// The items as points on a sphere.
-fn embedding(distances: &[f64], n: usize, k: usize, sigma: f64) -> Result<Vec<Vec<f64>>, ClusteringError> {
-    let affinity = |i: usize, j: usize| {
-        let relative = distances[i * n + j] / sigma;
-        if i == j { 0.0 } else { (-0.5 * relative * relative).exp() }
-    };
+fn embedding(affinity: impl Fn(usize, usize) -> f64, n: usize, k: usize) -> Result<Vec<Vec<f64>>, ClusteringError> {
+    let affinity = |i: usize, j: usize| if i == j { 0.0 } else { affinity(i, j) };
     // An item far from all others has no affinity to speak of: it stays where it is.
     let scale: Vec<f64> = (0..n)
         .map(|i| (0..n).map(|j| affinity(i, j)).sum::<f64>())
@@ -200,7 +221,9 @@ mod tests {
     }
 
     fn clusters(points: &[(f64, f64)], k: usize, sigma: Option<f64>, seed: u64) -> Vec<u32> {
-        spectral_clustering(&plane(points), points.len(), k, sigma, seed, &Unmonitored).unwrap()
+        let distances = plane(points);
+        let affinities = Affinities::Distances { distances: &distances, sigma };
+        spectral_clustering(affinities, points.len(), k, seed, &Unmonitored).unwrap()
     }
 
     #[test]
@@ -224,6 +247,14 @@ mod tests {
         // sklearn.datasets.make_blobs(36, centers=4, cluster_std=1.2, random_state=3) and, on exp(-d^2 / (2 1.5^2)),
         // sklearn.cluster.SpectralClustering(4, affinity='precomputed', random_state=0), numbered by size and first item.
         let found = clusters(BLOBS, 4, Some(1.5), 0);
+        assert_eq!(found, SKLEARN);
+    }
+
+    #[test]
+    fn affinities_may_be_given_and_their_scale_does_not_matter() {
+        let affinity = |distance: f64| 7.0 * (-distance * distance / (2.0 * 1.5 * 1.5)).exp();
+        let kernel: Vec<f64> = plane(BLOBS).into_iter().map(affinity).collect();
+        let found = spectral_clustering(Affinities::Kernel(&kernel), BLOBS.len(), 4, 0, &Unmonitored).unwrap();
         assert_eq!(found, SKLEARN);
     }
 
@@ -289,7 +320,8 @@ mod tests {
     fn wrong_arguments_are_refused() {
         let error = |k, sigma| {
             let points = plane(&[(0.0, 0.0), (1.0, 0.0)]);
-            spectral_clustering(&points, 2, k, sigma, 0, &Unmonitored).unwrap_err().to_string()
+            let affinities = Affinities::Distances { distances: &points, sigma };
+            spectral_clustering(affinities, 2, k, 0, &Unmonitored).unwrap_err().to_string()
         };
         assert_eq!(error(0, None), "clusters is 0, but must be from 1 to the number of items, 2");
         assert_eq!(error(3, None), "clusters is 3, but must be from 1 to the number of items, 2");

@@ -12,6 +12,8 @@ mod wl_colors;
 mod wl_hash;
 
 pub use first_colors::Substructures;
+pub(crate) use first_colors::first_labels;
 pub use graph_set::GraphSet;
+pub(crate) use refinement::Refinement;
 pub use wl_colors::{WlDimension, WlOptions, wl_colors};
 pub use wl_hash::wl_hash;

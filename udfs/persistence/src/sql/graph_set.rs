@@ -22,6 +22,8 @@ pub(super) struct GraphSetInput {
     labels: Option<usize>,
     /// The columns read of each relation that is given.
     pub(super) reads: Vec<Vec<String>>,
+    /// The column of the graphs' ids.
+    id: Option<Field>,
 }
 
 impl GraphSetInput {
@@ -45,7 +47,7 @@ impl GraphSetInput {
     /// If one lacks a column, or types do not agree.
     pub(super) fn bind(function: &'static str, call: &Call) -> Result<Self> {
         let graphs = GraphInput::bind(function, call)?;
-        let edges_have_id = call.inputs[0].schema.field_with_name(GRAPH_ID).is_ok();
+        let id = call.inputs[0].schema.field_with_name(GRAPH_ID).ok().map(|field| field.clone().with_nullable(true));
         let mut reads = graphs.reads.clone();
         let labels = call.input("labels");
         if let Some(labels) = labels {
@@ -58,7 +60,7 @@ impl GraphSetInput {
                 ));
             }
             let has_id = relation.schema.field_with_name(GRAPH_ID).is_ok();
-            if has_id != edges_have_id {
+            if has_id != id.is_some() {
                 let (with, without) = if has_id { ("labels", "edges") } else { ("edges", "labels") };
                 return usage_error(format!(
                     "{function}: {with} has a column graph_id and {without} has none: add it to {without}"
@@ -68,7 +70,21 @@ impl GraphSetInput {
             columns.extend(has_id.then(|| GRAPH_ID.to_owned()));
             reads.push(columns);
         }
-        Ok(Self { function, graphs, labels, reads })
+        Ok(Self { function, graphs, labels, reads, id })
+    }
+
+    /// The column of the graphs' ids, which a comparison of graphs needs.
+    ///
+    /// # Errors
+    /// If the edges have none.
+    pub(super) fn require_id(&self) -> Result<Field> {
+        match &self.id {
+            Some(id) => Ok(id.clone()),
+            None => usage_error(format!(
+                "{}: edges has no column graph_id: it compares graphs, and each edge says which one it is of",
+                self.function
+            )),
+        }
     }
 
     /// `graph_id` where the edges have it, `node`, and these columns.

@@ -7,9 +7,12 @@ mod descriptors;
 mod distance;
 mod earth_movers_distance;
 mod filtration;
+mod graph_kernels;
 mod graph_set;
+mod kernel_two_sample_test;
 mod landscape;
 mod mmd;
+mod pair_matrix;
 mod permutation;
 mod spectral_clustering;
 mod subgraph_counts;
@@ -34,6 +37,12 @@ pub fn functions() -> Vec<Function> {
         earth_movers_distance::earth_movers_distance(),
         filtration::persistence_diagram(),
         filtration::vertex_persistence_diagram(),
+        graph_kernels::graph_neural_tangent_kernel(),
+        graph_kernels::shortest_path_kernel(),
+        graph_kernels::tree_movers_distance(),
+        graph_kernels::wl_subtree_kernel(),
+        graph_kernels::wl_wasserstein_distance(),
+        kernel_two_sample_test::kernel_two_sample_test(),
         landscape::landscape_distance(),
         landscape::landscape_mean(),
         landscape::landscape_norm(),
