@@ -209,29 +209,6 @@ fn memory_is_bounded_by_the_steps_and_not_by_the_graph() {
 }
 
 #[test]
-fn tokens_of_200_000_nodes_fit_into_4_gb() {
-    let (n, columns) = (200_000, 128);
-    let mut stream = Stream::new(key(&[6]));
-    let edges: Vec<(u32, u32)> = (0..10 * n).map(|_| (stream.below(n) as u32, stream.below(n) as u32)).collect();
-    let features = Features::dense(columns, (0..columns * n).map(|_| stream.uniform() as f32).collect()).unwrap();
-    let labels = (0..n).map(|v| (v % 100 == 0).then_some((v / 100 % 2) as u32)).collect();
-    let data = GraphData::new(Graph::from_edges(n, &edges), features, labels, 2).unwrap();
-    for model in ["nagphormer", "polyformer"] {
-        let job = in_steps(&Job::new(model).with("epochs", 1).with("hidden", 16), 1000, None);
-        let host = Host::new(4 << 30, usize::MAX);
-        let outcome = train_nodes(&data, &split(&data), &job.resolve().unwrap(), &host, &mut |_| {}).unwrap();
-        // What is held is the tokens, for the most part.
-        let orders = if model == "nagphormer" { 8 } else { 11 };
-        let tokens = 4 * n * columns * orders;
-        let peak = outcome.peak_memory;
-        assert!(
-            (tokens..2 * tokens).contains(&peak) && peak < 4 << 30,
-            "{model}: {peak} bytes, {tokens} of them tokens"
-        );
-    }
-}
-
-#[test]
 fn a_sampled_run_that_stops_gives_everything_back() {
     let data = planted(300, true);
     for job in sampled_jobs() {
