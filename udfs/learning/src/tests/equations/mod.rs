@@ -14,3 +14,4 @@ pub(crate) mod row_kernels;
 pub(crate) mod tokens;
 pub(crate) mod torch;
 pub(crate) mod typed;
+pub(crate) mod typed_pyg;
