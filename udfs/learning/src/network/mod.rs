@@ -17,6 +17,7 @@ pub(crate) mod sample;
 mod scope;
 mod second_ring;
 mod stacked_sources;
+mod temporal_sample;
 mod tokens;
 
 pub use curvature::NodeCurvature;
@@ -32,6 +33,7 @@ pub use relations::{Kinds, Relation, Relations};
 pub use scope::{Hops, Prepared, Scope};
 pub use second_ring::second_ring;
 pub use stacked_sources::StackedSources;
+pub use temporal_sample::{ALWAYS, FanoutOrder, TemporalSample, TemporalSampler, TimedItem};
 pub use tokens::{Basis, tokens};
 
 pub(crate) use adjacency::{adjacency, adjacency_bytes};
