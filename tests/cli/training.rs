@@ -67,7 +67,7 @@ fn the_figures_stand_in_front_and_the_origin_behind() {
         SELECT * FROM train((SELECT 'karate' AS graph, 'gcn' AS model, 0 AS seed), epochs => 1)";
     let ran = run(&["--quiet", "--format", "csv", "-c", train]);
     let names = ran.out.lines().next().unwrap_or_default();
-    let figures = ["accuracy", "macro_f1", "f1", "auc", "ap", "mae", "mse"];
+    let figures = ["accuracy", "macro_f1", "f1", "auc", "ap", "mae", "mse", "rmse", "r2"];
     let figures = figures.map(|figure| format!("test_{figure},val_{figure}")).join(",");
     let expected = format!(
         "graph,model,seed,status,error,{figures},best_epoch,epochs_run,parameters,train_seconds,test_seconds,peak_memory,device,\

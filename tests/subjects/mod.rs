@@ -1,6 +1,7 @@
 //! Subjects in SQL, against figures from elsewhere.
 
 mod homophily;
+mod items;
 mod learning;
 mod manifold_types;
 mod relational;

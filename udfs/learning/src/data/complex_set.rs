@@ -191,7 +191,7 @@ impl ComplexSet {
     /// # Errors
     /// For a scheme that needs classes or times which the complexes have not, and for `public`.
     pub fn split(&self, scheme: SplitScheme, seed: u64) -> Result<Split, SplitError> {
-        self.targets.split(scheme, seed)
+        self.targets.split(scheme, None, seed)
     }
 
     /// A stored split. Complexes without a target are left out.

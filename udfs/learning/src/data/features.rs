@@ -239,7 +239,8 @@ pub(crate) fn prepare(
         }
     };
     Ok(match normalize {
-        Normalize::None => source,
+        // Columns are scaled by whoever knows the training nodes.
+        Normalize::None | Normalize::Standard => source,
         Normalize::Row => Arc::new(row_normalized(&source)),
     })
 }
@@ -257,7 +258,7 @@ pub(crate) fn prepared_bytes(given: &Features, n: usize, source: FeatureSource, 
         FeatureSource::Random(k) => n * k * 4,
     };
     match (normalize, source) {
-        (Normalize::None, _) => fresh,
+        (Normalize::None | Normalize::Standard, _) => fresh,
         (Normalize::Row, FeatureSource::Auto | FeatureSource::Given) => given.bytes(),
         (Normalize::Row, _) => 2 * fresh,
     }

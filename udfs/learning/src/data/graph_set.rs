@@ -117,11 +117,11 @@ impl Targets {
         Split::of_items(self.len(), kind, |item| self.is_known(item), train, val, test)
     }
 
-    /// Draws a split of the items whose target is known.
-    pub(crate) fn split(&self, scheme: SplitScheme, seed: u64) -> Result<Split, SplitError> {
+    /// Draws a split of the items whose target is known, with the times of all items where they have some.
+    pub(crate) fn split(&self, scheme: SplitScheme, times: Option<&[f64]>, seed: u64) -> Result<Split, SplitError> {
         let known = || (0..self.len()).map(|at| self.is_known(at).then_some(0)).collect::<Vec<Option<u32>>>();
         match self {
-            Self::Classes(labels, classes) => scheme.draw(labels, *classes, None, seed),
+            Self::Classes(labels, classes) => scheme.draw(labels, *classes, times, seed),
             Self::Values(_) if scheme.needs_classes() => Err(SplitError::NoClasses(scheme.to_string())),
             Self::Vectors(vectors, _) if scheme.needs_classes() => {
                 // Equal vectors are a class.
@@ -131,9 +131,9 @@ impl Targets {
                 distinct.dedup();
                 let class = |vector: &[f64]| distinct.partition_point(|other| order(other, &vector).is_lt()) as u32;
                 let labels: Vec<Option<u32>> = vectors.iter().map(|vector| vector.as_deref().map(class)).collect();
-                scheme.draw(&labels, distinct.len(), None, seed)
+                scheme.draw(&labels, distinct.len(), times, seed)
             }
-            Self::Values(_) | Self::Vectors(..) => scheme.draw(&known(), 1, None, seed),
+            Self::Values(_) | Self::Vectors(..) => scheme.draw(&known(), 1, times, seed),
         }
     }
 }
@@ -201,7 +201,7 @@ impl GraphSet {
     /// # Errors
     /// For a scheme that needs classes or times which the graphs have not, and for `public`.
     pub fn split(&self, scheme: SplitScheme, seed: u64) -> Result<Split, SplitError> {
-        self.targets.split(scheme, seed)
+        self.targets.split(scheme, None, seed)
     }
 
     /// A stored split. Graphs without a target are left out.

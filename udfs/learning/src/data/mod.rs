@@ -10,6 +10,7 @@ mod graph_set;
 mod graph_types;
 mod links;
 mod split;
+mod standardization;
 mod typed_features;
 
 pub use complex_set::{ComplexSet, Complexes};
@@ -21,4 +22,5 @@ pub use graph_set::{GraphSet, Targets};
 pub use graph_types::{GraphRelation, GraphTypes};
 pub use links::{LinkError, LinkSplit, NonEdges, Pair};
 pub use split::{Part, Split};
+pub(crate) use standardization::{NAMES as STANDARDIZATION, Standardization};
 pub use typed_features::{joined_features, joined_features_bytes, with_neighbor_means};

@@ -8,7 +8,7 @@ use super::{ModelSpec, model, models};
 use crate::ground::OptionError;
 use crate::options::option_spec::counts;
 use crate::options::table::RUN_OPTIONS;
-use crate::options::{Job, OptionSpec, SelectBy, Task, TrainOptions, Value};
+use crate::options::{Job, Normalize, OptionSpec, SelectBy, Task, TrainOptions, Value};
 
 impl Job {
     /// Checks every option and fills in the model's defaults.
@@ -71,6 +71,10 @@ impl Job {
             keep_embeddings: false,
         };
         options.fanout = resolve_fanout(spec, &options, values.get("fanout"))?;
+        if options.normalize == Normalize::Standard && !task.is_of_nodes() {
+            let valid = format!("none, row; {} has no training nodes to take means over", task.name());
+            return Err(OptionError::invalid("normalize", options.normalize, &valid));
+        }
         Ok(options)
     }
 }
@@ -236,6 +240,9 @@ mod tests {
             assert!(error(job(task, name, value)).contains("does not read"), "{task}: {name}");
         }
         assert!(node("decoder", text("inner_product")).is_ok());
+        assert!(node("normalize", text("standard")).is_ok());
+        let standard = error(job("link_prediction", "normalize", text("standard")));
+        assert!(standard.contains("valid: none, row; link_prediction has no training nodes"), "{standard}");
         let link = job("link_prediction", "decoder", text("distance")).unwrap();
         assert_eq!((link.decoder, link.embedding, link.select_by), (Decoder::Distance, 64, SelectBy::Auc));
         assert_eq!(job("graph_regression", "batch", Value::Integer(9)).unwrap().batch, Some(9));

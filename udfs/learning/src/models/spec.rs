@@ -39,6 +39,9 @@ pub(crate) const TOKENS: &str = "polynomial tokens";
 /// The family of the models that read types of nodes and relations of edges.
 pub(crate) const TYPED: &str = "typed graphs";
 
+/// The family of the models that read no edges.
+pub(crate) const FEATURES_ALONE: &str = "feature-only";
+
 /// The options of graphs that a model on complexes has no use for.
 const OF_GRAPHS: [&str; 7] = ["encodings", "embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
 
@@ -56,6 +59,11 @@ impl ModelSpec {
     /// Whether the model reads types of nodes and relations of edges.
     pub fn reads_types(&self) -> bool {
         self.family == TYPED
+    }
+
+    /// Whether the model reads edges, of a graph or of complexes; features alone otherwise.
+    pub fn reads_edges(&self) -> bool {
+        self.family != FEATURES_ALONE
     }
 
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one

@@ -69,6 +69,8 @@ pub enum Task {
     GraphClassification,
     /// A number for each graph of a collection.
     GraphRegression,
+    /// A number for each node.
+    NodeRegression,
 }
 named!(
     Task,
@@ -77,6 +79,7 @@ named!(
     "link_prediction" => LinkPrediction,
     "graph_classification" => GraphClassification,
     "graph_regression" => GraphRegression,
+    "node_regression" => NodeRegression,
 );
 
 impl Task {
@@ -84,10 +87,15 @@ impl Task {
     pub fn is_of_graphs(self) -> bool {
         matches!(self, Self::GraphClassification | Self::GraphRegression)
     }
+
+    /// Whether the items are nodes.
+    pub fn is_of_nodes(self) -> bool {
+        matches!(self, Self::NodeClassification | Self::NodeRegression)
+    }
 }
 
 /// The tasks of nodes.
-pub(crate) const NODES: &[Task] = &[Task::NodeClassification];
+pub(crate) const NODES: &[Task] = &[Task::NodeClassification, Task::NodeRegression];
 /// The tasks of pairs of nodes.
 pub(crate) const LINKS: &[Task] = &[Task::LinkPrediction];
 /// The tasks of one graph.
@@ -95,13 +103,14 @@ pub(crate) const ONE_GRAPH: &[Task] = &[Task::NodeClassification, Task::LinkPred
 /// The tasks of graphs.
 pub(crate) const GRAPHS: &[Task] = &[Task::GraphClassification, Task::GraphRegression];
 /// The tasks whose items are rows of a table: all but links.
-pub(crate) const ITEMS: &[Task] = &[Task::NodeClassification, Task::GraphClassification, Task::GraphRegression];
+pub(crate) const ITEMS: &[Task] =
+    &[Task::NodeClassification, Task::GraphClassification, Task::GraphRegression, Task::NodeRegression];
 /// The tasks that learn classes.
 pub(crate) const CLASSES: &[Task] = &[Task::NodeClassification, Task::GraphClassification];
 /// The tasks that rank items by a score: classes, and links.
 pub(crate) const RANKED: &[Task] = &[Task::NodeClassification, Task::LinkPrediction, Task::GraphClassification];
 /// The tasks that learn numbers.
-pub(crate) const NUMBERS: &[Task] = &[Task::GraphRegression];
+pub(crate) const NUMBERS: &[Task] = &[Task::GraphRegression, Task::NodeRegression];
 /// The tasks that read the outputs of nodes as embeddings.
 pub(crate) const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
 

@@ -100,9 +100,11 @@ pub enum Normalize {
     None,
     /// `row`: each row divided by the sum of its absolute values; zero rows stay zero.
     Row,
+    /// `standard`: from each column its mean over the training nodes, divided by its standard deviation there.
+    Standard,
 }
 
-named!(Normalize, "normalize", "none" => None, "row" => Row);
+named!(Normalize, "normalize", "none" => None, "row" => Row, "standard" => Standard);
 
 /// The option `featureless`: what nodes have whose type has no features, where others have some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

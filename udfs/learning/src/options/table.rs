@@ -17,14 +17,15 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
         "graph",
         Domain::Text { forms: "the name of a graph" },
         "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all. \
-         Where the call has complexes: the rows of theirs with this text in the column graph; all where there is none",
+         Where the call has complexes: the rows of theirs with this text in the column graph; all where there is none. Where it \
+         has items: none, they have their features",
     ),
     OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
     OptionSpec::new(
         "label",
         Domain::Text { forms: "the name of a column, or NULL" },
-        "the column of the labels: of the table nodes in node_classification, of graphs in graph tasks, of the complexes where \
-         the call has some. Text, integers or booleans to classify; numbers, of complexes also lists of as many each, to \
+        "the column of the labels: of the table nodes in the tasks of nodes, of graphs in graph tasks, of the complexes or the \
+         items where the call has some. Text, integers or booleans to classify; numbers, of complexes also lists of as many each, to \
          regress. NULL is label. Jobs may call the column target, its older name: those of predict, whose answer has a column \
          label, have to",
     )
@@ -55,9 +56,9 @@ pub const RUN_OPTIONS: [OptionSpec; 8] = [
         "task",
         Task::NodeClassification.name(),
         Task::NAMES,
-        "what is learnt: the classes of nodes; which pairs of nodes are joined, where messages go along training edges only \
-         and as many pairs without an edge are fixed for validation and test and drawn anew each epoch for training; the \
-         classes, or one number each, of the graphs of a collection",
+        "what is learnt: the classes of nodes, or one number each; which pairs of nodes are joined, where messages go along training \
+         edges only and as many pairs without an edge are fixed for validation and test and drawn anew each epoch for training; \
+         the classes, or one number each, of the graphs of a collection",
     ),
     OptionSpec::integer(
         "seed",
@@ -96,7 +97,9 @@ pub const RUN_OPTIONS: [OptionSpec; 8] = [
         "normalize",
         Normalize::None.name(),
         Normalize::NAMES,
-        "none: features as they are; row: each row divided by the sum of its absolute values, zero rows stay zero",
+        "none: features as they are; row: each row divided by the sum of its absolute values, zero rows stay zero; standard, in the \
+         tasks of nodes: each column less its mean over the training nodes, divided by its standard deviation there, a column without \
+         spread becomes 0; both are saved with the parameters",
     ),
     OptionSpec::new(
         "load",
@@ -201,7 +204,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 12] = [
     OptionSpec::new(
         "batch_nodes",
         Domain::OptionalInteger { min: 1, max: MOST },
-        "training nodes of a step in node classification, each epoch in a new order, on a sample of their neighbours that is \
+        "training nodes, or items, of a step in the tasks of nodes, each epoch in a new order, on a sample of their neighbours that is \
          drawn anew each step: for graphs whose representations do not fit; figures and outputs are those of the whole graph \
          all the same. NULL is all, on the whole graph",
     )

@@ -4,18 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type};
+use arrow::array::{Array, ArrayRef};
 use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{
-    GraphStructure, GraphTables, KeyColumn, KeyIndex, Run, SharedStructure, TableColumns, execution_error, sql_type,
-    stopped,
+    GraphStructure, GraphTables, KeyColumn, KeyIndex, Run, SharedStructure, TableColumns, execution_error, stopped,
 };
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
-use super::columns::{Classes, OwnFeatures, classes, no_labels};
+use super::columns::{Classes, OwnFeatures, classes, no_labels, values};
 use super::graph::{FEATURES, NO_WEIGHTS, RequiredParts, negative_weight, read_weights, weight_column};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
@@ -176,7 +173,7 @@ impl LoadedCollection {
                 classes: found
                     .clone()
                     .and_then(|found| classes(found, &format!("graphs.{label}"), task, &row_of_graph)),
-                values: found.and_then(|found| values(found, &row_of_graph)),
+                values: found.and_then(|found| values(found, Task::GraphRegression.name(), &row_of_graph)),
             }
         };
         let mut content = ContentHash::default();
@@ -303,7 +300,7 @@ pub(super) fn split_of(
         let stored = stored(splits, choice.split.unwrap_or(0))?;
         targets.given_split(kind, &stored.train, &stored.val, &stored.test)
     } else {
-        targets.split(scheme, choice.split.map_or(seed, |split| split as u64))
+        targets.split(scheme, None, choice.split.map_or(seed, |split| split as u64))
     };
     split.map_err(|error| split_text(&error, ids))
 }
@@ -322,21 +319,4 @@ fn number(graph_of: &[u32], key_of: &[Option<u32>], keys: &KeyIndex) -> Result<N
     }
     let number = |pair: &(u32, u32)| sorted.binary_search(pair).unwrap_or(0) as u32;
     Ok(Numbered { of_row: pairs.iter().map(|pair| (pair.0, number(pair))).collect(), keys: sorted })
-}
-
-/// The number of each graph.
-pub(super) fn values(label: &ArrayRef, row_of: &[u32]) -> std::result::Result<Vec<Option<f64>>, String> {
-    if !label.data_type().is_numeric() {
-        let hint = if label.data_type().is_nested() { ": choose one of them in a view" } else { "" };
-        let found = sql_type(label.data_type());
-        return Err(format!("labels are {found}, but graph_regression needs one number each{hint}"));
-    }
-    let numbers = cast(label, &DataType::Float64).map_err(|error| error.to_string())?;
-    let numbers = numbers.as_primitive::<Float64Type>();
-    let at = |&row: &u32| numbers.is_valid(row as usize).then(|| numbers.value(row as usize));
-    let values: Vec<Option<f64>> = row_of.iter().map(at).collect();
-    match values.iter().all(Option::is_none) {
-        true => Err("all labels are NULL: there is nothing to learn".to_owned()),
-        false => Ok(values),
-    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Float32Type, Int64Type, Schema};
+use arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type, Schema};
 use bonnet_sql::{KeyColumn, KeyIndex, sql_type};
 
 use crate::data::features::{no_features, stand_ins};
@@ -109,6 +109,36 @@ pub(super) struct Names {
     pub items: Arc<KeyIndex>,
     /// The labels of the classes.
     pub classes: Arc<Vec<String>>,
+    /// The number of each item's key, where items are not numbered as their keys.
+    key_of: Option<Arc<[u32]>>,
+    /// The time of each item, where items have some.
+    pub times: Option<ArrayRef>,
+}
+
+impl Names {
+    /// Those of items that are numbered as their keys.
+    pub fn new(items: Arc<KeyIndex>, classes: Arc<Vec<String>>) -> Self {
+        Self { items, classes, key_of: None, times: None }
+    }
+
+    /// The same keys and labels for items of these keys and times.
+    pub fn of_items(self, key_of: Arc<[u32]>, times: Option<ArrayRef>) -> Self {
+        Self { key_of: Some(key_of), times, ..self }
+    }
+
+    /// The number of items.
+    pub fn len(&self) -> usize {
+        self.key_of.as_ref().map_or(self.items.len(), |key_of| key_of.len())
+    }
+
+    /// The key of an item as text.
+    pub fn key(&self, item: u32) -> String {
+        let number = self.key_of.as_ref().map_or(item, |key_of| key_of[item as usize]);
+        match &*self.items {
+            KeyIndex::Integer { keys, .. } => keys[number as usize].to_string(),
+            KeyIndex::Text { keys, .. } => keys[number as usize].to_string(),
+        }
+    }
 }
 
 /// The class of each item, and what the classes are called.
@@ -150,6 +180,23 @@ pub(super) fn classes(
     let names = cast(&index.array(), &DataType::Utf8).map_err(|error| error.to_string())?;
     let names = names.as_string::<i32>().iter().map(|name| name.unwrap_or_default().to_owned()).collect();
     Ok(Classes { of: row_of.iter().map(|&row| numbers[row as usize]).collect(), names: Arc::new(names) })
+}
+
+/// The number of each item.
+pub(super) fn values(label: &ArrayRef, task: &str, row_of: &[u32]) -> std::result::Result<Vec<Option<f64>>, String> {
+    if !label.data_type().is_numeric() {
+        let hint = if label.data_type().is_nested() { ": choose one of them in a view" } else { "" };
+        let found = sql_type(label.data_type());
+        return Err(format!("labels are {found}, but {task} needs one number each{hint}"));
+    }
+    let numbers = cast(label, &DataType::Float64).map_err(|error| error.to_string())?;
+    let numbers = numbers.as_primitive::<Float64Type>();
+    let at = |&row: &u32| numbers.is_valid(row as usize).then(|| numbers.value(row as usize));
+    let values: Vec<Option<f64>> = row_of.iter().map(at).collect();
+    match values.iter().all(Option::is_none) {
+        true => Err("all labels are NULL: there is nothing to learn".to_owned()),
+        false => Ok(values),
+    }
 }
 
 /// The features of the nodes whose rows are `row_of`, all of one width; `name` gives the key of a node's number.

@@ -11,8 +11,8 @@ use bonnet_sql::{KeyColumn, KeyIndex, Parameter, Run, execution_error, sql_type,
 use bonnet_topology::{ChainComplex, FacesError, Facets};
 use datafusion::common::Result;
 
-use super::collection::{split_of, values};
-use super::columns::{Classes, Names, classes, no_labels};
+use super::collection::split_of;
+use super::columns::{Classes, Names, classes, no_labels, values};
 use super::items::{Data, OwnedItems};
 use super::provenance::{Content, ContentHash};
 use super::splits::{SplitChoice, StoredSplit};
@@ -170,7 +170,7 @@ impl LoadedComplexes {
                 ));
             }
         };
-        let names = Names { items: Arc::clone(&self.ids), classes };
+        let names = Names::new(Arc::clone(&self.ids), classes);
         let spec = model(&options.model).map_err(|error| error.to_string())?;
         let data = if spec.reads_complexes() {
             let set = ComplexSet::new(Arc::clone(&self.complexes), targets).map_err(|error| error.to_string())?;
@@ -199,7 +199,7 @@ impl LoadedComplexes {
     /// One number each, or lists of as many.
     fn numbers(&self, column: &ArrayRef) -> std::result::Result<Targets, String> {
         if !column.data_type().is_list() {
-            return values(column, &self.row_of).map(Targets::Values);
+            return values(column, Task::GraphRegression.name(), &self.row_of).map(Targets::Values);
         }
         let list = DataType::List(Arc::new(Field::new("item", DataType::Float64, true)));
         let lists = cast(column, &list).map_err(|error| error.to_string())?;

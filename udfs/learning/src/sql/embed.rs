@@ -1,4 +1,4 @@
-//! `embed(jobs [, complexes => relation] [, option => value ...])`.
+//! `embed(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::jobs::Reads;
-use super::predict::key;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use crate::TrainOptions;
 
@@ -20,6 +19,7 @@ pub fn embed() -> Function {
         .parameters([
             Parameter::relation("jobs", "One row a run, as train takes them."),
             super::complexes::parameter(),
+            super::item_table::parameter(),
         ])
         .open_options()
         .returns("the job's columns, node, embedding (FLOAT[]), geometry, status, error")
@@ -72,12 +72,12 @@ impl Answer for Embed {
                     .to_owned(),
             );
         };
-        let keys = &run.items.names.items;
-        let rows = keys.len();
+        let names = &run.items.names;
+        let rows = names.len();
         // Offsets are 32 bits; a table that large is read in parts.
         i32::try_from(vectors.values.len())
             .map_err(|_| format!("{rows} vectors of {} numbers are too many for one answer", vectors.columns))?;
-        let nodes = StringArray::from_iter_values((0..rows as u32).map(|node| key(keys, node)));
+        let nodes = StringArray::from_iter_values((0..rows as u32).map(|node| names.key(node)));
         let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(vectors.columns, rows));
         let values = Arc::new(Float32Array::from(vectors.values.clone()));
         let geometry = StringArray::from(vec![run.outcome.geometry.as_deref(); rows]);

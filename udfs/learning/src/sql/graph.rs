@@ -12,12 +12,12 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
-use super::columns::{Classes, Names, OwnFeatures, classes, no_labels};
+use super::columns::{Classes, Names, OwnFeatures, classes, no_labels, values};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
 use super::types::{Kinds, ONE_TYPE, TYPE, TypedColumn};
 use crate::{
-    EdgeWeights, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split, SplitScheme, Task, TrainError,
+    EdgeWeights, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split, SplitScheme, Targets, Task, TrainError,
     TrainOptions, WeightError, reads_types,
 };
 
@@ -37,6 +37,8 @@ pub(super) struct LoadedGraph {
     keys: Arc<KeyIndex>,
     /// The classes by the column that they stand in.
     labels: BTreeMap<String, std::result::Result<Classes, String>>,
+    /// The numbers by the column that they stand in.
+    values: BTreeMap<String, std::result::Result<Vec<Option<f64>>, String>>,
     features: OwnFeatures,
     times: Option<Vec<f64>>,
     /// The stored splits, by their number.
@@ -138,6 +140,11 @@ impl LoadedGraph {
         };
         let labels = required.labels.iter().map(|&label| (label.to_owned(), classes_in(label))).collect();
         let node_kinds = Kinds::read(column(TYPE), "nodes.type", ONE_TYPE.0, &row_of);
+        let values_in = |label: &str| {
+            let found = column(label).ok_or_else(|| no_labels("the graph's nodes have", label, &schema));
+            found.and_then(|found| values(found, Task::NodeRegression.name(), &row_of))
+        };
+        let values = required.labels.iter().map(|&label| (label.to_owned(), values_in(label))).collect();
         let own_features = column(FEATURES).filter(|_| required.features);
         let missing = tables.missing.as_deref();
         // Types matter to features where there are several; all that is wrong with them is said by models that read them.
@@ -211,6 +218,7 @@ impl LoadedGraph {
             types,
             keys: Arc::new(keys),
             labels,
+            values,
             features,
             times,
             splits,
@@ -233,19 +241,19 @@ impl LoadedGraph {
     /// The keys of the nodes and the labels of the classes in a column.
     pub fn names(&self, label: &str) -> Names {
         let classes = self.labels(label).map(|labels| Arc::clone(&labels.names)).unwrap_or_default();
-        Names { items: Arc::clone(&self.keys), classes }
+        Names::new(Arc::clone(&self.keys), classes)
     }
 
     /// The data of a run, with the labels of a column. They do not matter to links.
     pub fn data(&self, options: &TrainOptions, label: &str) -> std::result::Result<GraphData, String> {
         let (labels, n_classes) = match options.task {
-            Task::LinkPrediction => (vec![None; self.graph.n_nodes()], 0),
+            Task::LinkPrediction | Task::NodeRegression => (vec![None; self.graph.n_nodes()], 0),
             _ => self.labels(label).map(|labels| (labels.of.clone(), labels.names.len()))?,
         };
         let features = self.features.of(options.features, options.featureless)?;
         let data = GraphData::new(Arc::clone(&self.graph), features, labels, n_classes);
         let mut data = data.map_err(|error| error.to_string())?;
-        if options.reads_arcs() && options.task == Task::NodeClassification {
+        if options.reads_arcs() && options.task.is_of_nodes() {
             let arcs = self.arcs.as_ref().map_err(String::clone)?;
             data = data.with_arcs(Arc::clone(arcs)).map_err(|error| error.to_string())?;
         }
@@ -266,6 +274,18 @@ impl LoadedGraph {
     /// The split of a run: the stored one that it names, else drawn; by default split 0 where the publisher gives one,
     /// and `random:60/20/20` where not.
     pub fn split(&self, data: &GraphData, choice: &SplitChoice, seed: u64) -> std::result::Result<Split, String> {
+        let targets = Targets::Classes(data.labels().to_vec(), data.n_classes());
+        self.split_of(&targets, choice, seed)
+    }
+
+    /// The number of each node in a column.
+    pub fn values(&self, label: &str) -> std::result::Result<Targets, String> {
+        let unread = || format!("the graph was read without its column {label}");
+        self.values.get(label).ok_or_else(unread)?.clone().map(Targets::Values)
+    }
+
+    /// [`LoadedGraph::split`] of the nodes whose targets are known.
+    pub fn split_of(&self, targets: &Targets, choice: &SplitChoice, seed: u64) -> std::result::Result<Split, String> {
         let scheme = match &choice.scheme {
             Some(text) => text.parse::<SplitScheme>().map_err(|error| error.to_string())?,
             None if !self.splits.is_empty() => SplitScheme::Public,
@@ -276,10 +296,12 @@ impl LoadedGraph {
         };
         if scheme != SplitScheme::Public {
             let seed = choice.split.map_or(seed, |split| split as u64);
-            return scheme.split(data, seed).map_err(|error| split_text(&error, &self.keys));
+            let split = targets.split(scheme, self.times.as_deref(), seed);
+            return split.map_err(|error| split_text(&error, &self.keys));
         }
         let stored = stored(&self.splits, choice.split.unwrap_or(0))?;
-        Split::given(data, &stored.train, &stored.val, &stored.test).map_err(|error| split_text(&error, &self.keys))
+        let split = targets.given_split("node", &stored.train, &stored.val, &stored.test);
+        split.map_err(|error| split_text(&error, &self.keys))
     }
 
     /// The split of a run's edges, drawn from its seed or from the number of the split.
@@ -331,6 +353,7 @@ impl GraphStructure for LoadedGraph {
             + self.weights.bytes()
             + self.types.as_ref().map_or(0, |types| types.resident_bytes())
             + self.labels.values().flatten().map(Classes::bytes).sum::<usize>()
+            + self.values.values().flatten().map(|values| size_of_val(values.as_slice())).sum::<usize>()
             + self.features.bytes()
             + self.times.as_ref().map_or(0, |times| size_of_val(times.as_slice()))
             + self.splits.values().map(StoredSplit::bytes).sum::<usize>()
@@ -338,7 +361,7 @@ impl GraphStructure for LoadedGraph {
 }
 
 /// The columns of the times and the features of nodes.
-const TIME: &str = "time";
+pub(super) const TIME: &str = "time";
 pub(super) const FEATURES: &str = "features";
 
 /// The columns of nodes that jobs read, each once: first the keys.

@@ -11,6 +11,7 @@ use datafusion::common::{Result, ScalarValue};
 
 use super::columns::LABEL;
 use super::complexes::COMPLEXES;
+use super::item_table::ITEMS;
 use super::splits::SplitChoice;
 use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
 use crate::{ColumnType, Job, OptionError, OptionSpec, Task, TrainOptions, Value};
@@ -102,8 +103,8 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             return usage_error(format!("{function}: {name} => {value}: expected {}", words(kind)));
         }
     }
-    let complexes = call.input(COMPLEXES).is_some();
-    for name in ["graph", "model"].into_iter().filter(|name| !complexes || *name == "model") {
+    let without_graph = call.input(COMPLEXES).is_some() || call.input(ITEMS).is_some();
+    for name in ["graph", "model"].into_iter().filter(|name| !without_graph || *name == "model") {
         if schema.field_with_name(name).is_err() && call.options.get(name).is_none() {
             return usage_error(format!(
                 "{function}: the jobs have no column {name}; they need graph and model, \

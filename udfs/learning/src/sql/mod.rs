@@ -5,6 +5,7 @@ mod columns;
 mod complexes;
 mod embed;
 mod graph;
+mod item_table;
 mod items;
 mod jobs;
 mod notices;

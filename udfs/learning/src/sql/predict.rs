@@ -1,12 +1,14 @@
-//! `predict(jobs [, complexes => relation] [, option => value ...])`.
+//! `predict(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float32Array, Float64Builder, ListArray, StringBuilder};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Body, Call, Function, KeyIndex, Parameter};
+use bonnet_sql::{Body, Call, Function, Parameter};
 
+use super::graph::TIME;
+use super::item_table::ITEMS;
 use super::items::Data;
 use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
@@ -25,18 +27,20 @@ pub fn predict() -> Function {
         .parameters([
             Parameter::relation("jobs", "One row a run, as train takes them."),
             super::complexes::parameter(),
+            super::item_table::parameter(),
         ])
         .open_options()
         .returns(
-            "the job's columns, node, part (train, val, test or NULL), label, prediction, probability (of the \
-             prediction), dst, status, error, outputs",
+            "the job's columns, node, time where items has one, part (train, val, test or NULL), label, prediction, probability \
+             (of the prediction), dst, status, error, outputs",
         )
         .description(
             "The predictions of a run's selected epoch, a row for every node of the graph; keys and labels are text. Jobs \
              are those of train; with load and without epochs the saved parameters are used as they are. In graph tasks \
              node is the graph_id; a regression predicts a number and has no probability. In link prediction a row is a \
              pair, node and dst: every edge, and the pairs without an edge that validation and test are scored against; \
-             label and prediction are 1 or 0. outputs (FLOAT[]) holds what the model gives for the row: a logit for each class in ascending order of their \
+             label and prediction are 1 or 0. Items with a NULL split, or all where parameters are loaded, need no label: a run on items that is \
+             saved keeps the labels of its classes. outputs (FLOAT[]) holds what the model gives for the row: a logit for each class in ascending order of their \
              labels, the logit of a pair, the number or numbers of a regression; lists of numbers are text such as \
              [1, 2, 1] in label and prediction. A job that fails is one row with its status and error.",
         )
@@ -58,9 +62,9 @@ impl Answer for Predict {
         READS
     }
 
-    fn fields(&self, _call: &Call) -> Vec<Field> {
+    fn fields(&self, call: &Call) -> Vec<Field> {
         let text = |name: &str| field(name, DataType::Utf8);
-        vec![
+        let mut fields = vec![
             text("node"),
             text("part"),
             text("label"),
@@ -70,10 +74,14 @@ impl Answer for Predict {
             text("status"),
             text("error"),
             field("outputs", DataType::List(item())),
-        ]
+        ];
+        if let Some(time) = time_of(call) {
+            fields.insert(1, field(TIME, time));
+        }
+        fields
     }
 
-    fn rows(&self, run: &CompletedRun, _call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
+    fn rows(&self, run: &CompletedRun, call: &Call) -> std::result::Result<Vec<ArrayRef>, String> {
         let names = &run.items.names;
         let logits = &run.outcome.logits;
         let mut rows = PredictionColumns::default();
@@ -83,11 +91,12 @@ impl Answer for Predict {
                 let predicted = arg_max(logits.row(item));
                 let probability = softmax(logits.row(item))[predicted as usize];
                 let label = labels[item].map(class);
-                rows.push(key(&names.items, item as u32), None, part, label, class(predicted), Some(probability));
+                rows.push(names.key(item as u32), None, part, label, class(predicted), Some(probability));
             }
         };
         match &run.items.data {
             Data::Nodes(data, split) => of_classes(data.labels(), split),
+            Data::NodeValues(_, targets, split) => of_numbers(&mut rows, targets, split, run),
             Data::Graphs(GraphSet { targets, .. }, split) | Data::Complexes(ComplexSet { targets, .. }, split) => {
                 match targets {
                     Targets::Classes(labels, _) => of_classes(labels, split),
@@ -99,7 +108,7 @@ impl Answer for Predict {
                     let p = sigmoid(f64::from(logit));
                     let (prediction, probability) = if p >= 0.5 { ("1", p) } else { ("0", 1.0 - p) };
                     let label = Some(if is_edge { "1" } else { "0" });
-                    let ends = (key(&names.items, u), Some(key(&names.items, v)));
+                    let ends = (names.key(u), Some(names.key(v)));
                     rows.push(ends.0, ends.1, Some(part), label, prediction, Some(probability));
                 }
             }
@@ -111,6 +120,9 @@ impl Answer for Predict {
         let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(logits.columns, columns[0].len()));
         let values = Arc::new(Float32Array::from(logits.values.clone()));
         columns.push(Arc::new(ListArray::new(item(), offsets, values, None)));
+        if let (Some(_), Some(times)) = (time_of(call), &names.times) {
+            columns.insert(1, Arc::clone(times));
+        }
         Ok(columns)
     }
 }
@@ -126,16 +138,14 @@ fn of_numbers(rows: &mut PredictionColumns, targets: &Targets, split: &Split, ru
         let label = targets.is_known(item as usize).then(|| text(&mut targets.numbers(item).iter().copied()));
         let row = run.outcome.logits.row(item as usize);
         let prediction = text(&mut row.iter().map(|&number| f64::from(number)));
-        rows.push(key(&run.items.names.items, item), None, part, label.as_deref(), &prediction, None);
+        rows.push(run.items.names.key(item), None, part, label.as_deref(), &prediction, None);
     }
 }
 
-/// A key as text.
-pub(super) fn key(keys: &KeyIndex, number: u32) -> String {
-    match keys {
-        KeyIndex::Integer { keys, .. } => keys[number as usize].to_string(),
-        KeyIndex::Text { keys, .. } => keys[number as usize].to_string(),
-    }
+/// The type of the times of the items, where they have some.
+fn time_of(call: &Call) -> Option<DataType> {
+    let items = &call.inputs[call.input(ITEMS)?];
+    items.schema.field_with_name(TIME).ok().map(|time| time.data_type().clone())
 }
 
 #[derive(Debug, Default)]

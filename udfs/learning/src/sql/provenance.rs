@@ -44,13 +44,18 @@ impl Provenance {
         Self { started_at, threads: Some(rayon::current_num_threads()), graph: Some(graph) }
     }
 
+    /// The hash of what was read, as the column has it.
+    pub fn graph_hash(self) -> Option<String> {
+        self.graph.map(|hash| hash.to_string())
+    }
+
     /// The values of [`fields`], for one row.
     pub fn columns(self) -> [ArrayRef; 4] {
         [
             Arc::new(StringArray::from(vec![env!("CARGO_PKG_VERSION")])),
             Arc::new(Int64Array::from(vec![self.threads.map(|threads| threads as i64)])),
             Arc::new(TimestampMicrosecondArray::from(vec![self.started_at]).with_timezone("UTC")),
-            Arc::new(StringArray::from(vec![self.graph.map(|hash| hash.to_string())])),
+            Arc::new(StringArray::from(vec![self.graph_hash()])),
         ]
     }
 }

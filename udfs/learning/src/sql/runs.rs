@@ -22,6 +22,7 @@ use super::collection::LoadedCollection;
 use super::columns::LABEL;
 use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::graph::{LoadedGraph, RequiredParts};
+use super::item_table::{self, ITEMS, ItemTable};
 use super::items::OwnedItems;
 use super::jobs::{self, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
@@ -30,8 +31,8 @@ use super::splits::ItemsError;
 use super::training_data::TrainingData;
 use crate::training::device::Place;
 use crate::{
-    EpochRecord, FeatureSource, Featureless, Outcome, Saved, Status, TrainError, TrainOptions, file_name, reads_types,
-    train,
+    EpochRecord, FeatureSource, Featureless, Outcome, Saved, Status, Task, TrainError, TrainOptions, file_name,
+    reads_types, train,
 };
 
 /// A function over jobs: how it reads them and what it answers for a run.
@@ -115,8 +116,14 @@ pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<
     let columns = jobs::check(&reads, call)?;
     let input = &call.inputs[0].schema;
     let mut inputs = vec![columns];
-    if let Some(complexes) = call.input(COMPLEXES) {
-        inputs.push(complexes::check(reads.function, &call.inputs[complexes].schema)?);
+    for given in &call.inputs[1..] {
+        inputs.push(match given.name.as_str() {
+            ITEMS => item_table::check(reads.function, &given.schema)?,
+            _ => complexes::check(reads.function, &given.schema)?,
+        });
+    }
+    if inputs.len() > 2 {
+        return usage_error(format!("{}: complexes and items are both given: keep one of them", reads.function));
     }
     let own = answer.fields(call);
     if let Some(field) = own.iter().find(|field| input.field_with_name(field.name()).is_ok()) {
@@ -147,6 +154,10 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
         Some(input) => Some(ComplexTable::new(&run.collect(input)?)?),
         None => None,
     };
+    let items = match call.input(ITEMS) {
+        Some(input) => Some(ItemTable::new(&run.collect(input)?)?),
+        None => None,
+    };
     let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
     let closed = jobs::doors_closed(run.context().session_config().options());
     if let Some(what) = jobs.iter().find_map(JobRow::door).filter(|_| closed) {
@@ -165,7 +176,13 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     for job in &jobs {
         match (&job.options, &job.graph) {
             (Err(error), _) => execution.fail(job, Failure::error(error))?,
-            (_, None) if complexes.is_none() => execution.fail(job, Failure::error("graph is NULL: name a graph"))?,
+            (_, None) if complexes.is_none() && items.is_none() => {
+                execution.fail(job, Failure::error("graph is NULL: name a graph"))?;
+            }
+            (_, Some(graph)) if items.is_some() => {
+                let why = format!("graph is `{graph}`, and items has its features with it: leave graph out");
+                execution.fail(job, Failure::error(why))?;
+            }
             (Ok(options), graph) => {
                 let key = (graph.as_deref().unwrap_or_default(), options.task.is_of_graphs());
                 let jobs = by_graph.entry(key).or_default();
@@ -181,9 +198,12 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
     let mut ready: Vec<(TrainingData, &[&JobRow])> = Vec::new();
     for (i, key) in order.iter().enumerate() {
         let jobs = by_graph[key].as_slice();
-        let loaded = match &complexes {
-            Some(table) => failed(run, table.collection(run, jobs[0].graph.as_deref()).map(TrainingData::Complexes))?,
-            None => load(run, key.0, key.1, jobs)?,
+        let loaded = match (&complexes, &items) {
+            (Some(table), _) => {
+                failed(run, table.collection(run, jobs[0].graph.as_deref()).map(TrainingData::Complexes))?
+            }
+            (None, Some(table)) => failed(run, table.items(run, &labels(jobs)).map(TrainingData::Items))?,
+            (None, None) => load(run, key.0, key.1, jobs)?,
         };
         match loaded {
             Ok(loaded) => ready.push((loaded, jobs)),
@@ -221,12 +241,16 @@ impl Failures {
     }
 }
 
+/// The columns of labels of some jobs.
+fn labels<'a>(jobs: &[&'a JobRow]) -> BTreeSet<&'a str> {
+    jobs.iter().map(|job| job.label()).collect()
+}
+
 /// Reads a job's graph, unless it is cached. What is wrong with it fails its jobs alone; only the query's end ends them all.
 fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Result<TrainingData, Failure>> {
     let any = |reads: &dyn Fn(&TrainOptions) -> bool| jobs.iter().any(|job| job.options.as_ref().is_ok_and(reads));
-    let labels: BTreeSet<&str> = jobs.iter().map(|job| job.label()).collect();
     let required = RequiredParts {
-        labels: &labels.into_iter().collect::<Vec<_>>(),
+        labels: &labels(jobs).into_iter().collect::<Vec<_>>(),
         features: any(&|options| options.features.reads_given()),
         arcs: any(&TrainOptions::reads_arcs),
         weights: any(&TrainOptions::reads_weights),
@@ -425,19 +449,6 @@ fn train_one(
         Ok(memory) => memory,
         Err(reason) => return stopped(reason),
     };
-    let items = match loaded.items(options, job.label(), &job.choice, monitor) {
-        Ok(items) => items,
-        Err(ItemsError::Error(text)) => return Err(Failure::error(text)),
-        Err(ItemsError::Stopped(reason)) => return stopped(reason),
-    };
-    if !items.is_held_out() {
-        return Err(Failure::error(
-            "the split leaves nothing labelled to validate or test: choose another split_scheme",
-        ));
-    }
-    // The file of a run names what it took for `auto`.
-    let features = items.as_items().input(options.features);
-    let options = &TrainOptions { features, ..options.clone() };
     // The file and its numbers are held side by side while it is read.
     let bytes = job.load.as_ref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| 2 * file.len());
     let _file = match Reservation::new(monitor, usize::try_from(bytes).unwrap_or(usize::MAX)) {
@@ -446,9 +457,28 @@ fn train_one(
     };
     let saved = job.load.as_deref().map(|path| Saved::read(Path::new(path))).transpose();
     let saved = saved.map_err(|error| Failure::error(format!("load: {error}")))?;
+    let known = saved.as_ref().and_then(classes_of);
+    let items = match loaded.items(options, job.label(), &job.choice, known.as_deref(), monitor) {
+        Ok(items) => items,
+        Err(ItemsError::Error(text)) => return Err(Failure::error(text)),
+        Err(ItemsError::Stopped(reason)) => return stopped(reason),
+    };
+    if options.epochs > 0 && !items.is_held_out() {
+        return Err(Failure::error(
+            "the split leaves nothing labelled to validate or test: choose another split_scheme",
+        ));
+    }
+    // The file of a run names what it took for `auto`.
+    let features = items.as_items().input(options.features);
+    let options = &TrainOptions { features, ..options.clone() };
     let former = saved.as_ref().map(|saved| saved.with_former_defaults(&job.job, options.clone()));
     let options = former.as_ref().unwrap_or(options);
-    let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options)).transpose()?;
+    let mut description = description(job, options);
+    if matches!(loaded, TrainingData::Items(_)) {
+        // Items have no name: two tables of them make two files.
+        description["items"] = json!(start.graph_hash());
+    }
+    let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options, &description)).transpose()?;
     let mut epochs = Vec::new();
     let mut observe = |record: &EpochRecord| {
         if options.every_figure {
@@ -464,7 +494,10 @@ fn train_one(
         }
     };
     if let Some(file) = &file {
-        let saved = Saved::new(&outcome.weights, description(job, options)).write(file);
+        if matches!(loaded, TrainingData::Items(_)) && options.task == Task::NodeClassification {
+            description[CLASSES] = json!(*items.names.classes);
+        }
+        let saved = Saved::new(&outcome.weights, description).write(file);
         saved.map_err(|error| Failure::error(format!("save: {error}")))?;
     }
     let saved = file.map(|file| file.display().to_string());
@@ -472,12 +505,27 @@ fn train_one(
 }
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.
-fn file_of(folder: &Path, job: &JobRow, options: &TrainOptions) -> std::result::Result<PathBuf, Failure> {
+fn file_of(
+    folder: &Path,
+    job: &JobRow,
+    options: &TrainOptions,
+    description: &serde_json::Value,
+) -> std::result::Result<PathBuf, Failure> {
     outside_databases(folder).map_err(|what| Failure::error(format!("save: {what}")))?;
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::error(format!("save: the folder {} cannot be made: {error}", folder.display())))?;
-    let graph = job.graph.as_deref().unwrap_or_default();
-    Ok(folder.join(file_name(graph, &options.model, options.seed, &description(job, options))))
+    let items = description.get("items").map_or("", |_| ITEMS);
+    let graph = job.graph.as_deref().unwrap_or(items);
+    Ok(folder.join(file_name(graph, &options.model, options.seed, description)))
+}
+
+/// The names of the classes in the header of a file.
+const CLASSES: &str = "classes";
+
+/// The names of the classes of a saved run, where its file has them.
+fn classes_of(saved: &Saved) -> Option<Vec<String>> {
+    let names = saved.description().get(CLASSES)?.as_array()?;
+    names.iter().map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
 /// The run in the header of its file.

@@ -1,4 +1,4 @@
-//! `train(jobs [, complexes => relation] [, option => value ...])`.
+//! `train(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -41,10 +41,11 @@ pub fn train() -> Function {
         .parameters([
             Parameter::relation("jobs", "One row a run: graph, model, and any options of it as columns."),
             super::complexes::parameter(),
+            super::item_table::parameter(),
         ])
         .open_options()
         .returns(
-            "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse; \
+            "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse, rmse, r2; \
              best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
              the option features was, auto as what it stood for); with save also saved, the path of the file; and what it takes \
              to redo the run: engine_version, host_threads, started_at, graph_hash (of the tables that it read with the column \
@@ -61,12 +62,12 @@ pub fn train() -> Function {
 struct Train;
 
 /// The figures of a part, as columns are called.
-pub(super) const FIGURES: [&str; 7] = ["accuracy", "macro_f1", "f1", "auc", "ap", "mae", "mse"];
+pub(super) const FIGURES: [&str; 9] = ["accuracy", "macro_f1", "f1", "auc", "ap", "mae", "mse", "rmse", "r2"];
 
 /// The figures in the order of [`FIGURES`].
-pub(super) fn figures(metrics: &Metrics) -> [Option<f64>; 7] {
-    let Metrics { accuracy, macro_f1, f1, auc, ap, mae, mse } = *metrics;
-    [accuracy, macro_f1, f1, auc, ap, mae, mse]
+pub(super) fn figures(metrics: &Metrics) -> [Option<f64>; 9] {
+    let Metrics { accuracy, macro_f1, f1, auc, ap, mae, mse, rmse, r2 } = *metrics;
+    [accuracy, macro_f1, f1, auc, ap, mae, mse, rmse, r2]
 }
 
 fn saves(call: &Call) -> bool {

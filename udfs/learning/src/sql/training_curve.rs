@@ -1,4 +1,4 @@
-//! `training_curve(jobs [, complexes => relation] [, option => value ...])`.
+//! `training_curve(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -20,11 +20,12 @@ pub fn training_curve() -> Function {
         .parameters([
             Parameter::relation("jobs", "One row a run, as train takes them."),
             super::complexes::parameter(),
+            super::item_table::parameter(),
         ])
         .open_options()
         .returns(
-            "the job's columns, epoch, train_loss, val_loss, val_ and test_ accuracy, macro_f1, f1, auc, ap, mae, mse, \
-             selected, status, error",
+            "the job's columns, epoch, train_loss, val_loss, val_ and test_ accuracy, macro_f1, f1, auc, ap, mae, mse, rmse, \
+             r2, selected, status, error",
         )
         .description(
             "A row for every epoch of every run. train_loss is taken before the step, with dropout; val_loss and the \

@@ -9,6 +9,7 @@ use super::collection::LoadedCollection;
 use super::columns::Names;
 use super::complexes::LoadedComplexes;
 use super::graph::LoadedGraph;
+use super::item_table::LoadedItems;
 use super::items::{Data, OwnedItems};
 use super::provenance::Content;
 use super::splits::{ItemsError, SplitChoice};
@@ -20,6 +21,7 @@ pub(super) enum TrainingData {
     Graph(Arc<SharedStructure<LoadedGraph>>),
     Collection(Arc<SharedStructure<LoadedCollection>>),
     Complexes(LoadedComplexes),
+    Items(LoadedItems),
 }
 
 impl TrainingData {
@@ -29,6 +31,7 @@ impl TrainingData {
             Self::Graph(graph) => graph.content(),
             Self::Collection(collection) => collection.content(),
             Self::Complexes(complexes) => complexes.content(),
+            Self::Items(items) => items.content(),
         }
     }
 
@@ -37,7 +40,7 @@ impl TrainingData {
         match self {
             Self::Graph(graph) => graph.describe(error),
             Self::Collection(collection) => collection.describe(error),
-            Self::Complexes(_) => error.to_string(),
+            Self::Complexes(_) | Self::Items(_) => error.to_string(),
         }
     }
 
@@ -47,15 +50,18 @@ impl TrainingData {
             Self::Graph(graph) => graph.bytes(),
             Self::Collection(collection) => collection.bytes(),
             Self::Complexes(complexes) => complexes.bytes(),
+            Self::Items(items) => items.bytes(),
         }
     }
 
-    /// The items of a job, with the labels of a column.
+    /// The items of a job, with the labels of a column; `known` are the names of the classes of a run that is loaded, where its
+    /// file has them.
     pub fn items(
         &self,
         options: &TrainOptions,
         label: &str,
         choice: &SplitChoice,
+        known: Option<&[String]>,
         monitor: &dyn Monitor,
     ) -> Result<OwnedItems, ItemsError> {
         let seed = options.seed;
@@ -64,6 +70,11 @@ impl TrainingData {
                 let data = graph.data(options, label)?;
                 let data = match options.task {
                     Task::LinkPrediction => Data::Links(data, graph.links(choice, seed, monitor)?),
+                    Task::NodeRegression => {
+                        let targets = graph.values(label)?;
+                        let split = graph.split_of(&targets, choice, seed)?;
+                        Data::NodeValues(data, targets, split)
+                    }
                     _ => {
                         let split = graph.split(&data, choice, seed)?;
                         Data::Nodes(data, split)
@@ -74,10 +85,11 @@ impl TrainingData {
             Self::Collection(collection) => {
                 let (set, classes) = collection.set(options, label)?;
                 let split = collection.split(&set, choice, seed)?;
-                let names = Names { items: collection.graphs(), classes };
+                let names = Names::new(collection.graphs(), classes);
                 Ok(OwnedItems { names, data: Data::Graphs(set, split) })
             }
             Self::Complexes(complexes) => Ok(complexes.items(options, label, choice)?),
+            Self::Items(items) => Ok(items.items(options, label, choice, known)?),
         }
     }
 }

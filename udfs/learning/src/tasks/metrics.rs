@@ -32,6 +32,10 @@ pub struct Metrics {
     pub mae: Option<f64>,
     /// The mean squared error, of a regression.
     pub mse: Option<f64>,
+    /// The root of the mean squared error, of a regression.
+    pub rmse: Option<f64>,
+    /// The coefficient of determination, of a regression of one number each.
+    pub r2: Option<f64>,
 }
 
 /// The share of equal entries. `accuracy_score`.
@@ -112,6 +116,15 @@ pub fn average_precision(positive: &[bool], scores: &[f64]) -> Option<f64> {
         sum += new as f64 / positives as f64 * (hits as f64 / seen as f64);
     }
     (positives > 0).then_some(sum)
+}
+
+/// The coefficient of determination: 1 - the squared error / that of the mean of the truth, at most 1. `None` for fewer than two
+/// items, or where all have one number: the figure has no scale there. `r2_score`.
+pub fn r2(truth: &[f64], predicted: &[f64]) -> Option<f64> {
+    let mean = truth.iter().sum::<f64>() / truth.len().max(1) as f64;
+    let around: f64 = truth.iter().map(|t| (t - mean) * (t - mean)).sum();
+    let error: f64 = truth.iter().zip(predicted).map(|(t, p)| (t - p) * (t - p)).sum();
+    (truth.len() > 1 && around > 0.0).then(|| 1.0 - error / around)
 }
 
 /// The softmax of logits in `f64`.
@@ -198,8 +211,7 @@ impl<'a> ItemScores<'a> {
             f1: self.f1(),
             auc: self.auc(),
             ap: self.ap(),
-            mae: None,
-            mse: None,
+            ..Metrics::default()
         }
     }
 

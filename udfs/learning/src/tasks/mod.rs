@@ -13,12 +13,15 @@ mod complexes;
 mod graphs;
 mod links;
 pub mod metrics;
+mod node_batches;
+mod node_values;
 mod nodes;
 mod regression;
 
 pub(crate) use complexes::ComplexObjective;
 pub(crate) use graphs::GraphObjective;
 pub(crate) use links::LinkObjective;
+pub(crate) use node_values::NodeValuesObjective;
 pub(crate) use nodes::NodeObjective;
 
 /// A task over the outputs of a model, one row of [`crate::ground::padded`] columns a node.

@@ -2,9 +2,9 @@
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
+use super::node_batches::NodeBatches;
 use super::{DeviceTask, Embedding, Objective, Outputs, Step};
 use crate::data::{GraphData, Part, Split};
-use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Matrix, padded};
 use crate::kernels::RowSet;
 use crate::kernels::loss::{nll, weighted_nll_gradient};
@@ -17,9 +17,7 @@ pub(crate) struct NodeObjective<'a> {
     /// `u32::MAX` where there is none; never read there.
     labels: Vec<u32>,
     weights: Vec<f32>,
-    options: &'a TrainOptions,
-    /// The training nodes of each step.
-    batches: Vec<RowSet>,
+    batches: NodeBatches<'a>,
     val: RowSet,
 }
 
@@ -32,29 +30,18 @@ impl<'a> NodeObjective<'a> {
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, Stopped> {
         let n = data.graph.n_nodes();
-        let steps = split.train.len().div_ceil(step_nodes(split, options));
-        // The batches, and the nodes in the order in which they are cut.
-        let batches = 4 * split.train.len() + steps * RowSet::bytes(0) + 4 * split.train.len();
-        reservation.grow(4 * n + batches + RowSet::bytes(split.val.len()))?;
+        let batches = NodeBatches::new(n, split, options);
+        reservation.grow(4 * n + batches.bytes() + RowSet::bytes(split.val.len()))?;
         let labels: Vec<u32> = data.labels.iter().map(|label| label.unwrap_or(u32::MAX)).collect();
         Ok(Self {
             data,
             split,
             weights: class_weights(options.class_weights, &labels, &split.train, data.n_classes),
             labels,
-            options,
-            batches: Vec::new(),
+            batches,
             val: RowSet::new(n, split.val.clone()),
         })
     }
-}
-
-/// Separates the draw of the batches from other uses of the seed.
-const BATCHES: u64 = 12;
-
-/// The training nodes of a step.
-fn step_nodes(split: &Split, options: &TrainOptions) -> usize {
-    options.batch_nodes.map_or(split.train.len(), |nodes| nodes as usize).max(1)
 }
 
 /// The weight of each class; empty for none. Classes without training item have no weight and need none.
@@ -82,29 +69,16 @@ impl Objective for NodeObjective<'_> {
     }
 
     fn batches(&self) -> Vec<Vec<u32>> {
-        self.batches.iter().map(|batch| batch.rows().to_vec()).collect()
+        self.batches.nodes()
     }
 
     fn batch_items(&self, batch: usize) -> usize {
-        self.batches[batch].len()
+        self.batches.step(batch).len()
     }
 
     /// The nodes of each step are redrawn each epoch.
     fn begin(&mut self, epoch: u32) -> bool {
-        let (n, size) = (self.data.graph.n_nodes(), step_nodes(self.split, self.options));
-        let mut order = self.split.train.clone();
-        let several = size < order.len();
-        if several {
-            Stream::new(key(&[self.options.seed, BATCHES, u64::from(epoch)])).shuffle(&mut order);
-        }
-        if several || epoch == 1 {
-            let batch = |nodes: &mut [u32]| {
-                nodes.sort_unstable();
-                RowSet::new(n, nodes.to_vec())
-            };
-            self.batches = order.chunks_mut(size).map(batch).collect();
-        }
-        several || epoch == 1
+        self.batches.begin(epoch)
     }
 
     fn nodes(&self, parts: &[Part]) -> Vec<u32> {
@@ -115,7 +89,7 @@ impl Objective for NodeObjective<'_> {
         let (classes, stride) = (self.data.n_classes, padded(self.data.n_classes));
         let (logits, labels, weights) = (step.outputs.nodes, &self.labels, &self.weights);
         let rest;
-        let mut asked = &self.batches[batch];
+        let mut asked = self.batches.step(batch);
         if !step.label_inputs.is_empty() {
             let is_given = |node: &u32| step.label_inputs.binary_search(node).is_ok();
             let (given, others): (Vec<u32>, Vec<u32>) = asked.rows().iter().partition(|node| is_given(node));

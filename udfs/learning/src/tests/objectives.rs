@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::network::zeros;
-use crate::tasks::{GraphObjective, LinkObjective, NodeObjective, Objective, Outputs, Step};
+use crate::tasks::{GraphObjective, LinkObjective, NodeObjective, NodeValuesObjective, Objective, Outputs, Step};
 use crate::{GraphSet, LinkSplit, Shares, Targets};
 
 /// Loss and gradient by all parameters, and the directional derivative of the loss against finite differences.
@@ -106,6 +106,11 @@ fn the_gradient_of_every_task_agrees_with_finite_differences() {
         let mut task = NodeObjective::new(&data, &parts, &nodes, &mut reservation).unwrap();
         check(&format!("{name}, nodes"), &data.graph, &data.features, &nodes, &mut task);
 
+        let numbers = Targets::Values((0..200).map(|v| Some(f64::from(v % 11) / 10.0)).collect());
+        let values = options("node_regression", &[("batch_nodes", Value::Integer(50))]);
+        let mut task = NodeValuesObjective::new(&data, &numbers, &parts, &values, &mut reservation).unwrap();
+        check(&format!("{name}, numbers of nodes"), &data.graph, &data.features, &values, &mut task);
+
         for decoder in ["inner_product", "distance"] {
             let width = ("embedding", Value::Integer(6));
             let links = options("link_prediction", &[("decoder", Value::Text(decoder.into())), width]);
@@ -156,6 +161,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
     let classes = many(|n| Targets::Classes((0..n).map(|g| Some(g as u32 % 3)).collect(), 3));
     let values = many(|n| Targets::Values((0..n).map(|g| Some(g as f64 / 10.0)).collect()));
     let nodes = split(&data);
+    let numbers = Targets::Values((0..60).map(|v| Some(f64::from(v % 7))).collect());
     let graphs = classes.split("random:60/20/20".parse().unwrap(), 1).unwrap();
     for spec in crate::models::registry::graph_models() {
         for &task in spec.tasks {
@@ -165,6 +171,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
                 "node_classification" => Items::Nodes(&data, &nodes),
                 "link_prediction" => Items::Links(&data, &links),
                 "graph_classification" => Items::Graphs(&classes, &graphs),
+                "node_regression" => Items::NodeValues(&data, &numbers, &nodes),
                 _ => Items::Graphs(&values, &graphs),
             };
             let outcome = train(Place::Cpu, items, None, &options, &Unmonitored, &mut |_| {});

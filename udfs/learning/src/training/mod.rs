@@ -3,13 +3,15 @@
 mod backend;
 mod batched;
 pub mod device;
+mod items;
 mod parts;
 mod sampled;
 mod saved;
 mod train;
 
 pub use device::Place;
+pub use items::Items;
 pub use saved::{Saved, file_name};
-pub use train::{EpochRecord, Items, Outcome, train};
+pub use train::{EpochRecord, Outcome, train};
 #[cfg(test)]
 pub(crate) use train::{Training, messages};

@@ -9,6 +9,7 @@ use candle_core::{DType, Device, Tensor};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;
 
+use crate::data::{STANDARDIZATION, Standardization};
 use crate::ground::{Layout, Matrix, SaveError};
 use crate::options::{Job, TrainOptions, Value};
 
@@ -198,6 +199,12 @@ impl Saved {
         Ok(())
     }
 
+    /// The scale of the features that the run was trained on, where it had one.
+    pub(crate) fn standardization(&self) -> Option<Standardization> {
+        let row = |name: &str| self.matrices.iter().find(|(other, ..)| other == name).map(|(_, _, matrix)| matrix);
+        Standardization::of_rows(row(STANDARDIZATION[0])?, row(STANDARDIZATION[1])?)
+    }
+
     /// The flat vector of some layouts, one after the other.
     pub(crate) fn parameters(&self, model: &str, layouts: &[&Layout]) -> Result<Vec<f32>, SaveError> {
         let blocks: Vec<(usize, &crate::ground::Block)> = layouts
@@ -231,7 +238,9 @@ impl Saved {
                 parameters[start + at] = *value;
             }
         }
-        let unknown = self.matrices.iter().filter(|(name, ..)| blocks.iter().all(|(_, block)| block.name != *name));
+        let unknown = self.matrices.iter().filter(|(name, ..)| {
+            !STANDARDIZATION.contains(&name.as_str()) && blocks.iter().all(|(_, block)| block.name != *name)
+        });
         differences.extend(unknown.map(|(name, ..)| format!("{name} has no place here")));
         match differences.len() {
             0 => Ok(parameters),

@@ -6,21 +6,23 @@ use std::time::Instant;
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
 use crate::data::{
-    ComplexSet, EdgeWeights, Features, GraphData, GraphSet, GraphTypes, LinkSplit, Part, Split, Targets, features,
-    with_encodings,
+    ComplexSet, EdgeWeights, Features, GraphData, GraphTypes, Part, Standardization, features, with_encodings,
 };
 use crate::ground::random::key;
 use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
-use crate::models::{Problem, registry};
+use crate::models::{ModelSpec, Problem, registry};
 use crate::network::{Messages, Model, Relations};
 use crate::optimizer::schedule::Schedule;
-use crate::options::{FeatureSource, SelectBy, Task, TrainOptions, Value};
+use crate::options::{FeatureSource, Normalize, SelectBy, TrainOptions, Value};
 use crate::tasks::metrics::{FigureSet, Metrics};
-use crate::tasks::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, Objective, Outputs};
+use crate::tasks::{
+    ComplexObjective, GraphObjective, LinkObjective, NodeObjective, NodeValuesObjective, Objective, Outputs,
+};
 use crate::training::Saved;
 use crate::training::backend::{Backend, CpuBackend, EpochFigures, Setup};
 use crate::training::batched::Batched;
 use crate::training::device::{Lease, Place, TensorBackend};
+use crate::training::items::{Items, check};
 use crate::training::sampled::Sampled;
 
 /// The losses and figures of an epoch: a row of a training curve.
@@ -63,7 +65,7 @@ pub struct Outcome {
     /// The device of the run: `cpu` or `cuda`.
     pub device: &'static str,
     /// The outputs of the selected epoch, a row an item: for every node, or every graph, the logits of the classes; for
-    /// every pair of [`LinkSplit::pairs`] its logit; for every graph of a regression its value.
+    /// every pair of [`crate::LinkSplit::pairs`] its logit; for every node or graph of a regression its value.
     pub logits: Matrix,
     /// Vectors of the selected epoch, if [`TrainOptions::keep_embeddings`]: the last hidden representation of every node
     /// (none for a model of one layer); in link prediction the output of every node, in graph tasks the pooled outputs of
@@ -72,32 +74,9 @@ pub struct Outcome {
     /// Where the embeddings are points of a curved space, or of a product: the metric of their coordinates with its
     /// curvatures, as `embedding_distortion` takes it ([`crate::spaces::Space::text`]).
     pub geometry: Option<String>,
-    /// The selected parameters: name, rows, columns, values row by row.
+    /// The selected parameters: name, rows, columns, values row by row. Behind them the means and deviations of the features,
+    /// where these are standardised.
     pub weights: Vec<(String, Matrix)>,
-}
-
-/// The items of a task, and their split.
-#[derive(Debug, Clone, Copy)]
-pub enum Items<'a> {
-    /// Labelled nodes.
-    Nodes(&'a GraphData, &'a Split),
-    /// The edges of a graph, whose labels do not matter. Messages go along training edges only.
-    Links(&'a GraphData, &'a LinkSplit),
-    /// The graphs of a collection.
-    Graphs(&'a GraphSet, &'a Split),
-    /// The complexes of a collection.
-    Complexes(&'a ComplexSet, &'a Split),
-}
-
-impl Items<'_> {
-    /// The source of the features of a run that asks for `source`: what `auto` stands for, any other itself.
-    pub fn input(&self, source: FeatureSource) -> FeatureSource {
-        match self {
-            Self::Nodes(data, _) | Self::Links(data, _) => data.input(source),
-            Self::Graphs(set, _) => set.input(source),
-            Self::Complexes(set, _) => set.input(source),
-        }
-    }
 }
 
 /// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
@@ -130,7 +109,9 @@ pub fn train(
     observe: &mut dyn FnMut(&EpochRecord),
 ) -> Result<Outcome, TrainError> {
     let device = match items {
-        Items::Nodes(data, _) | Items::Links(data, _) => place.device(data.graph.n_nodes() + data.graph.n_edges())?,
+        Items::Nodes(data, _) | Items::NodeValues(data, ..) | Items::Links(data, _) => {
+            place.device(data.graph.n_nodes() + data.graph.n_edges())?
+        }
         Items::Graphs(set, _) => place.device(set.graph.n_nodes() + set.graph.n_edges())?,
         Items::Complexes(..) => None,
     };
@@ -143,6 +124,17 @@ struct Along<'a> {
     arcs: Option<&'a Arc<Digraph>>,
     weights: Option<&'a EdgeWeights>,
     types: Option<&'a Arc<GraphTypes>>,
+}
+
+impl<'a> Along<'a> {
+    /// What the nodes of a graph have; types for a model that reads them.
+    fn of_nodes(data: &'a GraphData, spec: &ModelSpec) -> Self {
+        Self {
+            arcs: data.arcs.as_ref(),
+            weights: data.weights.as_deref(),
+            types: data.types.as_ref().filter(|_| spec.reads_types()),
+        }
+    }
 }
 
 /// The arguments of [`train`], with a device that is ready.
@@ -171,13 +163,20 @@ impl<'a> Training<'a> {
             Items::Nodes(data, split) => {
                 let source = data.input(options.features);
                 let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
+                let (input, scale) = self.standardized(input, &split.train, &mut reservation)?;
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-                let along = Along {
-                    arcs: data.arcs.as_ref(),
-                    weights: data.weights.as_deref(),
-                    types: data.types.as_ref().filter(|_| spec.reads_types()),
-                };
-                self.epochs(&data.graph, along, input, &mut objective, reservation, clock)
+                let along = Along::of_nodes(data, spec);
+                let outcome = self.epochs(&data.graph, along, input, &mut objective, reservation, clock)?;
+                Ok(with_scale(outcome, scale))
+            }
+            Items::NodeValues(data, targets, split) => {
+                let source = data.input(options.features);
+                let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
+                let (input, scale) = self.standardized(input, &split.train, &mut reservation)?;
+                let mut objective = NodeValuesObjective::new(data, targets, split, options, &mut reservation)?;
+                let along = Along::of_nodes(data, spec);
+                let outcome = self.epochs(&data.graph, along, input, &mut objective, reservation, clock)?;
+                Ok(with_scale(outcome, scale))
             }
             Items::Links(data, split) => {
                 let n = data.graph.n_nodes();
@@ -213,6 +212,29 @@ impl<'a> Training<'a> {
                 self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
             }
         }
+    }
+
+    /// The input on the scale of the training nodes, or of the run whose parameters are loaded, if the options ask for it.
+    fn standardized(
+        &self,
+        input: Arc<Features>,
+        train: &[u32],
+        reservation: &mut Reservation<'_>,
+    ) -> Result<(Arc<Features>, Option<Standardization>), TrainError> {
+        let asked = self.options.normalize == Normalize::Standard;
+        let scale = match self.start.map(Saved::standardization) {
+            None if !asked => return Ok((input, None)),
+            None => Standardization::fit(&input, train),
+            Some(Some(saved)) if asked => saved,
+            Some(None) if !asked => return Ok((input, None)),
+            Some(saved) => {
+                let saved = if saved.is_some() { Normalize::Standard } else { Normalize::None };
+                let (saved, needed) = (saved.to_string(), self.options.normalize.to_string());
+                return Err(SaveError::Geometry { name: "normalize", saved, needed }.into());
+            }
+        };
+        reservation.grow(Standardization::bytes(&input))?;
+        Ok((Arc::new(scale.apply(&input)?), Some(scale)))
     }
 
     /// The loop, on the graph whose edges carry messages.
@@ -412,6 +434,12 @@ impl<'a> Training<'a> {
     }
 }
 
+/// The outcome of a run on features of this scale.
+fn with_scale(mut outcome: Outcome, scale: Option<Standardization>) -> Outcome {
+    outcome.weights.extend(scale.iter().flat_map(Standardization::matrices));
+    outcome
+}
+
 /// Along what a model sends its messages.
 pub(crate) fn messages(
     graph: &Arc<Graph>,
@@ -499,70 +527,4 @@ fn figure(select_by: SelectBy, record: &EpochRecord) -> f64 {
         SelectBy::Loss => record.val_loss.map(|loss| -loss),
     };
     figure.unwrap_or(f64::NEG_INFINITY)
-}
-
-fn check(items: Items<'_>, options: &TrainOptions) -> Result<(), TrainError> {
-    let given = match items {
-        Items::Nodes(..) => Task::NodeClassification,
-        Items::Links(..) => Task::LinkPrediction,
-        Items::Graphs(GraphSet { targets, .. }, _) | Items::Complexes(ComplexSet { targets, .. }, _) => match targets {
-            Targets::Classes(..) => Task::GraphClassification,
-            Targets::Values(_) | Targets::Vectors(..) => Task::GraphRegression,
-        },
-    };
-    if given != options.task {
-        return Err(TrainError::WrongTask { asked: options.task.name(), given: given.name() });
-    }
-    let n_classes = match items {
-        Items::Nodes(data, split) => {
-            let labelled = |v: u32| data.labels.get(v as usize).copied().flatten().is_some();
-            if let Some(v) = outside(split, labelled) {
-                return Err(TrainError::NotLabelled(v));
-            }
-            if split.train.is_empty() {
-                return Err(TrainError::NoTrainingNodes);
-            }
-            data.n_classes
-        }
-        Items::Links(data, split) => {
-            let n = data.graph.n_nodes() as u32;
-            for ((u, v), _, is_edge) in split.pairs() {
-                if u >= v || v >= n {
-                    return Err(TrainError::Pair(u, v, "is no pair of two nodes of the graph, the smaller first"));
-                }
-                if data.graph.has_edge(u, v) != is_edge {
-                    let why = if is_edge { "is no edge of the graph" } else { "is an edge of the graph" };
-                    return Err(TrainError::Pair(u, v, why));
-                }
-            }
-            if split.train.is_empty() {
-                return Err(TrainError::NothingToTrain("edge"));
-            }
-            2
-        }
-        Items::Graphs(GraphSet { targets, .. }, split) | Items::Complexes(ComplexSet { targets, .. }, split) => {
-            if let Some(graph) = outside(split, |graph| targets.is_known(graph as usize)) {
-                return Err(TrainError::NoTarget(graph));
-            }
-            if split.train.is_empty() {
-                return Err(TrainError::NothingToTrain("graph with a target"));
-            }
-            match targets {
-                Targets::Classes(_, classes) => *classes,
-                Targets::Values(_) | Targets::Vectors(..) => 0,
-            }
-        }
-    };
-    if options.select_by.needs_two_classes() && n_classes != 2 {
-        let selections = options.task.selections().into_iter().filter(|figure| !figure.needs_two_classes());
-        let valid = selections.map(|figure| figure.name()).collect::<Vec<_>>().join(", ");
-        let valid = format!("{valid} for other than two classes");
-        return Err(OptionError::invalid("select_by", options.select_by, &valid).into());
-    }
-    Ok(())
-}
-
-/// An item of a split that has no target.
-fn outside(split: &Split, known: impl Fn(u32) -> bool) -> Option<u32> {
-    [&split.train, &split.val, &split.test].into_iter().flatten().copied().find(|&item| !known(item))
 }

@@ -3,7 +3,7 @@
 use bonnet_graph::Reservation;
 
 use crate::ground::BuildError;
-use crate::models::spec::reach;
+use crate::models::spec::{FEATURES_ALONE, reach};
 use crate::models::{ModelSpec, Problem};
 use crate::options::{COMMON, Task};
 use crate::program::{Builder, Program};
@@ -11,7 +11,7 @@ use crate::program::{Builder, Program};
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "mlp",
-    family: "feature-only",
+    family: FEATURES_ALONE,
     geometry: "euclidean",
     tasks: Task::NAMES,
     source: "Rumelhart, Hinton and Williams 1986, Learning representations by back-propagating errors",

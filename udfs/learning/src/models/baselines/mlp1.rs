@@ -3,7 +3,7 @@
 use bonnet_graph::Reservation;
 
 use crate::ground::BuildError;
-use crate::models::spec::reach;
+use crate::models::spec::{FEATURES_ALONE, reach};
 use crate::models::{ModelSpec, Problem};
 use crate::options::{COMMON, Defaults, Task};
 use crate::program::{Builder, Program};
@@ -11,7 +11,7 @@ use crate::program::{Builder, Program};
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "mlp1",
-    family: "feature-only",
+    family: FEATURES_ALONE,
     geometry: "euclidean",
     tasks: Task::NAMES,
     source: "Cox 1958, The regression analysis of binary sequences; MLP-1 of Luan et al. 2024",

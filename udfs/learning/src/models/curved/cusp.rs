@@ -118,7 +118,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         _ => Some(code(&mut b, &of_nodes, frequencies)?),
     };
     b.embedding(h);
-    if options.task == Task::LinkPrediction || (options.task == Task::NodeClassification && options.keep_embeddings) {
+    if options.task == Task::LinkPrediction || (options.task.is_of_nodes() && options.keep_embeddings) {
         let parts: Vec<Slot> = [h].into_iter().chain(code).collect();
         let space = product.space(2 * frequencies);
         let points = b.rows(ProductPoints(product), &parts, &raw, space.columns());

@@ -196,7 +196,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     }
     let h = b.rows(FirstColumns(columns), &[points], &[], columns);
     b.embedding(h);
-    if options.task == Task::NodeClassification && options.keep_embeddings {
+    if options.task.is_of_nodes() && options.keep_embeddings {
         b.points(points, space);
     }
     let h = b.dropout(h, options.dropout);

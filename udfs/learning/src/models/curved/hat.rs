@@ -46,13 +46,13 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let options = problem.options;
     let heads = options.integer("heads")? as usize;
     let operator = Arc::new(Operator::attention(&problem.graph, reservation)?);
-    let classes = options.task == Task::NodeClassification;
+    let decoded = options.task.is_of_nodes();
     let mut b = Builder::new(problem, reservation);
     let (mut x, mut curvature): (Source, _) = (b.input(options.dropout).into(), Layered::of(&options));
     let mut l = 0;
     loop {
         let last = l + 1 == options.layers;
-        let heads = if last && !classes { 1 } else { heads };
+        let heads = if last && !decoded { 1 } else { heads };
         let width = if last { curved::last_width(&options) } else { options.hidden };
         let (rows, columns) = (b.source_axis(x), Axis::padded(heads, width));
         let weights = b.parameter(format!("{l}.weight"), rows, columns, Initial::glorot(rows.len(), columns.len()));

@@ -99,7 +99,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         points
     };
     let output: Slot = match options.task {
-        Task::NodeClassification => {
+        Task::NodeClassification | Task::NodeRegression => {
             if options.keep_embeddings {
                 points(&mut b);
             }

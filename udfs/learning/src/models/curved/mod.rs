@@ -21,11 +21,11 @@ pub(crate) fn manifold(options: &ModelOptions<'_>) -> Result<Manifold, OptionErr
 
 /// The width of the last layer: that of a node's output where the task reads points or pools them.
 pub(crate) fn last_width(options: &ModelOptions<'_>) -> usize {
-    if options.task == Task::NodeClassification { options.hidden } else { options.embedding }
+    if options.task.is_of_nodes() { options.hidden } else { options.embedding }
 }
 
 /// The end of a model whose last layer gives tangent vectors at the origin of a space, all of whose factors have the last
-/// curvature: classes by `decode`, points for pairs, the vectors themselves for graphs.
+/// curvature: classes or numbers by `decode`, points for pairs, the vectors themselves for graphs.
 pub(crate) fn finish(
     mut b: Builder<'_, '_>,
     options: &ModelOptions<'_>,
@@ -41,7 +41,7 @@ pub(crate) fn finish(
         points
     };
     let output = match options.task {
-        Task::NodeClassification => {
+        Task::NodeClassification | Task::NodeRegression => {
             if options.keep_embeddings {
                 points(&mut b);
             }
