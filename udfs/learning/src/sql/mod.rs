@@ -13,6 +13,7 @@ mod predict;
 mod provenance;
 mod runs;
 mod splits;
+mod temporal_neighbors;
 mod train;
 mod training_curve;
 mod training_data;
@@ -24,5 +25,11 @@ pub use self::notices::{FailedRuns, Notices};
 
 /// The registrations.
 pub fn functions() -> Vec<Function> {
-    vec![train::train(), predict::predict(), embed::embed(), training_curve::training_curve()]
+    vec![
+        train::train(),
+        predict::predict(),
+        embed::embed(),
+        training_curve::training_curve(),
+        temporal_neighbors::temporal_neighbors(),
+    ]
 }
