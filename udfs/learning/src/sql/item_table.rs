@@ -223,7 +223,7 @@ impl LoadedItems {
         targets.check("item").map_err(|error| error.to_string())?;
         let split = self.split(&targets, choice, options.seed, trains)?;
         let graph = Graph::from_edges(all.len(), &[]);
-        let features = self.features.of(options.features)?;
+        let features = self.features.of(options.features, options.featureless)?;
         let labels = match &targets {
             Targets::Classes(labels, _) => labels.clone(),
             _ => vec![None; all.len()],
