@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bonnet_common::raise;
@@ -42,6 +43,8 @@ impl fmt::Display for Device {
 /// The settings of a session, an extension of DataFusion's configuration. Every value is checked when it is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BonnetSettings {
+    data: String,
+    data_mirror: String,
     device: Device,
     external_access: bool,
     graph_cache: usize,
@@ -64,7 +67,17 @@ pub struct SettingRow {
 }
 
 /// Name and description of each setting.
-const SETTINGS: [(&str, &str); 5] = [
+const SETTINGS: [(&str, &str); 7] = [
+    (
+        "data",
+        "The folder of published data sets, for ATTACH 'registry:name'. Where it is empty, BONNET_DATA names it, or it is \
+         .local/share/bonnet/data in the home folder.",
+    ),
+    (
+        "data_mirror",
+        "The address under which a copy of the folder of data sets is served; where it is empty, files are asked of their \
+         publishers.",
+    ),
     ("device", "Where models are trained: auto (CUDA where there is one), cpu or cuda."),
     (
         "external_access",
@@ -88,6 +101,8 @@ impl BonnetSettings {
     pub fn new(threads: usize) -> Self {
         let threads = threads.clamp(1, MOST_THREADS);
         Self {
+            data: String::new(),
+            data_mirror: String::new(),
             device: Device::default(),
             external_access: true,
             graph_cache: GRAPH_CACHE,
@@ -95,6 +110,24 @@ impl BonnetSettings {
             threads,
             default_threads: threads,
         }
+    }
+
+    /// The folder of published data sets: the one that is set, else that of the variable `BONNET_DATA`, else
+    /// `bonnet/data` in the user's folder of data (XDG Base Directory Specification). None where there is no home folder.
+    pub fn data(&self) -> Option<PathBuf> {
+        if !self.data.is_empty() {
+            return Some(PathBuf::from(&self.data));
+        }
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        variable("BONNET_DATA").or_else(|| {
+            let shared = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
+            Some(shared.or_else(|| Some(std::env::home_dir()?.join(".local/share")))?.join("bonnet/data"))
+        })
+    }
+
+    /// The address under which a copy of the folder of data sets is served, without the slash at its end.
+    pub fn data_mirror(&self) -> Option<&str> {
+        Some(self.data_mirror.trim_end_matches('/')).filter(|address| !address.is_empty())
     }
 
     /// The device on which models are trained.
@@ -128,6 +161,8 @@ impl BonnetSettings {
     /// If there is no such setting; the text lists those that there are.
     pub fn get(&self, key: &str) -> Result<String> {
         match key {
+            "data" => Ok(self.data.clone()),
+            "data_mirror" => Ok(self.data_mirror.clone()),
             "device" => Ok(self.device.to_string()),
             "external_access" => Ok(if self.external_access { "on" } else { "off" }.to_owned()),
             "graph_cache" => Ok(graph_cache_text(self.graph_cache)),
@@ -185,6 +220,8 @@ impl ExtensionOptions for BonnetSettings {
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key.to_ascii_lowercase().as_str() {
+            "data" => self.data = value.trim().to_owned(),
+            "data_mirror" => self.data_mirror = parse_mirror(value)?,
             "device" => self.device = parse_device(value)?,
             "external_access" => self.external_access = parse_external_access(value, self.external_access)?,
             "graph_cache" => self.graph_cache = parse_graph_cache(value)?,
@@ -209,6 +246,16 @@ fn refuse<T>(text: String) -> Result<T> {
 fn unknown<T>(key: &str) -> Result<T> {
     let names = SETTINGS.map(|(name, _)| format!("bonnet.{name}"));
     raise!(UnknownSetting, "there is no setting bonnet.{key}; there are: {}", names.join(", "))
+}
+
+fn parse_mirror(value: &str) -> Result<String> {
+    let address = value.trim();
+    match address.is_empty() || ["https://", "http://"].iter().any(|scheme| address.starts_with(scheme)) {
+        true => Ok(address.to_owned()),
+        false => {
+            refuse(format!("bonnet.data_mirror = '{value}': expected an address such as https://host/data, or ''"))
+        }
+    }
 }
 
 fn parse_device(value: &str) -> Result<Device> {

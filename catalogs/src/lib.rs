@@ -77,6 +77,8 @@ pub use ground::table_version::{TableVersion, VersionedTable};
 pub use lasting::{Attachment, DamagedFiles, Database, History, LastingTable, Optimized, Vacuumed};
 pub use memory::memory_table::{MemoryTable, counted};
 pub use remote::Upload;
+#[cfg(feature = "remote")]
+pub use remote::download;
 pub use schemas::engine_catalog::EngineCatalog;
 pub use schemas::engine_schema::EngineSchema;
 pub use schemas::faulty_schema::FaultySchema;

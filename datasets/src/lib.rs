@@ -24,7 +24,7 @@
 //! 5. `graph_set`, `pickle`, `scan`, `sparse_npz`: pickled objects, sets of graphs, what a read wants, scipy's sparse matrices.
 //! 6. `complexes`, `csv`, `linkx_splits`, `reader`: tables of one file.
 //! 7. `formats`: the published formats, one a file.
-//! 8. `open`: which format a path is of.
+//! 8. `open`, `registry`: which format a path is of; published data sets by their names.
 
 mod array;
 mod columns;
@@ -45,6 +45,7 @@ mod open;
 mod parquet_file;
 mod pickle;
 mod reader;
+mod registry;
 mod scan;
 mod sparse_npz;
 mod types;
@@ -55,4 +56,5 @@ pub use format::Format;
 pub use formats::formats;
 pub use mantra_writer::MantraWriter;
 pub use open::{Collection, Opened, missing, open, valid_name};
+pub use registry::{Fault, REGISTRY, RegisteredFile, RegisteredSet, registered, registry, sha256};
 pub use types::{WIDTH_KEY, dense_features_type, features_width, sparse_features_type};

@@ -21,6 +21,14 @@ pub fn formats() -> String {
          added |\n\
          | `splits` | `split`, `node`, `part` (`train`, `val`, `test`), where the publisher fixed splits |\n\n\
          Any other data becomes a graph by views: a schema that has the views `nodes` and `edges` is a graph.\n\n\
+         ## By name\n\n\
+         `ATTACH 'registry:cora' AS cora` attaches a published data set by its name, from the folder of data sets, once each of \
+         its files has the SHA-256 of the published one. `SET bonnet.data = 'folder'` names the folder; else it is that of the \
+         variable `BONNET_DATA`, else `.local/share/bonnet/data` in the home folder. Files that are not there are fetched from \
+         their publishers, or from `bonnet.data_mirror`, an address under which a copy of the folder is served. `SELECT * FROM \
+         bonnet.datasets` lists what there is: name, task, nodes, distinct edges, classes, graphs, bytes, format, licence, \
+         publisher, the place in the folder, and each file with its size, SHA-256 and address. Licences are the publishers' \
+         to state: read theirs before you pass data on.\n\n\
          ## Writing\n\n\
          `COPY (query) TO 'file' STORED AS format` writes `CSV`, `PARQUET`, `JSON`, `ARROW`, and `MANTRA`: triangulations \
          as MANTRA publishes them, in a file whose name ends in `.json`, or `.json.gz` to have it compressed. \

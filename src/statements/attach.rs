@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bonnet_catalogs::{Attachment, Database, EngineCatalog, GraphSchema, MAIN_SCHEMA, MEMORY_CATALOG, is_address};
+use bonnet_datasets::REGISTRY;
 
+use super::registered;
 use crate::attachments::{self, Target};
 use crate::{Answer, Error, Result, Session};
 use bonnet_dialect::syntax::statements::statement::{Attach, WithSpan};
@@ -27,12 +29,11 @@ pub(super) async fn attach(session: &Session, attach: Attach) -> Result<Answer> 
             format!("the name {name} is taken: ATTACH ... AS another name, or DETACH {name} first"),
         ));
     }
-    let attached = Attachment {
-        location: attach.location.clone(),
-        format: attach.format.clone(),
-        read_only: attach.read_only,
-        options: attach.options.clone(),
+    let (location, format) = match attach.location.strip_prefix(REGISTRY) {
+        Some(name) => registered::found(session, name, &attach).await?,
+        None => (attach.location.clone(), attach.format.clone()),
     };
+    let attached = Attachment { location, format, read_only: attach.read_only, options: attach.options.clone() };
     let read_only = session.engine.shared.read_only;
     let (opened, mut attached) =
         tokio::task::spawn_blocking(move || attachments::open(&attached, read_only).map(|opened| (opened, attached)))

@@ -13,6 +13,7 @@ mod graph;
 mod nulls;
 mod plan;
 mod prepared_statement;
+mod registered;
 mod schema_graph;
 mod settings;
 mod sql;

@@ -1,6 +1,7 @@
 //! The engine's figures on published graphs, in the statements that a user would type.
 
 mod heterophily;
+mod registered;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Files of other machines: what FROM, COPY and ATTACH read and write by HTTP and S3, and what they say of servers that do not
 //! give what is asked. The servers are in this process.
 
-mod server;
+pub(crate) mod server;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -22,9 +22,9 @@ struct State {
 
 /// The server. It lives as long as the process.
 #[derive(Clone)]
-pub(super) struct Server {
+pub(crate) struct Server {
     /// `127.0.0.1:port`.
-    pub(super) host: String,
+    pub(crate) host: String,
     state: Arc<Mutex<State>>,
 }
 
@@ -58,7 +58,7 @@ impl Answer {
 }
 
 impl Server {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Self { host: listener.local_addr().unwrap().to_string(), state: Arc::default() };
         let own = server.clone();
@@ -72,21 +72,21 @@ impl Server {
     }
 
     /// Has a file, by the path in its address.
-    pub(super) fn has(&self, path: &str, bytes: impl Into<Vec<u8>>) {
+    pub(crate) fn has(&self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.state.lock().unwrap().files.insert(path.to_owned(), bytes.into());
     }
 
     /// Has other bytes at a path once it has been asked for so often.
-    pub(super) fn changes(&self, path: &str, after: usize, bytes: impl Into<Vec<u8>>) {
+    pub(crate) fn changes(&self, path: &str, after: usize, bytes: impl Into<Vec<u8>>) {
         self.state.lock().unwrap().changes.insert(path.to_owned(), (after, bytes.into()));
     }
 
-    pub(super) fn file(&self, path: &str) -> Option<Vec<u8>> {
+    pub(crate) fn file(&self, path: &str) -> Option<Vec<u8>> {
         self.state.lock().unwrap().files.get(path).cloned()
     }
 
     /// What it was asked since the last time, `GET /x.csv 0-9`, and whether all of it was signed.
-    pub(super) fn asked(&self) -> (Vec<String>, bool) {
+    pub(crate) fn asked(&self) -> (Vec<String>, bool) {
         let mut state = self.state.lock().unwrap();
         let signed = std::mem::take(&mut state.signed);
         (std::mem::take(&mut state.asked), signed.iter().all(|signed| *signed))

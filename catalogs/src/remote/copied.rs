@@ -9,6 +9,7 @@ use bytes::Bytes;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::runtime_env::RuntimeEnv;
+use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use object_store::{Error, GetOptions};
 use tokio::sync::mpsc;
@@ -52,37 +53,48 @@ pub(super) async fn copied_within(address: &Address, runtime: &RuntimeEnv, silen
         None => tempfile::tempdir()?,
     };
     let copy = folder.path().join(plain_name(address));
-    let mut file = File::create(&copy)?;
-    let (pieces, mut written) = mpsc::channel::<Bytes>(WAITING);
-    let writer = SpawnedTask::spawn_blocking(move || {
-        while let Some(piece) = written.blocking_recv() {
-            file.write_all(&piece)?;
-        }
-        Ok::<_, std::io::Error>(())
-    });
-    let mut stream = found.into_stream();
-    let mut length = 0;
-    loop {
-        match timeout(silence, stream.next()).await {
-            Err(_) => return Err(raised(address, &silent(silence))),
-            Ok(Some(Err(error))) => return Err(fail(&error)),
-            Ok(Some(Ok(piece))) => {
-                length += piece.len() as u64;
-                // Where it cannot write the writer has gone, and says why below.
-                if pieces.send(piece).await.is_err() {
-                    break;
-                }
-            }
-            Ok(None) => break,
-        }
-    }
-    drop(pieces);
-    writer.join().await.map_err(|error| DataFusionError::Execution(format!("writing a copy failed: {error}")))??;
+    let file = File::create(&copy)?;
+    let length = written(found.into_stream(), file, address, silence).await?;
     if length != size {
         return Err(raised(address, &format!("came in part: {length} of {size} bytes")));
     }
     let folder = Content::Copy { _folder: folder };
     Ok(Place::at(copy, address.shown(), folder))
+}
+
+/// Appends what comes to a file, on a thread that may wait; answers how many bytes that was.
+pub(super) async fn written(
+    mut stream: BoxStream<'static, object_store::Result<Bytes>>,
+    mut file: File,
+    address: &Address,
+    silence: Duration,
+) -> Result<u64> {
+    let (pieces, mut waiting) = mpsc::channel::<Bytes>(WAITING);
+    let writer = SpawnedTask::spawn_blocking(move || {
+        while let Some(piece) = waiting.blocking_recv() {
+            file.write_all(&piece)?;
+        }
+        Ok::<_, std::io::Error>(())
+    });
+    let mut length = 0;
+    let stopped = loop {
+        match timeout(silence, stream.next()).await {
+            Err(_) => break Some(raised(address, &silent(silence))),
+            Ok(Some(Err(error))) => break Some(raised(address, &words(&error, matches!(address, Address::S3 { .. })))),
+            Ok(Some(Ok(piece))) => {
+                length += piece.len() as u64;
+                // Where it cannot write the writer has gone, and says why below.
+                if pieces.send(piece).await.is_err() {
+                    break None;
+                }
+            }
+            Ok(None) => break None,
+        }
+    };
+    drop(pieces);
+    // What came is written, whatever stopped it.
+    writer.join().await.map_err(|error| DataFusionError::Execution(format!("writing a copy failed: {error}")))??;
+    stopped.map_or(Ok(length), Err)
 }
 
 impl Address {

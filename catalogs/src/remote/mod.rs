@@ -2,11 +2,12 @@
 //!
 //! [`open`] answers a [`Place`]: the path by which the readers of files know it. A file of which a server gives parts is read in
 //! parts ([`parts`]); any other one is fetched whole, into a folder of its own that goes with its last reader ([`copied`]).
-//! [`Upload`] writes one. What a server answers instead is said in words by [`failure`].
+//! [`Upload`] writes one, [`download()`] fetches one that stays. What a server answers instead is said in words by [`failure`].
 
 mod address;
 mod connect;
 mod copied;
+mod download;
 mod failure;
 mod parts;
 mod place;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 pub(crate) use address::Address;
 pub(crate) use copied::copied;
+pub use download::download;
 pub(crate) use parts::opened;
 pub(crate) use place::{Place, holding, recorded_failure, shown};
 pub(crate) use store::register;

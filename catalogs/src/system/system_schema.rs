@@ -176,10 +176,12 @@ enum Which {
     GraphCache,
     Runs,
     Settings,
+    Datasets,
 }
 
 impl Which {
-    const ALL: [Self; 6] = [Self::Functions, Self::Models, Self::Graphs, Self::GraphCache, Self::Runs, Self::Settings];
+    const ALL: [Self; 7] =
+        [Self::Functions, Self::Models, Self::Graphs, Self::GraphCache, Self::Runs, Self::Settings, Self::Datasets];
 
     fn name(self) -> &'static str {
         match self {
@@ -189,6 +191,7 @@ impl Which {
             Self::GraphCache => "graph_cache",
             Self::Runs => "runs",
             Self::Settings => "settings",
+            Self::Datasets => "datasets",
         }
     }
 
@@ -224,6 +227,7 @@ impl Which {
                 vec![text("graph"), text("version"), number("nodes"), number("edges"), number("bytes"), number("hits")]
             }
             Self::Runs => return super::runs::schema(),
+            Self::Datasets => return super::datasets::schema(),
             Self::Settings => ["name", "value", "default", "description"].map(text).to_vec(),
         }))
     }
@@ -300,6 +304,7 @@ impl LazyRows for SystemScan {
                 Which::Runs => return Ok(TableRows::Ready(super::runs::runs(columns, &self.state, context).await?)),
                 Which::GraphCache => cached_graphs(&self.rows.cached_graphs()),
                 Which::Settings => settings(&self.rows.settings(&self.state)),
+                Which::Datasets => super::datasets::rows(),
                 Which::Graphs => {
                     let selected = Measures {
                         nodes: has_column("nodes"),

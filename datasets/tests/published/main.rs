@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Float32Type, Int32Type, Int64Type};
-use bonnet_datasets::{Dataset, Error, Opened, Options, features_width, formats, open};
+use bonnet_datasets::{Dataset, Error, Opened, Options, features_width, formats, open, registry};
 
 /// The folder of published data, or `None` (the test is then skipped, or fails if all are required).
 fn data() -> Option<PathBuf> {
@@ -565,4 +565,19 @@ fn a_read_stops_when_nobody_waits() {
     for table in cora.tables() {
         assert!(matches!(cora.read(&table, &[0], &|| false), Err(Error::Cancelled)));
     }
+}
+
+#[test]
+fn sets_of_the_registry_are_those_that_were_published() {
+    let Some(data) = data() else { return };
+    let mut there = 0;
+    for set in registry().iter().filter(|set| set.place(&data).exists()) {
+        assert_eq!(set.faults(&data, &|| true).unwrap(), [], "{}", set.name);
+        match open(set.place(&data).to_str().unwrap(), Some(set.format), &Options::new()) {
+            Ok(Opened::Graph(graph)) => assert_eq!(graph.format(), set.format, "{}", set.name),
+            other => panic!("{}: {other:?}", set.name),
+        }
+        there += 1;
+    }
+    assert!(there > 0);
 }
