@@ -42,8 +42,8 @@ pub fn naming_files(config: &FileScanConfig, of_file: OfFile) -> Option<FileScan
     }
     let kind = Kind::of(source.file_type())?;
     let files = config.file_groups.iter().flat_map(|group| group.iter());
-    let _held = holding(files.map(|file| path_of(&file.object_meta.location)));
-    let source = Arc::new(NamedSource { source: Arc::clone(source), kind, of_file, _held });
+    let held = holding(files.map(|file| path_of(&file.object_meta.location))).into();
+    let source = Arc::new(NamedSource { source: Arc::clone(source), kind, of_file, held });
     Some(FileScanConfigBuilder::from(config.clone()).with_source(source).build())
 }
 
@@ -53,8 +53,8 @@ struct NamedSource {
     source: Arc<dyn FileSource>,
     kind: Kind,
     of_file: OfFile,
-    /// Those of the files that are of other machines, held as long as they are read.
-    _held: Vec<Arc<Place>>,
+    /// Those of the files that are of other machines.
+    held: Arc<[Arc<Place>]>,
 }
 
 impl NamedSource {
@@ -95,8 +95,9 @@ impl FileSource for NamedSource {
         let (kind, compression) = (self.kind, config.file_compression_type);
         let schema = Arc::clone(self.source.table_schema().file_schema());
         let inner = self.source.create_morselizer(store, config, partition)?;
+        let _held = Arc::clone(&self.held);
         let reading = Reading { path: Default::default(), kind, compression, start: 0 };
-        Ok(Box::new(NamedMorselizer { inner, part: Part { reading, schema, of_file: self.of_file } }))
+        Ok(Box::new(NamedMorselizer { inner, part: Part { reading, schema, of_file: self.of_file, _held } }))
     }
 
     fn table_schema(&self) -> &TableSchema {
@@ -182,6 +183,8 @@ struct Part {
     reading: Reading,
     schema: SchemaRef,
     of_file: OfFile,
+    /// Files of other machines are there as long as one of them is read: the plan may go before its rows.
+    _held: Arc<[Arc<Place>]>,
 }
 
 impl Part {

@@ -29,7 +29,7 @@ pub(super) enum Content {
     Copy {
         _folder: tempfile::TempDir,
     },
-    Parts(Parts),
+    Parts(Arc<Parts>),
 }
 
 impl Place {
@@ -46,7 +46,7 @@ impl Place {
         place
     }
 
-    pub(super) fn parts(&self) -> Option<&Parts> {
+    pub(super) fn parts(&self) -> Option<&Arc<Parts>> {
         match &self.content {
             Content::Parts(parts) => Some(parts),
             Content::Copy { .. } => None,

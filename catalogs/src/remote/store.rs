@@ -48,8 +48,8 @@ fn refused(operation: &str) -> Error {
 impl ObjectStore for PartsStore {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let place = find(&std::path::Path::new("/").join(location.as_ref()));
-        match place.as_ref().and_then(|place| Some((place.parts()?, place))) {
-            Some((parts, place)) => parts.get(place.clone(), location, options).await,
+        match place.as_ref().and_then(|place| place.parts()) {
+            Some(parts) => Arc::clone(parts).get(location, options).await,
             None => Err(Error::NotFound { path: location.to_string(), source: "it is closed".into() }),
         }
     }

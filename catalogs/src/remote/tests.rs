@@ -10,7 +10,7 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 
 use super::address::Address;
 use super::copied::copied_within;
-use super::parts::opened_within;
+use super::opened::opened_within;
 
 const SHORT: Duration = Duration::from_millis(300);
 
