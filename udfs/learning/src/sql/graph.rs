@@ -69,7 +69,8 @@ impl LoadedGraph {
         let mut read = vec![nodes.clone(), edges.clone()];
         read.extend(tables.splits.as_ref().map(|splits| split_columns(splits, "node")));
         // What a column is read as is not in its name: the labels may stand in any.
-        let form = (required.arcs, required.labels, required.means, tables.directed, &tables.missing, &tables.name);
+        let required_parts = (required.arcs, required.labels, required.types, required.means);
+        let form = (required_parts, tables.directed, &tables.missing, &tables.name);
         run.cached(tables, &read, format!("{form:?}"), || Self::read_rows(run, tables, (&nodes, &edges), required))
     }
 
