@@ -235,7 +235,7 @@ fn nothing_is_fetched_where_files_are_refused() {
         format!("SELECT * FROM read_csv(['{url}'])"),
         format!("COPY t FROM '{url}'"),
         format!("COPY t TO '{url}'"),
-        format!("COPY t TO 's3://bucket/x.csv'"),
+        "COPY t TO 's3://bucket/x.csv'".to_owned(),
         format!("ATTACH '{url}' AS more"),
         format!("SELECT count(*) FROM pagerank('{url}')"),
         format!("EXPLAIN SELECT * FROM '{url}'"),
