@@ -506,7 +506,10 @@ fn damaged_files_are_errors_that_say_where() {
     for (kind, part) in [
         ("heco", "labels.npy and files XY.txt with one X are expected"),
         ("magnn_lastfm", "user_artist.dat, artist_tag.dat and user_user(original).dat are expected"),
-        ("linkx", "one .mat with A and local_info, or edge_index, node_feat and label, is expected"),
+        (
+            "linkx",
+            "one .mat with A and local_info, A, features and label, or edge_index, node_feat and label, is expected",
+        ),
         ("attributed", "one .mat with Network and Label, or network and group, is expected"),
         ("twitch", "musae_CC_edges.csv, musae_CC_target.csv and musae_CC_features.json are expected"),
         ("musae", "NAME_edges.csv, NAME_target.csv and NAME.json are expected"),

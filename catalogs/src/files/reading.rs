@@ -40,6 +40,12 @@ impl Reading {
 
     /// The error with the file's name, if it comes of the file rather than of what is computed of its rows.
     pub(super) fn of_error(&self, error: DataFusionError, schema: Option<&Schema>) -> DataFusionError {
+        // What a server answered is said in its own words, whatever the reader made of it.
+        if let Some(what) =
+            recorded_failure(&self.path).filter(|_| !matches!(error, DataFusionError::ResourcesExhausted(_)))
+        {
+            return fault(&self.path, what);
+        }
         match reason(&error) {
             Some(reason) => self.of_text(&reason, schema),
             // Arrow's words about a batch that cannot be are those about an argument of a kernel.

@@ -125,6 +125,8 @@ fn entries(features: &Features, row: usize, mut entry: impl FnMut(usize, f64)) {
 
 #[cfg(test)]
 mod tests {
+    use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
+
     use super::*;
     use crate::data::SparseRows;
 
@@ -140,10 +142,10 @@ mod tests {
         );
         let sparse = Features::Sparse(sparse.unwrap());
         let expected = [
-            [-1.224_744_9, 1.414_213_6, 0.0],
-            [0.0, -0.707_106_8, 0.0],
-            [4.286_607, -0.707_106_8, 0.0],
-            [1.224_744_9, -0.707_106_8, 0.0],
+            [-1.224_744_9, SQRT_2, 0.0],
+            [0.0, -FRAC_1_SQRT_2, 0.0],
+            [4.286_607, -FRAC_1_SQRT_2, 0.0],
+            [1.224_744_9, -FRAC_1_SQRT_2, 0.0],
         ];
         for features in [dense, sparse] {
             let scale = Standardization::fit(&features, &[0, 1, 3]);

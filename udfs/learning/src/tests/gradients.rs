@@ -91,6 +91,8 @@ pub(super) fn check_directions(bench: &mut Bench, model: &str) {
         let tolerance = match model {
             // Rows that batch normalisation moves together, a few of them.
             "cellmp" => 5e-2,
+            // Slopes of 1e-4, beside the rounding of the loss.
+            "nagphormer" => 2e-2,
             "gin" | "linkx" | "acm_gcn" => 2e-2,
             _ if kinks => 2e-2,
             _ => 5e-3,

@@ -348,6 +348,10 @@ fn every_layer_has_the_gradient_of_finite_differences() {
                 let mut stream = Stream::new(number as u64);
                 let mut direction = vec![0f64; parameters.len()];
                 let norm = block.positions().map(|at| f64::from(gradient[at]).powi(2)).sum::<f64>().sqrt();
+                if norm == 0.0 && name == "relations" {
+                    // The weights of a relation that no target of the pass sees.
+                    continue;
+                }
                 assert!(norm > 0.0, "{name}: {} has no gradient", block.name);
                 for at in block.positions() {
                     direction[at] = f64::from(gradient[at]) / norm + 0.1 * stream.normal();
