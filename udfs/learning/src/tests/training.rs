@@ -62,9 +62,12 @@ fn every_model_learns_what_is_planted() {
         assert!(outcome.peak_memory > 0 && outcome.test.macro_f1.is_some() && outcome.test.ap.is_none());
         // The input of the last layer, where that is not the features.
         let width = match job.model.as_str() {
-            "gat" | "unimp" => Some(16 * job.resolve().unwrap().of_model().integer("heads").unwrap() as usize),
+            "gat" | "unimp" | "r_gat" | "hgt" | "han" => {
+                Some(16 * job.resolve().unwrap().of_model().integer("heads").unwrap() as usize)
+            }
             "mlp1" | "sgc" | "label_propagation" => None,
             "mixhop" => Some(3 * 16),
+            "nagphormer" => Some(16 / 2),
             // Its option embedding.
             "cusp" => Some(48),
             // Points of three spaces, the sphere's with a coordinate more.

@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn no_graphs_and_graphs_without_edges_have_colors() {
-        assert_eq!(colors(&set(&[], None), WlOptions::default()), []);
+        assert_eq!(colors(&set(&[], None), WlOptions::default()), [0u32; 0]);
         assert_eq!(colors(&set(&[(0, vec![]), (2, vec![]), (1, vec![])], None), WlOptions::default()), [0, 0, 0]);
         assert_eq!(colors(&set(&[(0, vec![]), (2, vec![]), (1, vec![])], None), THREE), [0, 0, 1]);
     }
