@@ -391,8 +391,8 @@ mod tests {
             ("SET bonnet.statement_timeout = -1", "expected milliseconds"),
             (
                 "SET bonnet.nothing = 1",
-                "there is no setting bonnet.nothing; there are: bonnet.device, bonnet.external_access, bonnet.graph_cache, \
-                 bonnet.statement_timeout, bonnet.threads",
+                "there is no setting bonnet.nothing; there are: bonnet.data, bonnet.data_mirror, bonnet.device, \
+                 bonnet.external_access, bonnet.graph_cache, bonnet.statement_timeout, bonnet.threads",
             ),
         ] {
             let found = run(&context, text).await;
@@ -470,7 +470,7 @@ mod tests {
         settings.set("device", "cuda").unwrap();
         settings.reset("threads").unwrap();
         assert_eq!((settings.threads(), settings.device()), (8, Device::Cuda));
-        let row = settings.rows().remove(0);
+        let row = settings.rows().into_iter().find(|row| row.name == "bonnet.device").unwrap();
         assert_eq!((row.name.as_str(), row.value.as_str(), row.default.as_str()), ("bonnet.device", "cuda", "auto"));
         settings.reset_all();
         assert_eq!(settings, BonnetSettings::new(8));
