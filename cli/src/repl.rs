@@ -57,7 +57,8 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
             ControlFlow::Continue(()) => {}
         }
         if let (true, Some(helper)) = (changes_names(&input), editor.helper_mut()) {
-            helper.names = names(shell);
+            let (columns, functions) = (columns(shell), functions(shell));
+            helper.names = Candidates { columns, functions, ..std::mem::take(&mut helper.names) };
         }
     }
 }
@@ -103,18 +104,26 @@ fn changes_names(input: &str) -> bool {
 
 /// Asks the engine for what can be completed. What it cannot say in time is left out.
 fn names(shell: &mut Shell) -> Candidates {
-    let columns = shell
-        .ask("SELECT table_catalog, table_schema, table_name, column_name FROM information_schema.columns", PATIENCE);
-    let functions = shell
-        .ask("SELECT DISTINCT name FROM bonnet.functions", PATIENCE)
-        .or_else(|_| shell.ask("SELECT DISTINCT routine_name FROM information_schema.routines", PATIENCE));
     let models = shell.ask("SELECT name FROM bonnet.models", PATIENCE);
     Candidates {
-        columns: columns.unwrap_or_default().into_iter().filter_map(|row| row.try_into().ok()).collect(),
-        functions: functions.unwrap_or_default().into_iter().flatten().collect(),
+        columns: columns(shell),
+        functions: functions(shell),
         options: options(shell),
         models: models.unwrap_or_default().into_iter().flatten().collect(),
     }
+}
+
+fn columns(shell: &mut Shell) -> Vec<[String; 4]> {
+    let columns = shell
+        .ask("SELECT table_catalog, table_schema, table_name, column_name FROM information_schema.columns", PATIENCE);
+    columns.unwrap_or_default().into_iter().filter_map(|row| row.try_into().ok()).collect()
+}
+
+fn functions(shell: &mut Shell) -> Vec<String> {
+    let functions = shell
+        .ask("SELECT DISTINCT name FROM bonnet.functions", PATIENCE)
+        .or_else(|_| shell.ask("SELECT DISTINCT routine_name FROM information_schema.routines", PATIENCE));
+    functions.unwrap_or_default().into_iter().flatten().collect()
 }
 
 /// The options of functions: those that stand in a signature, and of training those of all models.

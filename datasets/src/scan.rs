@@ -78,13 +78,23 @@ impl Scan<'_> {
     }
 
     /// The rows of `edges(src, dst)`.
-    pub(crate) fn edges(&self, (mut src, mut dst): (Vec<i64>, Vec<i64>)) -> Result<Vec<RecordBatch>> {
-        let rows = src.len();
-        let column = |name: &str| {
-            let ends = if name == "src" { &mut src } else { &mut dst };
-            Ok(Values::Integers(std::mem::take(ends)))
-        };
-        self.batches(rows, column)
+    pub(crate) fn edges(&self, ends: (Vec<i64>, Vec<i64>)) -> Result<Vec<RecordBatch>> {
+        self.typed_edges(ends, Vec::new())
+    }
+
+    /// The rows of `edges(src, dst, type)`.
+    pub(crate) fn typed_edges(
+        &self,
+        (mut src, mut dst): (Vec<i64>, Vec<i64>),
+        mut types: Vec<String>,
+    ) -> Result<Vec<RecordBatch>> {
+        self.batches(src.len(), |name| {
+            Ok(match name {
+                "src" => Values::Integers(std::mem::take(&mut src)),
+                "dst" => Values::Integers(std::mem::take(&mut dst)),
+                _ => Values::Texts(std::mem::take(&mut types)),
+            })
+        })
     }
 
     /// The rows of `splits(split, node, part)`.

@@ -23,11 +23,12 @@ pub(super) async fn found(session: &Session, name: &str, attach: &Attach) -> Res
     let no_home = || Error::statement("there is no home folder for data sets: SET bonnet.data = 'folder'");
     let data = session.settings()?.data().ok_or_else(no_home)?;
     let data = std::path::absolute(&data).unwrap_or(data);
-    let at_first = faults(set, data.clone()).await?;
+    let at_first = faults(set, set.files.iter().collect(), data.clone()).await?;
     refuse_differing(set, &data, &at_first)?;
     if !at_first.is_empty() {
         fetch(session, set, &data, &at_first).await?;
-        let left = faults(set, data.clone()).await?;
+        let missing = at_first.iter().map(|(file, _)| *file).collect();
+        let left = faults(set, missing, data.clone()).await?;
         set_aside(set, &data, &left)?;
         let missing: Vec<&RegisteredFile> = left.iter().map(|(file, _)| *file).collect();
         if !missing.is_empty() {
@@ -40,8 +41,8 @@ pub(super) async fn found(session: &Session, name: &str, attach: &Attach) -> Res
 type Faults = Vec<(&'static RegisteredFile, Fault)>;
 
 /// What is wrong with the files, read on a thread that may wait.
-async fn faults(set: &'static RegisteredSet, data: PathBuf) -> Result<Faults> {
-    let read = tokio::task::spawn_blocking(move || set.faults(&data, &|| true)).await;
+async fn faults(set: &'static RegisteredSet, files: Vec<&'static RegisteredFile>, data: PathBuf) -> Result<Faults> {
+    let read = tokio::task::spawn_blocking(move || set.faults_of(files, &data, &|| true)).await;
     let read =
         read.map_err(|error| Error::statement(format!("the reader failed by a defect, please report it: {error}")))?;
     Ok(read.map_err(|error| Raised::new(ErrorKind::Files, error.to_string()))?)

@@ -58,9 +58,8 @@ impl ExternalFormat {
     /// The type of what is at a path, where it shows without a name. A file of rows alone is no graph, so it is tables;
     /// a folder of files may be a graph and is left to the readers of graphs.
     pub fn recognise(path: &Path) -> Option<Self> {
-        if let Some(found) =
-            is_address(&path.to_string_lossy()).then(|| Self::of_address(&path.to_string_lossy())).flatten()
-        {
+        let text = path.to_string_lossy();
+        if let Some(found) = Some(&text).filter(|text| is_address(text)).and_then(|text| Self::of_address(text)) {
             return Some(found);
         }
         if path.join("_delta_log").is_dir() {
@@ -80,13 +79,8 @@ impl ExternalFormat {
     /// The type of a data file at an address, by its ending.
     fn of_address(address: &str) -> Option<Self> {
         let extension = FileExtension::of(address.split('?').next()?)?;
-        let format = match extension.format {
-            "tsv" => "csv",
-            "ndjson" | "jsonl" => "json",
-            "feather" => "arrow",
-            format => format,
-        };
-        FORMATS.iter().find(|(name, _)| *name == format).map(|(name, _)| Self::Files(name))
+        let has = |endings: &[&str]| endings.contains(&extension.format);
+        FORMATS.iter().find(|(_, endings)| has(endings)).map(|(name, _)| Self::Files(name))
     }
 }
 

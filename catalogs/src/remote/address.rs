@@ -55,6 +55,11 @@ impl Address {
         }
     }
 
+    /// Whether the file lies in S3.
+    pub(super) fn is_s3(&self) -> bool {
+        matches!(self, Self::S3 { .. })
+    }
+
     /// The address for errors, without what may be secret: a login, and what stands behind a question mark.
     pub(crate) fn shown(&self) -> String {
         match self {

@@ -11,13 +11,13 @@ use datafusion::common::{DataFusionError, Result, plan_err};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
-use object_store::{Error, GetOptions};
+use object_store::{Error, GetOptions, GetResult};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::address::{Address, MATCHING};
 use super::connect::{bucket_of, connect};
-use super::failure::{raised, silent, words};
+use super::failure::{raised, refused, silent};
 use super::parts::plain_name;
 use super::place::{Content, Place};
 
@@ -34,13 +34,7 @@ pub(crate) async fn copied(address: &Address, runtime: &RuntimeEnv) -> Result<Ar
 
 /// As [`copied`], from a server that may keep silent for this long.
 pub(super) async fn copied_within(address: &Address, runtime: &RuntimeEnv, silence: Duration) -> Result<Arc<Place>> {
-    let is_s3 = matches!(address, Address::S3 { .. });
-    let fail = |error: &Error| raised(address, &words(error, is_s3));
-    let (store, path) = connect(address).map_err(|error| fail(&error))?;
-    let found = match timeout(silence, store.get_opts(&path, GetOptions::default())).await {
-        Err(_) => return Err(raised(address, &silent(silence))),
-        Ok(found) => found.map_err(|error| fail(&error))?,
-    };
+    let found = asked(address, GetOptions::default(), silence).await?;
     let (size, most) = (found.meta.size, runtime.disk_manager.max_temp_directory_size());
     if size > most {
         return Err(DataFusionError::ResourcesExhausted(format!(
@@ -62,6 +56,15 @@ pub(super) async fn copied_within(address: &Address, runtime: &RuntimeEnv, silen
     Ok(Place::at(copy, address.shown(), folder))
 }
 
+/// The answer of the server, before its bytes.
+pub(super) async fn asked(address: &Address, options: GetOptions, silence: Duration) -> Result<GetResult> {
+    let (store, path) = connect(address).map_err(|error| refused(address, &error))?;
+    match timeout(silence, store.get_opts(&path, options)).await {
+        Err(_) => Err(raised(address, &silent(silence))),
+        Ok(found) => found.map_err(|error| refused(address, &error)),
+    }
+}
+
 /// Appends what comes to a file, on a thread that may wait; answers how many bytes that was.
 pub(super) async fn written(
     mut stream: BoxStream<'static, object_store::Result<Bytes>>,
@@ -80,7 +83,7 @@ pub(super) async fn written(
     let stopped = loop {
         match timeout(silence, stream.next()).await {
             Err(_) => break Some(raised(address, &silent(silence))),
-            Ok(Some(Err(error))) => break Some(raised(address, &words(&error, matches!(address, Address::S3 { .. })))),
+            Ok(Some(Err(error))) => break Some(refused(address, &error)),
             Ok(Some(Ok(piece))) => {
                 length += piece.len() as u64;
                 // Where it cannot write the writer has gone, and says why below.
@@ -108,7 +111,7 @@ impl Address {
             Self::Web(_) => None,
         };
         let (Some(bucket), Some((pattern, folder))) = (bucket, self.pattern()?) else { return Ok(vec![self]) };
-        let fail = |error: Error| raised(&self, &words(&error, true));
+        let fail = |error: Error| refused(&self, &error);
         let store = bucket_of(&bucket).map_err(fail)?;
         let listed = timeout(super::SILENCE, store.list(Some(&folder)).try_collect::<Vec<_>>()).await;
         let listed = listed.map_err(|_| raised(&self, &silent(super::SILENCE)))?.map_err(fail)?;

@@ -9,13 +9,11 @@ use datafusion::common::Result;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::{GetOptions, GetRange};
-use tokio::time::timeout;
 
 use super::SILENCE;
 use super::address::Address;
-use super::connect::connect;
-use super::copied::written;
-use super::failure::{raised, silent, words};
+use super::copied::{asked, written};
+use super::failure::raised;
 
 /// Fetches a file of so many bytes to a place, whose folders are made.
 ///
@@ -50,14 +48,8 @@ async fn fetched(address: &str, to: &Path, size: u64) -> Result<()> {
 
 /// Appends the bytes from `start` on to the part.
 async fn rest(address: &Address, part: &Path, start: u64, size: u64) -> Result<u64> {
-    let fail = |error: &object_store::Error| raised(address, &words(error, matches!(address, Address::S3 { .. })));
-    let (store, path) = connect(address).map_err(|error| fail(&error))?;
     let range = (start > 0).then_some(GetRange::Offset(start));
-    let asked = store.get_opts(&path, GetOptions { range, ..GetOptions::default() });
-    let found = match timeout(SILENCE, asked).await {
-        Err(_) => return Err(raised(address, &silent(SILENCE))),
-        Ok(found) => found.map_err(|error| fail(&error))?,
-    };
+    let found = asked(address, GetOptions { range, ..GetOptions::default() }, SILENCE).await?;
     if found.meta.size != size {
         return Err(raised(address, &format!("has {} bytes, and {size} were published", found.meta.size)));
     }

@@ -22,6 +22,11 @@ pub(super) fn raised(address: &Address, what: &str) -> DataFusionError {
     Raised::new(ErrorKind::Files, format!("'{}' {what}", address.shown())).into()
 }
 
+/// The error of a file that a server did not give.
+pub(super) fn refused(address: &Address, error: &Error) -> DataFusionError {
+    raised(address, &words(error, address.is_s3()))
+}
+
 /// What is wrong, as the end of a sentence that begins with the address.
 pub(super) fn words(error: &Error, is_s3: bool) -> String {
     let advice = match is_s3 {

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::address::Address;
 use super::connect::connect;
-use super::failure::{raised, silent, status, words};
+use super::failure::{raised, refused, silent, status};
 use super::parts::{Parts, plain_name};
 use super::place::{Content, Place};
 
@@ -29,9 +29,7 @@ pub(crate) async fn opened(address: &Address) -> Result<Option<Arc<Place>>> {
 
 /// As [`opened`], with a server that may keep silent for this long.
 pub(super) async fn opened_within(address: &Address, silence: Duration) -> Result<Option<Arc<Place>>> {
-    let is_s3 = matches!(address, Address::S3 { .. });
-    let fail = |error: &Error| raised(address, &words(error, is_s3));
-    let (store, path) = connect(address).map_err(|error| fail(&error))?;
+    let (store, path) = connect(address).map_err(|error| refused(address, &error))?;
     // The end of the file says what it is, how long, and whether parts are to be had, in one request. Not all who answer
     // GET answer HEAD.
     let options = GetOptions { range: Some(GetRange::Suffix(PARQUET_END as u64)), ..Default::default() };
@@ -43,7 +41,7 @@ pub(super) async fn opened_within(address: &Address, silence: Duration) -> Resul
     let (meta, end) = match timeout(silence, end).await {
         Err(_) => return Err(raised(address, &silent(silence))),
         Ok(Err(error)) if lacks_parts(&error) => return Ok(None),
-        Ok(Err(error)) => return Err(fail(&error)),
+        Ok(Err(error)) => return Err(refused(address, &error)),
         Ok(Ok(found)) => found,
     };
     if !end.ends_with(b"PAR1") {
@@ -53,7 +51,7 @@ pub(super) async fn opened_within(address: &Address, silence: Duration) -> Resul
     }
     let ObjectMeta { size, e_tag: tag, last_modified: modified, .. } = meta;
     let place = place_of(address, size, tag.as_deref(), modified);
-    let parts = Parts { store, path, is_s3, size, tag, modified, silence, failure: Mutex::default() };
+    let parts = Parts { store, path, is_s3: address.is_s3(), size, tag, modified, silence, failure: Mutex::default() };
     Ok(Some(Place::at(place, address.shown(), Content::Parts(Arc::new(parts)))))
 }
 

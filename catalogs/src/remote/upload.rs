@@ -87,7 +87,7 @@ impl Upload {
 }
 
 fn failed(address: &Address, error: &Error) -> DataFusionError {
-    raised(address, &format!("is not written, and {}", words(error, matches!(address, Address::S3 { .. }))))
+    raised(address, &format!("is not written, and {}", words(error, address.is_s3())))
 }
 
 /// The next bytes of a file, at most this many.

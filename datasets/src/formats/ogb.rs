@@ -383,13 +383,7 @@ impl GraphFile for Folder {
             src.extend(edges.iter().map(|edge| edge.0 + from.first as i64));
             dst.extend(edges.iter().map(|edge| edge.1 + to.first as i64));
         }
-        scan.batches(src.len(), |name| {
-            Ok(match name {
-                "src" => Values::Integers(std::mem::take(&mut src)),
-                "dst" => Values::Integers(std::mem::take(&mut dst)),
-                _ => Values::Texts(std::mem::take(&mut types)),
-            })
-        })
+        scan.typed_edges((src, dst), types)
     }
 
     fn splits(&self, scan: &Scan<'_>) -> Result<Vec<RecordBatch>> {

@@ -144,13 +144,18 @@ impl RegisteredSet {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// The files that are not there as they were published. Reads all bytes.
+    /// Which of these files are not there as they were published. Reads all of their bytes.
     ///
     /// # Errors
     /// If a file cannot be read, or the query is cancelled.
-    pub fn faults(&self, data: &Path, keep_going: &dyn Fn() -> bool) -> Result<Vec<(&RegisteredFile, Fault)>> {
+    pub fn faults_of<'a>(
+        &self,
+        files: impl IntoIterator<Item = &'a RegisteredFile>,
+        data: &Path,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Result<Vec<(&'a RegisteredFile, Fault)>> {
         let mut faults = Vec::new();
-        for file in &self.files {
+        for file in files {
             let path = self.file(data, file);
             if !path.is_file() {
                 faults.push((file, Fault::Missing));
@@ -162,6 +167,14 @@ impl RegisteredSet {
             }
         }
         Ok(faults)
+    }
+
+    /// The files that are not there as they were published. Reads all bytes.
+    ///
+    /// # Errors
+    /// As [`RegisteredSet::faults_of`].
+    pub fn faults(&self, data: &Path, keep_going: &dyn Fn() -> bool) -> Result<Vec<(&RegisteredFile, Fault)>> {
+        self.faults_of(&self.files, data, keep_going)
     }
 }
 

@@ -111,7 +111,7 @@ impl TableProvider for SqliteTable {
 }
 
 /// The rows of one scan.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Rows {
     source: Arc<Sqlite>,
     table: String,
@@ -130,7 +130,7 @@ impl PartitionStream for Rows {
         let mut builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), 2);
         let connection = self.source.connect();
         let interrupt = connection.as_ref().ok().map(Connection::get_interrupt_handle);
-        let (rows, sender) = (self.copy(), builder.tx());
+        let (rows, sender) = (self.clone(), builder.tx());
         builder.spawn_blocking(move || {
             // Whoever dropped the receiver wants no more rows.
             rows.read(&connection?, &mut |batch| sender.blocking_send(Ok(batch)).is_ok())
@@ -140,17 +140,6 @@ impl PartitionStream for Rows {
 }
 
 impl Rows {
-    fn copy(&self) -> Self {
-        Self {
-            source: Arc::clone(&self.source),
-            table: self.table.clone(),
-            columns: self.columns.clone(),
-            schema: Arc::clone(&self.schema),
-            sql: self.sql.clone(),
-            condition: self.condition.clone(),
-        }
-    }
-
     /// Reads the rows, until the batches are no longer wanted.
     fn read(&self, connection: &Connection, give: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
         let failed = |error: rusqlite::Error| self.source.failed(error);
