@@ -19,7 +19,8 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 use futures::StreamExt;
 
 use crate::query::task_context;
-use crate::session::{Admitted, Step};
+use crate::session::Step;
+use crate::statements::Ran;
 use crate::{Error, ErrorKind, Raised, Result, Session, statements};
 
 /// Appends rows to a table and answers their number.
@@ -57,15 +58,16 @@ async fn insert(
     rows: Arc<dyn ExecutionPlan>,
 ) -> Result<u64> {
     let step = Step::Rows("INSERT".to_owned(), TableReference::from(table));
-    let noted = match statements::admit(session, step).await? {
-        Admitted::Runs(noted) => noted,
-        Admitted::Done(_) => None,
+    let work = async {
+        let state = session.state();
+        let plan = target.insert_into(&state, rows, InsertOp::Append).await?;
+        Ok(counted(&collect(plan, task_context(&state)).await?))
     };
-    let state = session.state();
-    let plan = target.insert_into(&state, rows, InsertOp::Append).await?;
-    let count = counted(&collect(plan, task_context(&state)).await?);
-    session.transaction.ran(noted);
-    Ok(count)
+    match statements::within(session, step, work).await? {
+        Ran::Done(count) => Ok(count),
+        // An INSERT neither begins nor ends a transaction.
+        Ran::Answered(_) => Ok(0),
+    }
 }
 
 /// Rows that are read once.

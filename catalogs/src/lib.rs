@@ -82,6 +82,7 @@ pub use remote::download;
 pub use schemas::engine_catalog::EngineCatalog;
 pub use schemas::engine_schema::EngineSchema;
 pub use schemas::faulty_schema::FaultySchema;
+pub use schemas::kept_rows::KeptRows;
 pub use schemas::kept_table::KeptTable;
 pub use schemas::memory_schema::MemorySchema;
 pub use schemas::stored_view::{PlanQuery, StoredView};

@@ -30,7 +30,7 @@ use crate::settings::BonnetSettings;
 use crate::{Engine, Error, Result, names};
 
 pub(crate) use self::prepared_statements::PreparedStatements;
-pub(crate) use self::transaction::{Admitted, Step, Transaction};
+pub(crate) use self::transaction::{Admitted, Changing, RowsOf, Step, Transaction};
 pub(crate) use self::views::Views;
 
 /// One user's settings and current schema on an [`Engine`].

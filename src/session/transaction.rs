@@ -1,11 +1,12 @@
 //! BEGIN, COMMIT and ROLLBACK: every statement is committed when it ends, and ROLLBACK takes back what can be taken back.
 //!
-//! Tables and views that a transaction makes, replaces or drops are put back as they were, whatever their number, and with a table
-//! that it has made go the rows that it has written there. Any other change is the only one of its transaction, and cannot be undone.
+//! Tables and views that a transaction makes, replaces or drops are put back as they were, and so are the rows of tables that it
+//! changes, whatever their number, unless another session has changed the same ones meanwhile. Any other change is the only one of
+//! its transaction, and cannot be undone.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bonnet_catalogs::{EngineSchema, KeptTable};
+use bonnet_catalogs::{EngineSchema, KeptRows, KeptTable, TableVersion};
 use bonnet_common::raise;
 use datafusion::common::TableReference;
 use datafusion::sql::parser::Statement as SqlStatement;
@@ -22,16 +23,48 @@ pub(crate) struct Transaction(Arc<Mutex<Option<Open>>>);
 /// What an open transaction has changed.
 #[derive(Default)]
 struct Open {
-    /// The names that mean something else than before it, in the order of the statements.
-    defined: Vec<Defined>,
+    /// What can be undone, in the order of the statements.
+    undoable: Vec<Undoable>,
     /// The change that cannot be undone.
     lasting: Option<String>,
     /// How many statements have changed something.
     changes: usize,
 }
 
+/// A change that can be undone.
+enum Undoable {
+    Name(Defined),
+    Rows(Changed),
+}
+
+/// A table whose rows have changed.
+struct Changed {
+    schema: Arc<dyn EngineSchema>,
+    table: String,
+    before: KeptRows,
+    /// What it had afterwards; `None` where that is not one change later.
+    after: Option<KeptRows>,
+}
+
+/// A table whose rows are about to change.
+pub(crate) struct Changing {
+    pub(crate) schema: Arc<dyn EngineSchema>,
+    pub(crate) table: String,
+    /// Its rows as they are.
+    pub(crate) before: KeptRows,
+}
+
+/// The table whose rows a statement changes, as a transaction sees it.
+pub(crate) enum RowsOf {
+    /// The transaction has made it.
+    MadeHere,
+    /// Its rows can be put back.
+    Kept(Box<Changing>),
+    /// They cannot, or there is no such table.
+    Other,
+}
+
 /// A name of a schema that has got, or lost, its table or view.
-#[derive(Clone)]
 struct Defined {
     schema: Arc<dyn EngineSchema>,
     table: String,
@@ -58,7 +91,7 @@ pub(crate) enum Step {
 pub(crate) enum Admitted {
     /// It is answered.
     Done(Answer),
-    /// It may run, and is to be noted by [`Transaction::ran`].
+    /// It may run, and is done by [`Transaction::noting`].
     Runs(Option<Noted>),
 }
 
@@ -68,6 +101,8 @@ pub(crate) enum Noted {
     Defined,
     /// It goes with its table.
     Undone,
+    /// It changes rows that can be put back.
+    Rows(Box<Changing>),
     /// Nothing undoes it.
     Lasting(String),
 }
@@ -88,11 +123,11 @@ impl Transaction {
     }
 
     /// Answers a statement that begins or ends a transaction, and refuses a change that could not be undone with those before.
-    /// `made_here` says whether the table whose rows change is one that the transaction has made.
+    /// `rows` is the table whose rows a [`Step::Rows`] changes.
     ///
     /// # Errors
     /// If the statement asks for what the transaction cannot do.
-    pub(crate) async fn admit(&self, step: Step, made_here: bool) -> Result<Admitted> {
+    pub(crate) async fn admit(&self, step: Step, rows: RowsOf) -> Result<Admitted> {
         let done = |tag: &str| Ok(Admitted::Done(Answer::Done(tag.to_owned())));
         if let Step::Rollback = step {
             let Some(open) = self.lock().take() else {
@@ -119,8 +154,12 @@ impl Transaction {
             }
             (Step::Reads, _) | (_, None) => return Ok(Admitted::Runs(None)),
             (Step::Defines(tag), Some(_)) => (tag, Noted::Defined),
-            (Step::Rows(tag, _), Some(_)) if made_here => (tag, Noted::Undone),
-            (Step::Rows(tag, _) | Step::Changes(tag), Some(_)) => (tag.clone(), Noted::Lasting(tag)),
+            (Step::Rows(tag, _), Some(_)) => match rows {
+                RowsOf::MadeHere => (tag, Noted::Undone),
+                RowsOf::Kept(changing) => (tag, Noted::Rows(changing)),
+                RowsOf::Other => (tag.clone(), Noted::Lasting(tag)),
+            },
+            (Step::Changes(tag), Some(_)) => (tag.clone(), Noted::Lasting(tag)),
         };
         match (open.as_ref(), &noted) {
             (Some(Open { lasting: Some(before), .. }), _) => raise!(
@@ -130,24 +169,54 @@ impl Transaction {
             ),
             (Some(Open { changes: 1.., .. }), Noted::Lasting(_)) => raise!(
                 NotSupported,
-                "a transaction of several changes is not supported, but for tables that it makes or drops and rows of those \
-                 that it has made: {tag} changes something else; COMMIT, then go on"
+                "a transaction of several changes is not supported, but for rows, and tables that it makes or drops: {tag} \
+                 changes something else; COMMIT, then go on"
             ),
             _ => Ok(Admitted::Runs(Some(noted))),
         }
     }
 
-    /// Takes note of a change that has run.
-    pub(crate) fn ran(&self, noted: Option<Noted>) {
-        let (Some(open), Some(noted)) = (&mut *self.lock(), noted) else { return };
-        match noted {
-            Noted::Defined => {}
-            Noted::Undone => open.changes += 1,
-            Noted::Lasting(tag) => {
-                open.changes += 1;
+    /// Does the work of a change, and takes note of it.
+    ///
+    /// # Errors
+    /// Those of the work, and of a table that cannot be read afterwards.
+    pub(crate) async fn noting<T>(&self, noted: Option<Noted>, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let done = match noted {
+            Some(Noted::Rows(changing)) => return self.changing(*changing, work).await,
+            None | Some(Noted::Defined) => return work.await,
+            Some(noted) => (work.await?, noted),
+        };
+        if let Some(open) = &mut *self.lock() {
+            open.changes += 1;
+            if let Noted::Lasting(tag) = done.1 {
                 open.lasting = Some(tag);
             }
         }
+        Ok(done.0)
+    }
+
+    /// Does work that changes the rows of a table, and keeps those that it had.
+    async fn changing<T>(&self, changing: Changing, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let Changing { schema, table, before } = changing;
+        // What fails may have changed rows all the same: `train` keeps each run.
+        let done = work.await;
+        let after = KeptRows::of(schema.as_ref(), &table, true).await?;
+        if after.as_ref().is_some_and(|after| before.is(after)) {
+            return done;
+        }
+        let after = after.filter(|after| before.just_before(after));
+        let Some(open) = &mut *self.lock() else { return done };
+        open.changes += 1;
+        // A load of many small statements is undone in one step.
+        if let Some(Undoable::Rows(last)) = open.undoable.last_mut()
+            && last.after.as_ref().is_some_and(|last| last.is(&before))
+            && last.before.serves_for(&before)
+        {
+            last.after = after;
+        } else {
+            open.undoable.push(Undoable::Rows(Changed { schema, table, before, after }));
+        }
+        done
     }
 
     /// Whether the open transaction has made what stands under this name.
@@ -155,8 +224,11 @@ impl Transaction {
     /// # Errors
     /// If it cannot be read.
     pub(crate) async fn has_made(&self, schema: &Arc<dyn EngineSchema>, table: &str) -> Result<bool> {
-        let made: Vec<KeptTable> =
-            self.lock().iter().flat_map(|open| &open.defined).filter_map(|it| it.after.clone()).collect();
+        let made = |undoable: &Undoable| match undoable {
+            Undoable::Name(defined) => defined.after.clone(),
+            Undoable::Rows(_) => None,
+        };
+        let made: Vec<KeptTable> = self.lock().iter().flat_map(|open| &open.undoable).filter_map(made).collect();
         if made.is_empty() {
             return Ok(false);
         }
@@ -184,7 +256,8 @@ impl Transaction {
             && let Some(open) = &mut *self.lock()
         {
             open.changes += 1;
-            open.defined.push(Defined { schema: Arc::clone(schema), table: table.to_owned(), before, after });
+            let (schema, table) = (Arc::clone(schema), table.to_owned());
+            open.undoable.push(Undoable::Name(Defined { schema, table, before, after }));
         }
         done
     }
@@ -199,12 +272,16 @@ fn same(one: Option<&KeptTable>, other: Option<&KeptTable>) -> bool {
 }
 
 impl Open {
-    /// Puts every name back, the last first.
+    /// Undoes every change, the last first.
     async fn roll_back(self) -> Result<()> {
-        let mut left = Vec::new();
-        for defined in self.defined.into_iter().rev() {
-            if let Err(error) = defined.undo().await {
-                left.push(format!("{}: {error}", defined.table));
+        let (mut left, mut put_back) = (Vec::new(), Vec::new());
+        for undoable in self.undoable.into_iter().rev() {
+            let (table, undone) = match undoable {
+                Undoable::Name(defined) => (defined.table.clone(), defined.undo().await),
+                Undoable::Rows(changed) => (changed.table.clone(), changed.undo(&mut put_back).await),
+            };
+            if let Err(error) = undone {
+                left.push(format!("{table}: {error}"));
             }
         }
         match self.lasting {
@@ -215,6 +292,17 @@ impl Open {
             None if left.is_empty() => Ok(()),
             None => raise!(Statement, "ROLLBACK could not put everything back: {}", left.join("; ")),
         }
+    }
+}
+
+impl Changed {
+    /// Puts the rows back. `put_back` has the versions that came back so far, with the ones that they are now, and gets this one.
+    async fn undo(&self, put_back: &mut Vec<(TableVersion, TableVersion)>) -> Result<()> {
+        let after = self.after.as_ref().map(KeptRows::version);
+        let now = put_back.iter().rev().find(|(was, _)| Some(was) == after).map(|(_, now)| now);
+        let version = self.before.put_back(self.schema.as_ref(), &self.table, now.or(after)).await?;
+        put_back.push((self.before.version().clone(), version));
+        Ok(())
     }
 }
 
@@ -273,6 +361,10 @@ impl Step {
                     _ => None,
                 })
             }
+            ast::Statement::Truncate(ast::Truncate { table_names, .. }) => rows(match table_names.as_slice() {
+                [table] => Some(&table.name),
+                _ => None,
+            }),
             ast::Statement::CreateTable(_)
             | ast::Statement::CreateView(_)
             | ast::Statement::Drop { object_type: ObjectType::Table | ObjectType::View, .. } => {
@@ -281,7 +373,6 @@ impl Step {
             ast::Statement::Insert(_)
             | ast::Statement::CreateSchema { .. }
             | ast::Statement::Drop { .. }
-            | ast::Statement::Truncate(_)
             | ast::Statement::AlterTable { .. } => Self::Changes(first_word()),
             _ => Self::Reads,
         }

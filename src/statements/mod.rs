@@ -28,12 +28,11 @@ mod upkeep;
 pub use copy::abandon;
 pub(crate) use graph::create_of_rows as create_graph;
 pub(crate) use sql::parameter_types;
-pub(crate) use transaction::admit;
+pub(crate) use transaction::{Ran, within};
 
 use arrow::datatypes::SchemaRef;
 
 use self::settings::external_access;
-use crate::session::Admitted;
 use crate::{Answer, Result, Session};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
@@ -41,13 +40,8 @@ use bonnet_dialect::syntax::statements::statement::Statement;
 pub(crate) async fn run(session: &Session, statement: Statement) -> Result<Answer> {
     external_access::check_statement(session, &statement)?;
     let step = transaction::step(session, &statement);
-    match transaction::admit(session, step).await? {
-        Admitted::Done(answer) => Ok(answer),
-        Admitted::Runs(noted) => {
-            let answer = answer(session, statement).await?;
-            session.transaction.ran(noted);
-            Ok(answer)
-        }
+    match transaction::within(session, step, answer(session, statement)).await? {
+        Ran::Answered(answer) | Ran::Done(answer) => Ok(answer),
     }
 }
 

@@ -1,13 +1,16 @@
 //! Whether a statement may run in the session's transaction.
 
+use std::sync::Arc;
+
+use bonnet_catalogs::KeptRows;
 use datafusion::common::TableReference;
 use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::Span;
 
 use super::table_place::TablePlace;
-use crate::session::{Admitted, Step};
-use crate::{Result, Session};
+use crate::session::{Admitted, Changing, RowsOf, Step};
+use crate::{Answer, Result, Session};
 use bonnet_dialect::syntax::statements::statement::Statement;
 
 /// What a statement means to a transaction; EXECUTE means what it executes.
@@ -25,24 +28,39 @@ pub(super) fn step(session: &Session, statement: &Statement) -> Step {
     executed().unwrap_or_else(|| Step::of(statement))
 }
 
-/// Answers a step that begins or ends a transaction, and refuses one that it cannot have.
-///
-/// # Errors
-/// If the transaction cannot have it, or a table cannot be undone.
-pub(crate) async fn admit(session: &Session, step: Step) -> Result<Admitted> {
-    let made_here = match &step {
-        Step::Rows(_, table) if session.transaction.changes() > 0 => made_here(session, table).await?,
-        _ => false,
-    };
-    session.transaction.admit(step, made_here).await
+/// What came of a statement.
+pub(crate) enum Ran<T> {
+    /// It began or ended a transaction.
+    Answered(Answer),
+    /// Its work is done.
+    Done(T),
 }
 
-/// Whether the open transaction has made the table of this name.
-async fn made_here(session: &Session, table: &TableReference) -> Result<bool> {
-    // What is no table is told by the statement.
-    let Ok(place) = TablePlace::of(&session.state(), table, Span::empty()) else { return Ok(false) };
-    match place.schema() {
-        Some(schema) => session.transaction.has_made(schema.engine(), &place.name.table).await,
-        None => Ok(false),
+/// Does the work of a statement within the session's transaction, if one is open; answers a step that begins or ends one.
+///
+/// # Errors
+/// If the transaction cannot have the statement, or ends and cannot undo a change; those of the work.
+pub(crate) async fn within<T>(session: &Session, step: Step, work: impl Future<Output = Result<T>>) -> Result<Ran<T>> {
+    let rows = match &step {
+        Step::Rows(tag, table) if session.transaction.is_open() => rows_of(session, table, tag == "INSERT").await?,
+        _ => RowsOf::Other,
+    };
+    match session.transaction.admit(step, rows).await? {
+        Admitted::Done(answer) => Ok(Ran::Answered(answer)),
+        Admitted::Runs(noted) => session.transaction.noting(noted, work).await.map(Ran::Done),
     }
+}
+
+/// The table of this name, whose rows a statement changes. `adds` says that it only adds some.
+async fn rows_of(session: &Session, table: &TableReference, adds: bool) -> Result<RowsOf> {
+    // What is no table is told by the statement.
+    let Ok(place) = TablePlace::of(&session.state(), table, Span::empty()) else { return Ok(RowsOf::Other) };
+    let Some(schema) = place.schema() else { return Ok(RowsOf::Other) };
+    let (schema, table) = (schema.engine(), &place.name.table);
+    if session.transaction.has_made(schema, table).await? {
+        return Ok(RowsOf::MadeHere);
+    }
+    let kept = KeptRows::of(schema.as_ref(), table, adds).await?;
+    let changing = |before| Changing { schema: Arc::clone(schema), table: table.clone(), before };
+    Ok(kept.map_or(RowsOf::Other, |before| RowsOf::Kept(Box::new(changing(before)))))
 }

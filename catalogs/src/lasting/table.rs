@@ -108,6 +108,21 @@ impl LastingTable {
         }
     }
 
+    /// Its rows, for those who compare them.
+    pub(crate) fn table_version(&self) -> Result<TableVersion> {
+        let snapshot = self.snapshot.table.snapshot().map_err(|error| store::failed(&self.name, error))?;
+        // The table's own id: another table may come to stand in the folder. A version of the past is no table that
+        // changes.
+        let past = if matches!(self.access, Access::Database(..)) { "" } else { &self.name };
+        let table = format!("delta {} {} {past}", self.location()?.display(), snapshot.metadata().id());
+        Ok(TableVersion { table, version: self.snapshot.version.to_string() })
+    }
+
+    /// The number of its version.
+    pub(crate) fn number(&self) -> u64 {
+        self.snapshot.version
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -121,7 +136,7 @@ impl LastingTable {
     }
 
     /// Refuses a change that the table cannot take.
-    pub(super) fn writable(&self) -> Result<()> {
+    pub(crate) fn writable(&self) -> Result<()> {
         match &self.access {
             Access::Read(why) => return raise!(ReadOnly, "{} cannot be changed: {why}", self.name),
             Access::Database(database, ..) => database.writable()?,
@@ -190,15 +205,7 @@ impl TableProvider for LastingTable {
 
 impl VersionedTable for LastingTable {
     fn row_version<'a>(&'a self, _: &'a SessionState) -> BoxFuture<'a, Result<Option<TableVersion>>> {
-        let version = || {
-            let snapshot = self.snapshot.table.snapshot().map_err(|error| store::failed(&self.name, error))?;
-            // The table's own id: another table may come to stand in the folder. A version of the past is no table that
-            // changes.
-            let past = if matches!(self.access, Access::Database(..)) { "" } else { &self.name };
-            let table = format!("delta {} {} {past}", self.location()?.display(), snapshot.metadata().id());
-            Ok(Some(TableVersion { table, version: self.snapshot.version.to_string() }))
-        };
-        ready(version()).boxed()
+        ready(self.table_version().map(Some)).boxed()
     }
 
     fn version(&self) -> Option<u64> {

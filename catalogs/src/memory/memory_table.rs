@@ -160,6 +160,63 @@ impl MemoryTable {
     }
 }
 
+/// The rows of a table in memory, to be put back.
+#[derive(Debug)]
+pub(crate) enum KeptBatches {
+    /// All that it had, with the memory that holds them.
+    All(Vec<Vec<RecordBatch>>, MemoryReservation),
+    /// The first so many batches of each partition.
+    First(Vec<usize>),
+}
+
+impl MemoryTable {
+    /// The rows as they are, with their version; `None` while they change. `adds` says that the change to come only adds rows.
+    ///
+    /// # Errors
+    /// If the pool has no memory to hold what the change may take away.
+    pub(crate) async fn kept(&self, adds: bool) -> Result<Option<(TableVersion, KeptBatches)>> {
+        let Some(version) = self.version.get() else { return Ok(None) };
+        let kept = if adds {
+            let mut counts = Vec::new();
+            for partition in &self.rows.batches {
+                counts.push(partition.read().await.len());
+            }
+            KeptBatches::First(counts)
+        } else {
+            let (reserved, mut all) = (lock(&self.memory).reserved.new_empty(), Vec::new());
+            let mut counter = RecordBatchMemoryCounter::new();
+            for partition in &self.rows.batches {
+                let batches = partition.read().await.clone();
+                reserved.try_grow(batches.iter().map(|batch| counter.count_batch(batch)).sum())?;
+                all.push(batches);
+            }
+            KeptBatches::All(all, reserved)
+        };
+        let unchanged = self.version.get().as_ref() == Some(&version);
+        Ok(unchanged.then_some((version, kept)))
+    }
+
+    /// Gives the table these rows again, if it has those of version `after`; the version that has them.
+    pub(crate) async fn put_back(&self, kept: &KeptBatches, after: &TableVersion) -> Option<TableVersion> {
+        let mut partitions = Vec::new();
+        for partition in &self.rows.batches {
+            partitions.push(partition.write().await);
+        }
+        // Whoever adds rows now waits for the partitions.
+        let changing = self.version.change_from(after)?;
+        for (place, partition) in partitions.iter_mut().enumerate() {
+            match kept {
+                KeptBatches::All(all, _) => **partition = all.get(place).cloned().unwrap_or_default(),
+                KeptBatches::First(counts) => partition.truncate(counts.get(place).copied().unwrap_or_default()),
+            }
+        }
+        let version = changing.version();
+        drop((partitions, changing));
+        recount(&self.rows, &self.memory).await;
+        Some(version)
+    }
+}
+
 /// The rows of a stream, small batches joined to `size` rows: every later scan pays for each batch.
 pub(crate) fn joined(rows: SendableRecordBatchStream, size: usize) -> SendableRecordBatchStream {
     let schema = rows.schema();

@@ -29,8 +29,21 @@ impl RowVersion {
     /// The version, unless the rows are being changed.
     pub(super) fn get(&self) -> Option<TableVersion> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        (state.running == 0)
-            .then(|| TableVersion { table: format!("memory {}", self.table), version: state.done.to_string() })
+        (state.running == 0).then(|| self.named(&state))
+    }
+
+    /// Says that rows of this version are about to change; `None` where they have changed since, or are being changed.
+    pub(super) fn change_from(self: &Arc<Self>, version: &TableVersion) -> Option<Changing> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = state.running == 0 && self.named(&state) == *version;
+        same.then(|| {
+            state.running += 1;
+            Changing(Arc::clone(self))
+        })
+    }
+
+    fn named(&self, state: &Changes) -> TableVersion {
+        TableVersion { table: format!("memory {}", self.table), version: state.done.to_string() }
     }
 
     /// Says that rows are about to change; the new version begins when the answer is dropped.
@@ -42,6 +55,14 @@ impl RowVersion {
 
 /// A change of rows that has begun.
 pub(super) struct Changing(Arc<RowVersion>);
+
+impl Changing {
+    /// The version that begins with its end, if nothing else changes meanwhile.
+    pub(super) fn version(&self) -> TableVersion {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        TableVersion { version: (state.done + 1).to_string(), ..self.0.named(&state) }
+    }
+}
 
 impl Drop for Changing {
     fn drop(&mut self) {
@@ -68,5 +89,10 @@ mod tests {
         let after = rows.get().unwrap();
         assert_eq!(after.table, before.table);
         assert_ne!(after, before);
+        assert!(rows.change_from(&before).is_none());
+        let third = rows.change_from(&after).unwrap();
+        assert!(rows.change_from(&after).is_none());
+        drop(third);
+        assert!(rows.change_from(&after).is_none());
     }
 }
