@@ -144,7 +144,8 @@ pub(super) struct Assistance {
 
 impl Validator for Assistance {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let whole = script::is_whole(context.input());
+        let input = context.input();
+        let whole = script::is_whole(input) || script::command_within(input).is_some();
         Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
     }
 }

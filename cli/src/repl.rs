@@ -14,7 +14,7 @@ use rustyline::{CompletionType, Config, Editor};
 use super::complete::{Assistance, Candidates, TRAINING};
 use super::failure::ScriptFailure;
 use super::output::has_colour;
-use super::script::{Item, Pending, Task, shell_command};
+use super::script::{Item, Pending, Task, command_within, shell_command};
 use super::shell::{Shell, complain};
 
 /// The time for which the prompt waits for the names that it completes.
@@ -34,14 +34,28 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
     }
     shell.message(&format!("BonnetDB {}. \\? lists the commands, \\q leaves.", env!("CARGO_PKG_VERSION")));
     let mut complained = false;
+    // The lines of a statement below which a command was given.
+    let mut begun = String::new();
     loop {
-        let input = match editor.readline("bonnet> ") {
+        let input = match editor.readline_with_initial("bonnet> ", (&begun, "")) {
             Ok(input) => input,
-            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Interrupted) => {
+                begun.clear();
+                continue;
+            }
             Err(ReadlineError::Eof) => return Ok(()),
             Err(error) => return Err(format!("the terminal cannot be read: {error}")),
         };
+        begun.clear();
         if input.trim().is_empty() {
+            continue;
+        }
+        if let Some((statement, command)) = command_within(&input) {
+            let task = Task::Command(command.to_owned());
+            if run_items(shell, vec![Item { task, line: 1, column: 1 }]).is_break() {
+                return Ok(());
+            }
+            begun = format!("{statement}\n");
             continue;
         }
         let added = editor.add_history_entry(input.trim_end()).unwrap_or(false);
@@ -52,9 +66,8 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
                 complained = true;
             }
         }
-        match run_input(shell, &input) {
-            ControlFlow::Break(()) => return Ok(()),
-            ControlFlow::Continue(()) => {}
+        if run_items(shell, items(&input)).is_break() {
+            return Ok(());
         }
         if let (true, Some(helper)) = (changes_names(&input), editor.helper_mut()) {
             let (columns, functions) = (columns(shell), functions(shell));
@@ -63,11 +76,11 @@ pub(super) fn run(shell: &mut Shell) -> Result<(), String> {
     }
 }
 
-/// Runs all that an input holds, up to the first failure, which is told and forgotten.
-fn run_input(shell: &mut Shell, input: &str) -> ControlFlow<()> {
+/// Runs what an input holds, up to the first failure, which is told and forgotten.
+fn run_items(shell: &mut Shell, items: Vec<Item>) -> ControlFlow<()> {
     shell.interrupts.forget();
     shell.output.start_over();
-    for item in items(input) {
+    for item in items {
         match shell.run_item(&item) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) | Err(ScriptFailure::Closed) => return ControlFlow::Break(()),

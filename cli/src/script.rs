@@ -194,6 +194,14 @@ pub(super) fn is_whole(input: &str) -> bool {
     pending.finish().is_empty()
 }
 
+/// A command in the last line of an input, below a statement that is not ended: the lines of the statement, and the command.
+pub(super) fn command_within(input: &str) -> Option<(&str, &str)> {
+    let (statement, line) = input.rsplit_once('\n')?;
+    let command = line.trim_start().strip_prefix('\\')?;
+    // Within a string or a comment it is a part of it.
+    (!is_whole(statement) && is_whole(&format!("{statement}\n;"))).then_some((statement, command.trim_end()))
+}
+
 /// The most bytes of a line or a statement of a script, which has to be in memory whole.
 pub(super) const MOST_TEXT: usize = 128 << 20;
 
@@ -259,6 +267,17 @@ mod tests {
 
     fn command(text: &str, line: usize, column: usize) -> Item {
         Item { task: Task::Command(text.into()), line, column }
+    }
+
+    #[test]
+    fn commands_stand_within_statements_but_not_within_strings() {
+        assert_eq!(command_within("SELECT 1\n  \\? "), Some(("SELECT 1", "?")));
+        assert_eq!(command_within("SELECT 1,\n2\n\\d t"), Some(("SELECT 1,\n2", "d t")));
+        for other in
+            ["SELECT 'a\n\\?", "SELECT 1;\n\\?", "SELECT 1 /*\n\\?", "SELECT 1\nFROM t", "\\?", "SELECT \"a\n\\?"]
+        {
+            assert_eq!(command_within(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -143,12 +143,13 @@ impl Shell {
 
     /// Runs one statement and writes what it answers.
     pub(super) fn run_statement(&mut self, statement: &str) -> Result<(), ScriptFailure> {
-        let started = Instant::now();
+        // What the engine takes, without a pager that is read.
+        let mut taken = Duration::ZERO;
         self.last = None;
         let Self { session, runtime, interrupts, output, last, report, .. } = self;
         let done = runtime.block_on(async {
             let mut bar = Bar::new();
-            let answer = watch(session.execute(statement), session, interrupts, &mut bar).await??;
+            let answer = timed(&mut taken, watch(session.execute(statement), session, interrupts, &mut bar)).await??;
             let mut rows = match answer {
                 Answer::Done(message) => return Ok(Some(message)),
                 Answer::Rows(rows) => rows,
@@ -157,7 +158,7 @@ impl Shell {
             let has_columns = !rows.schema().fields().is_empty();
             if let (Some(report), true) = (&mut *report, has_columns) {
                 let (schema, mut batches) = (rows.schema(), Vec::new());
-                while let Some(batch) = watch(rows.next(), session, interrupts, &mut bar).await? {
+                while let Some(batch) = timed(&mut taken, watch(rows.next(), session, interrupts, &mut bar)).await? {
                     batches.push(batch.map_err(bonnetdb::Error::from)?);
                 }
                 bar.hide();
@@ -167,7 +168,7 @@ impl Shell {
             let mut result = if has_columns { Some(output.begin(rows.schema())?) } else { None };
             let mut rows_so_far = has_columns.then(|| (rows.schema(), Vec::new()));
             let mut bytes = 0;
-            while let Some(batch) = watch(rows.next(), session, interrupts, &mut bar).await? {
+            while let Some(batch) = timed(&mut taken, watch(rows.next(), session, interrupts, &mut bar)).await? {
                 let batch = batch.map_err(bonnetdb::Error::from)?;
                 bytes += batch.get_array_memory_size();
                 match &mut rows_so_far {
@@ -207,7 +208,7 @@ impl Shell {
             self.message(&message);
         }
         if self.timing {
-            self.message(&format!("Time: {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
+            self.message(&format!("Time: {:.3} ms", taken.as_secs_f64() * 1e3));
         }
         Ok(())
     }
@@ -267,6 +268,14 @@ async fn watch<T>(
             _ = ticks.tick() => bar.show(session.progress()),
         }
     }
+}
+
+/// Waits for work, and adds how long it took.
+async fn timed<T>(taken: &mut Duration, work: impl Future<Output = T>) -> T {
+    let started = Instant::now();
+    let done = work.await;
+    *taken += started.elapsed();
+    done
 }
 
 /// Writes a line to standard error. That nobody can read it is no reason to stop.

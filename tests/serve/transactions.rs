@@ -132,7 +132,9 @@ fn rows_that_a_transaction_changes_are_put_back() {
         assert_eq!(count(&mut client), before);
         assert_eq!(client.rows("SELECT b FROM u"), [["x"]]);
         // What is kept stays, and goes on.
-        client.query("BEGIN; INSERT INTO u VALUES ('y'); UPDATE u SET b = 'w' WHERE b = 'x'; COMMIT; INSERT INTO u VALUES ('v')");
+        client.query(
+            "BEGIN; INSERT INTO u VALUES ('y'); UPDATE u SET b = 'w' WHERE b = 'x'; COMMIT; INSERT INTO u VALUES ('v')",
+        );
         assert_eq!(client.rows("SELECT b FROM u ORDER BY b"), [["v"], ["w"], ["y"]]);
     }
 }
@@ -146,9 +148,15 @@ fn rows_that_another_session_changes_meanwhile_stay() {
         other.query("INSERT INTO t VALUES (3)");
         let reply = client.query("ROLLBACK");
         let message = &reply.error().message;
-        assert!(message.contains("ROLLBACK could not put everything back: t: its rows have changed otherwise"), "{message}");
+        assert!(
+            message.contains("ROLLBACK could not put everything back: t: its rows have changed otherwise"),
+            "{message}"
+        );
         // What is nobody else's is undone.
-        assert_eq!(client.rows("SELECT t, u FROM (SELECT count(*) AS t FROM t), (SELECT count(*) AS u FROM u)"), [["3", "1"]]);
+        assert_eq!(
+            client.rows("SELECT t, u FROM (SELECT count(*) AS t FROM t), (SELECT count(*) AS u FROM u)"),
+            [["3", "1"]]
+        );
     }
 }
 

@@ -41,7 +41,10 @@ impl LastingTable {
 
 /// The error of a table that is not as the transaction left it.
 pub(crate) fn overtaken<T>() -> Result<T> {
-    raise!(Statement, "its rows have changed otherwise meanwhile, by another session or run by run by train, so they stay as they are")
+    raise!(
+        Statement,
+        "its rows have changed otherwise meanwhile, by another session or run by run by train, so they stay as they are"
+    )
 }
 
 async fn files(table: &DeltaTable, name: &str) -> Result<Vec<LogicalFileView>> {

@@ -35,7 +35,11 @@ impl KeptRows {
         let Some(table) = schema.table(table).await? else { return Ok(None) };
         if let Some(memory) = table.downcast_ref::<MemoryTable>() {
             let kept = memory.kept(adds).await?;
-            return Ok(kept.map(|(version, kept)| Self { table: Arc::clone(&table), version, rows: Rows::Memory(kept) }));
+            return Ok(kept.map(|(version, kept)| Self {
+                table: Arc::clone(&table),
+                version,
+                rows: Rows::Memory(kept),
+            }));
         }
         let Some(lasting) = table.downcast_ref::<LastingTable>().filter(|table| table.writable().is_ok()) else {
             return Ok(None);
