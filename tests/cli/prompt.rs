@@ -128,6 +128,17 @@ fn a_statement_may_take_several_lines_and_an_error_ends_nothing() {
 }
 
 #[test]
+fn a_command_within_a_statement_runs_and_the_statement_goes_on() {
+    let state = tempfile::tempdir().unwrap();
+    let Some(mut prompt) = Prompt::open(state.path()) else { return };
+    prompt.press("SELECT 41 +\r\\echo within\r");
+    prompt.see("\r\nwithin\r\n");
+    prompt.press("1 AS answer;\r");
+    prompt.see("42\r\n(1 row)\r\n");
+    prompt.leave();
+}
+
+#[test]
 fn a_long_result_shows_its_ends() {
     let state = tempfile::tempdir().unwrap();
     let Some(mut prompt) = Prompt::open(state.path()) else { return };
