@@ -20,7 +20,7 @@ use datafusion::sql::parser::Statement as SqlStatement;
 use datafusion::sql::sqlparser::ast::{Query, Statement};
 
 use crate::Result;
-use crate::forms::changes::{delete_alias, insert_defaults, insert_numbers, insert_values};
+use crate::forms::changes::{changed_columns, delete_alias, insert_defaults, insert_numbers, insert_values};
 use crate::forms::{duckdb_syntax, rewrite};
 use crate::names::columns::ColumnNames;
 use crate::names::context::StatementContext;
@@ -52,6 +52,8 @@ pub async fn prepare(state: &SessionState, registry: &Registry, mut statement: S
     let names = ColumnNames::of(&statement);
     // The alias of DELETE's table.
     delete_alias::resolve(&mut statement);
+    // The columns that INSERT and UPDATE list.
+    changed_columns::name(state, &mut statement).await?;
     // DEFAULT among the values of INSERT and UPDATE.
     insert_defaults::fill(state, &mut statement).await?;
     // Numbers among them, which are cast to the column's type as they are written.

@@ -82,7 +82,7 @@ fn last_name(name: &ObjectName) -> Option<String> {
 }
 
 /// The table; `None` if there is none, which DataFusion says in its words.
-async fn table(state: &SessionState, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
+pub(crate) async fn table(state: &SessionState, name: &ObjectName) -> Result<Option<Arc<dyn TableProvider>>> {
     let reference = match ast::name_parts(name).as_deref() {
         Some([table]) => TableReference::bare(table.as_str()),
         Some([schema, table]) => TableReference::partial(schema.as_str(), table.as_str()),
