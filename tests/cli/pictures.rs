@@ -133,28 +133,3 @@ fn a_page_without_its_feature_says_which_is_missing() {
         assert!(!std::path::Path::new(file).exists());
     }
 }
-
-#[test]
-#[cfg(feature = "print")]
-fn pictures_are_written_as_pages_and_pixels() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str| folder.path().join(name).display().to_string();
-    let script = format!(
-        "COPY ({ROWS}) TO '{}' (KIND bars, X model, Y accuracy, WIDTH 320);\n{ROWS};\n\\plot '{}' bars model accuracy width=320\n",
-        file("a.pdf"),
-        file("a.png")
-    );
-    let ran = super::run_with_input(&[], script.as_bytes());
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    let page = String::from_utf8_lossy(&fs::read(file("a.pdf")).unwrap()).into_owned();
-    // 320 units at 96 an inch are 240 points.
-    assert!(page.starts_with("%PDF-") && page.contains("/MediaBox [0 0 240 "), "{}", &page[..300]);
-    let pixels = fs::read(file("a.png")).unwrap();
-    // The width stands in the header of a PNG, behind its signature and the first words of the header.
-    assert_eq!((&pixels[1..4], &pixels[16..20]), (&b"PNG"[..], &640u32.to_be_bytes()[..]));
-    // A letter that no font has, of the private use area, is refused, and nothing is written.
-    let script = format!("COPY (SELECT chr(1020985) AS model, 1 AS accuracy) TO '{}' (KIND bars);\n", file("b.pdf"));
-    let ran = super::run_with_input(&[], script.as_bytes());
-    assert!(ran.err.contains("no font of this machine has the letters of") && ran.status == Some(1), "{ran:?}");
-    assert!(!std::path::Path::new(&file("b.pdf")).exists());
-}
