@@ -106,7 +106,9 @@ fn shortened(value: f64, text: &str, digits: usize) -> Option<String> {
 
 /// Appends a text with its control characters made visible: they would break the lines or drive the terminal.
 pub fn push_escaped(to: &mut String, text: &str) {
-    if !text.contains(char::is_control) {
+    // Those of ASCII, and the first byte of all others.
+    let may_have_one = text.bytes().any(|byte| byte.is_ascii_control() || byte == 0xc2);
+    if !may_have_one || !text.contains(char::is_control) {
         to.push_str(text);
         return;
     }

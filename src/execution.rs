@@ -50,7 +50,9 @@ impl Session {
         let (session, text) = (self.clone(), statement.to_owned());
         let work = |deadline| async move {
             let _room = room;
-            Ok(match statements::run(&session, parse::parse(&text)?).await? {
+            // The work of any statement is large, and would be moved from task to task.
+            let ran = Box::pin(statements::run(&session, parse::parse(&text)?));
+            Ok(match ran.await? {
                 // Its rows are on their way before whoever waits for them is woken.
                 Answer::Rows(rows) => Answer::Rows(pump(&session.engine, rows, deadline)),
                 done => done,
