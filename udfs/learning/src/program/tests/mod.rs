@@ -55,6 +55,7 @@ fn program(host: &Host, write: Write) -> Program {
         features: Arc::clone(&host.features),
         n_outputs: WIDTH,
         known_labels: (0..NODES as u32).filter(|v| v % 4 != 3).map(|v| (v, v % WIDTH as u32)).collect(),
+        label_rate: 0.0,
         seed: 0,
         device: false,
     };
