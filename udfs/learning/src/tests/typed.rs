@@ -109,6 +109,7 @@ pub(crate) fn typed_jobs() -> Vec<Job> {
             .with("heads", 2)
             .with("mask", "metapaths")
             .with("metapaths", "paper>author>paper,paper>paper"),
+        job("hinormer").with("hidden", 6).with("length", 9).with("graph_layers", 1).with("lr", 0.01),
         job("h2g_former").with("heads", 2).with("layers", 3).with("lr", 0.005),
     ]
 }
@@ -352,8 +353,8 @@ fn the_order_of_the_types_changes_nothing_but_that_of_the_parameters() {
             parts
         };
         for (name, matrix) in &mut moved {
-            let by_type =
-                matrix.values.len() == 3 * matrix.columns && (name.ends_with("bias") || name.ends_with("skip"));
+            let by_type = matrix.values.len() == 3 * matrix.columns
+                && ["bias", "skip", "factor", "types.0.weight"].iter().any(|end| name.ends_with(end));
             let widths = match name.as_str() {
                 "input.weight" => widths(types),
                 _ if by_type && !name.starts_with("output") => vec![1; 3],

@@ -2,9 +2,11 @@
 //! and one relation.
 
 mod entries;
+pub mod graphtrans;
 pub mod h2g_former;
 pub mod han;
 pub mod hgt;
+pub mod hinormer;
 mod masks;
 mod metapaths;
 pub mod r_gat;

@@ -15,8 +15,8 @@ use crate::program::layers::edges::terms::EntryTerms;
 use crate::program::layers::expressions::expression::Rowwise;
 use crate::program::{Builder, Program};
 
-/// The registration: the defaults of the authors' program, whose two layers are hidden ones. It stops after 30 epochs without
-/// improvement (`patience`).
+/// The registration: the defaults of the authors' program, whose three layers are hidden ones. It stops after 30 epochs without
+/// improvement (`patience`), and takes no gradient of the coefficients of the layer before, which is taken here.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "shgn",
     family: TYPED,
@@ -24,7 +24,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     tasks: &[Task::NodeClassification.name()],
     source: "Lv, Ding, Liu, Chen, Feng, He, Zhou, Jiang, Dong and Tang 2021, Are we really making much progress? Revisiting, \
              benchmarking, and refining heterogeneous graph neural networks",
-    defaults: Defaults { epochs: 300, lr: 5e-4, weight_decay: 1e-4, layers: 3, ..COMMON },
+    defaults: Defaults { epochs: 300, lr: 5e-4, weight_decay: 1e-4, layers: 4, ..COMMON },
     own: &[
         OptionSpec::integer("heads", 8, [1, MAX_HEADS as i64], "attention heads of the hidden layers, concatenated"),
         OptionSpec::integer("output_heads", 1, [1, MAX_HEADS as i64], "attention heads of the last layer, averaged"),

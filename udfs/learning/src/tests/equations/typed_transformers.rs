@@ -271,6 +271,67 @@ fn metapaths_are_relations_of_a_composition() {
 }
 
 #[test]
+fn hinormer_attends_to_all_around_by_structure_and_by_types() {
+    // Sequences as long as the graph hold what a node is joined to, whatever their order.
+    let job = Job::new("hinormer").with("hidden", 6).with("seed", 3).with("length", N as i64);
+    let job = job.with("temperature", 0.7).with("beta", 0.4);
+    check_on(&job, typed(N), &(0..N as u32).collect::<Vec<_>>(), |case| {
+        let a = matrix(N, N, |i, j| f64::from(u8::from(i == j || case.data.graph().has_edge(i as u32, j as u32))));
+        let (p, types) = (symmetric(&a), case.data.types().unwrap());
+        let mut h = projected(case);
+        let mut r = matrix(N, 3, |v, kind| f64::from(u8::from(types.of()[v] as usize == kind)));
+        for l in 0..2 {
+            let z = times(&p, &times(&h, case.parameter(&format!("graph.{l}.weight"))));
+            h = elu(&shift(&z, case.parameter(&format!("graph.{l}.bias"))));
+            let z = times(&r, case.parameter(&format!("types.{l}.weight")));
+            let factor = case.parameter(&format!("types.{l}.factor"));
+            let z = matrix(N, 3, |v, c| factor[types.of()[v] as usize][0] * z[v][c]);
+            r = elu(&shift(&times(&p, &z), case.parameter(&format!("types.{l}.bias"))));
+        }
+        let walks = (0..N).fold(matrix(N, N, |i, j| f64::from(u8::from(i == j))), |walks, _| {
+            map(&times(&walks, &a), |x| f64::from(u8::from(x > 0.0)))
+        });
+        let outputs = (0..N).map(|v| {
+            // A node's sequence has representations of its own: here of the nodes that it is joined to.
+            let members: Vec<usize> = (0..N).filter(|&j| walks[v][j] > 0.0).collect();
+            let mut own: Matrix = members.iter().map(|&j| h[j].clone()).collect();
+            let codes: Matrix = members.iter().map(|&j| r[j].clone()).collect();
+            for l in 0..2 {
+                let of = |x: &Matrix, name: &str| times(x, case.parameter(&format!("{l}.{name}.weight")));
+                let (q, k) = (of(&own, "query"), of(&own, "key"));
+                let (t, s) = (of(&codes, "types.target"), of(&codes, "types.source"));
+                let attention = &case.parameter(&format!("{l}.attention"))[0];
+                let mut sum = matrix(members.len(), 6, |_, _| 0.0);
+                for i in 0..members.len() {
+                    for head in 0..2 {
+                        let score = |j: usize| {
+                            let leaky = |c: usize| {
+                                let x = q[i][c] + k[j][c];
+                                attention[c] * if x > 0.0 { x } else { 0.2 * x }
+                            };
+                            let structure: f64 = (3 * head..3 * head + 3).map(leaky).sum();
+                            let of_types = dot(&t[i][3 * head..3 * head + 3], &s[j][3 * head..3 * head + 3]);
+                            (structure + 0.4 * of_types) / 0.7
+                        };
+                        let scores: Vec<f64> = (0..members.len()).map(score).collect();
+                        for (j, alpha) in softmax(&scores).into_iter().enumerate() {
+                            (3 * head..3 * head + 3).for_each(|c| sum[i][c] += alpha * k[j][c]);
+                        }
+                    }
+                }
+                let z = plus(1.0, &own, 1.0, &of(&sum, "out"));
+                own = layer_norm(case, &z, &format!("{l}.norm"));
+            }
+            let first = members.iter().position(|&j| j == v).unwrap();
+            let z = case.affine(&vec![own[first].clone()], "output").remove(0);
+            let norm = dot(&z, &z).sqrt();
+            z.into_iter().map(|z| z / norm).collect()
+        });
+        outputs.collect()
+    });
+}
+
+#[test]
 fn hgt_is_the_composition_of_its_parts() {
     let data = typed(N);
     let outputs = |job: Job| {
@@ -283,6 +344,20 @@ fn hgt_is_the_composition_of_its_parts() {
     assert!(outputs(of("hgt")) == outputs(of("unified_gt")));
     let parts = of("unified_gt").with("mask", "hops").with("feed_forward", "by_type").with("label_rate", 0.3);
     assert!(outputs(of("h2g_former").with("layers", 3)) == outputs(parts));
+}
+
+#[test]
+fn graphtrans_is_one_without_types() {
+    let data = planted(N, true);
+    let outputs = |job: Job| {
+        let mut bench = Bench::new(&data, &job.resolve().unwrap(), &split(&data).train);
+        let values = parameters(&bench);
+        bench.loss(&values);
+        (values, bench.model.outputs().to_vec())
+    };
+    let of = |model: &str| job(model).with("heads", 2).with("graph_layers", 1).with("layers", 3);
+    let parts = of("unified_gt").with("attention", "plain").with("mask", "none").with("feed_forward", "shared");
+    assert!(outputs(of("graphtrans").with("dropout", 0.2)) == outputs(parts.with("dropout", 0.2)));
 }
 
 #[test]
