@@ -220,20 +220,15 @@ pub const SHARED_OPTIONS: [OptionSpec; 13] = [
 ];
 
 /// Known classes as an input.
-pub(crate) const LABEL_RATE: OptionSpec = label_rate(0.0);
-
-/// Known classes as an input, with a model's default.
-pub(crate) const fn label_rate(default: f64) -> OptionSpec {
-    OptionSpec::real(
-        "label_rate",
-        default,
-        [0.0, 1.0],
-        "masked label embedding: the probability that the class of a training node is an input beside its features in a step, which \
-         learns those of the others, so that no output is trained on a class that it reads. Figures and outputs are those with the classes \
-         of all training nodes given, and no others. 0 is no such input; 0.3 hides classes with probability 0.7, as H2GB has it",
-    )
-    .of_tasks(&[Task::NodeClassification])
-}
+pub(crate) const LABEL_RATE: OptionSpec = OptionSpec::real(
+    "label_rate",
+    0.0,
+    [0.0, 1.0],
+    "masked label embedding: the probability that the class of a training node is an input beside its features in a step, which \
+     learns those of the others, so that no output is trained on a class that it reads. Figures and outputs are those with the classes \
+     of all training nodes given, and no others. 0 is no such input; 0.3 hides classes with probability 0.7, as H2GB has it",
+)
+.of_tasks(&[Task::NodeClassification]);
 
 /// The normalisation of the adjacency (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
 pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(

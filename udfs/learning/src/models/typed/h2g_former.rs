@@ -5,7 +5,7 @@ use super::masks::Mask;
 use super::unified_gt::{ATTENTION_DROPOUT, Attention, Composition, FeedForward, HEADS, composed};
 use crate::models::ModelSpec;
 use crate::models::spec::{Reach, TYPED};
-use crate::options::table::label_rate;
+use crate::options::table::LABEL_RATE;
 use crate::options::{COMMON, Defaults, OptionSpec, Task};
 
 /// The registration: the authors' settings, but for the width, which they choose by data set (64 to 512 in all heads), and for batches
@@ -30,7 +30,12 @@ pub const SPEC: ModelSpec = ModelSpec {
         OptionSpec::integer("hops", 2, [1, 16], "the edges that attention goes over"),
         HEADS,
         ATTENTION_DROPOUT,
-        label_rate(0.3),
+        OptionSpec::real(
+            LABEL_RATE.name,
+            0.3,
+            [0.0, 1.0],
+            "the probability that the class of a training node is an input in a step, as in every model",
+        ),
     ],
     reach: HOPS_A_LAYER,
     build: |problem, reservation| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::{Reservation, Stopped};
+use bonnet_graph::Reservation;
 use candle_core::Tensor;
 
 use super::projected;
