@@ -279,7 +279,8 @@ impl Bench {
 fn parameters(bench: &Bench) -> Vec<f32> {
     let mut parameters = bench.model.layout().initialise(5);
     let mut stream = Stream::new(9);
-    for block in bench.model.layout().blocks().iter().filter(|block| block.name.ends_with("bias")) {
+    let shifts = |name: &str| name.ends_with("bias") || name.ends_with("relation");
+    for block in bench.model.layout().blocks().iter().filter(|block| shifts(&block.name)) {
         for at in block.positions() {
             parameters[at] = (stream.uniform() * 0.4 - 0.1) as f32;
         }
