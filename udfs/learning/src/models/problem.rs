@@ -42,6 +42,7 @@ impl From<&Problem<'_>> for Inputs {
             features: Arc::clone(&problem.features),
             n_outputs: problem.n_outputs,
             known_labels: Arc::clone(&problem.known_labels),
+            label_rate: problem.options.label_rate,
             seed: problem.options.seed,
             device: problem.device,
         }

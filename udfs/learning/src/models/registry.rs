@@ -8,7 +8,7 @@ use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, l
 use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
 use super::tokens::{nagphormer, polyformer};
-use super::typed::{han, hgt, r_gat, r_gcn, r_graphsage};
+use super::typed::{graphtrans, h2g_former, han, hgt, hinormer, r_gat, r_gcn, r_graphsage, shgn, unified_gt};
 use crate::ground::OptionError;
 use crate::options::TrainOptions;
 
@@ -47,11 +47,16 @@ pub fn models() -> &'static [ModelSpec] {
         graphmore::SPEC,
         nagphormer::SPEC,
         polyformer::SPEC,
+        graphtrans::SPEC,
         r_gcn::SPEC,
         r_graphsage::SPEC,
         r_gat::SPEC,
         han::SPEC,
         hgt::SPEC,
+        hinormer::SPEC,
+        shgn::SPEC,
+        unified_gt::SPEC,
+        h2g_former::SPEC,
         scn::SPEC,
         sccn::SPEC,
         cellmp::SPEC,

@@ -62,6 +62,8 @@ impl Job {
             pooling: values.parse("pooling")?,
             // Models on complexes have read-outs of their own.
             head_dropout: values.real("head_dropout").unwrap_or(0.0),
+            // Models on complexes have none.
+            label_rate: values.real("label_rate").unwrap_or(0.0),
             batch: values.optional("batch").map(|graphs| graphs as u32),
             batch_nodes: values.optional("batch_nodes").map(|nodes| nodes as u32),
             fanout: Vec::new(),
@@ -70,6 +72,7 @@ impl Job {
             every_figure: false,
             keep_embeddings: false,
         };
+        refuse_label_rate(spec, options.label_rate)?;
         options.fanout = resolve_fanout(spec, &options, values.get("fanout"))?;
         if options.normalize == Normalize::Standard && !task.is_of_nodes() {
             let valid = format!("none, row; {} has no training nodes to take means over", task.name());
@@ -146,6 +149,17 @@ impl Values {
     fn parse<T: FromStr<Err = OptionError> + Default>(&self, option: &str) -> Result<T, OptionError> {
         self.text(option).map_or_else(|| Ok(T::default()), str::parse)
     }
+}
+
+/// Refuses known classes as an input of a model that has no layer on its features to put them beside.
+fn refuse_label_rate(spec: &ModelSpec, rate: f64) -> Result<(), OptionError> {
+    let why = match spec.name {
+        _ if rate == 0.0 => return Ok(()),
+        "label_propagation" => "reads all known classes, and no features",
+        _ if spec.reads_tokens() => "reads tokens that are made once before training, and no class may be in them",
+        _ => return Ok(()),
+    };
+    Err(OptionError::invalid("label_rate", rate, &format!("0: {} {why}", spec.name)))
 }
 
 /// The most neighbours of a node for each number of edges from the nodes of a step.

@@ -32,7 +32,7 @@ impl Kinds {
 pub struct Relation {
     /// The type of its edges.
     pub name: String,
-    /// The type of the sources, a position in the names of the types.
+    /// The type of the sources, a position in the names of the types; [`Relation::ANY`] where they are of any.
     pub source: u32,
     /// The type of the targets.
     pub target: u32,
@@ -40,6 +40,11 @@ pub struct Relation {
     pub inverse: bool,
     /// The edges into each target; nodes of other types have none.
     pub messages: Messages,
+}
+
+impl Relation {
+    /// The type of the ends of a relation that joins nodes of any types.
+    pub const ANY: u32 = u32::MAX;
 }
 
 /// The types of the nodes, and the relations. A graph without types has one type and one relation, all of its edges.
@@ -90,6 +95,11 @@ impl Relations {
         Ok(Self { list, kinds: Kinds { names: Arc::clone(&self.kinds.names), of } })
     }
 
+    /// Other relations between the same nodes. O(relations).
+    pub fn with(&self, list: Vec<Relation>) -> Self {
+        Self { kinds: self.kinds.clone(), list }
+    }
+
     /// The types of the nodes.
     pub fn kinds(&self) -> &Kinds {
         &self.kinds
@@ -106,8 +116,11 @@ impl Relations {
     }
 
     /// The name of a relation among all: its types and its own, as a metapath of one step is written, `^` for messages against
-    /// the rows of edges.
+    /// the rows of edges; its own alone where it joins nodes of any types.
     pub fn name(&self, relation: &Relation) -> String {
+        if relation.source == Relation::ANY {
+            return relation.name.clone();
+        }
         let kind = |kind: u32| self.kinds.names[kind as usize].as_str();
         let mark = if relation.inverse { "^" } else { "" };
         format!("{}>{mark}{}>{}", kind(relation.source), relation.name, kind(relation.target))
@@ -121,7 +134,8 @@ impl Relations {
     /// The number of relations into each type.
     pub fn count_into_types(&self) -> Vec<usize> {
         let mut counts = vec![0; self.n_types()];
-        self.list.iter().for_each(|relation| counts[relation.target as usize] += 1);
+        let of_types = self.list.iter().filter(|relation| relation.target != Relation::ANY);
+        of_types.for_each(|relation| counts[relation.target as usize] += 1);
         counts
     }
 }

@@ -23,6 +23,9 @@ pub struct ModelOptions<'a> {
     pub dropout: f64,
     /// The width of a node's output where the task reads embeddings.
     pub embedding: usize,
+    /// The probability that the class of a training node is an input in a pass of training, for models that take no other place
+    /// for it; 0 where none ever is.
+    pub label_rate: f64,
     /// Whether the last hidden representation of every node is read.
     pub keep_embeddings: bool,
     /// The model's own hyperparameters, every one of them.

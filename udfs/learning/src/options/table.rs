@@ -140,7 +140,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 12] = [
+pub const SHARED_OPTIONS: [OptionSpec; 13] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -149,6 +149,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 12] = [
          columns and random_walk 20",
     )
     .texts_column(),
+    LABEL_RATE,
     OptionSpec::choice(
         "schedule",
         Decay::Constant.name(),
@@ -217,6 +218,17 @@ pub const SHARED_OPTIONS: [OptionSpec; 12] = [
     )
     .of_tasks(NODES),
 ];
+
+/// Known classes as an input.
+pub(crate) const LABEL_RATE: OptionSpec = OptionSpec::real(
+    "label_rate",
+    0.0,
+    [0.0, 1.0],
+    "masked label embedding: the probability that the class of a training node is an input beside its features in a step, which \
+     learns those of the others, so that no output is trained on a class that it reads. Figures and outputs are those with the classes \
+     of all training nodes given, and no others. 0 is no such input; 0.3 hides classes with probability 0.7, as H2GB has it",
+)
+.of_tasks(&[Task::NodeClassification]);
 
 /// The normalisation of the adjacency (Luan et al. 2024, Sec. 2), for the models whose papers have one such matrix.
 pub(crate) const AFFINITY: OptionSpec = OptionSpec::choice(

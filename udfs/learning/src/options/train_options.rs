@@ -63,6 +63,9 @@ pub struct TrainOptions {
     /// The probability that an entry of that vector is dropped in training.
     #[serde(default)]
     pub head_dropout: f64,
+    /// The probability that the class of a training node is an input in a pass of training; 0 where none ever is.
+    #[serde(default)]
+    pub label_rate: f64,
     /// The graphs of a step; all if none.
     pub batch: Option<u32>,
     /// The training nodes of a step, which then runs on a sample of their neighbours; all, on the whole graph, if none.
@@ -93,6 +96,7 @@ impl TrainOptions {
             layers: self.layers,
             dropout: self.dropout,
             embedding: self.embedding,
+            label_rate: self.label_rate,
             keep_embeddings: self.keep_embeddings,
             hyperparameters: &self.hyperparameters,
         }

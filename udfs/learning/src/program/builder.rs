@@ -51,18 +51,22 @@ impl From<Slot> for Source {
 /// A program that is being written. The order of the calls is that of the layers, and of the parameters.
 #[derive(Debug)]
 pub struct Builder<'r, 'm> {
-    inputs: Inputs,
+    pub(super) inputs: Inputs,
     reservation: &'r mut Reservation<'m>,
-    layout: Layout,
+    pub(super) layout: Layout,
     initial: fn(usize, usize) -> Initial,
     shapes: Vec<SlotShape>,
     nodes: Vec<Node>,
-    features: Vec<Input>,
+    pub(super) features: Vec<Input>,
     constants: Vec<(Slot, Vec<f32>)>,
     masks: usize,
     embedding: Option<Slot>,
     points: Option<crate::spaces::Space>,
-    label_mask: Option<Mask>,
+    pub(super) label_mask: Option<Mask>,
+    /// Whether the model reads the known classes by itself.
+    pub(super) reads_labels: bool,
+    /// The rows of the classes beside each block of weights on the features.
+    pub(super) given: Vec<(Parameter, Parameter)>,
 }
 
 impl<'r, 'm> Builder<'r, 'm> {
@@ -81,6 +85,8 @@ impl<'r, 'm> Builder<'r, 'm> {
             embedding: None,
             points: None,
             label_mask: None,
+            reads_labels: false,
+            given: Vec::new(),
         }
     }
 
@@ -90,6 +96,8 @@ impl<'r, 'm> Builder<'r, 'm> {
     }
 
     /// The node features of the problem; in training an entry is dropped with probability `p`.
+    ///
+    /// With a [`Inputs::label_rate`] linear layers on them read the known classes beside them.
     pub fn input(&mut self, p: f64) -> InputFeatures {
         self.features(Arc::clone(&self.inputs.features), p)
     }
@@ -267,7 +275,8 @@ impl<'r, 'm> Builder<'r, 'm> {
         match x {
             Source::Features(features) => {
                 let space = self.nodes();
-                self.push(FeatureLinear { features }, &[], &[weights], space, columns)
+                let z = self.push(FeatureLinear { features }, &[], &[weights], space, columns);
+                self.with_given(z, features, weights)
             }
             Source::Slot(slot) => {
                 let space = self.space(slot);
@@ -467,7 +476,7 @@ impl<'r, 'm> Builder<'r, 'm> {
 
     /// Says that training reads the classes of known nodes, each where a mask keeps element (node, 0).
     pub(super) fn gives(&mut self, mask: Option<Mask>) {
-        self.label_mask = mask;
+        (self.label_mask, self.reads_labels) = (mask, true);
     }
 
     /// Fuses what can be fused, reserves and allocates the buffers. The program's outputs are those of `output`.

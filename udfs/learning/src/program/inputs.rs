@@ -15,6 +15,8 @@ pub struct Inputs {
     pub n_outputs: usize,
     /// The nodes whose classes may be read beside the features, with their classes.
     pub known_labels: Arc<[(u32, u32)]>,
+    /// The probability that one of them is read in a pass of training; 0 where none ever is.
+    pub label_rate: f64,
     /// Draws dropout masks.
     pub seed: u64,
     /// Whether the passes are a device's: then a program has no buffers on the host.

@@ -5,6 +5,7 @@ mod encodings;
 pub(crate) mod equations;
 mod gradients;
 pub(crate) mod graphs;
+mod label_rate;
 pub(crate) mod links;
 mod node_values;
 mod objectives;
@@ -93,6 +94,10 @@ fn program_jobs() -> Vec<Job> {
         name if few(name) => Job::new(name).with("hops", 3),
         // Two metapaths: the weight of one alone is 1.
         "han" => Job::new(name).with("metapaths", "node>node,node>node>node"),
+        "graphtrans" => Job::new(name).with("graph_layers", 1).with("heads", 1).with("layers", 2).with("lr", 0.01),
+        "shgn" | "h2g_former" => Job::new(name).with("heads", 2).with("lr", 0.01),
+        // Pairs of all members of a sequence are many.
+        "hinormer" => Job::new(name).with("heads", 1).with("length", 6).with("lr", 0.01),
         name => Job::new(name),
     };
     names.map(|name| job(name).with("hidden", hidden(name)).with("dropout", 0.3).with("seed", 3)).collect()
@@ -274,7 +279,8 @@ impl Bench {
 fn parameters(bench: &Bench) -> Vec<f32> {
     let mut parameters = bench.model.layout().initialise(5);
     let mut stream = Stream::new(9);
-    for block in bench.model.layout().blocks().iter().filter(|block| block.name.ends_with("bias")) {
+    let shifts = |name: &str| name.ends_with("bias") || name.ends_with("relation");
+    for block in bench.model.layout().blocks().iter().filter(|block| shifts(&block.name)) {
         for at in block.positions() {
             parameters[at] = (stream.uniform() * 0.4 - 0.1) as f32;
         }

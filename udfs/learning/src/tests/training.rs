@@ -62,7 +62,7 @@ fn every_model_learns_what_is_planted() {
         assert!(outcome.peak_memory > 0 && outcome.test.macro_f1.is_some() && outcome.test.ap.is_none());
         // The input of the last layer, where that is not the features.
         let width = match job.model.as_str() {
-            "gat" | "unimp" | "r_gat" | "hgt" | "han" => {
+            "gat" | "unimp" | "r_gat" | "hgt" | "han" | "shgn" | "unified_gt" | "h2g_former" | "graphtrans" => {
                 Some(16 * job.resolve().unwrap().of_model().integer("heads").unwrap() as usize)
             }
             "mlp1" | "sgc" | "label_propagation" => None,

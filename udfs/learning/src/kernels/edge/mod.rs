@@ -22,6 +22,7 @@ mod similarity;
 mod softmax;
 mod sum;
 mod tanh;
+mod terms;
 
 use std::fmt;
 
@@ -37,6 +38,7 @@ pub use similarity::{FeatureRows, Similarity, similarities};
 pub use softmax::{softmax, softmax_gradient};
 pub use sum::{Store, sum_sources, sum_targets};
 pub use tanh::{SourceFactors, tanh_scores, through_tanh};
+pub use terms::{EdgeTerms, TableShape, rectify};
 
 use super::parallel::for_each_block_with;
 use super::rows::RowSet;

@@ -71,14 +71,14 @@ fn embedded(b: &mut Builder<'_, '_>, tokens: Arc<Features>, name: &str, columns:
 }
 
 /// `x W + b` with columns in groups.
-fn affine(b: &mut Builder<'_, '_>, x: Slot, name: &str, columns: Axis, initial: Initial) -> Slot {
+pub(super) fn affine(b: &mut Builder<'_, '_>, x: Slot, name: &str, columns: Axis, initial: Initial) -> Slot {
     let weights = b.parameter(format!("{name}.weight"), b.axis(x), columns, initial);
     let z = b.linear_with(x, weights);
     b.bias(z, format!("{name}.bias"))
 }
 
 /// `x + dropout(W_2 gelu(W_1 norm(x)))`, named `{l}.norm.1`, `{l}.feed.0` and `{l}.feed.1`.
-fn feed_forward(
+pub(super) fn feed_forward(
     b: &mut Builder<'_, '_>,
     x: Slot,
     l: usize,

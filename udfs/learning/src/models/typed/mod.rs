@@ -1,12 +1,19 @@
 //! Models of typed graphs, which read the types of nodes and the relations of edges. A graph without types is one of one type
 //! and one relation.
 
+mod entries;
+pub mod graphtrans;
+pub mod h2g_former;
 pub mod han;
 pub mod hgt;
+pub mod hinormer;
+mod masks;
 mod metapaths;
 pub mod r_gat;
 pub mod r_gcn;
 pub mod r_graphsage;
+pub mod shgn;
+pub mod unified_gt;
 
 use crate::ground::{Axis, Initial};
 use crate::network::Relations;

@@ -9,6 +9,7 @@ pub mod elementwise;
 pub mod expressions;
 pub mod gelu;
 pub mod given_labels;
+pub mod given_rows;
 pub mod hadamard;
 pub mod linear;
 pub mod low_rank;

@@ -2,9 +2,10 @@
 
 use super::{NODES, WIDTH, Write, host};
 use crate::GraphTypes;
-use crate::ground::Initial;
+use crate::ground::{Axis, Initial};
 use crate::kernels::Activation;
-use crate::network::{Kinds, Relations, StackedSources};
+use crate::network::{Kinds, Operator, Relations, StackedSources};
+use crate::program::layers::edges::terms::EntryTerms;
 
 /// Each with inputs that other layers read too.
 pub(super) fn programs() -> Vec<(&'static str, Write)> {
@@ -29,7 +30,52 @@ pub(super) fn programs() -> Vec<(&'static str, Write)> {
             let z = b.mean_heads(z, 2, WIDTH);
             Ok(b.sum(&[(z, 1.0), (x, 0.2), (y, 0.3)]))
         }),
+        ("scored sums", |b, x, y, _| {
+            let edges = super::edges(b)?;
+            let (both, other) = (b.concat(&[x, y]), b.concat(&[y, y]));
+            let terms = of_kinds(&edges);
+            let table = b.table("table", 3, Axis::padded(1, 2), Initial::glorot(3, 2))?;
+            let mask = b.attention_mask(0, 0.3);
+            let score = b.pair_score(&edges, both, "two", (2, 0.2), (terms.clone(), table), mask);
+            // The same scores twice, once over messages of their own.
+            let z = b.scored_sum(&score, both)?;
+            let u = b.scored_sum(&score, other)?;
+            let z = b.sum(&[(z, 1.0), (u, 0.6)]);
+            let z = b.mean_heads(z, 2, WIDTH);
+            let one = b.table("one", 3, Axis::padded(1, 1), Initial::glorot(3, 1))?;
+            let score = b.pair_score(&edges, z, "one", (1, 0.1), (terms, one), None);
+            let v = b.scored_sum(&score, y)?;
+            Ok(b.sum(&[(z, 1.0), (v, 0.7), (x, 0.2)]))
+        }),
+        ("given rows", |b, x, y, _| {
+            b.inputs.label_rate = 0.6;
+            let features = b.input(0.1);
+            let z = b.linear(features, "own.weight", WIDTH);
+            let z = b.relu(z);
+            let rows = b.source_axis(features.into());
+            let weights = b.parameter("shared.weight", rows, b.axis(x), Initial::glorot(rows.len(), WIDTH));
+            let (u, v) = (b.linear_with(features, weights), b.linear_with(features, weights));
+            let u = b.activation(u, Activation::Tanh);
+            Ok(b.sum(&[(z, 1.0), (u, 0.5), (v, 0.3), (x, 0.2), (y, 0.1)]))
+        }),
+        ("termed attention", |b, x, y, _| {
+            let edges = super::edges(b)?;
+            let (q, k, v) = (b.concat(&[x, y]), b.concat(&[y, x]), b.concat(&[x, x]));
+            let table = b.table("kinds", 3, Axis::padded(1, 2), Initial::glorot(3, 2))?;
+            let z = b.termed_attention(&edges, (of_kinds(&edges), table), [q, k, v], 2, 0.3)?;
+            let z = b.mean_heads(z, 2, WIDTH);
+            let weights = (0..2 * edges.n_entries()).map(|at| (at % 5) as f32 * 0.3 - 0.4).collect();
+            let table = b.table("weights", 2, Axis::padded(1, 1), Initial::glorot(2, 1))?;
+            let terms = EntryTerms::of_weights(weights, 2);
+            let u = b.termed_attention(&edges, (terms, table), [x, z, y], 1, 0.0)?;
+            Ok(b.sum(&[(z, 1.0), (u, 0.7), (y, 0.2)]))
+        }),
     ]
+}
+
+/// The entries of an operator as of three kinds in turns.
+fn of_kinds(edges: &Operator) -> EntryTerms {
+    EntryTerms::of_kinds((0..edges.n_entries() as u32).map(|entry| entry % 3).collect(), 3)
 }
 
 /// Rows of so many kinds in turns.

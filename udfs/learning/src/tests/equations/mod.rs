@@ -15,3 +15,4 @@ pub(crate) mod tokens;
 pub(crate) mod torch;
 pub(crate) mod typed;
 pub(crate) mod typed_pyg;
+mod typed_transformers;

@@ -5,9 +5,9 @@ use crate::GraphRelation;
 use crate::tests::typed::typed;
 use crate::tests::*;
 
-const N: usize = 60;
+pub(super) const N: usize = 60;
 
-fn job(model: &str) -> Job {
+pub(super) fn job(model: &str) -> Job {
     Job::new(model).with("hidden", 5).with("seed", 3)
 }
 
@@ -27,7 +27,7 @@ fn of_type<'a>(case: &'a Case, name: &str, node: usize) -> &'a [f64] {
 }
 
 /// `x_i W_t + b_t`, the weights named by the type between `before` and `.weight`.
-fn by_type(case: &Case, x: &Matrix, before: &str, bias: &str) -> Matrix {
+pub(super) fn by_type(case: &Case, x: &Matrix, before: &str, bias: &str) -> Matrix {
     let rows = (0..N).map(|i| {
         let w = case.parameter(&format!("{before}.{}.weight", kind(case, i)));
         let z = times(&vec![x[i].clone()], w);
@@ -37,13 +37,13 @@ fn by_type(case: &Case, x: &Matrix, before: &str, bias: &str) -> Matrix {
 }
 
 /// The projected features.
-fn projected(case: &Case) -> Matrix {
+pub(super) fn projected(case: &Case) -> Matrix {
     let z = times(&case.x, case.parameter("input.weight"));
     matrix(N, z[0].len(), |r, c| z[r][c] + of_type(case, "input.bias", r)[c])
 }
 
 /// The relations with their names, and the sources of each node's messages.
-fn relations(case: &Case) -> Vec<(String, GraphRelation)> {
+pub(super) fn relations(case: &Case) -> Vec<(String, GraphRelation)> {
     let types = case.data.types().unwrap();
     let name = |relation: &GraphRelation| {
         let mark = if relation.inverse { "^" } else { "" };
@@ -53,7 +53,7 @@ fn relations(case: &Case) -> Vec<(String, GraphRelation)> {
     types.relations().iter().map(|relation| (name(relation), relation.clone())).collect()
 }
 
-fn sources(relation: &GraphRelation, node: usize) -> Vec<usize> {
+pub(super) fn sources(relation: &GraphRelation, node: usize) -> Vec<usize> {
     relation.incoming.successors(node as u32).iter().map(|&source| source as usize).collect()
 }
 
@@ -108,14 +108,14 @@ fn r_graphsage_adds_what_graphsage_is_in_each_relation() {
     }
 }
 
-fn softmax(scores: &[f64]) -> Vec<f64> {
+pub(super) fn softmax(scores: &[f64]) -> Vec<f64> {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
     let sum: f64 = powers.iter().sum();
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-fn elu(x: &Matrix) -> Matrix {
+pub(super) fn elu(x: &Matrix) -> Matrix {
     map(x, |x| if x > 0.0 { x } else { x.exp_m1() })
 }
 
@@ -180,7 +180,7 @@ fn r_gat_adds_what_gat_is_in_each_relation() {
 }
 
 /// The error function: its series, for arguments of a few units (Abramowitz and Stegun, 7.1.5).
-fn erf(x: f64) -> f64 {
+pub(super) fn erf(x: f64) -> f64 {
     let (mut term, mut sum) = (x, x);
     for k in 1..200 {
         term *= -x * x / f64::from(k);
