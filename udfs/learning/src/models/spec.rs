@@ -43,7 +43,17 @@ pub(crate) const TYPED: &str = "typed graphs";
 pub(crate) const FEATURES_ALONE: &str = "feature-only";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 7] = ["encodings", "embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
+const OF_GRAPHS: [&str; 9] = [
+    "encodings",
+    "embedding",
+    "decoder",
+    "pooling",
+    "head_dropout",
+    "batch_nodes",
+    "fanout",
+    "fanout_order",
+    "relative_time",
+];
 
 impl ModelSpec {
     /// Whether the model reads simplicial complexes; graphs otherwise.

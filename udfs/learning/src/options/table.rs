@@ -4,8 +4,8 @@
 
 use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, ONE_GRAPH};
 use crate::options::{
-    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FeatureSource, Featureless, Normalize, OptimizerKind,
-    OptionSpec, Pooling, SelectBy, SplitScheme, Task,
+    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Normalize,
+    OptimizerKind, OptionSpec, Pooling, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -140,7 +140,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 12] = [
+pub const SHARED_OPTIONS: [OptionSpec; 14] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -215,6 +215,23 @@ pub const SHARED_OPTIONS: [OptionSpec; 12] = [
         "with batch_nodes, most neighbours that a node of a step aggregates: one number, or one for each hop from the step's \
          nodes; NULL is all",
     )
+    .of_tasks(NODES),
+    OptionSpec::choice(
+        "fanout_order",
+        FanoutOrder::Uniform.name(),
+        FanoutOrder::NAMES,
+        "for items of a graph, the neighbours that are taken where a row has more than the fanout: uniformly drawn ones, anew each \
+         step, or the latest",
+    )
+    .of_tasks(NODES),
+    OptionSpec::integer(
+        "relative_time",
+        8,
+        [0, 512],
+        "for items of a graph whose rows have a time, the wavelengths of the code of how many days a row came before the item, \
+         which is part of its features: a sine and a cosine each, of days / 10000^(j / wavelengths) for j = 0, 1, ...; 0 is none",
+    )
+    .integer_column()
     .of_tasks(NODES),
 ];
 

@@ -19,7 +19,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "hgt",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
     source: "Hu, Dong, Wang and Sun 2020, Heterogeneous graph transformer",
     defaults: Defaults { lr: 0.005, weight_decay: 1e-3, hidden: 8, layers: 3, dropout: 0.2, ..COMMON },
     own: &[
