@@ -154,6 +154,11 @@ impl TimedGraph {
         self.times.len()
     }
 
+    /// The types of the nodes and the relations of the edges.
+    pub fn types(&self) -> &GraphTypes {
+        &self.types
+    }
+
     /// Whether a node or an edge came at a time.
     pub fn has_times(&self) -> bool {
         !self.arc_times.is_empty() || self.times.iter().any(|&time| time != ALWAYS)

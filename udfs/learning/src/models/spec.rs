@@ -76,6 +76,11 @@ impl ModelSpec {
         self.family != FEATURES_ALONE
     }
 
+    /// Whether the model can be trained on neighbourhoods of its nodes.
+    pub fn is_sampled(&self) -> bool {
+        self.reach.is_some()
+    }
+
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one
     /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::data::ItemInput;
 use crate::{ALWAYS, GraphTypes, ItemRows, NEVER, Saved, Targets, TimedGraph, TimedItem};
 
 /// A row of a database: its type, its key, its time, its features and the rows that it refers to by relation.
@@ -430,13 +429,4 @@ fn what_would_know_the_future_or_more_than_neighbourhoods_is_refused() {
     let without = Job::new("han").with("hidden", 5);
     assert!(error(without).contains("model is `han`; valid: mlp, "));
     assert!(error(Job::new("r_graphsage")).contains("batch_nodes is `NULL`; valid: a number"));
-}
-
-#[test]
-fn rows_of_types_without_features_have_one_and_the_scale_of_others_is_theirs() {
-    let database = Database::new(&database(3));
-    let data = database.data(&[4], false);
-    let scale = ItemInput::fit(data.0.rows.as_ref().unwrap(), &Features::None, &[0]);
-    // Customers, orders and products.
-    assert!(scale.expect_columns(2 + 3 + 2).is_ok());
 }
