@@ -159,6 +159,11 @@ impl TimedGraph {
         &self.types
     }
 
+    /// The time of a node.
+    pub fn time(&self, node: u32) -> i64 {
+        self.times[node as usize]
+    }
+
     /// Whether a node or an edge came at a time.
     pub fn has_times(&self) -> bool {
         !self.arc_times.is_empty() || self.times.iter().any(|&time| time != ALWAYS)

@@ -81,6 +81,11 @@ impl ModelSpec {
         self.reach.is_some()
     }
 
+    /// Whether the model can learn of items that are nodes of a graph at a time, whose neighbourhoods are all that they see.
+    pub fn takes_items_of_graphs(&self) -> bool {
+        self.is_sampled() && !self.reads_tokens() && !self.reads_complexes()
+    }
+
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one
     /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {

@@ -18,7 +18,7 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
         Domain::Text { forms: "the name of a graph" },
         "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all. \
          Where the call has complexes: the rows of theirs with this text in the column graph; all where there is none. Where it \
-         has items: none, they have their features",
+         has items: the graph whose nodes they are, or none, where they have their features",
     ),
     OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
     OptionSpec::new(
@@ -206,7 +206,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 14] = [
         Domain::OptionalInteger { min: 1, max: MOST },
         "training nodes, or items, of a step in the tasks of nodes, each epoch in a new order, on a sample of their neighbours that is \
          drawn anew each step: for graphs whose representations do not fit; figures and outputs are those of the whole graph \
-         all the same. NULL is all, on the whole graph",
+         all the same. NULL is all, on the whole graph; 512 of items of a graph",
     )
     .of_tasks(NODES),
     OptionSpec::new(

@@ -84,6 +84,14 @@ impl GraphItems {
                 times.values().to_vec()
             }
         };
+        let is_early = |row: &usize| timed.graph.time(nodes[*row]) > times[*row];
+        let mut early = (0..n).filter(is_early).peekable();
+        if let Some(first) = early.peek().map(|&row| node.describe(row)) {
+            return Err(execution_error(format!(
+                "{} of {n} items are earlier than their node, which is not there at their time, the first is {first}: leave them out",
+                early.count()
+            )));
+        }
         // A draw hangs on what the item is called, not on the rows of the relation.
         let name = |row: usize| node.describe(row).bytes().fold(0, |hash, byte| key(&[hash, u64::from(byte)]));
         let item = |(row, (&node, time)): (usize, (&u32, i64))| TimedItem {

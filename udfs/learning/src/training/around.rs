@@ -38,9 +38,9 @@ pub(super) struct Around<'a> {
 pub(super) fn check(spec: &ModelSpec, options: &TrainOptions) -> Result<(), OptionError> {
     let invalid =
         |option: &str, given: &dyn std::fmt::Display, valid: &str| Err(OptionError::invalid(option, given, valid));
-    if spec.reach.is_none() || spec.reads_tokens() {
-        let read = |spec: &&ModelSpec| spec.reach.is_some() && !spec.reads_tokens() && !spec.reads_complexes();
-        let names: Vec<&str> = registry::models().iter().filter(read).map(|spec| spec.name).collect();
+    if !spec.takes_items_of_graphs() {
+        let of_graphs = registry::models().iter().filter(|spec| spec.takes_items_of_graphs());
+        let names: Vec<&str> = of_graphs.map(|spec| spec.name).collect();
         let valid = format!("{} for items of a graph, whose neighbourhoods are all that they see", names.join(", "));
         return invalid("model", &spec.name, &valid);
     }
