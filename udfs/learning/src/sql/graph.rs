@@ -14,8 +14,8 @@ use datafusion::common::Result;
 
 use super::columns::{Classes, Names, OwnFeatures, classes, no_labels, values};
 use super::provenance::{Content, ContentHash};
-use super::rows::{Columns, Edges, TimedRows};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
+use super::timed::rows::{Columns, Edges, TimedRows};
 use super::types::{Kinds, ONE_TYPE, TYPE, TypedColumn};
 use crate::{
     EdgeWeights, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split, SplitScheme, Targets, Task, TrainError,

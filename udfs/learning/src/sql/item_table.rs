@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, UInt32Array};
-use arrow::compute::{CastOptions, cast, cast_with_options, concat_batches, take_record_batch};
-use arrow::datatypes::{DataType, Int64Type, SchemaRef};
+use arrow::compute::{cast, concat_batches, take_record_batch};
+use arrow::datatypes::{DataType, SchemaRef};
 use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{KeyColumn, KeyIndex, Parameter, Run, execution_error, sql_type, stopped, usage_error};
 use datafusion::common::Result;
@@ -15,6 +15,7 @@ use super::graph::{FEATURES, TIME};
 use super::items::{Data, OwnedItems};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit};
+use super::timed::rows::{is_time, whole_times};
 use crate::{FeatureSource, GraphData, Part, Split, SplitScheme, Targets, Task, TrainOptions, model, models};
 
 /// The name of the relation among the parameters.
@@ -354,23 +355,6 @@ fn times(column: &ArrayRef, name: &dyn Fn(usize) -> String) -> Result<Int64Array
         )));
     }
     whole_times(column)
-}
-
-/// Whether a column holds times.
-pub(super) fn is_time(data_type: &DataType) -> bool {
-    let of_days = matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Null);
-    of_days || data_type.is_integer()
-}
-
-/// Times as whole numbers: days, or the parts of a second that the type counts.
-pub(super) fn whole_times(column: &ArrayRef) -> Result<Int64Array> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    // Days have no cast of their own to whole numbers of 64 bits.
-    let column = match column.data_type() {
-        DataType::Date32 => cast(column, &DataType::Int32)?,
-        _ => Arc::clone(column),
-    };
-    Ok(cast_with_options(&column, &DataType::Int64, &strict)?.as_primitive::<Int64Type>().clone())
 }
 
 /// What is said of an item that stands in two rows.

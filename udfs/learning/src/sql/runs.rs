@@ -22,13 +22,13 @@ use super::collection::LoadedCollection;
 use super::columns::LABEL;
 use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::graph::{LoadedGraph, RequiredParts};
-use super::graph_items::GraphItems;
 use super::item_table::{self, ITEMS, ItemTable};
 use super::items::OwnedItems;
 use super::jobs::{self, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
+use super::timed::graph_items::GraphItems;
 use super::training_data::TrainingData;
 use crate::training::device::Place;
 use crate::{

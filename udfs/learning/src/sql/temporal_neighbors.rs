@@ -14,7 +14,8 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
 use super::graph::TIME;
-use super::item_table::{ITEMS, is_time, whole_times};
+use super::item_table::ITEMS;
+use super::timed::rows::{is_time, whole_times};
 use crate::GraphTypes;
 use crate::data::{ALWAYS, TimedItem};
 use crate::network::TemporalSampler;

@@ -9,11 +9,11 @@ use super::collection::LoadedCollection;
 use super::columns::Names;
 use super::complexes::LoadedComplexes;
 use super::graph::LoadedGraph;
-use super::graph_items::GraphItems;
 use super::item_table::LoadedItems;
 use super::items::{Data, OwnedItems};
 use super::provenance::ContentHash;
 use super::splits::{ItemsError, SplitChoice};
+use super::timed::graph_items::GraphItems;
 use crate::{Task, TrainError, TrainOptions};
 
 /// A graph or a collection, read for its jobs.

@@ -364,34 +364,32 @@ fn the_number_of_threads_changes_no_bit_of_a_run_on_items() {
 }
 
 #[test]
-fn a_number_is_learnt_from_how_many_orders_were_there() {
-    // The label is the number of orders that the item sees: known from the neighbours' code and features of the item alone not.
-    let database = Database::new(&database(41));
-    let (data, split) = database.data(&[0, 2, 4, 6, 8], false);
-    let rows = Arc::clone(data.rows.as_ref().unwrap());
-    let last = |item: &TimedItem| {
-        let orders = database.edges.iter().filter(|edge| edge.2 == 0 && edge.1 == item.node);
-        let seen = orders.map(|edge| database.rows[edge.0 as usize].time).filter(|&time| time <= item.time);
-        seen.max().map_or(0.0, |time| (item.time - time) as f64)
+fn a_number_is_learnt_from_how_long_ago_a_row_came() {
+    // Each customer has one order, which differs from others by its time alone; the number is how long ago it came.
+    let mut stream = Stream::new(41);
+    let mut rows = vec![Row { features: vec![0.0; 2], ..row("product", 0, ALWAYS, &mut stream) }];
+    for id in 0..80 {
+        rows.push(Row { features: vec![1.0; 2], ..row("customer", 10 * id, ALWAYS, &mut stream) });
+        let time = stream.below(LAST as usize + 1) as i64;
+        let refers = vec![("bought_by", "customer", 10 * id)];
+        rows.push(Row { features: vec![1.0; 3], refers, ..row("order", id, time, &mut stream) });
+    }
+    let database = Database::new(&rows);
+    let (data, split) = database.data(&[LAST], false);
+    let ago = |item: &TimedItem| {
+        let order = database.edges.iter().find(|edge| edge.1 == item.node).unwrap();
+        (LAST - database.rows[order.0 as usize].time) as f64
     };
-    let targets = Targets::Values(rows.items.iter().map(|item| Some(last(item))).collect());
+    let targets = Targets::Values(data.rows.as_ref().unwrap().items.iter().map(|item| Some(ago(item))).collect());
     let job = Job::new("r_graphsage").with("task", "node_regression").with("hidden", 16).with("dropout", 0.0);
-    let job = job.with("epochs", 200).with("lr", 0.02).with("batch_nodes", 100).with("weight_decay", 0.0);
+    let job = job.with("epochs", 300).with("lr", 0.02).with("batch_nodes", 100).with("weight_decay", 0.0);
     let items = Items::NodeValues(&data, &targets, &split);
     let train =
         |job: &Job| crate::train(Place::Cpu, items, None, &job.resolve().unwrap(), &Unmonitored, &mut |_| {}).unwrap();
-    let known = train(&job);
-    assert!(known.val.mae.is_some() && known.val.rmse.is_some() && known.val.r2.is_some());
-    let fit = |outcome: &Outcome| {
-        let errors = split
-            .train
-            .iter()
-            .map(|&item| (f64::from(outcome.logits.row(item as usize)[0]) - targets.numbers(item)[0]).abs());
-        errors.sum::<f64>() / split.train.len() as f64
-    };
     // Without the code of time nothing says when the orders were.
-    let unknown = train(&job.clone().with("relative_time", 0));
-    assert!(fit(&known) < 0.5 * fit(&unknown), "{} and {}", fit(&known), fit(&unknown));
+    let [known, unknown] = [8, 0].map(|waves| train(&job.clone().with("relative_time", waves)).test);
+    assert!(known.rmse.is_some() && known.r2.unwrap() > 0.9, "{known:?}");
+    assert!(known.mae.unwrap() < 0.3 * unknown.mae.unwrap() && unknown.r2.unwrap() < 0.1, "{known:?}, {unknown:?}");
 }
 
 #[test]

@@ -6,7 +6,6 @@ pub(crate) mod equations;
 mod gradients;
 pub(crate) mod graphs;
 mod items;
-mod items_speed;
 pub(crate) mod links;
 mod node_values;
 mod objectives;

@@ -8,19 +8,19 @@ use arrow::datatypes::DataType;
 use bonnet_sql::{KeyColumn, SharedStructure, execution_error, sql_type};
 use datafusion::common::Result;
 
-use super::graph::{LoadedGraph, TIME};
-use super::item_table::{LoadedItems, NODE};
-use super::items::{Data, OwnedItems};
-use super::provenance::ContentHash;
+use super::super::graph::{LoadedGraph, TIME};
+use super::super::item_table::{LoadedItems, NODE};
+use super::super::items::{Data, OwnedItems};
+use super::super::provenance::ContentHash;
+use super::super::splits::SplitChoice;
+use super::super::types::TYPE;
 use super::rows::clock_times;
-use super::splits::SplitChoice;
-use super::types::TYPE;
 use crate::random::key;
 use crate::{ItemRows, NEVER, TimedItem, TrainOptions};
 
 /// Items of a graph, ready for runs.
 #[derive(Debug)]
-pub(super) struct GraphItems {
+pub(in crate::sql) struct GraphItems {
     graph: Arc<SharedStructure<LoadedGraph>>,
     items: LoadedItems,
     rows: Arc<ItemRows>,

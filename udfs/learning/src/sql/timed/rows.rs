@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
-use arrow::compute::{CastOptions, cast_with_options};
+use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::{DataType, Field, Int64Type, TimeUnit};
 use bonnet_graph::Graph;
 use bonnet_sql::sql_type;
+use datafusion::common::Result;
 
-use super::columns::OwnFeatures;
-use super::item_table::{is_time, whole_times};
-use super::types::{Kinds, TypedColumn};
+use super::super::columns::OwnFeatures;
+use super::super::types::{Kinds, TypedColumn};
 use crate::{ALWAYS, Features, GraphTypes, TimedGraph};
 
 /// What times count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(in crate::sql) enum Clock {
     /// Microseconds: of dates and timestamps.
     Microseconds,
     /// Whole numbers of anything.
@@ -44,7 +44,7 @@ impl Clock {
 ///
 /// # Errors
 /// If the column holds no times, or one that microseconds do not reach.
-pub(super) fn clock_times(column: &ArrayRef, what: &str) -> std::result::Result<(Int64Array, Clock), String> {
+pub(in crate::sql) fn clock_times(column: &ArrayRef, what: &str) -> std::result::Result<(Int64Array, Clock), String> {
     let data_type = column.data_type();
     if !is_time(data_type) {
         let found = sql_type(data_type);
@@ -62,16 +62,33 @@ pub(super) fn clock_times(column: &ArrayRef, what: &str) -> std::result::Result<
     Ok((times.as_primitive::<Int64Type>().clone(), Clock::Microseconds))
 }
 
+/// Whether a column holds times.
+pub(in crate::sql) fn is_time(data_type: &DataType) -> bool {
+    let of_days = matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Null);
+    of_days || data_type.is_integer()
+}
+
+/// Times as whole numbers: days, or the parts of a second that the type counts.
+pub(in crate::sql) fn whole_times(column: &ArrayRef) -> Result<Int64Array> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    // Days have no cast of their own to whole numbers of 64 bits.
+    let column = match column.data_type() {
+        DataType::Date32 => cast(column, &DataType::Int32)?,
+        _ => Arc::clone(column),
+    };
+    Ok(cast_with_options(&column, &DataType::Int64, &strict)?.as_primitive::<Int64Type>().clone())
+}
+
 /// A graph as items see it.
 #[derive(Debug)]
-pub(super) struct TimedRows {
+pub(in crate::sql) struct TimedRows {
     pub graph: Arc<TimedGraph>,
     /// Of the times; none where nothing has one.
     pub clock: Option<Clock>,
 }
 
 /// The columns that rows are read from.
-pub(super) struct Columns<'a> {
+pub(in crate::sql) struct Columns<'a> {
     pub features: Option<(&'a ArrayRef, &'a Field)>,
     /// Of nodes and of edges.
     pub times: [Option<&'a ArrayRef>; 2],
@@ -80,7 +97,7 @@ pub(super) struct Columns<'a> {
 }
 
 /// The edges beside their types.
-pub(super) struct Edges<'a> {
+pub(in crate::sql) struct Edges<'a> {
     pub names: &'a Kinds,
     pub arcs: &'a [(u32, u32)],
     /// The row of each arc.
@@ -88,7 +105,7 @@ pub(super) struct Edges<'a> {
 }
 
 /// Features by type and times, before the edges are known by type.
-pub(super) struct Parts {
+pub(in crate::sql) struct Parts {
     blocks: Vec<Features>,
     zeros: bool,
     times: Option<Vec<i64>>,
